@@ -32,10 +32,8 @@ afterAll(() => {
 const root = new URL('../../', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
 
-/** Numbers of the rules in docs/contributing/token-checklist.md. */
-const rules = [...read('docs/contributing/token-checklist.md').matchAll(/^(\d+)\. /gm)].map(([, number]) =>
-  Number(number),
-);
+/** Numbers of the rules in test/auth/token-checklist.md. */
+const rules = [...read('test/auth/token-checklist.md').matchAll(/^(\d+)\. /gm)].map(([, number]) => Number(number));
 
 /**
  * Numbers of rules that begin the titles of tests; test/spec numbers its titles by items of the
@@ -49,11 +47,11 @@ const titled = globSync('{test,src}/**/*.test.ts', { cwd: root.pathname })
   ])
   .flatMap(([, numbers = '']) => numbers.split(', ').map(Number));
 
-test('docs/contributing/token-checklist.md has the rules 1 to 70, in order', () => {
+test('test/auth/token-checklist.md has the rules 1 to 70, in order', () => {
   expect(rules).toEqual(Array.from({ length: 70 }, (_, index) => index + 1));
 });
 
-test('every rule of docs/contributing/token-checklist.md has a test, and every test that names a rule names one of them', () => {
+test('every rule of test/auth/token-checklist.md has a test, and every test that names a rule names one of them', () => {
   expect(rules.filter((rule) => !titled.includes(rule))).toEqual([]);
   expect(titled.filter((number) => !rules.includes(number))).toEqual([]);
 });

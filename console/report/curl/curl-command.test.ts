@@ -33,7 +33,7 @@ test('the command for an export has the filters in the URL', () => {
   ]);
 });
 
-test('the command for an export with an e-mail has it in the body, whatever its quotes, and not in the URL', () => {
+test('the command for an export with an email has it in the body, whatever its quotes, and not in the URL', () => {
   const email = `o'neill"$(id)\`id\`\\@example.com`;
   const given = argumentsOf(exportCommand(origin, { email, status: ['ACTIVE'] }, 'ndjson', "it's.ndjson"));
   expect(given[1]).toBe(`${origin}/connect-api/v1/subscription/search`);

@@ -6,7 +6,7 @@ export function recordCommand(origin: string, id: string): string {
   return commandOf(origin + reportPaths.getSubscription.replace('{id}', encodeURIComponent(id)), []);
 }
 
-/** Returns the curl command that exports a report to a file; an e-mail is in its request body. */
+/** Returns the curl command that exports a report to a file; an email is in its request body. */
 export function exportCommand(origin: string, query: ExportQuery, format: 'csv' | 'ndjson', file: string): string {
   const wanted = { ...query, all: true, format };
   const save = `-o ${quoted(file)}`;

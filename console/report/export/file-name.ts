@@ -1,7 +1,7 @@
 import { type ExportFormat, exportFormats } from './export-format.ts';
 
 /**
- * The suggested name of an exported file. It has no filter: an e-mail address must not appear in a
+ * The suggested name of an exported file. It has no filter: an email address must not appear in a
  * file name.
  *
  * @example 'acme-subscriptions-20261122T101500Z.csv'
