@@ -97,7 +97,7 @@ function addConsoleApi(
  * that is our proxy, all its clients share one budget of failed attempts, and one address in the
  * log.
  */
-export function addForwardedWarning(app: FastifyInstance): void {
+function addForwardedWarning(app: FastifyInstance): void {
   let warned = false;
   app.addHook('onRequest', (request, _reply, done) => {
     done();

@@ -89,7 +89,7 @@ const samplers: Readonly<Record<SamplerName, (ratio: number) => Sampler>> = {
 const kinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT } as const;
 
 /** Makes the recorder that passes spans to OpenTelemetry. */
-export function createRecorder(tracer: Tracer): SpanRecorder {
+function createRecorder(tracer: Tracer): SpanRecorder {
   const served = new WeakMap<IncomingMessage, Context>();
   const sending = new WeakMap<IncomingMessage, Span>();
   const spanOf = (request: IncomingMessage): Span | undefined => {

@@ -39,7 +39,7 @@ interface AccessLine {
 }
 
 /** Logs one response; `fields` are added, or override a field. */
-export function logAccess(
+function logAccess(
   logger: Pick<FastifyBaseLogger, 'info'>,
   { method, route, status, durationMs, access }: AccessLine,
   fields: Readonly<Record<string, string | null>> = {},

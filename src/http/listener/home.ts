@@ -4,7 +4,7 @@ import { operatorOperations } from '../../contract/operator/operations.ts';
 import { escapeHtml, plainPage, plainPageHeaders } from './plain-page.ts';
 
 /** A resource that `/` names. */
-export interface HomeLink {
+interface HomeLink {
   /** Its member in the JSON. */
   readonly name: string;
   readonly label: string;

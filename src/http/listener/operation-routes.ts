@@ -12,7 +12,7 @@ export function routePath(path: string): string {
 type OperationTable = Readonly<Record<string, Pick<Operation, 'method' | 'path'>>>;
 
 /** The names of operations, and the name of the one that a method and a route have. */
-export interface OperationNames {
+interface OperationNames {
   readonly names: readonly string[];
   readonly nameOf: (method: string, route: string | null) => string;
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { formatTraceparent, spanRecorder, traceOf } from '../../tracing/span.ts';
 
 /** The response header with the trace of a request (W3C Trace Context, response header). */
-export const traceHeaderName = 'traceresponse';
+const traceHeaderName = 'traceresponse';
 
 /** The members of a log line that name the trace of a request, if it has one. */
 export function describeTrace(request: IncomingMessage): Readonly<Record<string, string>> | undefined {

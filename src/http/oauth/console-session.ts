@@ -159,7 +159,7 @@ const describe = (
  * Makes the function that turns an error of a session, or of the authentication for one, into a
  * problem, and rethrows any other error.
  */
-export const rejectSession =
+const rejectSession =
   (request: FastifyRequest, signInMethods: readonly SignInMethod[]) =>
   (error: unknown): never => {
     if (!(error instanceof TokenError)) throw describeSessionError(error, signInMethods);

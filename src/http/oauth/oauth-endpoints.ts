@@ -71,7 +71,7 @@ interface OauthRoute<Checked> {
  * Adds an endpoint to which an authenticated client posts a form (RFC 6749 §3.2, RFC 7009 §2.1, RFC
  * 7662 §2.1). The handler lists its steps in order.
  */
-export function addOauthRoute<Checked>(
+function addOauthRoute<Checked>(
   app: FastifyInstance,
   { auth, limiter, queue }: OauthServing,
   { path, spanName, checkForm, handle }: OauthRoute<Checked>,

@@ -195,7 +195,7 @@ interface SignInLinks {
 }
 
 /** Sends a page that says why a sign-in failed, with ways to try again. */
-export function sendSignInPage(
+function sendSignInPage(
   request: FastifyRequest,
   reply: FastifyReply,
   code: SignInErrorCode,

@@ -245,7 +245,7 @@ const loadStrictly: Loader = async ({ store, spool, tenant, body, importOptions 
 };
 
 /** The parameters of a load, each `true` or `false`. */
-export type LoadFlags = Readonly<Record<LoadParameter, boolean>>;
+type LoadFlags = Readonly<Record<LoadParameter, boolean>>;
 
 const names = Object.keys(loadParameters) as LoadParameter[];
 

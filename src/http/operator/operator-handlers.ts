@@ -229,7 +229,7 @@ interface Page<T> {
  * which has `keyParts` strings; all are empty for the first page. `keyOf` returns the key of an
  * item.
  */
-export async function readPage<Item, Shown>(
+async function readPage<Item, Shown>(
   { limit = listLimitDefault, cursor }: PageQuery,
   { keyParts, read, keyOf, show }: ListSource<Item, Shown>,
 ): Promise<Page<Shown>> {
@@ -250,13 +250,13 @@ interface ListSource<Item, Shown> {
 }
 
 /** The cursor of the page after the item with this key. */
-export const formatCursor = (key: readonly string[]): string => Buffer.from(JSON.stringify(key)).toString('base64url');
+const formatCursor = (key: readonly string[]): string => Buffer.from(JSON.stringify(key)).toString('base64url');
 
 /** No key has a NUL, which PostgreSQL rejects. */
 const anyPart = /^[^\0]*$/;
 
 /** Reads the key in a cursor; throws `ProblemError` if it is not a cursor of ours. */
-export function parseCursor(cursor: string, keyParts: number, part = anyPart): readonly string[] {
+function parseCursor(cursor: string, keyParts: number, part = anyPart): readonly string[] {
   const key = parseJson(Buffer.from(cursor, 'base64url').toString('utf8'));
   const isPart = (each: unknown): boolean => typeof each === 'string' && part.test(each);
   if (Array.isArray(key) && key.length === keyParts && key.every(isPart)) return key;

@@ -159,7 +159,7 @@ const header = 'idempotency-key';
  * Reads the `Idempotency-Key` of a request; `undefined` if it has none. Throws `ProblemError` if it
  * is not valid.
  */
-export function keyedRequestOf(
+function keyedRequestOf(
   request: FastifyRequest,
   operation: string,
   { id, token }: OperatorAccess,
@@ -214,7 +214,7 @@ export function readPath(params: unknown): Readonly<Record<string, string>> {
 }
 
 /** Reads a query string by its parameters' schemas; throws `ProblemError` with every fault. */
-export function readQuery(
+function readQuery(
   query: string,
   schemas: Readonly<Record<string, TSchema>>,
 ): Readonly<Record<string, string | number>> {

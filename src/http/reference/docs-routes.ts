@@ -55,7 +55,7 @@ export async function addDocsRoutes(app: FastifyInstance, { openApi, title }: Do
 }
 
 /** Renders the API reference. Scripts add search, sign-in and forms; it can be read without. */
-export function renderReference(document: OpenApiDocument, title: string): string {
+function renderReference(document: OpenApiDocument, title: string): string {
   const { info, tags, components } = document;
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),

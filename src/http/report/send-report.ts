@@ -18,7 +18,7 @@ import { type CachedPage, codedTag, createPageCache, entityTag, matchesAny, matc
 import { sendExport } from './send-export.ts';
 
 /** What sending reports needs. */
-export interface ReportSending {
+interface ReportSending {
   readonly report: ReportContext;
   readonly exports: ExportLimits;
   readonly sendCached: CachedSender;
@@ -112,7 +112,7 @@ interface CacheableResponse {
 }
 
 /** Sends a response that may already be cached. */
-export type CachedSender = (
+type CachedSender = (
   request: FastifyRequest,
   reply: FastifyReply,
   response: CacheableResponse,
