@@ -77,7 +77,9 @@ function declarationAt(source: string, at: number): string {
     return depth === 0 && /^\}|;$/.test(line);
   });
   const declaration = lines.slice(0, last + 1);
-  return first.includes('class ') ? publicMembers(declaration).join('\n') : declaration.join('\n');
+  const text = first.includes('class ') ? publicMembers(declaration).join('\n') : declaration.join('\n');
+  // the guide has the examples of members
+  return text.replaceAll(/(?:\n {3}\*)?\n {3}\* @example[\s\S]*?(?=\n {3}\*\/)/g, '');
 }
 
 /** The public members of a class: its fields, and the signatures of its methods. */

@@ -13,8 +13,8 @@ interface LockedPackage {
 
 /**
  * The packages that an installation of the service contains, also within the scripts of the
- * consoles, with versions and licenses, as a table. Throws if the license of one is unknown or not
- * permissive.
+ * consoles, with their versions, as a list by license. Throws if the license of one is unknown or
+ * not permissive.
  */
 export function licenseTable(
   lockfile = new URL('../package-lock.json', import.meta.url),
@@ -31,9 +31,15 @@ export function licenseTable(
           `Cannot use ${name}: its license must be one of ${permissive.join(', ')}: current value is '${license}'`,
         );
       }
-      return `| ${name} | ${version} | ${license} |`;
+      return { license, entry: `${name} ${version}` };
     });
-  return ['| package | version | license |', '|---|---|---|', ...new Set(rows.toSorted())].join('\n');
+  return permissive
+    .map(
+      (license) => [license, new Set(rows.filter((row) => row.license === license).map(({ entry }) => entry))] as const,
+    )
+    .filter(([, entries]) => entries.size > 0)
+    .map(([license, entries]) => `- **${license}**: ${[...entries].toSorted().join(', ')}`)
+    .join('\n');
 }
 
 /** The packages that the sources of the consoles import. */
