@@ -23,7 +23,6 @@ const readerCommands: Commands = {
   completion: async () => (await import('./completion-command.ts')).addCompletionCommand,
 };
 
-/** The commands of operators. */
 const operatorCommands: Commands = {
   serve: async () => (await import('./serving/serve-command.ts')).addServeCommand,
   migrate: async () => (await import('./store/migrate-command.ts')).addMigrateCommand,

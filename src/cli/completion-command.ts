@@ -3,7 +3,6 @@ import type { Output } from './output.ts';
 
 const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;
 
-/** `subreport completion`. */
 export function addCompletionCommand(program: Command, output: Output): void {
   program
     .command('completion')
@@ -22,7 +21,6 @@ Examples:
     });
 }
 
-/** What shells complete of a command. */
 interface DescribedCommand {
   /** `tenant create`; empty for the program itself. */
   readonly path: string;
@@ -30,11 +28,9 @@ interface DescribedCommand {
   readonly options: readonly DescribedOption[];
   /** Whether it takes an argument, which is completed as a file. */
   readonly takesArgument: boolean;
-  /** The words that its argument may be. */
   readonly argumentChoices: readonly string[];
 }
 
-/** What shells complete of an option. */
 interface DescribedOption {
   /** `--output`, and `-o` if there is one. */
   readonly names: readonly string[];

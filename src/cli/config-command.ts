@@ -3,7 +3,6 @@ import type { Setting } from '../contract/operator/setting.ts';
 import { type Config, readConfig, type ShownSetting, settings, showConfig } from './config.ts';
 import { type Output, writeResult } from './output.ts';
 
-/** `subreport config`. */
 export function addConfigCommand(program: Command, output: Output): void {
   program
     .command('config')

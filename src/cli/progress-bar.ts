@@ -1,11 +1,8 @@
 import type { Output } from './output.ts';
 
-/** Shows the progress of a long command. */
 interface ProgressBar {
   update(doneBytes: number, rows: number): void;
-  /** Like `update`, for bytes instead of rows. */
   updateBytes(doneBytes: number, totalBytes?: number): void;
-  /** Clears the bar. */
   end(): void;
 }
 

@@ -39,7 +39,6 @@ const bodyPace = { stallMs: 60_000, rateMin: 4_096 };
 /** A running service. */
 export interface RunningService {
   readonly app: FastifyInstance;
-  /** The operator's API, unless it is disabled. */
   readonly management: FastifyInstance | undefined;
   /** Makes `/readyz` return 503 and closes connections after their response, before a shutdown. */
   readonly drain: () => void;
@@ -216,10 +215,8 @@ const exportLimits = (config: Config): ExportLimits => ({
   rateMin: config.EXPORT_RATE_MIN_KIB * 1024,
 });
 
-/** Where an app listens, and how the log says so. */
 interface Listening {
   readonly config: Config;
-  /** Of the settings of host and port. */
   readonly prefix: '' | 'MANAGEMENT_';
   readonly message: string;
   readonly reusePort: boolean;

@@ -4,7 +4,6 @@ import { serve } from './serve.ts';
 import { demoConfig, prepareDemo } from './serving/demo.ts';
 import { logStoreEvents, openReadyStore } from './store/store-session.ts';
 
-/** What a client of the demo needs. */
 interface DemoAccess {
   readonly base_url: string;
   readonly token_url: string;
@@ -12,11 +11,8 @@ interface DemoAccess {
   readonly client_secret: string;
 }
 
-/** A service in this process. */
 interface StartedService {
-  /** The public URL. */
   readonly url: string;
-  /** A client of the demo data, if they were requested. */
   readonly demo: DemoAccess | undefined;
   /** Finishes the requests in progress, and closes the service and its store. */
   stop(): Promise<void>;

@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
 
-/** A line of the log, parsed. */
 interface LogLine {
   readonly time: string;
   readonly level: string;

@@ -52,7 +52,6 @@ function openStandardOutput(base: object, format: (line: string) => string): Des
   return { write: (line) => destination.write(format(line)) };
 }
 
-/** Lines of a log on a file descriptor. */
 interface LogDestination extends DestinationStream {
   /** Writes waiting lines for up to half a second; called when the process exits. */
   readonly end: () => void;

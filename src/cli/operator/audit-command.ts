@@ -28,7 +28,6 @@ interface AuditOptions extends ServerChoice {
   readonly follow?: boolean;
 }
 
-/** `subreport audit`. */
 export function addAuditCommand(program: Command, output: Output): void {
   const audit = program
     .command('audit')

@@ -9,7 +9,7 @@ import {
   refreshTokenUses,
   type Scope,
 } from '../../contract/oauth/grant.ts';
-import type { OperatorResponse } from '../../contract/operator/operations.ts';
+import type { CallOperation, OperatorResponse } from '../../contract/operator/operations.ts';
 import { readConfig } from '../config.ts';
 import { UsageError } from '../error.ts';
 import { formatTable, type Output, writeResult } from '../output.ts';
@@ -19,7 +19,7 @@ import {
   type ClientChoice,
   clientIdOption,
   jsonOption,
-  parseList,
+  listOption,
   withOwnClient,
 } from './client-options.ts';
 import { addClientShowCommand, addClientTokenCommands, addClientUpdateCommand } from './client-update-command.ts';
@@ -33,10 +33,9 @@ export function addClientCommand(program: Command, output: Output): void {
   addCreate(client, output);
   addList(client, output);
   addRotate(client, output);
-  addDisable(client, output);
+  for (const each of plainCommands) addPlainCommand(client, output, each);
   addClientShowCommand(client, output);
   addClientUpdateCommand(client, output);
-  addClientDeleteCommands(client, output);
   addClientTokenCommands(client, output);
   addServerOption(client);
 }
@@ -63,18 +62,8 @@ function addCreate(client: Command, output: Output): void {
     .addOption(tenantOption())
     .addOption(clientIdOption())
     .addOption(secretOption())
-    .addOption(
-      new Option(
-        '--grants <list>',
-        `allowed grants, separated by commas: ${grantTypes.join(',')} (default: all)`,
-      ).argParser((list: string) => parseList(list, grantTypes)),
-    )
-    .addOption(
-      new Option(
-        '--scopes <list>',
-        `allowed scopes, separated by commas: ${knownScopes.join(',')} (default: subscription:read)`,
-      ).argParser((list: string) => parseList(list, knownScopes)),
-    )
+    .addOption(listOption('grants', grantTypes, ' (default: all)'))
+    .addOption(listOption('scopes', knownScopes, ' (default: subscription:read)'))
     .addOption(
       new Option(
         '--refresh-token-use <use>',
@@ -168,7 +157,6 @@ function addRotate(client: Command, output: Output): void {
       24,
     )
     .option('--revoke-tokens', 'revoke all current tokens of the client')
-    .addOption(jsonOption())
     .addHelpText(
       'after',
       '\nExamples:\n  subreport client rotate --client-id acme-reporting\n  subreport client rotate --client-id acme-reporting --overlap-hours 0',
@@ -193,19 +181,48 @@ function addRotate(client: Command, output: Output): void {
     });
 }
 
-function addDisable(client: Command, output: Output): void {
-  addOneClientCommand(client, 'disable')
-    .description('disable a client: it gets no new tokens, and its access tokens are rejected within a second')
-    .addOption(jsonOption())
-    .addHelpText('after', '\nExample:\n  subreport client disable --client-id acme-reporting')
+/** The commands that need no further options, and what each did. */
+const plainCommands: readonly PlainCommand[] = [
+  {
+    name: 'disable',
+    description: 'disable a client: it gets no new tokens, and its access tokens are rejected within a second',
+    run: async (call, params) => {
+      await call('disableClient', { params });
+      return { ...params, disabled: true };
+    },
+    said: 'was disabled',
+  },
+  {
+    name: 'enable',
+    description: 'enable a disabled client; its earlier tokens stay revoked',
+    run: async (call, params) => {
+      await call('enableClient', { params });
+      return { ...params, enabled: true };
+    },
+    said: 'is enabled',
+  },
+  {
+    name: 'delete',
+    description: 'permanently delete a client with its secrets; its tokens are rejected immediately',
+    run: (call, params) => call('deleteClient', { params }),
+    said: 'was deleted',
+  },
+];
+
+interface PlainCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly run: (call: CallOperation, params: { readonly client_id: string }) => Promise<object>;
+  readonly said: string;
+}
+
+function addPlainCommand(client: Command, output: Output, { name, description, run, said }: PlainCommand): void {
+  addOneClientCommand(client, name)
+    .description(description)
+    .addHelpText('after', `\nExample:\n  subreport client ${name} --client-id acme-reporting`)
     .action(async (options: ClientChoice) => {
-      await withOwnClient(options, (call, params) => call('disableClient', { params }));
-      writeResult(
-        output,
-        options.json ?? false,
-        { client_id: options.clientId, disabled: true },
-        `The client ${options.clientId} was disabled.`,
-      );
+      const result = await withOwnClient(options, run);
+      writeResult(output, options.json ?? false, result, `The client ${options.clientId} ${said}.`);
     });
 }
 
@@ -223,27 +240,4 @@ function parseHours(text: string): number {
   if (Number.isNaN(hours))
     throw new InvalidArgumentError(`it must be a number of hours, such as 24: current value is '${text}'`);
   return hours;
-}
-
-/** `subreport client enable|delete`. */
-function addClientDeleteCommands(client: Command, output: Output): void {
-  addOneClientCommand(client, 'enable')
-    .description('enable a disabled client; its earlier tokens stay revoked')
-    .addOption(jsonOption())
-    .addHelpText('after', '\nExample:\n  subreport client enable --client-id acme-reporting')
-    .action(async (options: ClientChoice) => {
-      const { clientId } = options;
-      await withOwnClient(options, (call, params) => call('enableClient', { params }));
-      const said = `The client ${clientId} is enabled.`;
-      writeResult(output, options.json ?? false, { client_id: clientId, enabled: true }, said);
-    });
-  addOneClientCommand(client, 'delete')
-    .description('permanently delete a client with its secrets; its tokens are rejected immediately')
-    .addOption(jsonOption())
-    .addHelpText('after', '\nExample:\n  subreport client delete --client-id acme-reporting')
-    .action(async (options: ClientChoice) => {
-      const { clientId } = options;
-      const deleted = await withOwnClient(options, (call, params) => call('deleteClient', { params }));
-      writeResult(output, options.json ?? false, deleted, `The client ${clientId} was deleted.`);
-    });
 }

@@ -12,7 +12,14 @@ export const addOneClientCommand = (client: Command, name: string): Command =>
   client
     .command(name)
     .addOption(clientIdOption().makeOptionMandatory())
-    .addOption(new Option('--tenant <tenant>', 'require that the client belongs to this tenant'));
+    .addOption(new Option('--tenant <tenant>', 'require that the client belongs to this tenant'))
+    .addOption(jsonOption());
+
+/** An option for a list of known names. */
+export const listOption = (name: string, known: readonly string[], note = ''): Option =>
+  new Option(`--${name} <list>`, `allowed ${name}, separated by commas: ${known.join(',')}${note}`).argParser(
+    (list: string) => parseList(list, known),
+  );
 
 /** The client of a command, and the tenant that it must belong to, if given. */
 export interface ClientChoice extends ServerChoice {

@@ -9,7 +9,7 @@ import {
 import type { ClientDetails } from '../../contract/operator/client.ts';
 import { UsageError } from '../error.ts';
 import { formatTable, type Output, writeResult } from '../output.ts';
-import { addOneClientCommand, type ClientChoice, jsonOption, parseList, withOwnClient } from './client-options.ts';
+import { addOneClientCommand, type ClientChoice, listOption, withOwnClient } from './client-options.ts';
 
 type UpdateOptions = ClientChoice &
   Omit<ClientEdit, 'refreshTokenUse' | 'rateLimit'> & {
@@ -17,20 +17,11 @@ type UpdateOptions = ClientChoice &
     readonly refreshTokenUse?: RefreshTokenUse | 'default';
   };
 
-/** `subreport client update`. */
 export function addClientUpdateCommand(client: Command, output: Output): void {
   addOneClientCommand(client, 'update')
     .description('change a client; omitted options stay unchanged. Changes apply from its next request on')
-    .addOption(
-      new Option('--grants <list>', `allowed grants, separated by commas: ${grantTypes.join(',')}`).argParser(
-        (list: string) => parseList(list, grantTypes),
-      ),
-    )
-    .addOption(
-      new Option('--scopes <list>', `allowed scopes, separated by commas: ${knownScopes.join(',')}`).argParser(
-        (list: string) => parseList(list, knownScopes),
-      ),
-    )
+    .addOption(listOption('grants', grantTypes))
+    .addOption(listOption('scopes', knownScopes))
     .addOption(
       new Option(
         '--refresh-token-use <use>',
@@ -49,7 +40,6 @@ export function addClientUpdateCommand(client: Command, output: Output): void {
         'make it a client of the external issuer (OIDC_ISSUER); its secrets are deleted, its tokens of this service revoked',
       ).conflicts(['grants', 'refreshTokenUse']),
     )
-    .addOption(jsonOption())
     .addHelpText(
       'after',
       '\nExamples:\n  subreport client update --client-id acme-reporting --grants client_credentials\n  subreport client update --client-id acme-provisioning --scopes subscription:read,subscription:write\n  subreport client update --client-id acme-reporting --refresh-token-use reuse\n  subreport client update --client-id acme-reporting --rate-limit 600\n  subreport client update --client-id acme-portal --external\n\nA former external client has no secret: after --grants, generate one with subreport client rotate.',
@@ -84,7 +74,6 @@ function readRateLimit(text: string): number | 'default' {
   );
 }
 
-/** `subreport client sessions|revoke-tokens`. */
 export function addClientTokenCommands(client: Command, output: Output): void {
   addSessions(client, output);
   addRevokeTokens(client, output);
@@ -93,7 +82,6 @@ export function addClientTokenCommands(client: Command, output: Output): void {
 function addSessions(client: Command, output: Output): void {
   addOneClientCommand(client, 'sessions')
     .description('list the sessions of a client; a session is a refresh token with all tokens that descend from it')
-    .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client sessions --client-id acme-reporting')
     .action(async (options: ClientChoice) => {
       const { data: rows } = await withOwnClient(options, (call, params) => call('listClientSessions', { params }));
@@ -115,7 +103,6 @@ function addRevokeTokens(client: Command, output: Output): void {
   addOneClientCommand(client, 'revoke-tokens')
     .description('revoke all current tokens of a client; its secret stays valid, so it can request new ones')
     .option('--session <id>', "revoke only the tokens of one session of 'client sessions'")
-    .addOption(jsonOption())
     .addHelpText(
       'after',
       '\nExamples:\n  subreport client revoke-tokens --client-id acme-reporting\n  subreport client revoke-tokens --client-id acme-reporting --session 1b0cQwCqv0nN3x7b1cPq9A',
@@ -136,11 +123,9 @@ function addRevokeTokens(client: Command, output: Output): void {
     });
 }
 
-/** `subreport client show`. */
 export function addClientShowCommand(client: Command, output: Output): void {
   addOneClientCommand(client, 'show')
     .description('show a client; secrets are never shown')
-    .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client show --client-id acme-reporting')
     .action(async (options: ClientChoice) => {
       const shown = await withOwnClient(options, (call, params) => call('getClient', { params }));

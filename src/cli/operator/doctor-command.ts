@@ -30,7 +30,6 @@ interface DoctorOptions extends ServerChoice {
   readonly json?: boolean;
 }
 
-/** `subreport doctor`. */
 export function addDoctorCommand(program: Command, output: Output): void {
   const doctor = program
     .command('doctor')
@@ -55,7 +54,6 @@ export function addDoctorCommand(program: Command, output: Output): void {
   addServerOption(doctor);
 }
 
-/** Lets the server check its store. */
 const checkThere = async (choice: ServerChoice): Promise<readonly ReportedCheck[]> =>
   (await withOperations(choice, (call) => call('runDoctor'))).checks;
 

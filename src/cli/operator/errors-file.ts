@@ -3,7 +3,6 @@ import { type FileHandle, lstat, open, rm, stat } from 'node:fs/promises';
 import type { RejectedRow } from '../../import/read-valid-rows.ts';
 import { CommandError } from '../error.ts';
 
-/** The file of `--errors`. */
 interface ErrorsFile {
   /** Keeps the first `rows` rows and truncates the rest, for an import that is resumed. */
   truncate(rows: number): Promise<void>;

@@ -24,7 +24,6 @@ import { type ImportCommandOptions, type ImportSource, openImportSource } from '
 import { rejectedText, shownMax, summaryText } from './import-text.ts';
 import { addServerOption } from './operator-api.ts';
 
-/** `subreport import`. */
 export function addImportCommand(program: Command, output: Output): void {
   const command = program
     .command('import')
@@ -149,7 +148,6 @@ async function runImport(
   }
 }
 
-/** A source, how to load it, and the functions that receive its rejected rows and its progress. */
 interface Load extends Required<Pick<ImportOptions, 'onRejected' | 'onResume'>> {
   readonly store: Store;
   readonly tenant: TenantId;

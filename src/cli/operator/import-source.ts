@@ -8,19 +8,16 @@ import type { FileIdentity } from './errors-file.ts';
 
 /** The source of an import: a file, or standard input. */
 export interface ImportSource {
-  /** Name for messages. */
   readonly name: string;
   /** Size in bytes of a regular file; `undefined` for standard input and pipes. */
   readonly bytes: number | undefined;
   readonly format: ImportFormat;
-  /** Identity of the source file. */
   readonly identity: FileIdentity | undefined;
   /**
    * Opens the source from the start and reports the size of each chunk. Standard input and pipes
    * can be opened once, unless they were buffered.
    */
   open(onBytes?: (bytes: number) => void): AsyncIterable<Buffer>;
-  /** Deletes the buffered source. */
   dispose(): Promise<void>;
 }
 
@@ -86,7 +83,6 @@ async function* counted(
   }
 }
 
-/** The options of `import`. */
 export interface ImportCommandOptions extends ServerChoice {
   readonly tenant: string;
   readonly format?: ImportFormat;

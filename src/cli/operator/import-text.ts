@@ -7,7 +7,6 @@ import type { ReplaceSummary } from '../../import/replace-records.ts';
  */
 export const shownMax = 20;
 
-/** A line for a rejected row. */
 export function rejectedText({ line, errors }: Pick<RejectedRow, 'line' | 'errors'>): string {
   const faults = errors.map(({ field, value, rule }) => {
     const what = field === '' ? 'the row' : field;
@@ -16,14 +15,12 @@ export function rejectedText({ line, errors }: Pick<RejectedRow, 'line' | 'error
   return `line ${line}: ${faults.join('; ')}`;
 }
 
-/** What a summary says besides the counts. */
 interface SummaryDetails {
   readonly tenant: string;
   readonly outcome: LoadOutcome;
   readonly replace: boolean;
   readonly dryRun: boolean;
   readonly seconds: number;
-  /** Number of rejected rows that were printed. */
   readonly shown: number;
   /** Number of rows that an earlier import had completed. */
   readonly resumedFrom: number;
@@ -32,7 +29,6 @@ interface SummaryDetails {
 /** An outcome in words, such as `loaded with rejects`. */
 export const outcomeText = (outcome: string): string => outcome.replaceAll('-', ' ');
 
-/** A line for a finished import. */
 export function summaryText(summary: ReplaceSummary, details: SummaryDetails): string {
   const { read, accepted, rejected, inserted, updated, unchanged, removed } = summary;
   const { tenant, outcome, replace, dryRun, seconds, shown, resumedFrom } = details;

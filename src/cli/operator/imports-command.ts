@@ -14,7 +14,6 @@ interface ListOptions extends ServerChoice {
 
 const limitMax = 1_000;
 
-/** `subreport imports list|show|errors`. */
 export function addImportsCommand(program: Command, output: Output): void {
   const imports = program.command('imports').description('show the history of imports, by commands and over HTTP');
   addList(imports, output);
@@ -87,7 +86,6 @@ const toCells = (row: Import): string[] => [
   row.actor.name ?? row.actor.id,
 ];
 
-/** A line for each member that has a value. */
 function toText({ actor, options, result: _, outcome, ...members }: Import): string {
   const by = `${actor.kind} ${actor.name ?? actor.id}`;
   return Object.entries({ ...members, outcome: outcomeText(outcome), by, options: options.join(', ') || null })

@@ -11,7 +11,6 @@ interface RotateOptions extends ServerChoice {
   readonly json?: boolean;
 }
 
-/** `subreport keys list|rotate`. */
 export function addKeysCommand(program: Command, output: Output): void {
   const keys = program
     .command('keys')

@@ -9,7 +9,6 @@ export async function withOperations<T>(choice: ServerChoice, work: (call: CallO
   return work((await import('../remote/server-operations.ts')).callOn(server));
 }
 
-/** Most items of a page. */
 export const pageItems = 100;
 
 type ListId = 'listTenants' | 'listClients' | 'listImports' | 'listOperators' | 'listAuditEntries';
@@ -32,7 +31,6 @@ export async function listAll<Id extends ListId>(
   }
 }
 
-/** The option `--server` of `ServerChoice`. */
 const serverOption = () =>
   new Option(
     '--server <url>',

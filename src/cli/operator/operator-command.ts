@@ -15,7 +15,6 @@ interface CreateOptions extends ServerChoice {
   readonly json?: boolean;
 }
 
-/** `subreport operator create|list|revoke`. */
 export function addOperatorCommand(program: Command, output: Output): void {
   const operator = program.command('operator').description("manage the tokens of the operator's API");
   addCreate(operator, output);

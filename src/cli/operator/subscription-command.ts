@@ -16,7 +16,6 @@ interface DeleteOptions extends ServerChoice {
   readonly json?: boolean;
 }
 
-/** `subreport subscription delete`. */
 export function addSubscriptionCommand(program: Command, output: Output): void {
   const subscription = program.command('subscription').description('manage single subscriptions');
   subscription

@@ -8,7 +8,6 @@ import { addServerOption, listAll, withOperations } from './operator-api.ts';
 
 type JsonOption = ServerChoice & { readonly json?: boolean };
 
-/** `subreport tenant create|list|delete`. */
 export function addTenantCommand(program: Command, output: Output): void {
   const tenant = program
     .command('tenant')

@@ -20,7 +20,6 @@ interface ChangesOptions extends ProfileOption, OutputOptions {
   readonly state?: string;
 }
 
-/** `subreport changes`. */
 export function addChangesCommand(program: Command, output: Output): void {
   const command = program.command('changes').description('list the changes after a change token, or follow new ones');
   addParameterOptions(command, parameters)

@@ -14,7 +14,6 @@ export interface ProfileOption {
 export const addProfileOption = (command: Command): Command =>
   command.option('--profile <name>', 'the profile to use (default: SUBREPORT_PROFILE, or "default")');
 
-/** The service and the client that a command uses. */
 interface Connection {
   /** Name of the profile; `undefined` if environment variables replace it. */
   readonly name: string | undefined;

@@ -35,7 +35,6 @@ interface ExportOptions extends ProfileOption {
   readonly json?: boolean;
 }
 
-/** `subreport export`. */
 export function addExportCommand(program: Command, output: Output): void {
   const command = program
     .command('export')

@@ -21,7 +21,6 @@ interface ListOptions extends ProfileOption, OutputOptions {
   readonly watch?: number | true;
 }
 
-/** What a list is read with. */
 interface Listing {
   readonly options: ListOptions;
   readonly query: GivenQuery;
@@ -30,7 +29,6 @@ interface Listing {
   readonly signal: AbortSignal;
 }
 
-/** `subreport list`. */
 export function addListCommand(program: Command, output: Output): void {
   const command = program.command('list').description('list subscriptions, one page or all of them');
   addParameterOptions(command, parameters)

@@ -25,7 +25,6 @@ interface LoginOptions extends ProfileOption {
   readonly json?: boolean;
 }
 
-/** `subreport login`. */
 export function addLoginCommand(program: Command, output: Output): void {
   addProfileOption(program.command('login'))
     .description('check the credentials of a client and store them in a profile')
@@ -165,7 +164,6 @@ async function readAllInput(): Promise<string> {
   return text;
 }
 
-/** `subreport logout`. */
 export function addLogoutCommand(program: Command, output: Output): void {
   addProfileOption(program.command('logout'))
     .description('revoke the tokens of a profile and remove the profile')

@@ -14,7 +14,6 @@ import {
 } from './record-writer.ts';
 import { fieldsOf, paintStatus, subscriptionLayout } from './subscription-layout.ts';
 
-/** `subreport show`. */
 export function addShowCommand(program: Command, output: Output): void {
   addOutputOptions(addProfileOption(program.command('show').argument('<id>', 'id of the subscription')))
     .description('show all fields of one subscription')

@@ -19,7 +19,6 @@ import { paintStatus } from './subscription-layout.ts';
 /** The client library sends no email address in a URL, and a summary has no request body. */
 const { email: _email, ...parameters } = summaryParameters;
 
-/** A value of a dimension and its count; the total has no dimension. */
 interface SummaryRow {
   readonly dimension: string;
   readonly value: string | null;
@@ -27,7 +26,6 @@ interface SummaryRow {
   readonly count: number;
 }
 
-/** `subreport summary`. */
 export function addSummaryCommand(program: Command, output: Output): void {
   const command = program.command('summary').description('count subscriptions by status, product, plan, day and more');
   addOutputOptions(addProfileOption(addParameterOptions(command, parameters)))

@@ -3,7 +3,6 @@ import { type Output, writeResult } from '../output.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
 import { runReader } from './reader-action.ts';
 
-/** `subreport token`. */
 export function addTokenCommand(program: Command, output: Output): void {
   addProfileOption(program.command('token'))
     .description('print an access token, for other programs such as curl')
@@ -21,7 +20,6 @@ export function addTokenCommand(program: Command, output: Output): void {
     );
 }
 
-/** `subreport whoami`. */
 export function addWhoamiCommand(program: Command, output: Output): void {
   addProfileOption(program.command('whoami'))
     .description('show the service and the client of a profile, and check that they work')

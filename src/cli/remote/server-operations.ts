@@ -59,7 +59,6 @@ export function parseJson(server: Server, text: string): unknown {
   }
 }
 
-/** A request below the URL of a server. */
 interface ServerRequest {
   readonly method: string;
   readonly path: string;
@@ -148,10 +147,8 @@ function open({ url, token }: Server, request: ServerRequest, correlationId: str
   return promise;
 }
 
-/** A response of a server. */
 interface Reply {
   readonly status: number;
-  /** The header `Retry-After`. */
   readonly retryAfter: string | undefined;
   readonly text: string;
 }
@@ -164,7 +161,6 @@ function rejectionOf(server: Server, { status, text }: Reply, correlationId: str
   return type === 'INVALID_REQUEST_PARAMS' ? new UsageError(message) : new CommandError(message);
 }
 
-/** The error of a response that is not of the operator's API, such as the page of a proxy. */
 function responseError({ url }: Server, what: string, correlationId?: string): CommandError {
   const id = correlationId === undefined ? [] : [`Correlation id: ${correlationId}`];
   const message = `Cannot use the response of ${new URL(url).origin}: it must be of the operator's API (MANAGEMENT_PORT): ${what}`;

@@ -13,7 +13,6 @@ export interface ServerChoice {
 export interface Server {
   /** Without a trailing slash. */
   readonly url: string;
-  /** The operator's token. */
   readonly token: string;
 }
 

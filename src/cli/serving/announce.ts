@@ -106,7 +106,6 @@ function warnOfOpenTransport(config: Config, logger: Logger): void {
   }
 }
 
-/** Whether a URL refers to this machine. */
 const isLoopback = (url: string): boolean => isLoopbackHost(new URL(url).hostname);
 
 const isLoopbackHost = (host: string): boolean => ['127.0.0.1', 'localhost', '::1', '[::1]'].includes(host);

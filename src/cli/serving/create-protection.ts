@@ -11,7 +11,6 @@ export interface Protection {
   readonly limiter: RateLimiter;
   readonly queue: FairQueue;
   readonly pageCacheBytes: number;
-  /** What exports and loads share. */
   readonly memory: MemoryBudget;
 }
 

@@ -87,7 +87,6 @@ async function findFreePort(host: string, port: number): Promise<number | undefi
   return free;
 }
 
-/** Content of `demo-client.json`, for scripts. */
 export interface DemoClient {
   readonly base_url: string;
   readonly token_url: string;
@@ -96,7 +95,6 @@ export interface DemoClient {
   readonly tenant: string;
 }
 
-/** Path of `demo-client.json`. */
 export const demoFile = ({ DATA_DIR }: Config): string => join(DATA_DIR, 'demo-client.json');
 
 /** Writes `demo-client.json`; called once the service listens at the URLs in it. */

@@ -28,12 +28,10 @@ export interface OpenedMetrics {
   readonly observeManagement: MeasureResponse;
 }
 
-/** What is measured of a process that serves a store. */
 interface MeasuredService {
   readonly store: Store;
   readonly config: Pick<Config, 'KEY_ROTATION_DAYS'>;
   readonly isDraining: () => boolean;
-  /** Requests that wait for their turn. */
   readonly waiting: () => number;
   readonly certificates: Pick<Certificates, 'public' | 'management'>;
 }

@@ -28,7 +28,6 @@ interface ServeOptions {
   readonly json?: boolean;
 }
 
-/** `subreport serve`. */
 export function addServeCommand(program: Command, output: Output): void {
   program
     .command('serve')

@@ -7,7 +7,6 @@ import type { Store } from '../../storage/store.ts';
 import { nowSeconds } from '../store/store-session.ts';
 import type { OpenedMetrics } from './open-metrics.ts';
 
-/** The audit log of a process that serves. */
 interface ServiceAudit {
   readonly log: AuditLog;
   /** Counts what any caller can cause. Close it before the store. */

@@ -22,7 +22,6 @@ const acceptMsMax = 5_000;
 /** Milliseconds between checks for idle keep-alive connections. */
 const idleMs = 100;
 
-/** The service to stop. */
 interface ServedStore {
   readonly service: RunningService;
   readonly store: Store;
@@ -76,7 +75,6 @@ async function acceptWaiting(server: Server): Promise<void> {
   server.off('connection', count);
 }
 
-/** What the signals of a service do. */
 interface SignalActions {
   /** On the first SIGTERM or SIGINT, and on SIGHUP where it says that the terminal was closed. */
   readonly stop: (signal: NodeJS.Signals) => void;

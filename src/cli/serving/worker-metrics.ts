@@ -22,7 +22,6 @@ type Send = (worker: Worker, message: PrimaryMessage) => void;
  */
 export function createMetricsCollector(workers: ReadonlySet<Worker>, send: Send): () => Promise<string> {
   const readOwn = createHostMetrics({ droppedLogLines, memoryUse });
-  /** The last answers of workers that run. */
   const latest = new Map<Worker, MetricValues>();
   let ended: Promise<MetricValues> = Promise.resolve([]);
   const follow = (worker: Worker): void => {

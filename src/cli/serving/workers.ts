@@ -20,7 +20,6 @@ const steadyMs = 30_000;
 /** Additional milliseconds for a worker to exit after its own time limit. */
 const overtimeMs = 2_000;
 
-/** A running worker. */
 interface Serving {
   readonly worker: Worker;
   /** Resolves once it takes no more requests, because it drains or has exited. */
@@ -76,12 +75,10 @@ export class Workers {
     setTimeout(() => this.kill(), stopDelayMs(this.#config) + stopMsMax + overtimeMs).unref();
   }
 
-  /** Lets each worker read the certificates again. */
   rereadCertificates(): void {
     for (const worker of this.#serving) worker.process.kill('SIGHUP');
   }
 
-  /** Kills all workers. */
   kill(): void {
     this.#stopping.abort();
     for (const worker of living()) worker.process.kill('SIGKILL');
@@ -125,7 +122,6 @@ export class Workers {
     return { worker, ended, left: Promise.race([drains.promise, ended]) };
   }
 
-  /** Adds up the metrics of all workers that serve. */
   async #collectMetrics(): Promise<string> {
     if (this.#renderMetrics === undefined) {
       const { createMetricsCollector } = await import('./worker-metrics.ts');

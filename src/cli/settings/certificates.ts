@@ -24,7 +24,6 @@ export interface Certificates {
   readonly close: () => void;
 }
 
-/** A certificate that is read again while a listener uses it. */
 interface ServedCertificate extends ListenerTls {
   /** When the current certificate expires, in UTC epoch seconds. */
   readonly expiresAt: () => number;
@@ -73,7 +72,6 @@ function openCertificate(files: TlsFiles, logger: Logger): ServedCertificate {
   };
 }
 
-/** A certificate with its private key. */
 interface Certificate extends TlsPair {
   /** UTC epoch seconds. */
   readonly expiresAt: number;

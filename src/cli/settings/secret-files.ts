@@ -22,7 +22,6 @@ export function readSecretFiles(names: readonly string[], environment: NodeJS.Pr
   return { values, faults };
 }
 
-/** The content of the file, or the rule that it breaks. */
 function readSecret(path: string): string | Error {
   try {
     const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');

@@ -21,7 +21,6 @@ export const tlsSettings = {
   ),
 } as const;
 
-/** The prefix of the settings of a listener. */
 type ListenerPrefix = '' | 'MANAGEMENT_';
 
 /** The values of these settings, and the addresses of the listeners. */

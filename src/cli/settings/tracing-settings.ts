@@ -47,7 +47,6 @@ export function parsePairs(value: string): Readonly<Record<string, string>> | un
   }
 }
 
-/** A share of a whole. */
 function share(fallback: number, description: string): Setting<number> {
   return {
     read: (value) => (/^(?:0?\.\d{1,9}|[01](?:\.0+)?)$/.test(value) ? Number(value) : undefined),

@@ -15,7 +15,6 @@ interface BackupOptions {
   readonly json?: boolean;
 }
 
-/** Summary of a backup. */
 interface BackupResult {
   readonly file: string;
   readonly bytes: number;

@@ -6,7 +6,6 @@ import { listTenants } from '../../storage/tables/tenant.ts';
 /** A reported check, of the whole store or of one tenant. */
 export interface ReportedCheck extends StoreCheck {
   readonly tenant?: string;
-  /** Number of records of the tenant. */
   readonly records?: number;
   readonly repaired?: boolean;
 }

@@ -23,7 +23,6 @@ interface GenerateOptions {
   readonly json?: boolean;
 }
 
-/** `subreport generate`. */
 export function addGenerateCommand(program: Command, output: Output): void {
   program
     .command('generate')

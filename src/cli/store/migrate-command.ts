@@ -4,7 +4,6 @@ import { readConfig } from '../config.ts';
 import { type Output, writeResult } from '../output.ts';
 import { recordStoreAction } from './command-context.ts';
 
-/** `subreport migrate`. */
 export function addMigrateCommand(program: Command, output: Output): void {
   program
     .command('migrate')

@@ -23,7 +23,6 @@ interface RestoreOptions {
   readonly json?: boolean;
 }
 
-/** `subreport restore`. */
 export function addRestoreCommand(program: Command, output: Output): void {
   program
     .command('restore')

@@ -11,9 +11,7 @@ import { checkLine, examineStore, type ReportedCheck } from './examine-store.ts'
  * was checked.
  */
 export interface StagedStore {
-  /** The directory, initially empty. */
   readonly folder: string;
-  /** The database file in the directory. */
   readonly file: string;
   /**
    * Runs work with the store open, then closes it so that the file is complete without its
