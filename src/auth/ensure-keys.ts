@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { JWK } from 'jose';
+import type { SigningAlgorithm } from '../contract/oauth/grant.ts';
 import type { Store } from '../storage/store.ts';
 import {
   type AuthKeyRow,
@@ -12,7 +13,7 @@ import {
 import type { KeyCipher, OpenedKey } from './key-cipher.ts';
 import { type KeyLifetimes, keyLeadSeconds } from './key-schedule.ts';
 import { randomId } from './random-id.ts';
-import { isStrongEnough, newSigningJwk, type SigningAlgorithm, toSigningKey } from './signing-key.ts';
+import { isStrongEnough, newSigningJwk, toSigningKey } from './signing-key.ts';
 
 /** What a key ring needs. */
 export interface KeyRingOptions {

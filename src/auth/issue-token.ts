@@ -1,12 +1,13 @@
 import { sign } from 'node:crypto';
 import { type JWTPayload, SignJWT } from 'jose';
+import type { SigningAlgorithm } from '../contract/oauth/grant.ts';
 import type { TokenResponse } from '../contract/oauth/token.ts';
 import type { ClientRow, RefreshTokenUse } from '../storage/tables/client.ts';
 import type { RefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import { randomId } from './random-id.ts';
 import { writeRefreshToken } from './refresh-token-format.ts';
-import type { SigningAlgorithm, SigningKey } from './signing-key.ts';
+import type { SigningKey } from './signing-key.ts';
 
 /** A token response (RFC 6749 §5.1), and the ids of its tokens for the log. */
 export interface IssuedTokens {

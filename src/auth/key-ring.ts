@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JWK } from 'jose';
+import type { SigningAlgorithm } from '../contract/oauth/grant.ts';
 import type { Store } from '../storage/store.ts';
 import { type AuthKeyRow, listAuthKeys } from '../storage/tables/auth-key.ts';
 import { ensureKeys, type KeyRingOptions } from './ensure-keys.ts';
 import type { KeyCipher } from './key-cipher.ts';
 import { scheduleKeys } from './key-schedule.ts';
-import { type SigningAlgorithm, type SigningKey, toSigningKey } from './signing-key.ts';
+import { type SigningKey, toSigningKey } from './signing-key.ts';
 
 /** The keys of the service. All its processes share them through the store. */
 export interface KeyRing {

@@ -1,12 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
-
-/**
- * The algorithms that can sign access tokens (RFC 7518 §3.1, RFC 8037 §3.1): all are asymmetric, so
- * that a key that verifies cannot sign.
- */
-export const signingAlgorithms = ['ES256', 'RS256', 'PS256', 'EdDSA'] as const;
-export type SigningAlgorithm = (typeof signingAlgorithms)[number];
+import type { SigningAlgorithm } from '../contract/oauth/grant.ts';
 
 /** A key pair that signs access tokens. */
 export interface SigningKey {

@@ -1,7 +1,7 @@
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import { signingAlgorithms } from '../contract/oauth/grant.ts';
 import type { AuthContext } from './auth-context.ts';
 import { AccessError } from './error.ts';
-import { signingAlgorithms } from './signing-key.ts';
 
 /** Claims of a valid access token. */
 export interface TokenClaims {

@@ -1,7 +1,6 @@
 import type { ExternalSettings } from '../auth/external-claims.ts';
 import type { ProviderSettings } from '../auth/provider-sign-in.ts';
-import { signingAlgorithms } from '../auth/signing-key.ts';
-import { refreshTokenUses } from '../contract/oauth/grant.ts';
+import { refreshTokenUses, signingAlgorithms } from '../contract/oauth/grant.ts';
 import { defaultPageLimits, type PageLimits } from '../contract/report.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';

@@ -7,7 +7,7 @@ import type { KeyRingOptions } from '../../src/auth/ensure-keys.ts';
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
 import { listKeys } from '../../src/auth/rotate-keys.ts';
-import { signingAlgorithms } from '../../src/auth/signing-key.ts';
+import { signingAlgorithms } from '../../src/contract/oauth/grant.ts';
 import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';

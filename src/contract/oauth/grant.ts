@@ -30,3 +30,10 @@ export const defaultScopes: readonly Scope[] = ['subscription:read'];
 /** The scopes of operators' tokens, for the management listener. */
 export const operatorScopes = ['operator:read', 'operator:write', 'subscription:write'] as const;
 export type OperatorScope = (typeof operatorScopes)[number];
+
+/**
+ * The algorithms that can sign access tokens (RFC 7518 §3.1, RFC 8037 §3.1): all are asymmetric, so
+ * that a key that verifies cannot sign.
+ */
+export const signingAlgorithms = ['ES256', 'RS256', 'PS256', 'EdDSA'] as const;
+export type SigningAlgorithm = (typeof signingAlgorithms)[number];
