@@ -31,7 +31,9 @@ import { createProtection, type Protection } from './serving/create-protection.t
 import { openTracing } from './serving/open-tracing.ts';
 import { openServiceAudit } from './serving/service-audit.ts';
 import { openCertificates } from './settings/certificates.ts';
-import { keyRingOptions, nowSeconds, openSpool } from './store/store-session.ts';
+import { keyRingOptions } from './store/key-ring-options.ts';
+import { openSpool } from './store/open-spool.ts';
+import { nowSeconds } from './store/store-session.ts';
 
 /** A client may read the records that it loads from a slow source. */
 const bodyPace = { stallMs: 60_000, rateMin: 4_096 };

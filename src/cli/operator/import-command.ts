@@ -18,7 +18,7 @@ import { type Output, writeResult } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
 import { serverOf } from '../remote/server.ts';
 import { withOperator } from '../store/command-context.ts';
-import { openSpool } from '../store/store-session.ts';
+import { openSpool } from '../store/open-spool.ts';
 import { openErrorsFile } from './errors-file.ts';
 import { type ImportCommandOptions, type ImportSource, openImportSource } from './import-source.ts';
 import { rejectedText, shownMax, summaryText } from './import-text.ts';

@@ -11,7 +11,7 @@ import {
 import type { AddRoute } from '../../http/operator/operator-routes.ts';
 import { readConfig } from '../config.ts';
 import { withOperator } from '../store/command-context.ts';
-import { keyRingOptions } from '../store/store-session.ts';
+import { keyRingOptions } from '../store/key-ring-options.ts';
 
 type Handle = (call: never) => Promise<object | string>;
 

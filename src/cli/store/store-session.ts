@@ -1,8 +1,4 @@
-import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { KeyRingOptions } from '../../auth/ensure-keys.ts';
-import { createKeyCipher } from '../../auth/key-cipher.ts';
-import { Spool } from '../../import/import-strictly.ts';
 import { openStore } from '../../storage/open-store.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
@@ -56,23 +52,3 @@ export async function withStore<T>(config: Config, work: (store: Store) => Promi
 
 /** The current time in UTC epoch seconds. */
 export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
-
-/** The configured spool for sources that are read twice. */
-export const openSpool = ({ DATA_DIR, SPOOL_MAX_MIB }: Pick<Config, 'DATA_DIR' | 'SPOOL_MAX_MIB'>): Spool =>
-  new Spool(join(DATA_DIR, 'spool'), SPOOL_MAX_MIB * 1_048_576);
-
-/**
- * Options of the key ring from the settings, for the service and for the commands that manage keys.
- */
-export function keyRingOptions(config: Config, store: Store, logger?: Logger): KeyRingOptions {
-  return {
-    store,
-    cipher: createKeyCipher(config.KEY_ENCRYPTION_SECRET, config.KEY_ENCRYPTION_SECRET_BEFORE),
-    algorithm: config.SIGNING_ALGORITHM,
-    lifetimes: { access: config.ACCESS_TOKEN_SECONDS, refresh: config.REFRESH_FAMILY_SECONDS },
-    rotationDays: config.KEY_ROTATION_DAYS,
-    now: nowSeconds,
-    onFault: (error) =>
-      logger?.warn({ err: error }, 'the database files may still contain traces of replaced keys (docs/keys.md)'),
-  };
-}

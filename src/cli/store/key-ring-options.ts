@@ -1,0 +1,23 @@
+import type { Logger } from 'pino';
+import type { KeyRingOptions } from '../../auth/ensure-keys.ts';
+import { createKeyCipher } from '../../auth/key-cipher.ts';
+import type { Store } from '../../storage/store.ts';
+import type { Config } from '../config.ts';
+import { nowSeconds } from './store-session.ts';
+
+/**
+ * Options of the key ring from the settings, for the service and for the commands that manage keys.
+ * In a file of its own: the cipher loads jose, which most commands do not need.
+ */
+export function keyRingOptions(config: Config, store: Store, logger?: Logger): KeyRingOptions {
+  return {
+    store,
+    cipher: createKeyCipher(config.KEY_ENCRYPTION_SECRET, config.KEY_ENCRYPTION_SECRET_BEFORE),
+    algorithm: config.SIGNING_ALGORITHM,
+    lifetimes: { access: config.ACCESS_TOKEN_SECONDS, refresh: config.REFRESH_FAMILY_SECONDS },
+    rotationDays: config.KEY_ROTATION_DAYS,
+    now: nowSeconds,
+    onFault: (error) =>
+      logger?.warn({ err: error }, 'the database files may still contain traces of replaced keys (docs/keys.md)'),
+  };
+}
