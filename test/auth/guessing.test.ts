@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { AuthContext } from '../../src/auth/auth-context.ts';
 import { authenticateClient } from '../../src/auth/authenticate-client.ts';
 import { readConfig } from '../../src/cli/config.ts';
-import { createCounters } from '../../src/cli/counters.ts';
+import { createCounters } from '../../src/cli/serving/counters.ts';
 import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import { directoryStatement, type TenantId } from '../../src/storage/store.ts';
 import { engines } from '../support/engines.ts';

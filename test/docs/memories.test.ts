@@ -16,7 +16,7 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8');
 test('the table of caches in ARCHITECTURE.md lists every file that creates one, and no others', () => {
   const makers = sources.filter((file) => /new BoundedMap[<(]|createWindowCounter\(/.test(read(file)));
   // the windows of the rate limit, which the table lists under the file that uses them
-  const wired = ['src/cli/counters.ts'];
+  const wired = ['src/cli/serving/counters.ts'];
   for (const file of makers.filter((each) => !wired.includes(each))) expect(paths).toContain(file.replace('src/', ''));
   expect(makers.length).toBeGreaterThan(5);
   for (const path of paths) expect(sources).toContain(`src/${path}`);
@@ -36,7 +36,7 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
     'src/storage/bounded-map.ts': 'maps of the process',
     'src/storage/postgres/connections.ts': 'tenants whose last work hung',
     'src/storage/sqlite/error.ts': 'database files of the process',
-    'src/cli/worker-messages.ts': 'requests under way',
+    'src/cli/serving/worker-messages.ts': 'requests under way',
     'src/cli/serving/workers.ts': 'worker processes',
     'src/contract/schema.ts': 'patterns of the contract',
     'src/storage/migrations.ts': 'migrations of the program',

@@ -8,7 +8,7 @@ import {
 } from '../../metrics/service-metrics.ts';
 import { memoryUse } from '../../storage/bounded-map.ts';
 import { droppedLogLines } from '../log/logger.ts';
-import type { PrimaryMessage, WorkerMessage } from '../worker-messages.ts';
+import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts';
 
 /** Longest wait for the metrics of a worker, in milliseconds; a busy one answers late. */
 const answerMsMax = 2_000;

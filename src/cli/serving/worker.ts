@@ -5,8 +5,8 @@ import { describeFailure } from '../log/describe-failure.ts';
 import { createLogger } from '../log/logger.ts';
 import { serve } from '../serve.ts';
 import { logStoreEvents, openReadyStore } from '../store/store-session.ts';
-import { callPrimary, type PrimaryChannel, type PrimaryMessage, type WorkerMessage } from '../worker-messages.ts';
 import { onSignals, stopService } from './stop-service.ts';
+import { callPrimary, type PrimaryChannel, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts';
 
 // One process of `subreport serve --workers N`, started by the first process (`workers.ts`), which
 // has migrated the store and reports its problems. If the first process exits, the channel closes

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { createCounters } from '../counters.ts';
 import { CommandError } from '../error.ts';
 import { describeFailure, listenFailure } from '../log/describe-failure.ts';
-import { type PrimaryMessage, runForWorker, type WorkerMessage } from '../worker-messages.ts';
+import { createCounters } from './counters.ts';
 import { stopDelayMs, stopMsMax } from './stop-service.ts';
+import { type PrimaryMessage, runForWorker, type WorkerMessage } from './worker-messages.ts';
 
 /** Delay before a worker is replaced, in milliseconds: doubled after each failure up to `last`. */
 const replaceMs = { first: 100, last: 10_000 };

@@ -1,7 +1,7 @@
-import { createFailureBudget, type FailureBudget } from '../auth/failure-budget.ts';
-import { createWindowCounter, type WindowCounter } from '../auth/window-counter.ts';
-import { type RequestCounter, windowSeconds } from '../http/listener/rate-limit.ts';
-import type { Config } from './config.ts';
+import { createFailureBudget, type FailureBudget } from '../../auth/failure-budget.ts';
+import { createWindowCounter, type WindowCounter } from '../../auth/window-counter.ts';
+import { type RequestCounter, windowSeconds } from '../../http/listener/rate-limit.ts';
+import type { Config } from '../config.ts';
 
 /** Counters of the limits, in this process or in the first process for all workers. */
 export interface Counters {

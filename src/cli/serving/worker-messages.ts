@@ -1,6 +1,6 @@
-import type { Attempt } from '../auth/failure-budget.ts';
-import { LeasedCounter } from '../auth/window-counter.ts';
-import type { MetricValues } from '../metrics/service-metrics.ts';
+import type { Attempt } from '../../auth/failure-budget.ts';
+import { LeasedCounter } from '../../auth/window-counter.ts';
+import type { MetricValues } from '../../metrics/service-metrics.ts';
 import type { Counters, OwnCounters } from './counters.ts';
 
 /** Messages from a worker to the first process. */
