@@ -18,29 +18,68 @@ export interface SubscriptionRow {
   readonly record: string;
 }
 
-const columns = [
-  ...['id', 'created_date', 'activation_date', 'expiration_date', 'status', 'product_id', 'iccid', 'email', 'record'],
-  ...['plan_id', 'device_id', 'auto_renew'],
+/** A record as JSON, whose fields may be missing. */
+type WireRecord = Readonly<Record<string, unknown>> & { readonly product?: Readonly<Record<string, unknown>> };
+
+/** A column of a row. */
+interface RowColumn {
+  readonly name: string;
+  /** A `bigint` is a date in UTC epoch seconds. */
+  readonly type: 'text' | 'bigint';
+  readonly read: (row: SubscriptionRow) => string | number | null;
+  /** Its value in the record, if the record has it. */
+  readonly inRecord?: (record: WireRecord) => unknown;
+}
+
+/**
+ * The columns of a row besides the tenant and the revision, of which all statements that write rows
+ * are made (docs/contributing/testing.md, How to add a column). The id is first.
+ */
+export const rowColumns: readonly RowColumn[] = [
+  { name: 'id', type: 'text', read: (row) => row.id, inRecord: ({ id }) => id },
+  { name: 'created_date', type: 'bigint', read: (row) => row.createdDate, inRecord: (record) => record.createdDate },
+  {
+    name: 'activation_date',
+    type: 'bigint',
+    read: (row) => row.activationDate,
+    inRecord: (record) => record.activationDate,
+  },
+  {
+    name: 'expiration_date',
+    type: 'bigint',
+    read: (row) => row.expirationDate,
+    inRecord: (record) => record.expirationDate,
+  },
+  { name: 'status', type: 'text', read: (row) => row.status, inRecord: ({ status = null }) => status },
+  { name: 'product_id', type: 'text', read: (row) => row.productId, inRecord: ({ product }) => product?.id },
+  { name: 'iccid', type: 'text', read: (row) => row.iccid, inRecord: ({ iccid }) => iccid },
+  { name: 'email', type: 'text', read: (row) => row.email },
+  { name: 'record', type: 'text', read: (row) => row.record },
+  { name: 'plan_id', type: 'text', read: (row) => row.planId, inRecord: ({ product }) => product?.plan_id },
+  { name: 'device_id', type: 'text', read: (row) => row.deviceId, inRecord: ({ device_id }) => device_id },
+  { name: 'auto_renew', type: 'text', read: (row) => row.autoRenew, inRecord: ({ auto_renew }) => auto_renew },
 ];
 
-/** The columns of a row, in the order of `rowValues`. */
-export const rowColumns = columns.join(', ');
+/** The names of the columns, separated by commas; with `table`, of that table. */
+export const columnNames = (table = ''): string =>
+  rowColumns.map(({ name }) => (table === '' ? name : `${table}.${name}`)).join(', ');
 
 /** SQL of an upsert: assigns all columns of the new row except the id. */
-export const assignRowColumns = columns
+export const assignColumns = rowColumns
   .slice(1)
-  .map((name) => `${name} = excluded.${name}`)
+  .map(({ name }) => `${name} = excluded.${name}`)
   .join(', ');
 
-/** The values of `rowColumns`. */
-export function rowValues(row: SubscriptionRow): (string | number | null)[] {
-  const { id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record } = row;
-  const { planId, deviceId, autoRenew } = row;
-  return [
-    ...[id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record],
-    ...[planId, deviceId, autoRenew],
-  ];
-}
+/** The definitions of the columns of a temporary table, with the type of each. */
+export const defineColumns = (types: { readonly id: string; readonly text: string; readonly bigint: string }): string =>
+  rowColumns.map(({ name, type }) => `${name} ${name === 'id' ? types.id : types[type]}`).join(', ');
+
+/** The values of a row, in the order of `rowColumns`. */
+export const rowValues = (row: SubscriptionRow): (string | number | null)[] => rowColumns.map(({ read }) => read(row));
+
+/** Placeholders for `rowValues`, separated by commas. */
+export const valuePlaceholders = (first: number): string =>
+  rowColumns.map((_, index) => `$${first + index}`).join(', ');
 
 // The statements that both engines share when they change a tenant's subscriptions.
 

@@ -1,7 +1,7 @@
 import { countedColumns } from '../counts/span.ts';
 import { StorageError } from '../error.ts';
 import type { Row } from '../store.ts';
-import { assignRowColumns, rowColumns, type SubscriptionRow, selectRevision } from '../subscription-row.ts';
+import { assignColumns, columnNames, rowColumns, type SubscriptionRow, selectRevision } from '../subscription-row.ts';
 import { changeChannel } from './listener.ts';
 
 // The statements that change a tenant's subscriptions on PostgreSQL.
@@ -25,6 +25,10 @@ export function nextRevision([locked]: readonly Row[]): number {
  */
 export const begin = 'begin isolation level read committed';
 
+/** The rows whose `columnArrays` are bound from `$first` on. */
+export const unnestColumns = (first: number): string =>
+  `unnest(${rowColumns.map(({ name, type }, index) => (name === 'record' ? `string_to_array($${first + index}::text, chr(31))` : `$${first + index}::${type}[]`)).join(', ')})`;
+
 /**
  * Returns the previous version of each row (`old` reads the state before the statement) and the ids
  * of inserted or updated rows. The client combines the two, because the planner would expect few
@@ -40,13 +44,11 @@ export const upsertRows = `with old as materialized (
       select * from subscription where tenant_id = $1 and id >= k.id and id <= k.id order by tenant_id, id limit 1
     ) as s
   ), changed as (
-    insert into subscription as s (tenant_id, revision, ${rowColumns})
-    select $1, $2::bigint, ${rowColumns}
-    from unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[],
-        string_to_array($11::text, chr(31)), $12::text[], $13::text[], $14::text[])
-      as r (${rowColumns})
+    insert into subscription as s (tenant_id, revision, ${columnNames()})
+    select $1, $2::bigint, ${columnNames()}
+    from ${unnestColumns(3)} as r (${columnNames()})
     order by created_date, id
-    on conflict (tenant_id, id) do update set ${assignRowColumns}, revision = excluded.revision
+    on conflict (tenant_id, id) do update set ${assignColumns}, revision = excluded.revision
     where s.record <> excluded.record or s.email is distinct from excluded.email
     returning id
   )
@@ -63,11 +65,9 @@ export const findSame = `select string_agg(k.n::text, ',') as numbers
   where s.record = k.record and s.email is not distinct from k.email`;
 
 /** Inserts rows that are not stored; a stored id is an error. Costs two thirds of an upsert. */
-export const insertRows = `insert into subscription (tenant_id, revision, ${rowColumns})
-  select $1, $2::bigint, ${rowColumns}
-  from unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[],
-      string_to_array($11::text, chr(31)), $12::text[], $13::text[], $14::text[])
-    as r (${rowColumns})
+export const insertRows = `insert into subscription (tenant_id, revision, ${columnNames()})
+  select $1, $2::bigint, ${columnNames()}
+  from ${unnestColumns(3)} as r (${columnNames()})
   order by created_date, id`;
 
 export const deleteRows = `with removed as (
@@ -93,28 +93,13 @@ export const announceChange = `select pg_notify('${changeChannel}', '')`;
  */
 const joinedRecords = (rows: readonly SubscriptionRow[]): string => rows.map(({ record }) => record).join('\u001f');
 
-/**
- * The columns of rows as arrays, except that the records are one string, in the order in which
- * `upsertRows` reads them.
- */
-export function columnArrays(rows: readonly SubscriptionRow[]): string[] {
-  const column = (read: (row: SubscriptionRow) => string | null): string => toArrayLiteral(rows.map(read));
-  const numbers = (read: (row: SubscriptionRow) => number): string => `{${rows.map(read).join(',')}}`;
-  return [
-    column((row) => row.id),
-    numbers((row) => row.createdDate),
-    numbers((row) => row.activationDate),
-    numbers((row) => row.expirationDate),
-    column((row) => row.status),
-    column((row) => row.productId),
-    column((row) => row.iccid),
-    column((row) => row.email),
-    joinedRecords(rows),
-    column((row) => row.planId),
-    column((row) => row.deviceId),
-    column((row) => row.autoRenew),
-  ];
-}
+/** The columns of rows as arrays, except that the records are one string. */
+export const columnArrays = (rows: readonly SubscriptionRow[]): string[] =>
+  rowColumns.map(({ name, type, read }) => {
+    if (name === 'record') return joinedRecords(rows);
+    const values = rows.map(read);
+    return type === 'bigint' ? `{${values.join(',')}}` : toArrayLiteral(values as (string | null)[]);
+  });
 
 /** The values of rows that `findSame` compares. */
 export const comparedArrays = (rows: readonly SubscriptionRow[]): string[] => [

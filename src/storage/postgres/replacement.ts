@@ -1,9 +1,9 @@
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import { countedColumns } from '../counts/span.ts';
 import type { ReplaceCounts, Replacement, Row, TenantId } from '../store.ts';
-import { assignRowColumns, rowColumns, setRevision } from '../subscription-row.ts';
+import { assignColumns, columnNames, defineColumns, setRevision } from '../subscription-row.ts';
 import { removeResumePoint } from '../tables/resume-point.ts';
-import { announceChange, begin, columnArrays, lockTenant, nextRevision } from './change-sql.ts';
+import { announceChange, begin, columnArrays, lockTenant, nextRevision, unnestColumns } from './change-sql.ts';
 import { close, connect, createDedicatedClient } from './connect.ts';
 import { bypassesRowSecurity } from './database-facts.ts';
 import { toStorageError } from './error.ts';
@@ -105,17 +105,15 @@ export const lookUpByKey = [
 ];
 
 export const createTables = [
-  `create temp table staged (id text collate "C" not null primary key, created_date bigint, activation_date bigint, expiration_date bigint,
-     status text, product_id text, iccid text, email text, record text, plan_id text, device_id text, auto_renew text) on commit drop`,
+  `create temp table staged (${defineColumns({ id: 'text collate "C" not null primary key', text: 'text', bigint: 'bigint' })}) on commit drop`,
   `create temp table kept (id text collate "C" not null, created_date bigint, product_id text, status text, email text, digest bytea) on commit drop`,
   `create temp table changed (id text collate "C" not null primary key, is_new boolean not null, created_date bigint, product_id text, status text) on commit drop`,
   `create temp table removed (id text collate "C" not null primary key, created_date bigint, product_id text, status text) on commit drop`,
 ];
 
-const stageRows = `insert into staged (${rowColumns})
-  select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], string_to_array($9::text, chr(31)),
-    $10::text[], $11::text[], $12::text[])
-  on conflict (id) do update set ${assignRowColumns}`;
+const stageRows = `insert into staged (${columnNames()})
+  select * from ${unnestColumns(1)}
+  on conflict (id) do update set ${assignColumns}`;
 
 const keepKeys = `insert into kept (${countedColumns}, email, digest)
   select ${countedColumns}, email, sha256(convert_to(record, 'UTF8')) from subscription where tenant_id = $1`;
@@ -130,11 +128,10 @@ const findRemoved = `insert into removed (${countedColumns})
 const countDifferences = `select (select count(*) from staged) as staged, (select count(*) from changed) as changed,
   (select count(*) from changed where is_new) as inserted, (select count(*) from removed) as removed`;
 
-const writeChanged = `insert into subscription (tenant_id, revision, ${rowColumns})
-  select $1, $2::bigint, t.id, t.created_date, t.activation_date, t.expiration_date, t.status, t.product_id, t.iccid, t.email, t.record,
-    t.plan_id, t.device_id, t.auto_renew
+const writeChanged = `insert into subscription (tenant_id, revision, ${columnNames()})
+  select $1, $2::bigint, ${columnNames('t')}
   from staged as t join changed as c on c.id = t.id order by t.created_date, t.id
-  on conflict (tenant_id, id) do update set ${assignRowColumns}, revision = excluded.revision`;
+  on conflict (tenant_id, id) do update set ${assignColumns}, revision = excluded.revision`;
 
 export const removeRows = 'delete from subscription as s using removed as r where s.tenant_id = $1 and s.id = r.id';
 

@@ -1,30 +1,22 @@
 import type { Row, SqlValue, TenantReader } from '../store.ts';
+import { rowColumns } from '../subscription-row.ts';
 import { readHistory } from '../tables/history.ts';
 
-/** The columns that repeat a field of the record, and how each value is read from its JSON. */
-const fields: Readonly<Record<string, (record: WireRecord) => unknown>> = {
-  id: ({ id }) => id,
-  created_date: ({ createdDate }) => secondsOf(createdDate),
-  activation_date: ({ activationDate }) => secondsOf(activationDate),
-  expiration_date: ({ expirationDate }) => secondsOf(expirationDate),
-  status: ({ status = null }) => status,
-  product_id: ({ product }) => product?.id,
-  plan_id: ({ product }) => product?.plan_id,
-  iccid: ({ iccid }) => iccid,
-  device_id: ({ device_id }) => device_id,
-  auto_renew: ({ auto_renew }) => auto_renew,
-};
+/** The columns that repeat a field of the record. */
+const repeated = rowColumns.flatMap(({ name, type, inRecord }) =>
+  inRecord === undefined ? [] : [{ name, type, inRecord }],
+);
 
-type WireRecord = Readonly<Record<string, unknown>> & { readonly product?: Readonly<Record<string, unknown>> };
-
-/** The names of these columns, in a fixed order. */
-export const recordColumns = Object.keys(fields);
+/** Their names, the id first. */
+export const recordColumns: readonly string[] = repeated.map(({ name }) => name);
 
 /** The column values that a record's JSON requires; `undefined` if it is not a complete record. */
 export function columnsOfRecord(text: string): readonly SqlValue[] | undefined {
   try {
-    const record = JSON.parse(text) as WireRecord;
-    const values = Object.values(fields).map((read) => read(record));
+    const record = JSON.parse(text);
+    const values = repeated.map(({ type, inRecord }) =>
+      type === 'bigint' ? secondsOf(inRecord(record)) : inRecord(record),
+    );
     return values.every(isStorable) ? values : undefined;
   } catch {
     return undefined; // not JSON, or not an object

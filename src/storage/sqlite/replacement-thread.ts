@@ -3,12 +3,14 @@ import { countChanges, countedChangesMax, recount, toRowChange } from '../counts
 import { countedColumns } from '../counts/span.ts';
 import type { ReplaceCounts, TenantId } from '../store.ts';
 import {
-  assignRowColumns,
-  rowColumns,
+  assignColumns,
+  columnNames,
+  defineColumns,
   rowValues,
   type SubscriptionRow,
   selectRevision,
   setRevision,
+  valuePlaceholders,
 } from '../subscription-row.ts';
 import { removeResumePoint } from '../tables/resume-point.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
@@ -26,8 +28,7 @@ const connection = new SqliteConnection(file, writeWaitMs);
 connection.run(`${writerPragmas}; pragma cache_size = -16384`);
 // Temporary tables are in an unnamed file, which the operating system removes with the process.
 connection.run(`
-  create temp table staged (id text not null primary key, created_date integer, activation_date integer, expiration_date integer,
-    status text, product_id text, iccid text, email text, record text, plan_id text, device_id text, auto_renew text) without rowid;
+  create temp table staged (${defineColumns({ id: 'text not null primary key', text: 'text', bigint: 'integer' })}) without rowid;
   create temp table changed (id text not null primary key, is_new integer not null, created_date integer, product_id text, status text) without rowid;
   create temp table removed (id text not null primary key, created_date integer, product_id text, status text) without rowid`);
 
@@ -98,7 +99,7 @@ function write({ inserted, updated, removed }: ReplaceCounts, revision: number):
   connection.change(setRevision, [tenant, revision]);
 }
 
-const stageRow = `insert or replace into temp.staged (${rowColumns}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
+const stageRow = `insert or replace into temp.staged (${columnNames()}) values (${valuePlaceholders(1)})`;
 
 const findChanged = `insert into temp.changed (id, is_new, created_date, product_id, status)
   select t.id, s.id is null, s.created_date, s.product_id, s.status
@@ -109,11 +110,10 @@ const findRemoved = `insert into temp.removed (${countedColumns})
   select id, created_date, product_id, status from main.subscription as s
   where tenant_id = $1 and not exists (select 1 from temp.staged as t where t.id = s.id)`;
 
-const writeChanged = `insert into subscription (tenant_id, revision, ${rowColumns})
-  select $1, $2, t.id, t.created_date, t.activation_date, t.expiration_date, t.status, t.product_id, t.iccid, t.email, t.record,
-    t.plan_id, t.device_id, t.auto_renew
+const writeChanged = `insert into subscription (tenant_id, revision, ${columnNames()})
+  select $1, $2, ${columnNames('t')}
   from temp.changed as c cross join temp.staged as t on t.id = c.id where true order by t.created_date, t.id
-  on conflict (tenant_id, id) do update set ${assignRowColumns}, revision = excluded.revision`;
+  on conflict (tenant_id, id) do update set ${assignColumns}, revision = excluded.revision`;
 
 const insertTombstones = `insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2 from temp.removed where true
   on conflict (tenant_id, id) do update set revision = excluded.revision`;

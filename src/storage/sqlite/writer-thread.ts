@@ -5,12 +5,14 @@ import type { OrderKey } from '../order-key.ts';
 import { repairSubscriptions } from '../records/repair.ts';
 import type { LoadCounts, ResumePoint, TenantId } from '../store.ts';
 import {
+  columnNames,
   rowColumns,
   rowValues,
   type SubscriptionRow,
   selectAnyTombstone,
   selectRevision,
   setRevision,
+  valuePlaceholders,
 } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/delete-tenant.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
@@ -100,13 +102,12 @@ const compareRows = (a: SubscriptionRow, b: SubscriptionRow): number =>
  */
 function updateRow(tenant: TenantId, row: SubscriptionRow, revision: number): readonly RowChange[] {
   const stored = connection.first(selectRow, [tenant, row.id]) ?? {};
-  const values = rowValues(row);
-  const names = columns.filter((name, index) => stored[name] !== values[index]);
-  if (names.length === 0) return [];
-  const assigned = names.map((name, index) => `${name} = $${index + 4}`);
+  const differing = rowColumns.filter(({ name, read }) => stored[name] !== read(row));
+  if (differing.length === 0) return [];
+  const assigned = differing.map(({ name }, index) => `${name} = $${index + 4}`);
   connection.change(
     `update subscription set ${['revision = $3', ...assigned].join(', ')} where tenant_id = $1 and id = $2`,
-    [tenant, row.id, revision, ...values.filter((value, index) => stored[columns[index] ?? ''] !== value)],
+    [tenant, row.id, revision, ...differing.map(({ read }) => read(row))],
   );
   return [{ before: toCountedRow(stored), after: row }];
 }
@@ -152,15 +153,13 @@ function nextRevision(tenant: TenantId): number {
   return Number(row?.revision ?? 0) + 1;
 }
 
-const columns = rowColumns.split(', ');
-
-const insertIfNew = `insert into subscription (tenant_id, revision, ${rowColumns})
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) on conflict do nothing`;
+const insertIfNew = `insert into subscription (tenant_id, revision, ${columnNames()})
+  values ($1, $2, ${valuePlaceholders(3)}) on conflict do nothing`;
 
 const selectSame =
   'select 1 as same from subscription where tenant_id = $1 and id = $2 and record = $3 and email is $4';
 
-const selectRow = `select ${rowColumns} from subscription where tenant_id = $1 and id = $2`;
+const selectRow = `select ${columnNames()} from subscription where tenant_id = $1 and id = $2`;
 
 const deleteRow = `delete from subscription where tenant_id = $1 and id = $2 returning ${countedColumns}`;
 
