@@ -33,7 +33,7 @@ interface RowColumn {
 
 /**
  * The columns of a row besides the tenant and the revision, of which all statements that write rows
- * are made (docs/contributing/testing.md, How to add a column). The id is first.
+ * are made (docs/contributing/testing.md). The id is first.
  */
 export const rowColumns: readonly RowColumn[] = [
   { name: 'id', type: 'text', read: (row) => row.id, inRecord: ({ id }) => id },
