@@ -58,7 +58,7 @@ function print(name: string, files: readonly string[], limit: { files?: number; 
   if (over) exceeded += 1;
   const cells = [files.length, lines, quantile(files.map(linesOf), 0.5), Math.max(...files.map(linesOf), 0)];
   const bounds = Object.entries(limit).map(([unit, most]) => `${most.toLocaleString('en')} ${unit}`);
-  const note = bounds.length === 0 ? '' : `  ${over ? 'MORE THAN' : 'within'} ${bounds.join(', ')}`;
+  const note = bounds.length === 0 ? '' : `  ${over ? 'EXCEEDS' : 'within'} ${bounds.join(', ')}`;
   console.log(`${cells.map((cell) => String(cell).padStart(8)).join('')}  ${name}${note}`);
 }
 
@@ -70,10 +70,15 @@ print('src', [...sources.keys()], limits.src);
 const walks = readWalks(readFileSync(`${root}/docs/contributing/walks.md`, 'utf8'));
 const filesOf = (walk: string): readonly string[] => {
   const { both = [], postgres = [] } = walks.get(walk) ?? {};
-  return [...both, ...postgres].map((file) => `src/${file}.ts`);
+  return [...both, ...postgres].map((file) => `src/${file}.ts`).filter((file) => sources.has(file));
 };
+const missing = [...walks.values()]
+  .flatMap(({ both, sqlite, postgres }) => [...both, ...sqlite, ...postgres])
+  .filter((file) => !sources.has(`src/${file}.ts`));
 const ofPage = ['Every request', 'The store', 'The access token', 'A page'].flatMap(filesOf);
-console.log('\nwalks on PostgreSQL');
+console.log(
+  `\nwalks on PostgreSQL${missing.length === 0 ? '' : ` (${new Set(missing).size} files are gone: npm run walks)`}`,
+);
 for (const walk of walks.keys()) {
   const limit = walk in limits ? limits[walk as 'A token'] : {};
   print(walk, filesOf(walk), limit);
