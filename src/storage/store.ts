@@ -42,8 +42,6 @@ export type DirectorySql<S extends string> = string extends S
 export interface TenantReader {
   /** Runs a statement written for both engines; `$1` is the tenant, `values` are `$2` and on. */
   all(sql: TenantSql, values?: readonly SqlValue[]): Promise<readonly Row[]>;
-  /** The same for the last statement of a read, if the engine can save a round trip. */
-  last?(sql: TenantSql, values?: readonly SqlValue[]): Promise<readonly Row[]>;
 }
 
 /** Some rows of one column. */

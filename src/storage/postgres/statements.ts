@@ -73,41 +73,26 @@ export class Statements {
 
   /** Runs `work` with a reader of one snapshot of a tenant. */
   read<T>(client: pg.ClientBase, tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T> {
-    let committing: Promise<unknown> | undefined;
     const all: TenantReader['all'] = async (sql, values = []) =>
       (await this.run(client, [this.prepare(sql, [tenant, ...values])]))[0] ?? [];
-    const last: TenantReader['all'] = (sql, values) =>
-      inOneWrite(client, () => {
-        const reading = all(sql, values);
-        committing = client.query('commit');
-        committing.catch(() => undefined); // awaited by `inTenant`, unless a statement fails before
-        return reading;
-      });
-    return this.inTenant(
-      client,
-      beginReading,
-      tenant,
-      () => work({ all, last }),
-      () => committing,
-    );
+    return this.inTenant(client, beginReading, tenant, () => work({ all }));
   }
 
   /**
    * Runs a transaction in which row-level security makes one tenant's rows visible, whatever role
    * we connect as.
    */
-  async inTenant<T>(
-    client: pg.ClientBase,
-    begin: string,
-    tenant: TenantId,
-    work: () => Promise<T>,
-    committing?: () => Promise<unknown> | undefined,
-  ): Promise<T> {
+  async inTenant<T>(client: pg.ClientBase, begin: string, tenant: TenantId, work: () => Promise<T>): Promise<T> {
     const { stepDown } = await this.#facts.read(client);
-    return inOneWrite(client, () => {
-      const opening = tenantOpening(begin, tenant, stepDown).map(([text, values]) => this.query(client, text, values));
-      return inTransaction(client, opening, work, committing);
-    });
+    // the opening and the first statement of the work are one write, which wakes the server once
+    const socket = socketOf(client);
+    socket.cork();
+    try {
+      const opening = tenantOpening(begin, tenant, stepDown).map(([text, values]) => this.prepare(text, values));
+      return inTransaction(client, [this.run(client, opening)], work);
+    } finally {
+      socket.uncork();
+    }
   }
 
   /**
@@ -126,32 +111,16 @@ export class Statements {
 }
 
 /**
- * Sends all statements of `send` in one write. Otherwise each would be a separate write that wakes
- * the server, and writing to the socket is the largest part of this process's cost of a page.
- */
-function inOneWrite<T>(client: pg.ClientBase, send: () => T): T {
-  const socket = socketOf(client);
-  socket.cork();
-  try {
-    return send();
-  } finally {
-    socket.uncork();
-  }
-}
-
-/**
- * Runs `work` after the opening statements, which have been sent already, and commits. `committing`
- * returns the commit if the work has already sent it after its last statement. After any failure,
- * the caller closes the connection, which rolls the transaction back.
+ * Runs `work` after the opening statements, which have been sent already, and commits. After any
+ * failure, the caller closes the connection, which rolls the transaction back.
  */
 export async function inTransaction<T>(
   client: pg.ClientBase,
   opening: readonly Promise<unknown>[],
   work: () => Promise<T>,
-  committing: () => Promise<unknown> | undefined = () => undefined,
 ): Promise<T> {
   const working = work();
   await Promise.all([...opening, working]);
-  await (committing() ?? client.query('commit'));
+  await client.query('commit');
   return working;
 }

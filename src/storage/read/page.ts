@@ -157,7 +157,7 @@ function readSelected(
     const leaf = skip < range.total ? await select(rank) : undefined;
     if (leaf === undefined) return toPage(query, row, noRecords, known);
     const body = bodyQuery(store, query, { kind: 'leaf', leaf });
-    const [bodyRow] = await (reader.last ?? reader.all)(body.sql, body.values);
+    const [bodyRow] = await reader.all(body.sql, body.values);
     return toPage(query, row, body.toRecords(bodyRow), known);
   };
   return store.readTenant(tenant, read, query);
