@@ -90,7 +90,8 @@ export class PostgresConnections {
     { deadline, longestMs = this.#operationMs, tenant, reads = false }: Use,
   ): Promise<T> {
     const end = deadline ?? performance.now() + longestMs;
-    const client = await this.#acquire(end);
+    const began = performance.now();
+    const client = await this.#connect(end).finally(() => this.#observeWait?.((performance.now() - began) / 1000));
     let isLate = false;
     const once = (used: pg.PoolClient): Promise<T> =>
       this.#useOnce(used, work, end, () => {
@@ -162,15 +163,6 @@ export class PostgresConnections {
     } catch (error) {
       destroy(client);
       throw translate(error);
-    }
-  }
-
-  async #acquire(deadline: number): Promise<pg.PoolClient> {
-    const began = performance.now();
-    try {
-      return await this.#connect(deadline);
-    } finally {
-      this.#observeWait?.((performance.now() - began) / 1000);
     }
   }
 
