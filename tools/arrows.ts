@@ -13,6 +13,7 @@ export interface Folder {
 
 const pages = ['lucide', 'preact', 'preact/hooks', '@preact/signals', 'src/client', 'src/contract'];
 const routes = ['src/http/listener', 'src/contract', 'src/auth', 'src/storage/error.ts', 'src/storage/store.ts'];
+const inAuth = ['src/auth/*', 'src/contract', 'src/storage', 'node'];
 const server = ['fastify', '@fastify/*', 'node'];
 
 /**
@@ -115,9 +116,30 @@ export const folders: readonly Folder[] = [
   },
   {
     path: 'src/auth',
-    contents:
-      'authentication and authorization: the two grants, keys, clients, token verification, the external issuer',
-    imports: ['src/contract', 'src/tracing', 'src/storage', 'jose', 'openid-client', 'node'],
+    contents: 'what all folders of authentication use: its context, errors, and counts of attempts',
+    imports: ['src/auth/keys', 'src/contract', 'src/storage', 'node'],
+  },
+  { path: 'src/auth/keys', contents: 'keys of tokens: made, encrypted, stored, rotated', imports: [...inAuth, 'jose'] },
+  { path: 'src/auth/clients', contents: 'clients and their secrets', imports: inAuth },
+  {
+    path: 'src/auth/verify',
+    contents: "checks access tokens and operators' tokens",
+    imports: [...inAuth, 'src/auth/keys', 'src/tracing', 'jose'],
+  },
+  {
+    path: 'src/auth/provider',
+    contents: 'the external identity provider: its tokens, its keys, sign-in of people',
+    imports: [...inAuth, 'src/auth/verify', 'src/tracing', 'jose', 'openid-client'],
+  },
+  {
+    path: 'src/auth/grants',
+    contents: 'the two grants, revocation and introspection',
+    imports: [...inAuth, 'src/auth/keys', 'src/auth/verify', 'jose'],
+  },
+  {
+    path: 'src/auth/sessions',
+    contents: 'sessions of the consoles',
+    imports: [...inAuth, 'src/auth/clients', 'src/auth/grants', 'src/auth/verify'],
   },
   {
     path: 'src/audit',

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { createClient } from '../../src/auth/manage-clients.ts';
+import { createClient } from '../../src/auth/clients/manage-clients.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { randomPages } from '../report/page-requests.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';

@@ -1,4 +1,4 @@
-import type { ClientCredentialsOnce } from '../../src/auth/manage-clients.ts';
+import type { ClientCredentialsOnce } from '../../src/auth/clients/manage-clients.ts';
 
 /** Kinds of requests with their share in percent; the last one takes the rest. */
 const shares = { page: 50, notModified: 25, token: 18, summary: 5, export: 2 } as const;

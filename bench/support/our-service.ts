@@ -1,4 +1,4 @@
-import { createClient } from '../../src/auth/manage-clients.ts';
+import { createClient } from '../../src/auth/clients/manage-clients.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import type { BenchStore } from './bench-store.ts';
 import { until } from './data-set.ts';

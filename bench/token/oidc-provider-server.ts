@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
 import pg from 'pg';
-import type { ClientCredentialsOnce } from '../../src/auth/manage-clients.ts';
+import type { ClientCredentialsOnce } from '../../src/auth/clients/manage-clients.ts';
 import { settings } from '../../src/cli/config.ts';
 import { createAdapterTable, createPostgresAdapter } from './postgres-adapter.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type ClientCredentialsOnce, createClient } from '../../src/auth/manage-clients.ts';
+import { type ClientCredentialsOnce, createClient } from '../../src/auth/clients/manage-clients.ts';
 import { operations } from '../../src/contract/operations.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import type { BenchStore } from '../support/bench-store.ts';

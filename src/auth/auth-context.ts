@@ -1,11 +1,18 @@
 import type { Store } from '../storage/store.ts';
 import type { RefreshTokenUse } from '../storage/tables/client.ts';
 import type { FailureBudget } from './failure-budget.ts';
-import type { KeyRing } from './key-ring.ts';
-import type { SessionLimits } from './session-lifetime.ts';
+import type { KeyRing } from './keys/key-ring.ts';
 
 /** The current time in whole UTC epoch seconds; injected so that tests control it. */
 export type Clock = () => number;
+
+/** How long a session of a console lasts, in seconds. */
+export interface SessionLimits {
+  /** Time without use after which it ends. */
+  readonly sessionIdleSeconds: number;
+  /** Maximum age, however often it is used. */
+  readonly sessionSeconds: number;
+}
 
 /** Settings of tokens; all times in seconds. */
 interface AuthSettings extends SessionLimits {

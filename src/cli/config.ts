@@ -1,5 +1,5 @@
-import type { ExternalSettings } from '../auth/external-claims.ts';
-import type { ProviderSettings } from '../auth/provider-sign-in.ts';
+import type { ExternalSettings } from '../auth/provider/external-claims.ts';
+import type { ProviderSettings } from '../auth/provider/provider-sign-in.ts';
 import { refreshTokenUses, signingAlgorithms } from '../contract/oauth/grant.ts';
 import { defaultPageLimits, type PageLimits } from '../contract/report.ts';
 import { didYouMean } from '../contract/suggest.ts';

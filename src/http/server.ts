@@ -1,8 +1,8 @@
 import accepts from '@fastify/accepts';
 import type { FastifyInstance } from 'fastify';
 import type { AuthContext } from '../auth/auth-context.ts';
-import type { ProviderSignIn } from '../auth/provider-sign-in.ts';
-import type { ResourceServer } from '../auth/resource-server.ts';
+import type { ProviderSignIn } from '../auth/provider/provider-sign-in.ts';
+import type { ResourceServer } from '../auth/verify/resource-server.ts';
 import { addConsolePages, consoleIsBuilt } from './console/pages.ts';
 import { type BaseServerOptions, bodyMsMax, buildBaseServer } from './listener/base-server.ts';
 import type { FairQueue } from './listener/fair-queue.ts';

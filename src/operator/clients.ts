@@ -1,5 +1,5 @@
 import type { AuditDetails, OperatorAction } from '../audit/audit-event.ts';
-import { describeClaimedId } from '../auth/authenticate-client.ts';
+import { describeClaimedId } from '../auth/clients/authenticate-client.ts';
 import {
   type ClientEdit,
   deleteClientById,
@@ -8,7 +8,7 @@ import {
   enableClientById,
   revokeSession,
   revokeTokens,
-} from '../auth/edit-client.ts';
+} from '../auth/clients/edit-client.ts';
 import {
   type ChosenSecret,
   chooseSecret,
@@ -16,7 +16,7 @@ import {
   createClient as createOwnClient,
   disableClientById,
   rotateClientSecret,
-} from '../auth/manage-clients.ts';
+} from '../auth/clients/manage-clients.ts';
 import type { GrantType, RefreshTokenUse, Scope } from '../contract/oauth/grant.ts';
 import type { Directory } from '../storage/store.ts';
 import { findClient } from '../storage/tables/client.ts';

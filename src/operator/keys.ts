@@ -1,5 +1,5 @@
-import type { KeyRingOptions } from '../auth/ensure-keys.ts';
-import { type KeyInfo, planNextKey, type RotationMode } from '../auth/rotate-keys.ts';
+import type { KeyRingOptions } from '../auth/keys/ensure-keys.ts';
+import { type KeyInfo, planNextKey, type RotationMode } from '../auth/keys/rotate-keys.ts';
 import { formatInstant, timeOf } from '../contract/instant.ts';
 import type { Key } from '../contract/operator/key.ts';
 import { type OperatorContext, perform } from './perform.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { generateOperatorToken, hashOperatorToken, type OperatorGate } from '../auth/authorize-operator.ts';
 import { AccessError } from '../auth/error.ts';
+import { generateOperatorToken, hashOperatorToken, type OperatorGate } from '../auth/verify/authorize-operator.ts';
 import { formatInstant, timeOf } from '../contract/instant.ts';
 import type { OperatorScope } from '../contract/oauth/grant.ts';
 import type { CreatedOperator, Operator } from '../contract/operator/token.ts';

@@ -3,7 +3,7 @@ import {
   type DescribedClient,
   describeClient as findDescribedClient,
   listClientSessions as listSessions,
-} from '../auth/edit-client.ts';
+} from '../auth/clients/edit-client.ts';
 import { formatInstant, timeOf } from '../contract/instant.ts';
 import type { Client, ClientDetails, ClientSession as ClientSessionBody } from '../contract/operator/client.ts';
 import {

@@ -1,8 +1,8 @@
 import type { AuditEvent } from '../audit/audit-event.ts';
 import type { AuditTally } from '../audit/audit-tally.ts';
-import type { OperatorGate } from '../auth/authorize-operator.ts';
 import { AccessError, ThrottledError } from '../auth/error.ts';
-import type { OperatorSessions } from '../auth/operator-session.ts';
+import type { OperatorSessions } from '../auth/sessions/operator-session.ts';
+import type { OperatorGate } from '../auth/verify/authorize-operator.ts';
 
 /** A token signs in when it is used after this time without use, in seconds. */
 const idleSeconds = 3_600;

@@ -1,10 +1,10 @@
 import { decodeProtectedHeader } from 'jose';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { KeyRingOptions } from '../../src/auth/ensure-keys.ts';
-import { createKeyCipher } from '../../src/auth/key-cipher.ts';
-import { openKeyRing } from '../../src/auth/key-ring.ts';
-import { listKeys } from '../../src/auth/rotate-keys.ts';
+import type { KeyRingOptions } from '../../src/auth/keys/ensure-keys.ts';
+import { createKeyCipher } from '../../src/auth/keys/key-cipher.ts';
+import { openKeyRing } from '../../src/auth/keys/key-ring.ts';
+import { listKeys } from '../../src/auth/keys/rotate-keys.ts';
 import { checkKeys } from '../../src/cli/operator/doctor-command.ts';
 import { rotateRegularly } from '../../src/cli/serving/rotate-regularly.ts';
 import type { TokenResponse } from '../../src/contract/oauth/token.ts';

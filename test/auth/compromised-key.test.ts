@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { createKeyCipher } from '../../src/auth/key-cipher.ts';
+import { createKeyCipher } from '../../src/auth/keys/key-cipher.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { rotateKeys } from '../support/key-ring.ts';

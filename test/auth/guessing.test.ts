@@ -1,7 +1,7 @@
 import { argon2Sync, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { AuthContext } from '../../src/auth/auth-context.ts';
-import { authenticateClient } from '../../src/auth/authenticate-client.ts';
+import { authenticateClient } from '../../src/auth/clients/authenticate-client.ts';
 import { readConfig } from '../../src/cli/config.ts';
 import { createCounters } from '../../src/cli/serving/counters.ts';
 import type { TokenResponse } from '../../src/contract/oauth/token.ts';

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { disableClientById, rotateClientSecret } from '../../src/auth/manage-clients.ts';
+import { disableClientById, rotateClientSecret } from '../../src/auth/clients/manage-clients.ts';
 import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { revokeTokens as revokeAllTokens } from '../../src/auth/edit-client.ts';
-import { disableClientById, rotateClientSecret } from '../../src/auth/manage-clients.ts';
+import { revokeTokens as revokeAllTokens } from '../../src/auth/clients/edit-client.ts';
+import { disableClientById, rotateClientSecret } from '../../src/auth/clients/manage-clients.ts';
 import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { findClient } from '../../src/storage/tables/client.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createClient } from '../../src/auth/manage-clients.ts';
+import { createClient } from '../../src/auth/clients/manage-clients.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { openSqlite } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';

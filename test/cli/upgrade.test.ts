@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../src/auth/manage-clients.ts';
+import { createClient } from '../../src/auth/clients/manage-clients.ts';
 import { readConfig } from '../../src/cli/config.ts';
 import { openReadyStore } from '../../src/cli/store/store-session.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { generateOperatorToken, hashOperatorToken } from '../../src/auth/authorize-operator.ts';
+import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
 import type { OperatorScope } from '../../src/contract/oauth/grant.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { generateOperatorToken, hashOperatorToken } from '../../src/auth/authorize-operator.ts';
+import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
 import { exampleLine, exampleSubscription } from '../../src/contract/openapi/examples.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';

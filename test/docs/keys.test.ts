@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { clockToleranceSeconds } from '../../src/auth/verify-token.ts';
+import { clockToleranceSeconds } from '../../src/auth/verify/verify-token.ts';
 import { buildProgram } from '../../src/cli/command-line.ts';
 import { readConfig } from '../../src/cli/config.ts';
 import { signingAlgorithms } from '../../src/contract/oauth/grant.ts';

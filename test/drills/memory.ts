@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
-import { createClient } from '../../src/auth/manage-clients.ts';
+import { createClient } from '../../src/auth/clients/manage-clients.ts';
 import { csvColumns } from '../../src/import/read-csv.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { openStore } from '../../src/storage/open-store.ts';

@@ -5,8 +5,8 @@ import {
   listClientSessions,
   revokeSession,
   revokeTokens,
-} from '../../src/auth/edit-client.ts';
-import { disableClientById, rotateClientSecret } from '../../src/auth/manage-clients.ts';
+} from '../../src/auth/clients/edit-client.ts';
+import { disableClientById, rotateClientSecret } from '../../src/auth/clients/manage-clients.ts';
 import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
 import { findConsoleSession, insertConsoleSession } from '../../src/storage/tables/console-session.ts';
 import { beginHistory } from '../../src/storage/tables/history.ts';

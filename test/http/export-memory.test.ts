@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createClient } from '../../src/auth/manage-clients.ts';
+import { createClient } from '../../src/auth/clients/manage-clients.ts';
 import { checkRow } from '../../src/import/check-row.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createExternalClient, disableClientById } from '../../src/auth/manage-clients.ts';
+import { createExternalClient, disableClientById } from '../../src/auth/clients/manage-clients.ts';
 import { directoryStatement } from '../../src/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem } from '../support/expect-error.ts';

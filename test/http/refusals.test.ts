@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { disableClientById } from '../../src/auth/manage-clients.ts';
+import { disableClientById } from '../../src/auth/clients/manage-clients.ts';
 import { SqliteConnection } from '../../src/storage/sqlite/connection.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem } from '../support/expect-error.ts';

@@ -1,6 +1,6 @@
-import type { KeyRingOptions } from '../../src/auth/ensure-keys.ts';
-import { createKeyCipher } from '../../src/auth/key-cipher.ts';
-import { type DueKey, planNextKey, rotateDueKeys } from '../../src/auth/rotate-keys.ts';
+import type { KeyRingOptions } from '../../src/auth/keys/ensure-keys.ts';
+import { createKeyCipher } from '../../src/auth/keys/key-cipher.ts';
+import { type DueKey, planNextKey, rotateDueKeys } from '../../src/auth/keys/rotate-keys.ts';
 import type { Store } from '../../src/storage/store.ts';
 
 /** Options of a key ring without encryption. */

@@ -1,4 +1,4 @@
-import { createClient } from '../../src/auth/manage-clients.ts';
+import { createClient } from '../../src/auth/clients/manage-clients.ts';
 import { checkRow } from '../../src/import/check-row.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { openStore } from '../../src/storage/open-store.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ClientEdit } from '../../auth/edit-client.ts';
+import type { ClientEdit } from '../../auth/clients/edit-client.ts';
 import {
   grantTypes,
   scopes as knownScopes,

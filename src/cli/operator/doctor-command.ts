@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type KeyRotation, listRotations } from '../../auth/rotate-keys.ts';
+import { type KeyRotation, listRotations } from '../../auth/keys/rotate-keys.ts';
 import { formatInstant } from '../../contract/instant.ts';
 import { keepDoctorResult } from '../../operator/doctor.ts';
 import { openStore } from '../../storage/open-store.ts';

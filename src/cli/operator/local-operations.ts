@@ -1,4 +1,4 @@
-import { openKeyRing } from '../../auth/key-ring.ts';
+import { openKeyRing } from '../../auth/keys/key-ring.ts';
 import type { CallOperation, OperatorApiId } from '../../contract/operator/operations.ts';
 import {
   addAuditRoutes,

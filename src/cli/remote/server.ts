@@ -1,5 +1,5 @@
-import { isWellFormedOperatorToken } from '../../auth/authorize-operator.ts';
-import { isSecureUrl } from '../../auth/fetch-issuer-metadata.ts';
+import { isSecureUrl } from '../../auth/provider/fetch-issuer-metadata.ts';
+import { isWellFormedOperatorToken } from '../../auth/verify/authorize-operator.ts';
 import { UsageError } from '../error.ts';
 import { readVariable } from '../reader/environment.ts';
 import { hidePassword, readSecretFiles } from '../settings/secret-files.ts';

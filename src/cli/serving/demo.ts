@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { createClient } from '../../auth/manage-clients.ts';
+import { createClient } from '../../auth/clients/manage-clients.ts';
 import { operatorScopes } from '../../contract/oauth/grant.ts';
 import { apiPath } from '../../contract/report.ts';
 import type { Store, TenantId } from '../../storage/store.ts';

@@ -1,4 +1,4 @@
-import { listRotations } from '../../auth/rotate-keys.ts';
+import { listRotations } from '../../auth/keys/rotate-keys.ts';
 import { consoleOperations } from '../../contract/oauth/console-session.ts';
 import { operations } from '../../contract/operations.ts';
 import { operatorOperations } from '../../contract/operator/operations.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { AuditEvent } from '../../audit/audit-event.ts';
-import type { KeyRingOptions } from '../../auth/ensure-keys.ts';
-import { type DueKey, rotateDueKeys } from '../../auth/rotate-keys.ts';
+import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
+import { type DueKey, rotateDueKeys } from '../../auth/keys/rotate-keys.ts';
 import { formatInstant } from '../../contract/instant.ts';
 import type { Directory } from '../../storage/store.ts';
 import { openAuditStream } from './service-audit.ts';

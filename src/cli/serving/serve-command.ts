@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Logger } from 'pino';
-import { openKeyRing } from '../../auth/key-ring.ts';
+import { openKeyRing } from '../../auth/keys/key-ring.ts';
 import { sweepImports } from '../../import/record-import.ts';
 import type { Store } from '../../storage/store.ts';
 import { sweepAuditEntries } from '../../storage/tables/audit-entry.ts';

@@ -4,8 +4,8 @@ import {
   type ExternalSettings,
   externalAlgorithms,
   externalProfiles,
-} from '../../auth/external-claims.ts';
-import type { ProviderSettings } from '../../auth/provider-sign-in.ts';
+} from '../../auth/provider/external-claims.ts';
+import type { ProviderSettings } from '../../auth/provider/provider-sign-in.ts';
 import { apiPath } from '../../contract/report.ts';
 import { hidePassword } from './secret-files.ts';
 import { issuerUrl, listOf, oneOf, type Setting, secretOf, wholeNumber, word } from './setting.ts';

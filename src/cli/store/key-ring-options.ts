@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { KeyRingOptions } from '../../auth/ensure-keys.ts';
-import { createKeyCipher } from '../../auth/key-cipher.ts';
+import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
+import { createKeyCipher } from '../../auth/keys/key-cipher.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
 import { nowSeconds } from './store-session.ts';

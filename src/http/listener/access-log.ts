@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { OperatorAccess } from '../../auth/authorize-operator.ts';
-import type { Access } from '../../auth/resource-server.ts';
+import type { OperatorAccess } from '../../auth/verify/authorize-operator.ts';
+import type { Access } from '../../auth/verify/resource-server.ts';
 import { errorTable } from '../../contract/error.ts';
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Access } from '../../auth/resource-server.ts';
+import type { Access } from '../../auth/verify/resource-server.ts';
 import { createWindowCounter } from '../../auth/window-counter.ts';
 import { costlyPerMinute, createRateLimiter, type RateLimiter } from './rate-limit.ts';
 import { sendError } from './send-error.ts';

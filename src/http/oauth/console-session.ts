@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type AuthenticatedClient, describeClaimedId } from '../../auth/authenticate-client.ts';
+import { type AuthenticatedClient, describeClaimedId } from '../../auth/clients/authenticate-client.ts';
+import { TokenError } from '../../auth/error.ts';
 import {
   authenticateForConsole,
   beginConsoleSession,
   type ConsoleSession,
   endConsoleSession,
   useConsoleSession,
-} from '../../auth/console-session.ts';
-import { TokenError } from '../../auth/error.ts';
-import type { Access } from '../../auth/resource-server.ts';
+} from '../../auth/sessions/console-session.ts';
+import type { Access } from '../../auth/verify/resource-server.ts';
 import type { ErrorCode, TokenErrorCode } from '../../contract/error-code.ts';
 import { formatInstant } from '../../contract/instant.ts';
 import {

@@ -7,13 +7,13 @@ import {
   type ClientCredentials,
   claimedClientId,
   describeClaimedId,
-} from '../../auth/authenticate-client.ts';
+} from '../../auth/clients/authenticate-client.ts';
 import { TokenError } from '../../auth/error.ts';
-import { keySetSeconds } from '../../auth/key-schedule.ts';
-import { describeServer } from '../../auth/metadata.ts';
-import type { ResourceServer } from '../../auth/resource-server.ts';
-import { introspectToken, revokeToken } from '../../auth/token-management.ts';
-import { chooseGrant, requestToken } from '../../auth/token-request.ts';
+import { describeServer } from '../../auth/grants/metadata.ts';
+import { introspectToken, revokeToken } from '../../auth/grants/token-management.ts';
+import { chooseGrant, requestToken } from '../../auth/grants/token-request.ts';
+import { keySetSeconds } from '../../auth/keys/key-schedule.ts';
+import type { ResourceServer } from '../../auth/verify/resource-server.ts';
 import { networkOf } from '../../auth/window-counter.ts';
 import { parseForm, repeatedNames } from '../../contract/form.ts';
 import { operations } from '../../contract/operations.ts';

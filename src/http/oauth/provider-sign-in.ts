@@ -7,7 +7,7 @@ import {
   type ProviderSignIn,
   SignInError,
   type SignInErrorCode,
-} from '../../auth/provider-sign-in.ts';
+} from '../../auth/provider/provider-sign-in.ts';
 import { errorTable } from '../../contract/error.ts';
 import type { ErrorCode } from '../../contract/error-code.ts';
 import { consoleOperations } from '../../contract/oauth/console-session.ts';

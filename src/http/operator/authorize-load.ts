@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { isOperatorHeader } from '../../auth/authorize-operator.ts';
-import type { Access } from '../../auth/resource-server.ts';
+import { isOperatorHeader } from '../../auth/verify/authorize-operator.ts';
+import type { Access } from '../../auth/verify/resource-server.ts';
 import type { Actor } from '../../operator/perform.ts';
 import { requireTenant } from '../../operator/tenants.ts';
 import type { Store, TenantId } from '../../storage/store.ts';

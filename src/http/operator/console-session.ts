@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type OperatorAccess, requireOperatorScope } from '../../auth/authorize-operator.ts';
-import type { OperatorSession, OperatorSessions } from '../../auth/operator-session.ts';
+import type { OperatorSession, OperatorSessions } from '../../auth/sessions/operator-session.ts';
+import { type OperatorAccess, requireOperatorScope } from '../../auth/verify/authorize-operator.ts';
 import { formatInstant } from '../../contract/instant.ts';
 import {
   consoleOperations,

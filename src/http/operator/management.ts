@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import accepts from '@fastify/accepts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { OperatorGate } from '../../auth/authorize-operator.ts';
-import type { KeyRingOptions } from '../../auth/ensure-keys.ts';
-import type { OperatorSessions } from '../../auth/operator-session.ts';
+import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
+import type { OperatorSessions } from '../../auth/sessions/operator-session.ts';
+import type { OperatorGate } from '../../auth/verify/authorize-operator.ts';
 import { operatorOperations } from '../../contract/operator/operations.ts';
 import { addConsolePages, consoleIsBuilt } from '../console/pages.ts';
 import { type BaseServerOptions, bodyMsMax, buildBaseServer } from '../listener/base-server.ts';

@@ -1,6 +1,6 @@
-import type { OperatorGate } from '../../auth/authorize-operator.ts';
-import type { KeyRingOptions } from '../../auth/ensure-keys.ts';
-import { listKeys } from '../../auth/rotate-keys.ts';
+import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
+import { listKeys } from '../../auth/keys/rotate-keys.ts';
+import type { OperatorGate } from '../../auth/verify/authorize-operator.ts';
 import { parseInstant } from '../../contract/instant.ts';
 import { auditOperations } from '../../contract/operator/audit.ts';
 import { listLimitDefault, listParameters } from '../../contract/operator/operation.ts';

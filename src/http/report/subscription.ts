@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Access } from '../../auth/resource-server.ts';
+import type { Access } from '../../auth/verify/resource-server.ts';
 import { operations } from '../../contract/operations.ts';
 import { formatWords, type ReportFormat, reportFormats } from '../../contract/report.ts';
 import { getSubscription } from '../../report/get-subscription.ts';

@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { revokeTokens } from '../../../src/auth/edit-client.ts';
-import { createExternalClient, disableClientById } from '../../../src/auth/manage-clients.ts';
+import { revokeTokens } from '../../../src/auth/clients/edit-client.ts';
+import { createExternalClient, disableClientById } from '../../../src/auth/clients/manage-clients.ts';
 import { directoryStatement, type TenantId } from '../../../src/storage/store.ts';
 import { engines } from '../../support/engines.ts';
 import { expectProblem } from '../../support/expect-error.ts';

@@ -1,0 +1,155 @@
+import type { Directory } from '../../storage/store.ts';
+import { deleteAuthKeys, insertAuthKey, type KeyPurpose, listAuthKeys } from '../../storage/tables/auth-key.ts';
+import { KeyError } from '../error.ts';
+import { type KeyRingOptions, makeKey } from './ensure-keys.ts';
+import { type KeyState, keyLeadSeconds, planRotation, scheduleKeys } from './key-schedule.ts';
+
+/** A key as an operator sees it, without any secret. Times are UTC epoch seconds. */
+export interface KeyInfo {
+  readonly purpose: KeyPurpose;
+  readonly kid: string;
+  readonly alg: string;
+  readonly state: KeyState;
+  readonly createdAt: number;
+  readonly activatesAt: number;
+  /** When the last token made with it expires; `null` while it has no successor. */
+  readonly endsAt: number | null;
+  /** Of the current key, when it is rotated automatically; `null` if never, and of other keys. */
+  readonly rotationDueAt: number | null;
+  /** Whether it is encrypted in the store. */
+  readonly encrypted: boolean;
+}
+
+/**
+ * When a new key takes over.
+ * - `soon`: after every process and every cached key set has it; no request fails.
+ * - `now`: immediately; a verifier whose cached key set lacks it must fetch the key set again.
+ * - `compromised`: immediately, and all older keys are deleted: tokens made with them are rejected
+ *   from then on.
+ */
+export type RotationMode = 'soon' | 'now' | 'compromised';
+
+/** Returns the keys of the service, newest first. */
+export async function listKeys(
+  options: Pick<KeyRingOptions, 'lifetimes' | 'rotationDays' | 'now'> & { readonly store: Directory },
+): Promise<readonly KeyInfo[]> {
+  const { store, lifetimes, rotationDays = 0, now } = options;
+  const purposes = await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')]);
+  return purposes.flatMap((rows) => {
+    const dueAt = planRotation(rows, rotationDays, now())?.dueAt ?? null;
+    return scheduleKeys(rows, lifetimes, now()).map(({ key, state, endsAt }) => ({
+      purpose: key.purpose,
+      kid: key.kid,
+      alg: key.alg,
+      state,
+      createdAt: key.createdAt,
+      activatesAt: key.activatesAt,
+      endsAt,
+      rotationDueAt: state === 'current' ? dueAt : null,
+      encrypted: !key.jwk.startsWith('{'),
+    }));
+  });
+}
+
+/**
+ * Makes the next key of a purpose, and returns the function that adds it and deletes the dead ones.
+ * Both throw `KeyError` if a next key exists already, unless the mode is `now` or `compromised`.
+ */
+export async function planNextKey(
+  options: KeyRingOptions,
+  purpose: KeyPurpose,
+  mode: RotationMode,
+): Promise<(directory: Directory) => Promise<KeyInfo>> {
+  const { store, lifetimes, now } = options;
+  const rows = await listAuthKeys(store, purpose);
+  const scheduled = scheduleKeys(rows, lifetimes, now());
+  const waiting = scheduled.find(({ state }) => state === 'next');
+  if (mode === 'soon' && waiting !== undefined) {
+    throw new KeyError(
+      'CONFLICT',
+      `Cannot rotate the ${purpose} key: no other new key may be waiting: ${waiting.key.kid} becomes active in ${waiting.key.activatesAt - now()} seconds`,
+    );
+  }
+  const activatesAt = mode === 'soon' ? now() + keyLeadSeconds : now();
+  const made = await makeKey(options, purpose, { sequence: (rows[0]?.sequence ?? 0) + 1, activatesAt });
+  const old = scheduled.filter(({ state }) => mode === 'compromised' || state === 'dead').map(({ key }) => key);
+  return async (directory) => {
+    if (!(await insertAuthKey(directory, made))) {
+      throw new KeyError(
+        'CONFLICT',
+        `Cannot rotate the ${purpose} key: no other process may rotate it at the same time; see subreport keys list`,
+      );
+    }
+    if (old.length > 0) await deleteAuthKeys(directory, old);
+    const info = (await listKeys({ ...options, store: directory })).find(({ kid }) => kid === made.kid);
+    if (info === undefined)
+      throw new TypeError('Cannot return the new key: it must be in the store after it was inserted');
+    return info;
+  };
+}
+
+/** The rotation of the keys of one purpose by their age. Times are UTC epoch seconds. */
+export interface KeyRotation {
+  readonly purpose: KeyPurpose;
+  /** When the current key became active. */
+  readonly activeSince: number;
+  /** When the current key must be replaced; `null` if never. */
+  readonly dueAt: number | null;
+}
+
+/** A new key that replaces one that was due. */
+export interface DueKey {
+  readonly purpose: KeyPurpose;
+  readonly kid: string;
+  /** UTC epoch seconds. */
+  readonly activatesAt: number;
+}
+
+/** Records a new key in its transaction, and returns what to do once that is committed. */
+type RecordDueKey = (directory: Directory, key: DueKey) => Promise<() => void>;
+
+const purposes = ['access', 'refresh'] as const;
+
+/**
+ * Keys that stay even if they are dead: the current one and its predecessor, whose tokens are valid
+ * if this clock is ahead.
+ */
+const keptMin = 2;
+
+/** Returns the age of the current key of each purpose, and when its rotation is due. */
+export async function listRotations(
+  options: Pick<KeyRingOptions, 'store' | 'rotationDays' | 'now'>,
+): Promise<readonly KeyRotation[]> {
+  const { store, rotationDays = 0, now } = options;
+  const rows = await Promise.all(purposes.map((purpose) => listAuthKeys(store, purpose)));
+  return purposes.flatMap((purpose, index) => {
+    const plan = planRotation(rows[index] ?? [], rotationDays, now());
+    return plan === undefined ? [] : [{ purpose, activeSince: plan.activeSince, dueAt: plan.dueAt }];
+  });
+}
+
+/**
+ * Creates the next key of each purpose whose current key has been in use for `rotationDays`, with
+ * the lead time of `rotateKeys`. Of several processes that find the same key due, one creates its
+ * successor.
+ */
+export async function rotateDueKeys(options: KeyRingOptions, record: RecordDueKey): Promise<void> {
+  for (const purpose of purposes) await rotateIfDue(options, purpose, record);
+}
+
+async function rotateIfDue(options: KeyRingOptions, purpose: KeyPurpose, record: RecordDueKey): Promise<void> {
+  const { store, lifetimes, rotationDays = 0, now } = options;
+  const rows = await listAuthKeys(store, purpose);
+  const plan = planRotation(rows, rotationDays, now());
+  if (plan === undefined || plan.dueAt === null || plan.isWaiting || now() < plan.dueAt) return;
+  const place = { sequence: (rows[0]?.sequence ?? 0) + 1, activatesAt: now() + keyLeadSeconds };
+  const key = await makeKey(options, purpose, place);
+  const old = scheduleKeys(rows, lifetimes, now()).slice(keptMin);
+  const dead = old.filter(({ state }) => state === 'dead').map((each) => each.key);
+  const written = await store.transact(async (directory) => {
+    if (!(await insertAuthKey(directory, key))) return undefined; // another process was faster
+    if (dead.length > 0) await deleteAuthKeys(directory, dead);
+    return record(directory, { purpose, kid: key.kid, activatesAt: key.activatesAt });
+  });
+  written?.();
+}
