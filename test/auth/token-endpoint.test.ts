@@ -11,7 +11,8 @@ const now = (): number => Math.floor(Date.now() / 1000);
 const basic = ({ client_id, client_secret }: TestClient): string =>
   `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
 
-// Titles carry the number of the rule in test/auth/token-checklist.md and the section of the standard.
+// Titles carry the number of the rule in test/auth/token-checklist.md and the section of the
+// standard.
 describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
   let service: TestService;
   let client: TestClient;

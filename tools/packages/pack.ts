@@ -9,7 +9,7 @@ import { contentsTable, type PackedPackage, staleRow } from './contents.ts';
 import { packagesFolder, stagePackages } from './stage-packages.ts';
 
 // Writes the tarballs of both packages to dist/packages/ and checks them: `npm run pack`.
-// With --write, it updates the table of docs/contributing/packages.md; otherwise it checks the table.
+// With --write, it updates the table of packages.md; otherwise it checks the table.
 
 const page = fileURLToPath(new URL('../../docs/contributing/packages.md', import.meta.url));
 const tableInPage = /(?<=<!-- written by npm run pack -- --write -->\n).*?(?=\n<!-- end -->)/s;

@@ -12,7 +12,8 @@ import { type CertifiedIssuer, makeKey, sign, startCertifiedIssuer, startScripte
 const report = '/v1/subscription';
 const now = (): number => Math.floor(Date.now() / 1000);
 
-// Titles carry the number of the rule in test/auth/token-checklist.md and the section of the standard.
+// Titles carry the number of the rule in test/auth/token-checklist.md and the section of the
+// standard.
 describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $engine', ({ openTestStore }) => {
   let issuer: CertifiedIssuer;
   let service: TestService;

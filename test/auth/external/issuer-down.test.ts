@@ -8,7 +8,8 @@ import { type IssuerKey, makeKey, type ScriptedIssuer, sign, startScriptedIssuer
 const report = '/v1/subscription';
 const now = (): number => Math.floor(Date.now() / 1000);
 
-// Titles carry the number of the rule in test/auth/token-checklist.md and the section of the standard.
+// Titles carry the number of the rule in test/auth/token-checklist.md and the section of the
+// standard.
 describe.each(engines)('a service whose external issuer cannot be asked, on $engine', ({ openTestStore }) => {
   let key: IssuerKey;
   let issuer: ScriptedIssuer;

@@ -12,7 +12,8 @@ const keysPath = '/keys';
 const openidPath = '/.well-known/openid-configuration';
 const oauthPath = '/.well-known/oauth-authorization-server';
 
-// Titles carry the number of the rule in test/auth/token-checklist.md and the section of the standard.
+// Titles carry the number of the rule in test/auth/token-checklist.md and the section of the
+// standard.
 describe('the keys of an external issuer', () => {
   let keys: IssuerKey[];
   let server: ScriptedIssuer;

@@ -24,7 +24,8 @@ const type =
 /** Claims that differ between a user's token and that of a service account. */
 const ofUser = { client_id: undefined, clientHost: undefined, sid: '7a1e', acr: '1' };
 
-// Titles carry the number of the rule in test/auth/token-checklist.md and the section of the standard.
+// Titles carry the number of the rule in test/auth/token-checklist.md and the section of the
+// standard.
 describe.each(engines)('tokens in the shape of Keycloak on $engine', ({ openTestStore }) => {
   let issuer: KeycloakShapedIssuer;
   let service: TestService;
