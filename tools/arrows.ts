@@ -117,7 +117,12 @@ export const folders: readonly Folder[] = [
   {
     path: 'src/auth',
     contents: 'what all folders of authentication use: its context, errors, and counts of attempts',
-    imports: ['src/auth/keys', 'src/contract', 'src/storage', 'node'],
+    imports: ['src/contract', 'src/storage', 'node'],
+  },
+  {
+    path: 'src/auth/auth-context.ts',
+    contents: 'what every part of authentication works with',
+    imports: ['src/auth/keys', 'src/storage'],
   },
   { path: 'src/auth/keys', contents: 'keys of tokens: made, encrypted, stored, rotated', imports: [...inAuth, 'jose'] },
   { path: 'src/auth/clients', contents: 'clients and their secrets', imports: inAuth },
