@@ -77,7 +77,7 @@ describe('endingChart', () => {
 
   test('splits a day by what renews', () => {
     expect(chart.columns.map(({ text }) => text)).toEqual([
-      '15 March 2026: none ends',
+      '15 March 2026: none end',
       '16 March 2026: 3 end, 2 renew, 1 does not',
     ]);
   });
