@@ -106,7 +106,7 @@ export const settings = {
     1,
     10_000,
     200,
-    'Maximum requests per process that wait for their turn (docs/overload.md); the last one of the tenant with the most receives 503',
+    'Maximum requests per process that wait for their turn (docs/operating.md, Overload); the last one of the tenant with the most receives 503',
   ),
   RATE_LIMIT_PER_MINUTE: wholeNumber(
     0,
