@@ -38,7 +38,6 @@ const detailsLengthMax = 2_000;
 /** Longest name of a tenant or a client, in characters. */
 const nameLengthMax = 255;
 
-/** Creates the audit log of a store. */
 export function createAuditLog({ store, now, write, measure }: AuditLogOptions): AuditLog {
   const add: AuditLog['add'] = async (directory, events) => {
     const entries = events.map((event) => toEntry(event, now()));

@@ -51,7 +51,6 @@ const groups: readonly (readonly [heading: string, commands: Commands])[] = [
 ];
 const commands: Commands = { ...readerCommands, ...operatorCommands };
 
-/** Builds the command line with all its commands, or with those of some names. */
 export async function buildProgram(output: Output, names = Object.keys(commands)): Promise<Command> {
   const program = new Command('subreport')
     .description('Reads reports of subscriptions, and runs the service that provides them.')

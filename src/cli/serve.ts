@@ -38,7 +38,6 @@ import { nowSeconds } from './store/store-session.ts';
 /** A client may read the records that it loads from a slow source. */
 const bodyPace = { stallMs: 60_000, rateMin: 4_096 };
 
-/** A running service. */
 export interface RunningService {
   readonly app: FastifyInstance;
   readonly management: FastifyInstance | undefined;

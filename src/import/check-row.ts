@@ -57,7 +57,6 @@ export function checkRow(value: unknown): CheckedRow {
   return { faults: findFaults(candidate, fields, seconds, address === undefined ? email : undefined) };
 }
 
-/** The schema of a date without its format. */
 function unformatted(name: (typeof dateNames)[number]): TSchema {
   const { format: _, ...schema } = Subscription.properties[name] as TSchema & { readonly format?: string };
   return schema;
@@ -255,7 +254,6 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((each, name) => (each as Record<string, unknown> | undefined)?.[name], value);
 }
 
-/** A fault in one field of a row. */
 export interface RowFault {
   /** Name of the field, `product.id` for one of the product; empty for the row as a whole. */
   readonly field: string;

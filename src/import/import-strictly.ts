@@ -56,7 +56,6 @@ const changedWhileRead = (difference: string): ImportError =>
 
 const readBytes = 65_536;
 
-/** A source stored on disk. */
 interface StoredSource {
   /** Reads it from its beginning. */
   open(): AsyncIterable<Buffer>;

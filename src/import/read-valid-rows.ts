@@ -8,7 +8,6 @@ import { ImportError } from './error.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
 
-/** The formats that can be imported. */
 export const importFormats = ['ndjson', 'csv'] as const;
 export type ImportFormat = (typeof importFormats)[number];
 
@@ -48,7 +47,6 @@ export interface Tally {
   rejected: number;
 }
 
-/** How to read the rows of a source. */
 export interface RowReading extends SourceOptions {
   /** Counts all rows while they are read. */
   readonly tally: Tally;
@@ -86,7 +84,6 @@ const tooManyRejected = (line: number, max: number): ImportError =>
     `Cannot continue past line ${line}: at most ${max} rows may be rejected; correct the source first`,
   );
 
-/** The decompressed bytes of a source. */
 export const decompressed = (
   source: AsyncIterable<Buffer>,
   { decompression: { bytesMax = decompressedGibMax * gib, windowBytesMax = fileWindowBytesMax } = {} }: SourceOptions,

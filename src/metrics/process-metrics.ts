@@ -4,7 +4,6 @@ import type { MemoryUse } from '../storage/bounded-map.ts';
 
 /** What each process knows, whether it serves requests or supervises workers. */
 export interface HostState {
-  /** Log lines that this process has dropped. */
   readonly droppedLogLines: () => number;
   readonly memoryUse: () => readonly MemoryUse[];
 }
@@ -64,7 +63,6 @@ export function addProcessMetrics(registry: Registry, { droppedLogLines, memoryU
 /** A sample includes the interval between two samples. */
 const secondsOf = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000) || 0;
 
-/** Adds the metrics of the log to a registry. */
 function addLogMetrics(registry: Registry, droppedLogLines: HostState['droppedLogLines']): void {
   new Counter({
     name: 'subreport_log_lines_dropped_total',

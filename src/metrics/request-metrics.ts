@@ -28,7 +28,6 @@ interface MeasuredOperations {
 /** From a cached page to a long export. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Makes the function that measures the responses of a listener. */
 type MeasureListener = (listener: 'public' | 'management', operations: MeasuredOperations) => MeasureResponse;
 
 /** Receives what the listeners, the queue, exports, loads and the audit log of this process do. */
@@ -116,7 +115,6 @@ function addOverloadMetrics(registry: Registry, { waiting }: MeasuredQueue): Mea
   return { refused: (reason) => refused.inc({ reason }) };
 }
 
-/** Counts of the rows of a load. */
 interface LoadedRows {
   readonly accepted: number;
   readonly rejected: number;

@@ -17,7 +17,6 @@ export interface ServiceMetrics extends RequestMetrics {
   readonly close: () => void;
 }
 
-/** Creates the metrics of this process. */
 export function createServiceMetrics(
   state: MeasuredStore & MeasuredHistory & MeasuredQueue & ServiceFacts & HostState,
 ): ServiceMetrics {

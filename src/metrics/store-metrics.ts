@@ -12,7 +12,6 @@ export interface MeasuredStore extends MeasuredPool {
   readonly keyRotations: () => Promise<readonly MeasuredKey[]>;
 }
 
-/** The connection pool of a store. */
 interface MeasuredPool {
   /** `undefined` if the store has no connection pool. */
   readonly poolUse: () => PoolUse | undefined;

@@ -112,21 +112,18 @@ export const rotateClient = (context: OperatorContext, clientId: string, rotatio
     { prepare: (tenant) => chooseSecret(rotation.secret, [clientId, tenant]) },
   );
 
-/** Disables a client. */
 export const disableClient = (context: OperatorContext, clientId: string) =>
   performOn(context, 'client.disable', clientId, async (directory) => {
     await disableClientById(directory, context.now(), clientId);
     return describeDetails(await describeClient(directory, context.now(), clientId));
   });
 
-/** Enables a client. */
 export const enableClient = (context: OperatorContext, clientId: string) =>
   performOn(context, 'client.enable', clientId, async (directory) => {
     await enableClientById(directory, clientId);
     return describeDetails(await describeClient(directory, context.now(), clientId));
   });
 
-/** Deletes a client. */
 export const deleteClient = (context: OperatorContext, clientId: string) =>
   performOn(context, 'client.delete', clientId, async (directory) => {
     await deleteClientById(directory, clientId);

@@ -27,7 +27,6 @@ export async function listImports(
   return (await interruptDead(store, rows)) ? listImportRows(store, filter, limit) : rows;
 }
 
-/** The import with this id. */
 export async function showImport({ store }: Reading, id: string): Promise<ImportRow> {
   const row = await requireImport(store, id);
   return (await interruptDead(store, [row])) ? requireImport(store, id) : row;

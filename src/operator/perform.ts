@@ -128,7 +128,6 @@ async function addEnd<T>(context: OperatorContext, action: Action<T>, directory:
   return written;
 }
 
-/** Records an action that failed. */
 async function rejectFailed<T>(context: OperatorContext, action: Action<T>, error: unknown): Promise<never> {
   // the action's own error matters more than a missing entry
   await context.audit.record([{ ...describe(context, action), ...describeError(error) }]).catch(() => undefined);

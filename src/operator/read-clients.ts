@@ -48,7 +48,6 @@ export const describeClient = (client: ClientRow): Client => ({
   tokens_revoked_at: timeOf(client.tokensRevokedAt),
 });
 
-/** A client with the lifetimes of its secrets. */
 export const describeDetails = ({ client, secrets }: DescribedClient): ClientDetails => ({
   ...describeClient(client),
   secrets: secrets.map(({ createdAt, expiresAt }) => ({
@@ -57,7 +56,6 @@ export const describeDetails = ({ client, secrets }: DescribedClient): ClientDet
   })),
 });
 
-/** A session of a client. */
 export const describeSession = (session: ClientSession): ClientSessionBody => ({
   session: session.id,
   scopes: [...session.scopes],

@@ -98,7 +98,6 @@ const count = async (
   latest: latest.get(tenant.tenant),
 });
 
-/** A tenant with the number of its records and its newest import. */
 export type CountedTenant = TenantRow & { readonly records: number; readonly latest: LatestImport | undefined };
 
 /** A tenant as the API and the commands show it. */

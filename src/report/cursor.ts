@@ -7,7 +7,6 @@ export interface Cursor {
   /** Whether the page comes after the key or before it. */
   readonly direction: 'after' | 'before';
   readonly key: OrderKey;
-  /** Number of the page that the cursor leads to. */
   readonly page: number;
   /** `fingerprintOf` the query that the cursor belongs to. */
   readonly query: string;
@@ -57,7 +56,6 @@ export function decodeFields(text: string): readonly unknown[] {
   }
 }
 
-/** Whether a value is a safe integer. */
 export const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
 
 /**

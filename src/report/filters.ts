@@ -100,7 +100,6 @@ const rows = {
 type Rows = typeof rows;
 type Value<Row> = Row extends FilterRow<infer T> ? T : never;
 
-/** The filters of a report. */
 export type ReportFilters = { readonly [Name in Exclude<keyof Rows, 'dateField'>]?: Value<Rows[Name]> | undefined } & {
   readonly dateField: DateField;
 };
@@ -198,7 +197,6 @@ function narrow(bounds: DateBounds, known: DateBounds = bounds): DateBounds {
   };
 }
 
-/** The column of each date. */
 export const dateColumns: Readonly<Record<DateField, DateColumn>> = {
   created: 'created_date',
   activation: 'activation_date',

@@ -40,13 +40,11 @@ export async function getSubscriptionSummary(
   return { ...summary, revision, timings: stages.timings };
 }
 
-/** A validated summary query. */
 export interface SummaryQuery extends AskedFilters {
   /** The dimensions to count by, in the contract's order, without duplicates. */
   readonly by: readonly SummaryGroup[];
 }
 
-/** The column of each group that has one. */
 export const groupColumns = {
   status: 'status',
   'product-id': 'product_id',
@@ -70,7 +68,6 @@ function planBucket({ by, dateField }: SummaryQuery): SummaryBucket | undefined 
   return { dateColumn: dateColumns[dateField], startOf: startOfBucket(unit), next: nextBucket(unit) };
 }
 
-/** Formats a summary. */
 export function formatSummary(query: SummaryQuery, counts: SummaryCounts): FormattedReport {
   const { total } = counts;
   const by = Object.fromEntries(query.by.map((group) => [group, writeGroup(group, counts)]));
@@ -120,7 +117,6 @@ type BucketUnit = 'day' | 'month';
 export const bucketUnit = (by: readonly SummaryGroup[]): BucketUnit | undefined =>
   (['day', 'month'] as const).find((unit) => by.includes(unit));
 
-/** Seconds in a UTC day. */
 export const daySeconds = 86_400;
 
 /**

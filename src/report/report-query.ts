@@ -5,7 +5,6 @@ import type { Store } from '../storage/store.ts';
 import type { Cursor } from './cursor.ts';
 import type { AskedFilters, CanonicalFilters } from './filters.ts';
 
-/** A validated report query. */
 export interface ReportQuery extends AskedFilters {
   readonly sort: SortValue;
   readonly size: number;

@@ -7,7 +7,6 @@ import type { Layout } from '../storage/utf8-column.ts';
 /** The layout of the records that `writePage` formats. */
 export const layoutOf = (format: ReportFormat): Layout => (format === 'json' ? 'array' : 'lines');
 
-/** Formats the records of a page as a whole document. */
 export function writePage(format: ReportFormat, { bytes, count }: PageRecords): Buffer {
   switch (format) {
     case 'json':

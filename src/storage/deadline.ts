@@ -8,7 +8,6 @@ export const operationMsDefault = 7_000;
  */
 export const changeMsMax = 60_000;
 
-/** The error of an operation whose deadline has passed. */
 export const overdue = (): StorageError =>
   new StorageError('UNAVAILABLE', 'Cannot finish the operation: the database must respond before the deadline');
 

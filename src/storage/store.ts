@@ -129,7 +129,6 @@ export interface ImportLock {
   release(): Promise<void>;
 }
 
-/** The result of one check of the store. */
 export interface StoreCheck {
   /** Name of the check, one or two words. */
   readonly check: string;
@@ -145,7 +144,6 @@ export interface PoolUse {
   readonly waiting: number;
 }
 
-/** A part of the store on disk. */
 export interface StorePart {
   /** `wal` is the write-ahead log of SQLite; that of PostgreSQL belongs to the whole server. */
   readonly part: 'database' | 'wal';

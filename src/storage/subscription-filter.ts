@@ -3,7 +3,6 @@ import type { SqlValue } from './store.ts';
 /** A date column that reports can be ordered and filtered by. */
 export type DateColumn = 'created_date' | 'activation_date' | 'expiration_date';
 
-/** Bounds of one date. */
 export interface DateBounds {
   /** The column that both bounds apply to. */
   readonly dateColumn: DateColumn;
@@ -32,7 +31,6 @@ const allValueColumns = Object.entries(valueColumns) as [ValueColumn, string][];
 export interface SubscriptionFilter extends DateBounds, Readonly<Partial<Record<ValueColumn, string>>> {
   /** Any of these; not empty. */
   readonly statuses?: readonly string[];
-  /** Bounds of other dates. */
   readonly furtherBounds?: readonly DateBounds[];
   /**
    * Maximum records of one SIM, device or subscriber that are read, in no particular order.
@@ -48,7 +46,6 @@ export function binder(values: SqlValue[]): Bind {
   return (value) => `$${values.push(value) + 1}`;
 }
 
-/** The conditions of a filter as SQL. */
 export function filterConditions(filter: SubscriptionFilter, bind: Bind): string[] {
   const { statuses, furtherBounds = [] } = filter;
   const conditions: string[] = [];

@@ -21,7 +21,6 @@ export interface SubscriptionRow {
 /** A record as JSON, whose fields may be missing. */
 type WireRecord = Readonly<Record<string, unknown>> & { readonly product?: Readonly<Record<string, unknown>> };
 
-/** A column of a row. */
 interface RowColumn {
   readonly name: string;
   /** A `bigint` is a date in UTC epoch seconds. */

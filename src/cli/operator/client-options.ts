@@ -15,7 +15,6 @@ export const addOneClientCommand = (client: Command, name: string): Command =>
     .addOption(new Option('--tenant <tenant>', 'require that the client belongs to this tenant'))
     .addOption(jsonOption());
 
-/** An option for a list of known names. */
 export const listOption = (name: string, known: readonly string[], note = ''): Option =>
   new Option(`--${name} <list>`, `allowed ${name}, separated by commas: ${known.join(',')}${note}`).argParser(
     (list: string) => parseList(list, known),

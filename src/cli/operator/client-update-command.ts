@@ -133,7 +133,6 @@ export function addClientShowCommand(client: Command, output: Output): void {
     });
 }
 
-/** Writes a client as a JSON object, or as one line per property. */
 function writeClient(output: Output, json: boolean, shown: ClientDetails): void {
   const lines = Object.entries({
     ...shown,

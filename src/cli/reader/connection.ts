@@ -35,7 +35,6 @@ export function connect({ profile: given }: ProfileOption): Connection {
   return { name, profile, client: openClient(profile, cachedTokens(name)) };
 }
 
-/** The profile that a command names, or the default one. */
 export const profileName = (given: string | undefined): string =>
   given ?? readVariable('SUBREPORT_PROFILE') ?? defaultProfile;
 

@@ -12,7 +12,6 @@ type Parameters = Readonly<Record<string, TSchema>>;
 /** Parameters that are lists: their options may be repeated. */
 const lists = ['status', 'by'];
 
-/** Adds an option for each parameter, with its name and description. */
 export function addParameterOptions(command: Command, parameters: Parameters): Command {
   for (const [name, schema] of Object.entries(parameters)) command.addOption(parameterOption(name, schema));
   return command;

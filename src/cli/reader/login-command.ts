@@ -157,7 +157,6 @@ function readLine(): Promise<string> {
   });
 }
 
-/** Reads all of standard input. */
 async function readAllInput(): Promise<string> {
   let text = '';
   for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk;

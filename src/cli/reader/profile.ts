@@ -43,7 +43,6 @@ export function readProfile(name: string): Profile {
 export const writeProfile = (name: string, profile: Profile): void =>
   writePrivateFile(profileFile('profiles', name), `${JSON.stringify(profile, null, 2)}\n`);
 
-/** Removes a profile and its tokens. */
 export function removeProfile(name: string): void {
   for (const kind of ['profiles', 'tokens'] as const) rmSync(profileFile(kind, name), { force: true });
 }

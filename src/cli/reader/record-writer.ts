@@ -4,7 +4,6 @@ import type { Output } from '../output.ts';
 import { wantsColor } from './environment.ts';
 import { type Column, type FittedTable, fitTable } from './fit-table.ts';
 
-/** Writes rows in the format of the screen, page by page. */
 interface RecordWriter<Row> {
   page(rows: readonly Row[]): Promise<void>;
   end(): Promise<void>;
@@ -17,7 +16,6 @@ export interface RowLayout<Row> {
   readonly csvCells: (row: Row) => readonly (string | undefined)[];
 }
 
-/** Opens a writer of rows. */
 export function writeRecords<Row>(screen: Screen, layout: RowLayout<Row>): RecordWriter<Row> {
   if (screen.format === 'table') return tableWriter(screen, layout);
   if (screen.format === 'csv') return csvWriter(screen, layout);
@@ -82,7 +80,6 @@ export const jsonOf = (value: unknown, indent?: number): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** The formats of the output. */
 const outputFormats = ['table', 'json', 'ndjson', 'csv'] as const;
 type OutputFormat = (typeof outputFormats)[number];
 

@@ -15,7 +15,6 @@ interface ServiceAudit {
   readonly observe: ResponseObserver;
 }
 
-/** Opens the audit log of a process that serves; each entry is also a line of its log. */
 export function openAuditStream(store: Store, logger: Logger, metrics: OpenedMetrics | undefined): AuditLog {
   // also with LOG_LEVEL=warn, as the lines are evidence
   const stream = logger.child({}, { level: logger.level === 'silent' ? 'silent' : 'info' });

@@ -37,7 +37,6 @@ const operations = {
   renderMetrics: ({ renderMetrics }: Primary, _all: undefined) => renderMetrics(),
 } as const;
 
-/** Runs an operation for a worker, in the primary process. */
 export async function runForWorker(
   primary: Primary,
   { id, operation, argument }: Extract<WorkerMessage, { kind: 'call' }>,

@@ -3,7 +3,6 @@ import { checkRecords } from '../../storage/records/check.ts';
 import type { Store, StoreCheck, TenantId } from '../../storage/store.ts';
 import { listTenants } from '../../storage/tables/tenant.ts';
 
-/** A reported check, of the whole store or of one tenant. */
 export interface ReportedCheck extends StoreCheck {
   readonly tenant?: string;
   readonly records?: number;

@@ -24,13 +24,11 @@ export async function openReadyStore(config: Config, { onConnectionError, onPool
 }
 
 interface StoreEvents {
-  /** A pooled connection broke. */
   readonly onConnectionError: (error: Error) => void;
   /** `DATABASE_URL` turned out to refer to a pooler. */
   readonly onPooler?: () => void;
 }
 
-/** Logs events of the store. */
 export const logStoreEvents = (logger: Logger): StoreEvents => ({
   onConnectionError: (error) => logger.warn({ err: error }, 'a pooled connection broke; the pool replaces it'),
   onPooler: () =>

@@ -61,7 +61,6 @@ function logAccess(
 /** Receives what is logged of each response, and the outcome of a request by an OAuth client. */
 export type ResponseObserver = (line: AccessLine, outcome?: FastifyRequest['audit']) => void;
 
-/** Logs every response. */
 export function addAccessLog(app: FastifyInstance, observe: ResponseObserver | undefined): void {
   app.decorateRequest('access', null);
   app.decorateRequest('audit', null);

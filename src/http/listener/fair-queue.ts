@@ -3,14 +3,12 @@ import { RequestError } from './error.ts';
 /** Ends a request's use of the service; further calls do nothing. */
 export type Leave = () => void;
 
-/** Limits of a queue. */
 export interface FairQueueLimits {
   /**
    * Maximum requests that run at once. One tenant may have three quarters of them, or three
    * tenths while other tenants also send requests.
    */
   readonly runningMax: number;
-  /** Maximum requests that wait. */
   readonly waitingMax: number;
   /** Longest wait of a request, in milliseconds. */
   readonly waitMsMax: number;
@@ -102,7 +100,6 @@ export class FairQueue {
   readonly #queued = new Set<Flow>();
   #running = 0;
   #waiting = 0;
-  /** The start tag of the request that started last. */
   #virtualTime = 0;
   /** Whether a turn is scheduled; until then, no other request starts. */
   #isTurnTaken = false;

@@ -1,7 +1,6 @@
 import { BlockList, isIPv6, type Server, type Socket } from 'node:net';
 import { networkOf } from '../../auth/window-counter.ts';
 
-/** The limit of open connections per address. */
 interface ConnectionLimit {
   /** Maximum open connections to this process from one address, or one IPv6 network of 64 bits. */
   readonly max: number;

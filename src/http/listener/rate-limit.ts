@@ -44,7 +44,6 @@ export interface RateLimiter {
   readonly countCostly: (request: FastifyRequest, reply: FastifyReply, work: CostlyWork) => Promise<void>;
 }
 
-/** Creates the rate limit of the public listener. */
 export function createRateLimiter({ perMinute, requests, onRefused }: RateLimiterOptions): RateLimiter {
   const add = async (key: string, limit: number): Promise<WindowCount> =>
     requests.tryAdd(key, limit) ?? (await requests.add(key, limit));

@@ -37,7 +37,6 @@ export function liftDeadline(request: FastifyRequest): void {
   request.deadline = Number.POSITIVE_INFINITY;
 }
 
-/** Returns a context whose store operations end by the deadline of a request. */
 export function withinRequest<C extends { readonly store: Store }>(context: C, { deadline }: FastifyRequest): C {
   return { ...context, store: context.store.within(deadline) };
 }

@@ -6,7 +6,6 @@ import { buildProblem, ProblemError, type ProblemReport } from '../../contract/p
 import { isOutOfFiles, StorageError } from '../../storage/error.ts';
 import { RequestError } from './error.ts';
 
-/** The response to an error. */
 interface ErrorResponse {
   readonly report: ProblemReport;
   readonly headers: Readonly<Record<string, string>>;

@@ -7,7 +7,6 @@ import { RequestError } from './error.ts';
 interface SlotLimits {
   /** Maximum in this process. */
   readonly max: number;
-  /** Maximum per client. */
   readonly perClientMax: number;
   /** Maximum of all clients of a tenant; `max` if absent. */
   readonly perTenantMax?: number;
@@ -52,7 +51,6 @@ export function shareMemory(heapBytes: number, wantedCacheBytes: number) {
   return { pageCacheBytes, memory: new MemoryBudget(heapBytes / 2 - pageCacheBytes) };
 }
 
-/** Limits of streamed exports. */
 export interface ExportLimits extends SlotLimits {
   /** Longest time without progress of an export, in milliseconds: its client stopped reading. */
   readonly stallMs: number;

@@ -11,7 +11,6 @@ export function describeTrace(request: IncomingMessage): Readonly<Record<string,
   return trace && { trace_id: trace.traceId, span_id: trace.spanId };
 }
 
-/** The response header with the trace of a request, if it has one. */
 export function traceHeader(request: IncomingMessage): Readonly<Record<string, string>> | undefined {
   const trace = traceOf(request);
   return trace && { [traceHeaderName]: formatTraceparent(trace) };

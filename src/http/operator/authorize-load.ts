@@ -45,7 +45,6 @@ export async function authorizeLoad(
   return { tenant, actor: { kind: 'client', clientId, address: request.ip }, callerId: clientId };
 }
 
-/** Authorizes a load by an operator. */
 export async function authorizeOperatorLoad(
   store: Store,
   authorize: AuthorizeOperator,

@@ -63,7 +63,6 @@ export function addTenantRoutes(add: AddRoute): void {
 /** Hours for which the old secret stays valid unless the request says otherwise. */
 const defaultOverlapHours = 24;
 
-/** Adds the operations on clients. */
 export function addClientRoutes(add: AddRoute): void {
   addReading(add);
   addStates(add);

@@ -195,7 +195,6 @@ export const actorOf = ({ id, name, scopes, expiresAt }: OperatorAccess, address
   address,
 });
 
-/** Logs that the audit log lacks the end of an action, which was done. */
 export const logUnrecordedEnd = (request: FastifyRequest) => (error: unknown) =>
   request.log.error({ err: error }, 'the action was done, but the audit log could not record its end');
 

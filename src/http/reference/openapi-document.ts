@@ -66,7 +66,6 @@ interface SecurityScheme {
   readonly flows?: { readonly clientCredentials?: { readonly tokenUrl: string } };
 }
 
-/** The last segment of a reference: the name of a component. */
 export const referredName = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
 
 /** The parameters of an operation, without references. */

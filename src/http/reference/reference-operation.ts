@@ -9,7 +9,6 @@ import {
   referredName,
 } from './openapi-document.ts';
 
-/** An operation with its method and path. */
 export interface PathOperation {
   readonly method: string;
   readonly path: string;

@@ -11,7 +11,6 @@ import {
 import type { ReportExport } from '../../report/export-subscriptions.ts';
 import type { ExportLimits } from '../listener/slots.ts';
 
-/** An export to send. */
 interface ExportSending {
   readonly report: ReportExport;
   readonly limits: ExportLimits;

@@ -17,7 +17,6 @@ import { type ContentCoding, compress, compressBytesMin, preferredCoding } from 
 import { type CachedPage, codedTag, createPageCache, entityTag, matchesAny, matchesTag } from './page-cache.ts';
 import { sendExport } from './send-export.ts';
 
-/** What sending reports needs. */
 interface ReportSending {
   readonly report: ReportContext;
   readonly exports: ExportLimits;
@@ -32,7 +31,6 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
   const keyOf = createPageKey(report);
   const takeSlot = createSlots(exports, 'export', ', or read the report page by page');
 
-  /** Sends one page of a report. */
   const sendPage = (request: FastifyRequest, reply: FastifyReply, query: ReportQuery, stages: StageTimer) => {
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {

@@ -13,7 +13,6 @@ import {
   wholeSeries,
 } from './span.ts';
 
-/** The result of a check of one tenant's counts. */
 interface CountsCheck {
   /** Records that the tenant has. */
   readonly rows: number;

@@ -106,7 +106,6 @@ function evenParts(spans: readonly Span[], max: number, aimed: number): readonly
   }).filter((part) => part !== undefined);
 }
 
-/** Removes the tree of a series without rows. */
 function* removeTree(edit: SpanEdit, series: string, { leaves, groups, roots }: SpanTree): CountWork {
   const sql = `select ${spanColumns} from subscription_span where tenant_id = $1 and series = $2` as const;
   const [stored = []] = yield [{ kind: 'read', sql, values: [series] }];

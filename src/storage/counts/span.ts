@@ -58,7 +58,6 @@ export const groupLeavesAimed = 40;
 export const wholeSeries = 'all';
 const productPrefix = 'product=';
 
-/** The series of one product. */
 const seriesOfProduct = (productId: string): string => `${productPrefix}${productId}`;
 
 /** The product that a series counts, or `undefined` if it counts all rows. */

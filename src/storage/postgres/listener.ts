@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { createDedicatedClient } from './connect.ts';
 import { processIdOf } from './wire/driver.ts';
 
-/** The notification channel for changes. */
 export const changeChannel = 'subreport_change';
 
 const heartbeatMs = 300;

@@ -30,7 +30,6 @@ export type TenantChange<T> = (
   how: { readonly revision: number; readonly isDistributed: boolean },
 ) => Promise<Changed<T>>;
 
-/** The transaction of a change. */
 interface ChangeTransaction {
   readonly tenant: TenantId;
   readonly run: RunStatement;

@@ -98,7 +98,6 @@ const selectSpansBetween = `select s.series, s.level, s.from_date, s.from_id, s.
   ) as s
   order by s.series, s.level, s.from_date, s.from_id`;
 
-/** The span of each key on a level. */
 const selectSpansAt = `select distinct s.series, s.level, s.from_date, s.from_id, s.n, cast(s.statuses as text) as statuses
   from unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[]) as k (series, date, id, level)
   cross join lateral (

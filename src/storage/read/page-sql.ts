@@ -36,7 +36,6 @@ export interface PageQuery {
   readonly layout: Layout;
 }
 
-/** The first record of a page. */
 export type PageStart =
   | { readonly kind: 'first' }
   /** The first one beyond a key, or at it. */
@@ -47,7 +46,6 @@ export type PageStart =
   /** The one that `with` queries find (`selectSql`). */
   | { readonly kind: 'selected'; readonly leafSql: (bind: Bind) => string };
 
-/** Records in the requested order. */
 export interface PageRecords {
   /** Their JSON in the requested layout, or nothing. It may be a part of a larger buffer. */
   readonly bytes: Buffer;

@@ -11,7 +11,6 @@ export interface KnownRange extends FilterRange {
   readonly passed?: number | undefined;
 }
 
-/** A page that was read. */
 interface ReadPage extends KnownRange {
   readonly records: PageRecords;
   /** Whether more records follow. */

@@ -17,7 +17,6 @@ export function streamRecords(
   return snapshot.streamLines(sql, values, batchRows);
 }
 
-/** Counts the records of a filter. */
 export async function countMatching(reader: TenantReader, filter: SubscriptionFilter): Promise<number> {
   return (await readRange(reader, filter)).total;
 }

@@ -97,7 +97,6 @@ function narrowestPaths(filter: SubscriptionFilter): Path[] {
   return [created === undefined && others[0] ? along({}, others[0]) : along(inIndex)];
 }
 
-/** The bounds of a filter, by date. */
 function boundsOf({ dateColumn, afterSeconds, beforeSeconds, furtherBounds = [] }: SubscriptionFilter): DateBounds[] {
   const first = {
     dateColumn,

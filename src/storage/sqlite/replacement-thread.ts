@@ -127,7 +127,6 @@ const readChanges = `select c.id, not c.is_new as was, c.created_date, c.product
   union all
   select id, 1, created_date, product_id, status, 0, null, null, null from temp.removed`;
 
-/** A request to the thread of a replacement. */
 export type ReplacementRequest =
   | { readonly kind: 'add'; readonly rows: readonly SubscriptionRow[] }
   | { readonly kind: 'finish'; readonly dryRun: boolean };

@@ -2,7 +2,6 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { StorageError, type StorageErrorCode } from '../error.ts';
 import { knownDamage, noteDamage } from './error.ts';
 
-/** The response of a thread to a request. */
 type ThreadResponse =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string; readonly code?: StorageErrorCode; readonly isDamaged: boolean };

@@ -186,7 +186,6 @@ export type TenantChange =
   | { readonly kind: 'sweep'; readonly tenant: TenantId; readonly revision: number; readonly limit: number }
   | { readonly kind: 'recount'; readonly tenant: TenantId; readonly nowSeconds: number };
 
-/** A request to the writer thread. */
 export type WriteRequest =
   | (TenantChange & {
       /** How long to wait for another process's write, in milliseconds. */

@@ -70,7 +70,6 @@ const windowsMax = 50;
 /** Entries removed per transaction. */
 const sweepRows = 1_000;
 
-/** The statement that adds an entry and returns its id. */
 function auditStatement(entry: NewAuditEntry): DirectoryStatement {
   return directoryStatement(
     `insert into audit_entry (recorded_at, actor_kind, actor_id, actor_name, address, action, tenant, client_id, outcome, error,

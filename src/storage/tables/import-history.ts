@@ -10,7 +10,6 @@ import {
 /** How an import ended; `interrupted` if its process was killed. */
 type ImportResult = 'running' | 'ok' | 'failed' | 'interrupted';
 
-/** Counts of the rows of an import. */
 export interface ImportCounts {
   readonly read: number;
   readonly rejected: number;
@@ -207,7 +206,6 @@ export async function removeImports(store: Store, tenant: string, before: string
   return removed?.length ?? 0;
 }
 
-/** The statements that remove all imports of a tenant. */
 export const deleteImportsOf = (tenant: string): readonly DirectoryStatement[] => [
   directoryStatement('delete from import_history where tenant_id = $1', [tenant]),
   directoryStatement('delete from import_latest where tenant_id = $1', [tenant]),
