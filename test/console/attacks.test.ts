@@ -303,7 +303,17 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
   ] as const)('Back from another site to a page that the browser has kept shows a session %s', async (_, next) => {
     await signIn(acme, '/console/subscriptions/acme-record');
     await page.getByText(`device${script}`).first().waitFor();
-    await page.evaluate(() => Object.assign(window, { isKept: true }));
+    await page.evaluate(() => {
+      const send = window.fetch;
+      const held = new Promise<void>((respond) => {
+        // set when the first request arrives; requests wait until it is called
+        window.fetch = (...request) => {
+          Object.assign(window, { respond });
+          return held.then(() => send(...request));
+        };
+      });
+      Object.assign(window, { isKept: true });
+    });
     await page.goto(attackers[1]?.url ?? '');
     await context.clearCookies();
     if (next !== undefined)
@@ -312,6 +322,9 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
         headers: { origin: service.url },
       });
     await page.goBack({ waitUntil: 'commit' }); // a page that was kept loads nothing
+    await page.waitForFunction(() => 'respond' in window);
+    await expect.poll(everything).not.toContain('attacked'); // although the service has not responded
+    await page.evaluate(() => (window as unknown as { respond: () => void }).respond());
     if (next === undefined) await page.getByRole('button', { name: 'Sign in' }).waitFor();
     else await page.locator('[data-record="globex-record"]').waitFor();
     expect(await page.evaluate(() => 'isKept' in window)).toBe(true);
