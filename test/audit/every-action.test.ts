@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditAction } from '../../src/audit/audit-event.ts';
@@ -184,14 +184,14 @@ const exempt: Readonly<Record<string, string>> = {
 test('commands and routes change the store only through src/operator/', () => {
   const root = new URL('../../src/', import.meta.url);
   const found = ['cli/', 'http/operator/'].flatMap((folder) =>
-    readdirSync(new URL(folder, root))
+    readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
       .flatMap((file) =>
         [
           ...readFileSync(new URL(folder + file, root), 'utf8').matchAll(
             /import \{([^}]*)\} from '[./]+\/(?:auth|import|storage)\/[^']*'/g,
           ),
-        ].flatMap(([, names = '']) => names.split(',').map((name) => `${file} ${name.trim()}`)),
+        ].flatMap(([, names = '']) => names.split(',').map((name) => `${basename(file)} ${name.trim()}`)),
       )
       .filter((each) => changing.test(each.slice(each.indexOf(' ') + 1))),
   );

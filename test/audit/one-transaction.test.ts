@@ -224,7 +224,7 @@ describe.each(engines)('an action is done and recorded, or neither, on $engine',
   test('work that does not end by its deadline is rolled back, and cannot write later', async () => {
     const late = Promise.withResolvers<void>();
     let writing: Promise<unknown> | undefined;
-    const ended = opened.store.within(performance.now() + 300).transact(async (directory) => {
+    const ended = opened.store.within(performance.now() + 1_500).transact(async (directory) => {
       await insertTenant(directory, 'early', 1);
       writing = late.promise.then(() => insertTenant(directory, 'late', 1));
       await writing;
