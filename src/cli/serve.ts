@@ -7,7 +7,7 @@ import type { KeyRingOptions } from '../auth/keys/ensure-keys.ts';
 import { openKeyRing } from '../auth/keys/key-ring.ts';
 import { createExternalIssuer } from '../auth/provider/external-issuer.ts';
 import { createProviderSignIn } from '../auth/provider/provider-sign-in.ts';
-import { createOperatorSessions } from '../auth/sessions/operator-session.ts';
+import { createOperatorSessions } from '../auth/sessions/session-holder.ts';
 import { createOperatorGate } from '../auth/verify/authorize-operator.ts';
 import { createResourceServer, type ExternalIssuer } from '../auth/verify/resource-server.ts';
 import { buildOpenApi } from '../contract/openapi/openapi.ts';
@@ -168,7 +168,7 @@ function watchOperators({ store, failures, settings: limits }: AuthContext, tall
     logger.warn({ err: error }, 'the use of a token of an operator could not be recorded');
   const shared = { store, now: nowSeconds, onUnrecorded };
   const gate = watchGate(createOperatorGate({ ...shared, failures }), tally, nowSeconds);
-  const sessions = createOperatorSessions({ ...shared, gate, limits });
+  const sessions = createOperatorSessions({ ...shared, limits });
   return { operatorGate: gate, operatorSessions: watchSessions(sessions, tally) };
 }
 

@@ -12,7 +12,7 @@ import { handleUnrouted } from './listener/operation-routes.ts';
 import type { RateLimiter } from './listener/rate-limit.ts';
 import { addTurns } from './listener/take-turn.ts';
 import { traceRequests } from './listener/tracing.ts';
-import { addConsoleSessionRoutes } from './oauth/console-session.ts';
+import { accessOf, addConsoleSessionRoutes } from './oauth/console-session.ts';
 import { addMetadataRoutes, addTokenManagementRoutes, addTokenRoute } from './oauth/oauth-endpoints.ts';
 import { addProviderSignIn } from './oauth/provider-sign-in.ts';
 import { addDocsRoutes } from './reference/docs-routes.ts';
@@ -86,7 +86,9 @@ function addConsoleApi(
         // the browser may be shared: nothing of a session stays in its cache
         reply.header('cache-control', 'no-store').removeHeader('vary');
       });
-      addSubscriptionRoutes(scope, sessions.authorize);
+      addSubscriptionRoutes(scope, (request, reply) =>
+        sessions.use(request, reply).then(({ holder }) => accessOf(holder)),
+      );
     },
     { prefix: '/console' },
   );

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../audit/audit-event.ts';
 import type { AuditTally } from '../audit/audit-tally.ts';
 import { AccessError, ThrottledError } from '../auth/error.ts';
-import type { OperatorSessions } from '../auth/sessions/operator-session.ts';
+import type { OperatorSessions } from '../auth/sessions/session-holder.ts';
 import type { OperatorGate } from '../auth/verify/authorize-operator.ts';
 
 /** A token signs in when it is used after this time without use, in seconds. */
@@ -36,7 +36,7 @@ export function watchSessions(sessions: OperatorSessions, tally: AuditTally): Op
     async end(id, address) {
       const ended = await sessions.end(id, address);
       if (ended === undefined) return undefined;
-      const actor = { kind: 'operator', id: ended.operator.id, name: ended.operator.name } as const;
+      const actor = { kind: 'operator', id: ended.holder.id, name: ended.holder.name } as const;
       tally.add({ ...event, action: 'console.sign-out', address, actor });
       return ended;
     },

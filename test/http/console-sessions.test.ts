@@ -8,9 +8,9 @@ import {
 } from '../../src/auth/clients/edit-client.ts';
 import { disableClientById, rotateClientSecret } from '../../src/auth/clients/manage-clients.ts';
 import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
-import { findConsoleSession, insertConsoleSession } from '../../src/storage/tables/console-session.ts';
 import { beginHistory } from '../../src/storage/tables/history.ts';
 import { deleteDeadFamilies } from '../../src/storage/tables/refresh-family.ts';
+import { clientSessions } from '../../src/storage/tables/session.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { ownPage, signIn, signInWith, type TestSession } from '../support/console-session.ts';
 import { engines, type TestStore } from '../support/engines.ts';
@@ -314,12 +314,12 @@ describe.each(engines)('sessions of the console on $engine', ({ openTestStore })
   test('the hundred-and-first session of one second ends another one, and not itself', async () => {
     const { client_id: clientId } = await service.createClient(tenant);
     const startedAt = now();
-    const times = { scope: 'subscription:read', startedAt, expiresAt: startedAt + 60, capAt: startedAt + 60 };
+    const times = { startedAt, expiresAt: startedAt + 60, capAt: startedAt + 60 };
     const start = (family: string) =>
-      insertConsoleSession(service.store, { ...times, clientId, family, sha256: `hash of ${family}` });
+      clientSessions.insert(service.store, clientId, { ...times, family, sha256: `hash of ${family}` });
     for (let n = 100; n < 200; n += 1) await start(`family-${n}`);
     await start('last in the order of ids');
-    expect(await findConsoleSession(service.store, 'hash of last in the order of ids')).toMatchObject({
+    expect(await clientSessions.find(service.store, 'hash of last in the order of ids')).toMatchObject({
       session: { revokedAt: null },
     });
     expect(await families(clientId)).toHaveLength(100);

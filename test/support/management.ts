@@ -8,7 +8,7 @@ import { createAuditLog } from '../../src/audit/audit-log.ts';
 import { type AuditTally, createAuditTally } from '../../src/audit/audit-tally.ts';
 import { AccessError } from '../../src/auth/error.ts';
 import { createFailureBudget } from '../../src/auth/failure-budget.ts';
-import { createOperatorSessions } from '../../src/auth/sessions/operator-session.ts';
+import { createOperatorSessions } from '../../src/auth/sessions/session-holder.ts';
 import { createOperatorGate } from '../../src/auth/verify/authorize-operator.ts';
 import type { OperatorScope } from '../../src/contract/oauth/grant.ts';
 import { buildOperatorOpenApi } from '../../src/contract/openapi/operator-openapi.ts';
@@ -83,10 +83,7 @@ export async function startManagement(
     keyRing: testKeyRing(store, now),
     audit,
     operatorGate: watched,
-    operatorSessions: watchSessions(
-      createOperatorSessions({ store, gate: watched, now, limits, onUnrecorded: onFailure }),
-      tally,
-    ),
+    operatorSessions: watchSessions(createOperatorSessions({ store, now, limits, onUnrecorded: onFailure }), tally),
     openApi: buildOperatorOpenApi({ publicUrl: 'http://127.0.0.1', version: '0.0.0' }),
     renderMetrics: async () => undefined,
     hasConsole: true,

@@ -26,7 +26,7 @@ export const backgroundHeader = 'x-background';
 export type SignInMethod = 'secret' | 'provider';
 
 /** Times of a session. */
-interface SessionTimes {
+export interface SessionTimes {
   /** Time without use after which the session ends, in seconds. */
   readonly idle_seconds: number;
   /** When it ends unless it is used: `2026-05-01T08:30:00Z`. */

@@ -1,6 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SessionError } from '../../auth/error.ts';
-import { backgroundHeader, type SignedOut, type SignInMethod } from '../../contract/oauth/console-session.ts';
 import { RequestError } from './error.ts';
 
 /** A cookie that no script can read. */
@@ -46,9 +44,6 @@ export function createSessionCookie(
   };
 }
 
-/** Whether a page sent a request by itself, which is no use of the session. */
-export const isBackground = ({ headers }: FastifyRequest): boolean => headers[backgroundHeader] === '1';
-
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
@@ -69,32 +64,3 @@ export function requireOwnPage({ method, headers }: FastifyRequest, ownOrigin: s
     `Cannot accept the request: a page of the console must send it, with the header 'origin: ${ownOrigin}' or 'sec-fetch-site: same-origin'`,
   );
 }
-
-/** Makes a 401 of a console, which says how to sign in. */
-export const signInRequired = (
-  code: 'UNAUTHORISED' | 'SESSION_ENDED',
-  message: string,
-  signInMethods: readonly SignInMethod[],
-): RequestError =>
-  new RequestError(code, message, {
-    // browsers show no dialog for a scheme that they do not know
-    headers: { 'www-authenticate': 'Cookie realm="subreport"' },
-    members: { sign_in: signInMethods },
-  });
-
-/** Turns a `SessionError` into the response to its request, and returns any other error. */
-export function describeSessionError(error: unknown, signInMethods: readonly SignInMethod[]): unknown {
-  if (!(error instanceof SessionError)) return error;
-  return signInRequired(error.code === 'MISSING' ? 'UNAUTHORISED' : 'SESSION_ENDED', error.message, signInMethods);
-}
-
-/**
- * Makes the function that turns a `SessionError` into the state without a session, and rethrows any
- * other error. It is no 401, which browsers report as an error on every first visit.
- */
-export const describeSignedOut =
-  (signInMethods: readonly SignInMethod[]) =>
-  (error: unknown): SignedOut => {
-    if (!(error instanceof SessionError)) throw error;
-    return { sign_in: signInMethods };
-  };

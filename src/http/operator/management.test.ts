@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { testKeyRing } from '../../../test/support/key-ring.ts';
 import { readUntilClose } from '../../../test/support/read-until-close.ts';
 import { createFailureBudget } from '../../auth/failure-budget.ts';
-import { createOperatorSessions } from '../../auth/sessions/operator-session.ts';
+import { createOperatorSessions } from '../../auth/sessions/session-holder.ts';
 import { createOperatorGate } from '../../auth/verify/authorize-operator.ts';
 import { buildOperatorOpenApi } from '../../contract/openapi/operator-openapi.ts';
 import { Spool } from '../../import/import-strictly.ts';
@@ -37,7 +37,7 @@ const app = await buildManagementServer({
   keyRing: testKeyRing(store, () => 0),
   operatorGate: gate,
   operatorSessions: createOperatorSessions({
-    ...{ store, gate, now: () => 0, onUnrecorded },
+    ...{ store, now: () => 0, onUnrecorded },
     limits: { sessionIdleSeconds: 1_800, sessionSeconds: 43_200 },
   }),
   now: () => 0,

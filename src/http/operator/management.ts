@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import accepts from '@fastify/accepts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
-import type { OperatorSessions } from '../../auth/sessions/operator-session.ts';
+import type { OperatorSessions } from '../../auth/sessions/session-holder.ts';
 import type { OperatorGate } from '../../auth/verify/authorize-operator.ts';
 import { operatorOperations } from '../../contract/operator/operations.ts';
 import { addConsolePages, consoleIsBuilt } from '../console/pages.ts';
@@ -95,7 +95,7 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   await addOperatorRoutes(app, options, byToken, [...groups, operatorTokenRoutes()]);
   addMetricsRoute(app, options.renderMetrics);
   if (options.hasConsole) {
-    const bySession = addOperatorSessionRoutes(app, { sessions: options.operatorSessions, isHttps, managementUrl });
+    const bySession = addOperatorSessionRoutes(app, options, isHttps);
     const addConsoleApi = async (scope: FastifyInstance): Promise<void> => {
       addLoadRoute(scope, (request, tenant) => authorizeOperatorLoad(options.store, bySession, request, tenant));
       await addOperatorRoutes(scope, options, bySession, [...groups, operatorTokenRoutes(options.operatorGate)]);

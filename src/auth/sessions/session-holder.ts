@@ -1,0 +1,78 @@
+import { type ClientRow, isExternalClient, recordClientUse } from '../../storage/tables/client.ts';
+import { type OperatorToken, recordOperatorTokenUse } from '../../storage/tables/operator-token.ts';
+import { clientSessions, operatorSessions, sessionScope } from '../../storage/tables/session.ts';
+import type { AuthContext } from '../auth-context.ts';
+import { type AuthenticatedClient, authenticateClient } from '../clients/authenticate-client.ts';
+import { TokenError } from '../error.ts';
+import { issueTime } from '../grants/issue-token.ts';
+import { randomId } from '../random-id.ts';
+import type { OperatorAccess } from '../verify/authorize-operator.ts';
+import { createSessions, type HolderKind, type SessionContext, type Sessions } from './session.ts';
+
+/**
+ * Authenticates a client by its secret for a session of the console. Throws `TokenError` as the
+ * token endpoint does, also if the client may not request tokens for the report.
+ */
+export async function authenticateForConsole(
+  context: AuthContext,
+  credentials: { readonly clientId: string; readonly clientSecret: string; readonly address: string },
+): Promise<AuthenticatedClient> {
+  const client = await authenticateClient(context, { ...credentials, authorization: undefined });
+  if (!client.grants.includes('client_credentials'))
+    throw new TokenError('unauthorized_client', 'Cannot sign in: the client must have the grant client_credentials');
+  return client;
+}
+
+/**
+ * Creates the sessions of the report's console, of clients that were authenticated by their secret
+ * or by an identity provider. `begin` throws `TokenError` if the client lacks the scope of the
+ * report.
+ */
+export function createClientSessions({ store, now, settings }: AuthContext): Sessions<ClientRow> {
+  const sessions = createSessions({ store, now, limits: settings }, clientKind);
+  return {
+    ...sessions,
+    async begin(client, previousId) {
+      if (!client.scopes.includes(sessionScope))
+        throw new TokenError('invalid_scope', `Cannot sign in: the client must have the scope ${sessionScope}`);
+      const session = await sessions.begin(client, previousId);
+      await recordClientUse(store, client, now());
+      return session;
+    },
+  };
+}
+
+const clientKind: HolderKind<ClientRow, ClientRow> = {
+  table: clientSessions,
+  start: (client, now) => ({
+    holderId: client.clientId,
+    startedAt: issueTime({ now }, client),
+    family: randomId(),
+  }),
+  isOver(client, startedAt) {
+    if (client.disabledAt !== null) return true;
+    if (client.tokensRevokedAt !== null && startedAt <= client.tokensRevokedAt) return true;
+    const maySignIn = isExternalClient(client) || client.grants.includes('client_credentials');
+    return !maySignIn || !client.scopes.includes(sessionScope);
+  },
+  endsTwice: true,
+};
+
+/** The operator of the token that began a session. */
+export type SessionOperator = Omit<OperatorAccess, 'token'>;
+
+/** The sessions of the operator's console: each belongs to a token, and ends with it. */
+export type OperatorSessions = Sessions<SessionOperator>;
+
+/** Creates the sessions of the operator's console. */
+export const createOperatorSessions = (context: Required<SessionContext>): OperatorSessions =>
+  createSessions(context, operatorKind);
+
+const operatorKind: HolderKind<SessionOperator, OperatorToken> = {
+  table: operatorSessions,
+  start: ({ id }, now) => ({ holderId: id, startedAt: now(), family: null }),
+  isOver: ({ revokedAt, expiresAt }, _startedAt, nowSeconds) =>
+    revokedAt !== null || (expiresAt !== null && expiresAt <= nowSeconds),
+  recordUse: recordOperatorTokenUse,
+  endsTwice: false,
+};
