@@ -92,7 +92,7 @@ interface Measured {
   readonly server: number;
 }
 
-/** CPU seconds of the server, its living processes and those that have ended (in steps of 10 ms). */
+/** CPU seconds of the server, its processes and those that have ended (in steps of 10 ms). */
 function serverSeconds(): number {
   const pid = bench.serverPid ?? 0;
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

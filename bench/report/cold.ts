@@ -13,9 +13,9 @@ import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, type PageRequest, randomPages } from './page-requests.ts';
 
 // Cold: page 1 of any of 200 tenants in any twelve months, without cached responses: queries that
-// recur, as those of dashboards do, and bounds that were never sent before; and the page after it by
-// cursor. Compares our service with node:http that sends the same bytes and, on one PostgreSQL, with
-// the hand-written peer. Prints the ratios that have a limit.
+// recur, as those of dashboards do, bounds that were never sent before, and the page after it by
+// cursor. Compares our service with node:http that sends the same bytes and, on one PostgreSQL,
+// with the hand-written peer. Prints the ratios that have a limit.
 //   node bench/report/cold.ts                                       a million records
 //   node bench/report/cold.ts --records 100000 --engine sqlite --dry-run
 //   node bench/report/cold.ts --base ../before --dry-run            another checkout beside it

@@ -282,8 +282,8 @@ export interface SourceRow {
 export const rowBytesMax = 16_384;
 
 /** Maximum characters of a name or value shown in a fault. */
-export const shownMax = 80;
+const shownMax = 80;
 
 /** A value as shown in a fault: the beginning of its JSON. */
-export const shownValue = (value: unknown): string | null =>
+const shownValue = (value: unknown): string | null =>
   value === undefined ? null : shorten(JSON.stringify(value) ?? String(value), shownMax);

@@ -149,7 +149,7 @@ const optionalColumns: ReadonlySet<string> = new Set(['status', 'email']);
 const unknownMax = 16;
 
 /** Returns the trimmed header row of a CSV source; throws an error that lists every fault. */
-export function checkCsvHeader(header: readonly string[]): string[] {
+function checkCsvHeader(header: readonly string[]): string[] {
   const names = header.map((name) => name.trim());
   const faults = [
     ...names
@@ -178,7 +178,7 @@ export function checkCsvHeader(header: readonly string[]): string[] {
  * absent field, or an empty string where that is allowed. Removes the apostrophe that our CSV
  * reports put before a string that a spreadsheet would run as a formula.
  */
-export function csvRowValue(cells: Readonly<Record<string, string>>): unknown {
+function csvRowValue(cells: Readonly<Record<string, string>>): unknown {
   const value: Record<string, unknown> = {};
   const product: Record<string, unknown> = {};
   for (const [column, cell] of Object.entries(cells)) {
@@ -194,7 +194,7 @@ export function csvRowValue(cells: Readonly<Record<string, string>>): unknown {
 const emptyColumns: ReadonlySet<string> = new Set(['device_id', 'product.name', 'product.plan_id']);
 
 /** Bytes of a source that have been read but do not belong to a finished row yet. */
-export class PendingBytes {
+class PendingBytes {
   readonly #chunks: Buffer[] = [];
   #start = 0;
   #end = 0;

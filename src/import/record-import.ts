@@ -147,7 +147,7 @@ const rowsMax = 100;
 const bytesMax = 131_072;
 
 /** Collects the first rejected rows of an import. */
-export class RejectionList {
+class RejectionList {
   /** The rows as NDJSON, without the text of the row: it may contain an address. */
   lines = '';
   #rows = 0;

@@ -103,7 +103,7 @@ const tagBytes = 16;
  * Encrypts a response with a key derived from the caller's token (HKDF, RFC 5869). The service
  * stores only the token's hash, so a reader of the store cannot decrypt the response.
  */
-export function sealResponse(token: string, text: string): string {
+function sealResponse(token: string, text: string): string {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, deriveKey(token), nonce);
   const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
@@ -111,7 +111,7 @@ export function sealResponse(token: string, text: string): string {
 }
 
 /** Decrypts a response of `sealResponse`; `undefined` with another token, or if it was changed. */
-export function openResponse(token: string, sealed: string): string | undefined {
+function openResponse(token: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   const decipher = createDecipheriv(algorithm, deriveKey(token), bytes.subarray(0, nonceBytes));
   decipher.setAuthTag(bytes.subarray(-tagBytes));

@@ -7,7 +7,7 @@ import type { Directory, Store } from '../storage/store.ts';
 import { OperatorError } from './error.ts';
 
 /** An action of the operator, and what it changes as far as that is known before it runs. */
-export interface Action<T> {
+interface Action<T> {
   readonly name: OperatorAction;
   readonly target: ActionTarget;
   /** The rest of the target, known only after the action: an id may have been generated. */
@@ -21,7 +21,7 @@ export interface Action<T> {
 }
 
 /** What an action changes. */
-export interface ActionTarget {
+interface ActionTarget {
   readonly tenant?: string;
   readonly clientId?: string;
   /** The operator's token that is created or revoked. */

@@ -98,7 +98,7 @@ const count = async (
   latest: latest.get(tenant.tenant),
 });
 
-export type CountedTenant = TenantRow & { readonly records: number; readonly latest: LatestImport | undefined };
+type CountedTenant = TenantRow & { readonly records: number; readonly latest: LatestImport | undefined };
 
 /** A tenant as the API and the commands show it. */
 export const describeTenant = ({
@@ -133,7 +133,7 @@ export async function requireTenant(store: Directory, name: string): Promise<Ten
  * The tenant with this name, also while it is being deleted. Throws `OperatorError`, which suggests
  * a similar name, if there is none.
  */
-export async function requireAnyTenant(store: Directory, name: string): Promise<TenantRow> {
+async function requireAnyTenant(store: Directory, name: string): Promise<TenantRow> {
   const found = await findAnyTenant(store, name);
   if (found !== undefined) return found;
   const names = (await readTenants(store)).map(({ tenant }) => tenant);

@@ -25,7 +25,7 @@ interface FilterRow<T> {
 interface Moment {
   /** The date that `before` and `after` apply to. */
   readonly dateField: DateField;
-  /** Start of the `expires-within` range in UTC epoch seconds: now, or the time of the first page. */
+  /** Start of the `expires-within` range, in UTC epoch seconds: now, or when page 1 was read. */
   readonly nowSeconds: number;
 }
 

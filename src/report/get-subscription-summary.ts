@@ -45,7 +45,7 @@ export interface SummaryQuery extends AskedFilters {
   readonly by: readonly SummaryGroup[];
 }
 
-export const groupColumns = {
+const groupColumns = {
   status: 'status',
   'product-id': 'product_id',
   'plan-id': 'plan_id',
@@ -68,7 +68,7 @@ function planBucket({ by, dateField }: SummaryQuery): SummaryBucket | undefined 
   return { dateColumn: dateColumns[dateField], startOf: startOfBucket(unit), next: nextBucket(unit) };
 }
 
-export function formatSummary(query: SummaryQuery, counts: SummaryCounts): FormattedReport {
+function formatSummary(query: SummaryQuery, counts: SummaryCounts): FormattedReport {
   const { total } = counts;
   const by = Object.fromEntries(query.by.map((group) => [group, writeGroup(group, counts)]));
   return {

@@ -103,7 +103,7 @@ interface ChangesToWrite {
  * Formats changes: the stored JSON of records, tombstones, and the following token, as one JSON
  * object or, in NDJSON, on the last line. If there are more changes already, links lead to them.
  */
-export function formatChanges(
+function formatChanges(
   { format, size }: ChangesQuery,
   { changes, next, hasMore }: ChangesToWrite,
   reportUrl: string,

@@ -102,7 +102,7 @@ const noFormatFits = (): ReportError =>
   ]);
 
 /** The parameters of a request as strings, from a URL or a body, and the faults found so far. */
-export interface QueryParts {
+interface QueryParts {
   readonly pairs: readonly FormPair[];
   readonly faults: readonly Fault[];
   /** Whether a part could not be decoded. */

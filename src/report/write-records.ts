@@ -73,9 +73,10 @@ interface Schema {
   readonly required?: readonly string[];
 }
 
-const plain = String.raw`(?![=+\-@'\xef])[^"\\\x00-\x1f,;]*`; // EF begins the full-width characters of `guardText`
+// EF begins the full-width characters of `guardText`
+const plain = String.raw`(?![=+\-@'\xef])[^"\\\x00-\x1f,;]*`;
 const quoted = String.raw`(?![=+\-@'\xef])[^"\\\x00-\x1f]*`;
-/** A string that needs no guard: without quotes, or as a cell that needs them, which is the same in JSON. */
+/** A string that needs no guard: a cell without quotes, or one in quotes, as in JSON. */
 const textCell = `(?:"(${plain})"|("${quoted}"))`;
 
 /** The pattern of an object with its members in the order of its schema. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 /** Bounds of a `BoundedMap`. */
-export interface BoundedMapOptions<V> {
+interface BoundedMapOptions<V> {
   /** Name in the metrics; without it, the map is not measured. */
   readonly name?: string | undefined;
   /** The library reserves memory for this many entries; without it, only bytes are limited. */

@@ -24,7 +24,7 @@ export type AppliedMigration = Pick<Migration, 'name' | 'checksum' | 'oldestSche
 const lastWithoutOldestSchema = '0004-imports';
 
 /** The databases that a store can use. */
-export type Engine = 'sqlite' | 'postgres';
+type Engine = 'sqlite' | 'postgres';
 
 /** Migrations by engine, read once: an upgrade may replace the files of a running process. */
 const listed = new Map<Engine, readonly Migration[]>();

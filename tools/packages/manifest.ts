@@ -37,8 +37,8 @@ export function serverManifest(root: RootManifest): Manifest {
     types: './lib/cli/start-service.d.ts',
     files: ['lib', 'dist', 'man', 'openapi.json', 'openapi-operator.json', 'CHANGELOG.md'],
     dependencies: pick(root.dependencies, (name) => !isOptional(name)),
-    // Only traces need them. As optional dependencies, npm on Node.js 20 would leave them out because
-    // of their engines, also where the service runs on the pinned Node.js.
+    // Only traces need them. As optional dependencies, npm on Node.js 20 would leave them out
+    // because of their engines, also where the service runs on the pinned Node.js.
     peerDependencies: pick(root.dependencies, isOptional),
     peerDependenciesMeta: Object.fromEntries(optional.map((name) => [name, { optional: true }])),
     // a pinned Node.js for each platform: the command runs on it if the installed one is too old

@@ -2,7 +2,7 @@
  * Common parts of passwords, in lower case, from the usual lists of leaked passwords. Only the rest
  * of a secret counts as hard to guess.
  */
-export const commonParts: readonly string[] = [
+const commonParts: readonly string[] = [
   ...['password', 'passwort', 'passw0rd', 'p@ssw0rd', 'p@ssword', 'passphrase', 'passwd', 'contrasena', 'motdepasse'],
   ...['secret', 'geheim', 'default', 'changeme', 'changeit', 'letmein', 'welcome', 'willkommen', 'hello', 'admin'],
   ...[

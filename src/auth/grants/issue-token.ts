@@ -85,7 +85,7 @@ const fastDigests: Readonly<Partial<Record<SigningAlgorithm, string | null>>> = 
  * thread: handing an ES256 signature of 30 µs to a thread, as `jose` does, takes another 22 µs.
  * Slow ones use a thread.
  */
-export async function signJwt(
+async function signJwt(
   { alg, privateKey, keyObject, header, encodedHeader }: SigningKey,
   claims: JWTPayload,
 ): Promise<string> {

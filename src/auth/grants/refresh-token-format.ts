@@ -22,10 +22,10 @@ export function writeRefreshToken({ family, generation, expiresAt }: RefreshToke
 }
 
 /** Whether a string has the format of a refresh token. */
-export const hasRefreshTokenFormat = (token: string): boolean => pattern.test(token);
+const hasRefreshTokenFormat = (token: string): boolean => pattern.test(token);
 
 /** Reads a refresh token that one of our secrets signed, or returns `undefined`. */
-export function readRefreshToken(token: string, secrets: readonly Buffer[]): RefreshTokenContent | undefined {
+function readRefreshToken(token: string, secrets: readonly Buffer[]): RefreshTokenContent | undefined {
   const [, family, generation, expiry, mac] = pattern.exec(token) ?? [];
   if (family === undefined || generation === undefined || mac === undefined) return undefined;
   const given = Buffer.from(mac, 'base64url');

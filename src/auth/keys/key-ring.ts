@@ -122,7 +122,7 @@ function required<T>(key: T | undefined): T {
 }
 
 /** A snapshot of the stored keys, newest first. */
-export interface KeyReading {
+interface KeyReading {
   readonly signing: readonly (SigningKey & Pick<AuthKeyRow, 'purpose' | 'activatesAt'>)[];
   readonly refresh: readonly ({ readonly secret: Buffer } & Pick<AuthKeyRow, 'purpose' | 'activatesAt'>)[];
   /** The store's change mark before the keys were read; `undefined` if it was unknown. */
@@ -143,7 +143,7 @@ interface ReaderOptions {
  * decrypted and imported again: on SQLite every commit changes the change mark, so the keys are
  * read about as often as tokens are issued.
  */
-export function createKeyReader({ store, cipher, now }: ReaderOptions): () => Promise<KeyReading> {
+function createKeyReader({ store, cipher, now }: ReaderOptions): () => Promise<KeyReading> {
   const open = async ({ jwk }: AuthKeyRow) => JSON.parse((await cipher.open(jwk)).jwk) as JWK;
   const signingKeys = cacheByRow(async (row) => toSigningKey(await open(row), row.alg as SigningAlgorithm));
   const secrets = cacheByRow(async (row) => Buffer.from((await open(row)).k ?? '', 'base64url'));

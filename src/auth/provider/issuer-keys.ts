@@ -143,7 +143,7 @@ interface FetchedKeys {
  * Fetches the discovery document of an issuer, whose `issuer` must be equal (RFC 8414 §3.3), and
  * its key set (RFC 7517 §5). Throws `IssuerError` on any failure.
  */
-export async function fetchIssuerKeys(issuer: string): Promise<FetchedKeys> {
+async function fetchIssuerKeys(issuer: string): Promise<FetchedKeys> {
   const signal = AbortSignal.timeout(issuerTimeoutMs);
   const { jwks_uri: keysUrl } = await fetchIssuerMetadata(issuer, signal);
   if (typeof keysUrl !== 'string' || !isKeysUrlOf(issuer, keysUrl)) {

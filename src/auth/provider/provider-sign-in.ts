@@ -209,7 +209,7 @@ const unavailable: readonly unknown[] = [
 ];
 
 /** Turns an error of openid-client, or of a request to the issuer, into a `SignInError`. */
-export function toSignInError(error: unknown): SignInError {
+function toSignInError(error: unknown): SignInError {
   const { code, error: reported, cause } = error as ProtocolError;
   // the issuer chose it among the codes of RFC 6749 §4.1.2.1, but it arrived in a URL
   const shown = /^[a-z_]{1,64}$/.test(reported ?? '') ? reported : 'an unknown error';

@@ -18,7 +18,7 @@ const batchRows = 1_000;
  * role that owns the tables. It reads tables of subscriptions tenant by tenant, because row-level
  * security applies to the owner too.
  */
-export async function copyPostgresStore(url: string, target: string, onCopied: OnCopied): Promise<void> {
+async function copyPostgresStore(url: string, target: string, onCopied: OnCopied): Promise<void> {
   const empty = openSqliteStore(target);
   await empty.migrate();
   await empty.close();

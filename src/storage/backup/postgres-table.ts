@@ -46,7 +46,7 @@ const selectColumns = `select c.relname as table, a.attname as column, format_ty
   where c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace and c.relname <> 'schema_migration'`;
 
 /** A table of the store with its columns, the same on both engines. */
-export interface StoredTable {
+interface StoredTable {
   readonly name: string;
   readonly columns: readonly string[];
 }

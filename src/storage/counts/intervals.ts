@@ -63,10 +63,7 @@ export function addTo<K>(counts: Map<K, number> | undefined, value: K, n: number
 }
 
 /** The rows of a span by status, only those of a filter's statuses. */
-export function statusCounts(
-  { statuses: wanted }: SubscriptionFilter,
-  { n, statuses }: Span,
-): [string | null, number][] {
+function statusCounts({ statuses: wanted }: SubscriptionFilter, { n, statuses }: Span): [string | null, number][] {
   const all = Object.entries(statuses);
   if (wanted !== undefined) return all.filter(([status]) => wanted.includes(status));
   return [...all, [null, all.reduce((rest, [, rows]) => rest - rows, n)]];

@@ -16,7 +16,7 @@ export interface LeafPosition {
 }
 
 /** Finds the row of a rank among a filter's product and statuses; `undefined` past the last row. */
-export type Select = (rank: number) => Promise<LeafPosition | undefined>;
+type Select = (rank: number) => Promise<LeafPosition | undefined>;
 
 /**
  * Prepares to select in the stored tree: reads the counts of all groups, then on each call the

@@ -44,8 +44,8 @@ export interface PageContext {
 /**
  * Reads up to `size` records from a position, in the requested order (for a `before` position, the
  * nearest ones before it), and the total. In the order of `createdDate` and with a filter that the
- * counts know (`isCounted`), a page costs at most two to three times as much as page 1. A page takes
- * one statement; on SQLite, more where the counts must find its first record.
+ * counts know (`isCounted`), a page costs at most two to three times as much as page 1. A page
+ * takes one statement; on SQLite, more where the counts must find its first record.
  */
 export async function readPage({ store, ranges }: PageContext, tenant: TenantId, query: PageQuery): Promise<Page> {
   const { filter, order, position } = query;

@@ -35,7 +35,7 @@ export class RangeMemory {
     return range && position.kind === 'offset' ? { ...range, passed: position.skip } : range;
   }
 
-  /** Notes the range of a page that was read without a known one, and where the page after it begins. */
+  /** Notes the range of a page, unless it was known, and where the page after it begins. */
   note(tenant: TenantId, { filter, order }: PageQuery, page: ReadPage, known: KnownRange | undefined): void {
     const { records, start, total, revision, passed, hasMore } = page;
     const range = { revision, start, total };

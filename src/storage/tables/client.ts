@@ -214,7 +214,7 @@ export async function revokeClientTokens(store: Directory, clientId: string, now
 }
 
 /** The statements that revoke every token issued to a client up to `nowSeconds`. */
-export const revokeAll = (clientId: string, nowSeconds: number): readonly DirectoryStatement[] => [
+const revokeAll = (clientId: string, nowSeconds: number): readonly DirectoryStatement[] => [
   directoryStatement(
     `update client set tokens_revoked_at = $2
      where client_id = $1 and (tokens_revoked_at is null or tokens_revoked_at < $2)`,
