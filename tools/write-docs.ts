@@ -18,7 +18,7 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
   'ARCHITECTURE.md': arrowPictureAndTable,
   'docs/settings.md': settingsTable,
   'docs/report.md': () => parametersTable(reportParameters(defaultPageLimits)),
-  'docs/summary.md': () => parametersTable(summaryParameters),
+  'docs/summary.md': () => parametersTable(ownSummaryParameters()),
   'docs/changes.md': () => parametersTable(changeParameters(defaultPageLimits)),
   'docs/command-line.md': commandLine,
   'docs/client-reference.md': clientReference,
@@ -34,6 +34,17 @@ function settingsTable(): string {
     return `| \`${name}\` | ${shown} | ${rule} | ${describeSetting(name)} |`;
   });
   return ['| setting | default | rule | meaning |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+/** The parameters of a summary that the table of the report does not already describe. */
+function ownSummaryParameters(): Record<string, TSchema> {
+  const ofReport: Readonly<Record<string, TSchema>> = reportParameters(defaultPageLimits);
+  return Object.fromEntries(
+    Object.entries<TSchema>(summaryParameters).filter(([name, schema]) => {
+      const other = ofReport[name];
+      return other === undefined || descriptionOf(other) !== descriptionOf(schema);
+    }),
+  );
 }
 
 function parametersTable(parameters: Readonly<Record<string, TSchema>>): string {
