@@ -105,10 +105,6 @@ export class BoundedMap<V> {
   delete(key: string): boolean {
     return this.#cache.delete(key);
   }
-
-  clear(): void {
-    this.#cache.clear();
-  }
 }
 
 /** V8's overhead of a value in bytes, measured with `process.memoryUsage()` and rounded up. */

@@ -42,30 +42,24 @@ export class SqlitePageReaders {
     }
   }
 
-  /** Runs work with a connection that nothing else uses meanwhile. */
-  async use<T>(work: (connection: SqliteConnection) => T | Promise<T>): Promise<T> {
-    const connection = await this.#take();
-    try {
-      return await work(connection);
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#idle.push(connection);
-      else next(connection);
-    }
-  }
-
   /**
    * Runs work with a connection whose statements share one snapshot, taken by the first of them.
+   * Nothing else uses it meanwhile.
    */
-  useSnapshot<T>(work: (connection: SqliteConnection) => Promise<T>): Promise<T> {
-    return this.use(async (connection) => {
+  async useSnapshot<T>(work: (connection: SqliteConnection) => Promise<T>): Promise<T> {
+    const connection = await this.#take();
+    try {
       connection.run('begin');
       try {
         return await work(connection);
       } finally {
         connection.run('rollback');
       }
-    });
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#idle.push(connection);
+      else next(connection);
+    }
   }
 
   close(): void {

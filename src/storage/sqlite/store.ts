@@ -171,8 +171,11 @@ class SqliteStore implements Store {
     return this.#write(() => statements.map(({ sql, values }) => this.#connection.all(sql, [tenant, ...values])));
   }
 
-  readDirectory<S extends string>(sql: DirectorySql<S>, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
-    return this.#shared.pageReaders.use((connection) => connection.all(sql, values));
+  async readDirectory<S extends string>(
+    sql: DirectorySql<S>,
+    values: readonly SqlValue[] = [],
+  ): Promise<readonly Row[]> {
+    return this.#shared.pageReaders.readAtOnce([{ sql, values }])[0] ?? [];
   }
 
   writeDirectory(statements: readonly DirectoryStatement[]): Promise<readonly (readonly Row[])[]> {
