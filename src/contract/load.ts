@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { reportFormats } from './report.ts';
-import { plainText, printableAscii } from './schema.ts';
+import { plainText, printableAscii, wholeNumber } from './schema.ts';
 import { Type } from './type.ts';
 
 /** A query parameter that is `true` or `false`; absent means `false`. */
@@ -75,15 +75,6 @@ export const RejectedRow = Type.Object(
 );
 export type RejectedRow = Static<typeof RejectedRow>;
 
-const rowCount = (description: string, example: number) =>
-  Type.Integer({
-    minimum: 0,
-    maximum: Number.MAX_SAFE_INTEGER,
-    format: 'int64',
-    description,
-    examples: [example],
-  });
-
 /** What became of the rows of a load that has ended. */
 export const loadOutcomes = ['loaded', 'loaded-with-rejects', 'checked', 'checked-with-rejects', 'failed'] as const;
 export type LoadOutcome = (typeof loadOutcomes)[number];
@@ -125,13 +116,13 @@ export const LoadSummary = Type.Object(
       'x-rule': `one of ${loadOutcomes.join(', ')}`,
       examples: ['loaded-with-rejects'],
     }),
-    read: rowCount('Rows of the body', 3),
-    accepted: rowCount('Valid rows', 2),
-    rejected: rowCount('Invalid rows', 1),
-    inserted: rowCount('Records that were added', 2),
-    updated: rowCount('Records that were changed', 0),
-    unchanged: rowCount('Rows that equal the stored record', 0),
-    removed: Type.Optional(rowCount('Records that were removed; present only with replace=true', 0)),
+    read: wholeNumber('Rows of the body', 3),
+    accepted: wholeNumber('Valid rows', 2),
+    rejected: wholeNumber('Invalid rows', 1),
+    inserted: wholeNumber('Records that were added', 2),
+    updated: wholeNumber('Records that were changed', 0),
+    unchanged: wholeNumber('Rows that equal the stored record', 0),
+    removed: Type.Optional(wholeNumber('Records that were removed; present only with replace=true', 0)),
     seconds: Type.Number({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { Type } from './type.ts';
 
 /**
  * Returns the rule of a schema as the end of a sentence: `15 to 22 digits, such as
@@ -22,6 +23,16 @@ export const plainText = '^[^\\u0000-\\u001f\\u007f]*$';
 
 /** Pattern of strings for machines: printable ASCII. */
 export const printableAscii = '^[\\x20-\\x7e]*$';
+
+/** The schema of a number of things, from 0. */
+export const wholeNumber = (description: string, example: number) =>
+  Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    format: 'int64',
+    description,
+    examples: [example],
+  });
 
 /** Whether a string matches the `pattern`, `minLength` and `maxLength` of a string schema. */
 export function fitsText(schema: TSchema, text: string): boolean {

@@ -28,16 +28,11 @@ interface MeasuredOperations {
 /** From a cached page to a long export. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-type MeasureListener = (listener: 'public' | 'management', operations: MeasuredOperations) => MeasureResponse;
-
-/** Receives what the listeners, the queue, exports, loads and the audit log of this process do. */
-export interface RequestMetrics extends MeasureWork, MeasureRefusals {
-  readonly measureListener: MeasureListener;
-  readonly audit: MeasureAudit;
-}
+/** What receives what the listeners, the queue, exports, loads and the audit log of this process do. */
+export type RequestMetrics = ReturnType<typeof addRequestMetrics>;
 
 /** Adds the metrics of requests and of the work that they begin to a registry. */
-export function addRequestMetrics(registry: Registry, queue: MeasuredQueue): RequestMetrics {
+export function addRequestMetrics(registry: Registry, queue: MeasuredQueue) {
   return {
     measureListener: addResponseMetrics(registry),
     ...addOverloadMetrics(registry, queue),
@@ -50,7 +45,7 @@ export function addRequestMetrics(registry: Registry, queue: MeasuredQueue): Req
  * A rate needs a value before the first failure, or an alert misses it: the series of failures that
  * the alert rules read (`deploy/prometheus-rules.yaml`) begin at 0.
  */
-function addResponseMetrics(registry: Registry): MeasureListener {
+function addResponseMetrics(registry: Registry) {
   const registers = [registry];
   const duration = new Histogram({
     name: 'subreport_request_duration_seconds',
@@ -67,7 +62,7 @@ function addResponseMetrics(registry: Registry): MeasureListener {
   });
   for (const outcome of ['accepted', ...Object.keys(tokenErrorTable)])
     outcomes.inc({ operation: 'issueToken', outcome }, 0);
-  return (listener, { names, nameOf }) => {
+  return (listener: 'public' | 'management', { names, nameOf }: MeasuredOperations): MeasureResponse => {
     for (const operation of names) duration.zero({ listener, operation, status_class: '5xx' });
     return ({ method, route, status, durationMs }, outcome) => {
       const operation = nameOf(method, route);
@@ -89,12 +84,7 @@ export interface MeasuredQueue {
   readonly waiting: () => number;
 }
 
-/** Receives each request that is rejected to protect the service. */
-interface MeasureRefusals {
-  readonly refused: (reason: Refusal) => void;
-}
-
-function addOverloadMetrics(registry: Registry, { waiting }: MeasuredQueue): MeasureRefusals {
+function addOverloadMetrics(registry: Registry, { waiting }: MeasuredQueue) {
   const registers = [registry];
   new Gauge({
     name: 'subreport_requests_waiting',
@@ -112,22 +102,10 @@ function addOverloadMetrics(registry: Registry, { waiting }: MeasuredQueue): Mea
   });
   // a rate needs a value before the first refusals
   for (const reason of refusals) refused.inc({ reason }, 0);
-  return { refused: (reason) => refused.inc({ reason }) };
+  return { refused: (reason: Refusal) => refused.inc({ reason }) };
 }
 
-interface LoadedRows {
-  readonly accepted: number;
-  readonly rejected: number;
-}
-
-/** Receives how many exports and loads are in progress, and what each load did. */
-interface MeasureWork {
-  readonly exports: (inProgress: number) => void;
-  readonly loads: (inProgress: number) => void;
-  readonly loaded: (rows: LoadedRows) => void;
-}
-
-function addWorkMetrics(registry: Registry): MeasureWork {
+function addWorkMetrics(registry: Registry) {
   const registers = [registry];
   const exports = new Gauge({ name: 'subreport_exports_in_progress', help: 'Exports in progress', registers });
   const loads = new Gauge({
@@ -141,14 +119,14 @@ function addWorkMetrics(registry: Registry): MeasureWork {
     labelNames: ['result'],
     registers,
   });
-  const loaded = ({ accepted, rejected }: LoadedRows): void => {
+  const loaded = ({ accepted, rejected }: { readonly accepted: number; readonly rejected: number }): void => {
     rows.inc({ result: 'accepted' }, accepted);
     rows.inc({ result: 'rejected' }, rejected);
   };
   loaded({ accepted: 0, rejected: 0 }); // a rate needs a value before the first load
   return {
-    exports: (inProgress) => exports.set(inProgress),
-    loads: (inProgress) => loads.set(inProgress),
+    exports: (inProgress: number) => exports.set(inProgress),
+    loads: (inProgress: number) => loads.set(inProgress),
     loaded,
   };
 }
@@ -159,14 +137,7 @@ interface MeasuredEntry {
   readonly outcome: string;
 }
 
-/** Receives what the audit log of this process recorded. */
-interface MeasureAudit {
-  readonly recorded: (entry: MeasuredEntry) => void;
-  /** The store did not accept this many entries. */
-  readonly writeFailed: (entries: number) => void;
-}
-
-function addAuditMetrics(registry: Registry): MeasureAudit {
+function addAuditMetrics(registry: Registry) {
   const registers = [registry];
   const recorded = new Counter({
     name: 'subreport_audit_entries_total',
@@ -180,7 +151,8 @@ function addAuditMetrics(registry: Registry): MeasureAudit {
     registers,
   });
   return {
-    recorded: ({ action, outcome }) => recorded.inc({ action, outcome }),
-    writeFailed: (entries) => lost.inc(entries),
+    recorded: ({ action, outcome }: MeasuredEntry) => recorded.inc({ action, outcome }),
+    /** The store did not accept this many entries. */
+    writeFailed: (entries: number) => lost.inc(entries),
   };
 }

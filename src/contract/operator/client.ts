@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import { grantTypes, scopes as knownScopes, refreshTokenUses } from '../oauth/grant.ts';
-import { plainText, printableAscii } from '../schema.ts';
+import { plainText, printableAscii, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
-import { listOf, listParameters, nullableTime, time, wholeNumber } from './operation.ts';
+import { listOf, listParameters, nullableTime, time } from './operation.ts';
 
 const clientId = Type.String({
   minLength: 1,

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import { plainText, printableAscii } from '../schema.ts';
+import { plainText, printableAscii, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
-import { type OperatorOperation, time, wholeNumber } from './operation.ts';
+import { type OperatorOperation, time } from './operation.ts';
 
 /** Maximum number of checks that a result lists. */
 export const doctorChecksListed = 100;

@@ -73,16 +73,6 @@ export const listOf = <T extends TSchema>(item: T, description: string) =>
     { additionalProperties: false, description },
   );
 
-/** A number of things, from 0. */
-export const wholeNumber = (description: string, example: number) =>
-  Type.Integer({
-    minimum: 0,
-    maximum: Number.MAX_SAFE_INTEGER,
-    format: 'int64',
-    description,
-    examples: [example],
-  });
-
 const options = {
   format: 'date-time',
   pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
-import { plainText } from '../schema.ts';
+import { plainText, wholeNumber } from '../schema.ts';
 import { SubscriptionId } from '../subscription.ts';
 import { Type } from '../type.ts';
 import { LastImport } from './import.ts';
-import { listOf, listParameters, nullableTime, type OperatorOperation, time, wholeNumber } from './operation.ts';
+import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
 
 /** The name of a new tenant. */
 export const tenantName = Type.String({

@@ -9,12 +9,6 @@ export interface CachedPage {
   readonly revision: number;
 }
 
-/** Cached pages by key, within a size limit; the least recently used ones are evicted. */
-interface PageCache {
-  get(key: string): CachedPage | undefined;
-  set(key: string, page: CachedPage): void;
-}
-
 /**
  * A page may take at most this fraction of the cache, so that a large one does not evict all
  * others.
@@ -26,16 +20,15 @@ const largestShare = 8;
  * must name everything that the page depends on except the revision, which the caller compares, so
  * that a newer page replaces the older one.
  */
-export function createPageCache(bytesMax: number): PageCache {
-  if (bytesMax === 0) return { get: () => undefined, set: () => undefined };
+export function createPageCache(bytesMax: number) {
   const pages = new BoundedMap<CachedPage>({
     name: 'responses',
     bytesMax,
     entryBytesMax: bytesMax / largestShare,
   });
   return {
-    get: (key) => pages.get(key),
-    set: (key, page) => void pages.set(key, { ...page, body: ownBytes(page.body) }),
+    get: (key: string) => pages.get(key),
+    set: (key: string, page: CachedPage) => void pages.set(key, { ...page, body: ownBytes(page.body) }),
   };
 }
 
