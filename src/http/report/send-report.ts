@@ -190,4 +190,4 @@ export function createCachedSender(
 const codedKey = (key: string, coding: ContentCoding | undefined): string => `${key} ${coding}`;
 
 const serverTiming = (timings: Timings): string =>
-  timings.map(([stage, ms]) => `${stage};dur=${ms.toFixed(3)}`).join(', ');
+  timings.map(([stage, ms]) => `${stage};dur=${Math.round(ms * 1000) / 1000}`).join(', ');
