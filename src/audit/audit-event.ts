@@ -120,7 +120,6 @@ const callerActions = {
   'token.introspect': { summary: 'A request to introspect a token is refused', details: perMinute },
 } as const satisfies Readonly<Record<string, Described>>;
 
-/** Every action of the audit log. */
 export const auditActions: Readonly<Record<AuditAction, Described>> = { ...operatorActions, ...callerActions };
 
 export type OperatorAction = keyof typeof operatorActions;

@@ -38,7 +38,6 @@ interface Counted {
   count: number;
 }
 
-/** Creates a tally that records once a minute. */
 export function createAuditTally({ log, now, onFailure }: AuditTallyOptions): AuditTally {
   let counted = new Map<string, Counted>();
   /** How many events of an action and a caller have a place of their own. */

@@ -15,7 +15,6 @@ export interface Attempt {
 export interface FailureBudget {
   /** Returns the seconds to wait if the budget of an attempt is used up, otherwise 0. */
   secondsToWait(attempt: Attempt): number | Promise<number>;
-  /** Counts a failed attempt. */
   count(attempt: Attempt): void | Promise<void>;
 }
 

@@ -12,7 +12,6 @@ export interface WindowCount {
 export interface WindowCounter {
   /** Adds one, or `by`. */
   add(key: string, by?: number): WindowCount;
-  /** Returns the count. */
   read(key: string): WindowCount;
 }
 

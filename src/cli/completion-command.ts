@@ -107,7 +107,6 @@ function wordCases({ path, subcommands, options, takesArgument, argumentChoices 
   return [`    '${path}') words='${plain}'; [[ $cur == -* ]] && words='${flags}' ;;`];
 }
 
-/** Returns a completion script for zsh. */
 function zshCompletion(commands: readonly DescribedCommand[]): string {
   const lines = (format: (command: DescribedCommand) => readonly string[]) => commands.flatMap(format).join('\n');
   return `#compdef subreport

@@ -223,7 +223,6 @@ interface Listening {
   readonly reusePort: boolean;
 }
 
-/** Starts both listeners, or closes both. */
 async function listenOnBoth(
   app: FastifyInstance,
   management: FastifyInstance | undefined,

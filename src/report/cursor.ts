@@ -22,7 +22,6 @@ const version = 1;
 /** About the year 9892; adding a duration cannot leave the range of dates. */
 const latestSeconds = 250_000_000_000;
 
-/** Encodes a cursor as an opaque URL-safe string. */
 export function encodeCursor({ direction, key, page, query, nowSeconds }: Cursor): string {
   const fields = [version, direction === 'after' ? 1 : 0, key.date, key.id, page, query];
   if (nowSeconds !== undefined) fields.push(nowSeconds);

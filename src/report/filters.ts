@@ -112,7 +112,6 @@ export type CanonicalFilters = readonly (readonly [ReportParameter, string])[];
 
 const allRows = Object.entries(rows) as unknown as readonly (readonly [keyof ReportFilters, FilterRow<unknown>])[];
 
-/** Reads the parameters that select records. */
 export function readFilters(from: ParameterReader): ReportFilters {
   const filters: Partial<Record<keyof Rows, unknown>> = {};
   for (const [name, { read }] of allRows) filters[name] = read(from);

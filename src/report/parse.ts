@@ -109,7 +109,6 @@ interface QueryParts {
   readonly unreadable: boolean;
 }
 
-/** A reader of parameters, and the faults that it has found. */
 interface RequestReader extends ParameterReader {
   /** The faults found so far. */
   readonly faults: Fault[];

@@ -3,7 +3,6 @@ import { inSpan } from '../tracing/span.ts';
 /** Stages with their milliseconds, in the order in which they ended. */
 export type Timings = readonly (readonly [stage: string, ms: number])[];
 
-/** Runs the stages of an operation, and measures each. */
 export interface StageTimer {
   /** Runs a stage; it ends with its result or, if that is a promise, when it settles. */
   run<T>(stage: string, work: () => T): T;

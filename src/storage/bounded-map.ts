@@ -136,7 +136,6 @@ interface Memory {
   readonly misses: number;
 }
 
-/** Use of all memories of a name. */
 export interface MemoryUse extends Memory {
   readonly name: string;
 }

@@ -17,7 +17,6 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-/** A migration that a store has applied. */
 export type AppliedMigration = Pick<Migration, 'name' | 'checksum' | 'oldestSchema'>;
 
 /** Files up to this one need not name their oldest schema. */
@@ -105,7 +104,6 @@ export function toAppliedMigration(row: Readonly<Record<string, unknown>>): Appl
   return { name: String(name), checksum: String(checksum), oldestSchema: oldestSchema?.toString() };
 }
 
-/** The statement that records an applied migration. */
 export function recordMigration({ name, checksum, oldestSchema }: Migration): readonly [sql: string, values: string[]] {
   return oldestSchema === undefined
     ? ['insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]]

@@ -3,7 +3,6 @@ import type { Row, Store } from './store.ts';
 // A column of text that a tenant's statement returns as UTF-8 bytes. A page is sent as the store
 // has it, so decoding it, and encoding it again, would only cost time.
 
-/** The name of the column. */
 export const utf8Column = 'utf8_bytes';
 
 /** How the column has the JSON of records: as an array, or as lines that end in line feeds. */

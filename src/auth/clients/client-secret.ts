@@ -51,7 +51,6 @@ const tagLength = 32;
  */
 const waitingMax = { all: 32, perClient: 4 };
 
-/** A stored hash with its parameters. */
 interface StoredHash extends SlowParameters {
   readonly salt: Buffer;
   readonly tag: Buffer;

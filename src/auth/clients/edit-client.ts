@@ -60,7 +60,6 @@ export async function editClient(
   return describeClient(store, nowSeconds, clientId);
 }
 
-/** Enables a disabled client. */
 export async function enableClientById(store: Directory, clientId: string): Promise<void> {
   if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
   await enableClient(store, clientId);

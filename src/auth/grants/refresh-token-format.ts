@@ -21,7 +21,6 @@ export function writeRefreshToken({ family, generation, expiresAt }: RefreshToke
   return `${content}.${sign(content, secret).toString('base64url')}`;
 }
 
-/** Whether a string has the format of a refresh token. */
 const hasRefreshTokenFormat = (token: string): boolean => pattern.test(token);
 
 /** Reads a refresh token that one of our secrets signed, or returns `undefined`. */

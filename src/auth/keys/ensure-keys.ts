@@ -15,7 +15,6 @@ import type { KeyCipher, OpenedKey } from './key-cipher.ts';
 import { type KeyLifetimes, keyLeadSeconds } from './key-schedule.ts';
 import { isStrongEnough, newSigningJwk, toSigningKey } from './signing-key.ts';
 
-/** What a key ring needs. */
 export interface KeyRingOptions {
   readonly store: Store;
   readonly cipher: KeyCipher;

@@ -26,7 +26,6 @@ export interface KeyLifetimes {
  */
 export type KeyState = 'next' | 'current' | 'retiring' | 'dead';
 
-/** A key with its state. */
 interface ScheduledKey<T> {
   readonly key: T;
   readonly state: KeyState;

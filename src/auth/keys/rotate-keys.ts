@@ -91,7 +91,6 @@ export async function planNextKey(
 /** The rotation of the keys of one purpose by their age. Times are UTC epoch seconds. */
 export interface KeyRotation {
   readonly purpose: KeyPurpose;
-  /** When the current key became active. */
   readonly activeSince: number;
   /** When the current key must be replaced; `null` if never. */
   readonly dueAt: number | null;

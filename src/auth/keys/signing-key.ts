@@ -33,13 +33,11 @@ const rsaBits = 3_072;
 export const isStrongEnough = ({ kty, n = '' }: JWK): boolean =>
   kty !== 'RSA' || Buffer.from(n, 'base64url').length * 8 >= rsaBits;
 
-/** Generates a private JWK for an algorithm. */
 export async function newSigningJwk(alg: SigningAlgorithm): Promise<JWK> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true, modulusLength: rsaBits });
   return exportJWK(privateKey);
 }
 
-/** Imports a private JWK. */
 export async function toSigningKey(jwk: JWK, alg: SigningAlgorithm): Promise<SigningKey> {
   const publicPart = Object.fromEntries(Object.entries(jwk).filter(([name]) => !privateMembers.has(name))) as JWK;
   const kid = await calculateJwkThumbprint(publicPart);

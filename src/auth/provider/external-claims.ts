@@ -34,7 +34,6 @@ export const anyScope = '*';
 /** Allowed clock difference in seconds (RFC 7519 §4.1.4). */
 export const externalToleranceSeconds = 30;
 
-/** Settings of the external issuer. */
 export interface ExternalSettings {
   /** Compared exactly, including a trailing slash (RFC 8414 §3.3). */
   readonly issuer: string;

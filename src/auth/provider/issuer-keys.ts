@@ -28,7 +28,6 @@ interface IssuerKeys {
   readonly renewWhenDue: () => void;
 }
 
-/** The issuer, the clock and the callbacks of a key cache. */
 interface IssuerKeysOptions {
   readonly issuer: string;
   /** A monotonic clock in seconds. */
@@ -132,7 +131,6 @@ const toIssuerError = (error: unknown): IssuerError =>
     ? error
     : new IssuerError(`Cannot use the key set of the external issuer: ${String(error)}`, { cause: error });
 
-/** The fetched key set of an issuer. */
 interface FetchedKeys {
   readonly keys: JSONWebKeySet;
   /** Cache time that the issuer allows, in seconds; `undefined` if it sends no `max-age`. */

@@ -17,7 +17,6 @@ export interface Session<Holder> {
   readonly endsAt: number;
 }
 
-/** The sessions of a console. */
 export interface Sessions<Holder> {
   /**
    * Begins a session of an authenticated holder. It gets a new id, and `previousId`, that of the
@@ -47,7 +46,6 @@ export interface HolderKind<Holder, Stored extends Holder> {
   readonly endsTwice: boolean;
 }
 
-/** What sessions are kept with. */
 export interface SessionContext {
   readonly store: Store;
   readonly now: Clock;

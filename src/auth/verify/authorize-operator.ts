@@ -6,7 +6,6 @@ import { AccessError, ThrottledError } from '../error.ts';
 import type { FailureBudget } from '../failure-budget.ts';
 import { findBearer, requireTokenSyntax } from './read-bearer.ts';
 
-/** An authenticated operator. */
 export interface OperatorAccess {
   readonly id: string;
   readonly name: string;
@@ -44,7 +43,6 @@ interface OperatorGateOptions {
   readonly onUnrecorded: (error: unknown) => void;
 }
 
-/** Creates the check of operators' tokens. */
 export function createOperatorGate({ store, failures, now, onUnrecorded }: OperatorGateOptions): OperatorGate {
   const authenticate: OperatorGate['authenticate'] = async (token, address) => {
     const found = await findValid(store, token, now());

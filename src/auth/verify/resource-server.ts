@@ -35,7 +35,6 @@ export interface ExternalIssuer {
   readonly prepare: () => Promise<void>;
 }
 
-/** Checks access tokens. */
 export interface ResourceServer {
   /** Returns the claims of a valid token that this service issued; throws `AccessError`. */
   readonly verifyToken: (token: string) => Promise<OwnTokenClaims>;

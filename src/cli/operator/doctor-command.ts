@@ -103,7 +103,6 @@ export async function checkKeys(store: Store, rotationDays: number): Promise<Sto
 const describeRotation = ({ purpose, activeSince, dueAt }: KeyRotation): string =>
   `${purpose} key in use since ${formatInstant(activeSince)}, ${dueAt === null ? 'not rotated automatically' : `next rotation ${formatInstant(dueAt)}`}`;
 
-/** Checks the certificate of each listener that uses TLS. */
 export function checkCertificates(config: Config): readonly StoreCheck[] {
   const files = [tlsFiles(config, ''), tlsFiles(config, 'MANAGEMENT_')].filter((each) => each !== undefined);
   return files.map((each) => ({ check: 'certificate', ...checkCertificate(each) }));

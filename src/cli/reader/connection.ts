@@ -85,7 +85,6 @@ export function baseUrlOf(text: string): string {
   return url + apiPath;
 }
 
-/** Caches the tokens of a profile, so that commands share them. */
 export function cachedTokens(name: string): ValueStore<StoredTokens> {
   const file = profileFile('tokens', name);
   return {

@@ -1,4 +1,3 @@
-/** A column of a table. */
 export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => string;

@@ -158,6 +158,5 @@ export function describePage(
   return next === undefined ? range : `${range}. Next page: ${next}`;
 }
 
-/** Quotes a word for a POSIX shell if it needs it. */
 const shellQuote = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -21,7 +21,6 @@ const longMs = 3_900_000;
 /** For other operations: REQUEST_SECONDS_MAX is at most 60. */
 const shortMs = 120_000;
 
-/** Makes the function that calls the operations of a server. */
 export const callOn =
   (server: Server): CallOperation =>
   async (id, { params = {}, query = {}, body } = {}) => {

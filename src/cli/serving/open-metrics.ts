@@ -36,7 +36,6 @@ interface MeasuredService {
   readonly certificates: Pick<Certificates, 'public' | 'management'>;
 }
 
-/** Creates the metrics of a process that serves a store. */
 export function openMetrics({ store, config, isDraining, waiting, certificates }: MeasuredService): OpenedMetrics {
   const withinScrape = () => store.within(performance.now() + storeMsMax);
   const metrics = createServiceMetrics({

@@ -84,7 +84,6 @@ interface SignalActions {
   readonly reread: () => void;
 }
 
-/** Calls the actions of a service on its signals. */
 export function onSignals(config: Config, { stop, endNow, reread }: SignalActions): void {
   const signals: NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
   if (stopsOnHangup(config)) signals.push('SIGHUP');

@@ -3,7 +3,6 @@ import { LeasedCounter } from '../../auth/window-counter.ts';
 import type { MetricValues } from '../../metrics/service-metrics.ts';
 import type { Counters, OwnCounters } from './counters.ts';
 
-/** Messages from a worker to the first process. */
 export type WorkerMessage =
   | { readonly kind: 'serving' }
   /** It finishes its requests, and exits. */
@@ -44,7 +43,6 @@ export async function runForWorker(
   return { kind: 'result', id, value: await operations[operation](primary, argument) };
 }
 
-/** The channel of a worker to the first process. */
 export interface PrimaryChannel {
   send(message: WorkerMessage): void;
   on(event: 'message', listener: (message: PrimaryMessage) => void): unknown;

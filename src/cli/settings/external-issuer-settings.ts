@@ -10,7 +10,6 @@ import { apiPath } from '../../contract/report.ts';
 import { hidePassword } from './secret-files.ts';
 import { issuerUrl, listOf, oneOf, type Setting, secretOf, wholeNumber, word } from './setting.ts';
 
-/** The settings of the external identity provider. */
 export const externalIssuerSettings = {
   OIDC_ISSUER: issuerUrl(
     'https://id.example.com/realms/acme',

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { text } from './setting.ts';
 
-/** The settings of TLS of both listeners. */
 export const tlsSettings = {
   TLS_CERT_FILE: text(
     '',
@@ -26,7 +25,6 @@ type ListenerPrefix = '' | 'MANAGEMENT_';
 /** The values of these settings, and the addresses of the listeners. */
 export type TlsValues = { readonly [N in keyof typeof tlsSettings | `${ListenerPrefix}HOST`]: string };
 
-/** The files of a certificate and of its private key. */
 export interface TlsFiles {
   readonly certificate: string;
   readonly key: string;
@@ -38,7 +36,6 @@ export function tlsFiles(values: TlsValues, prefix: ListenerPrefix): TlsFiles | 
   return certificate === '' ? undefined : { certificate, key: values[`${prefix}TLS_KEY_FILE`] };
 }
 
-/** The scheme of the URLs of a listener. */
 export const schemeOf = (values: TlsValues, prefix: ListenerPrefix): 'http' | 'https' =>
   tlsFiles(values, prefix) === undefined ? 'http' : 'https';
 

@@ -64,6 +64,5 @@ function problemsText(what: string, rule: string, problems: readonly string[]): 
   return `Cannot rely on ${what}: ${rule}: ${shown}${more}; repair them with: subreport doctor --repair${again}`;
 }
 
-/** Formats a check as a line of text. */
 export const checkLine = ({ check, tenant, ok, message, repaired }: ReportedCheck): string =>
   `${ok ? 'ok     ' : 'PROBLEM'} ${check}${tenant === undefined ? '' : ` of ${tenant}`}: ${message}${repaired === true ? ' (repaired)' : ''}`;

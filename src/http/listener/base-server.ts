@@ -28,7 +28,6 @@ export interface BaseServerOptions extends TransportPolicy {
   readonly connectionsPerAddressMax: number;
   /** Whether the process is shutting down. */
   readonly isDraining: () => boolean;
-  /** Responds to requests that no route handles. */
   readonly handleUnrouted: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
   /**
    * Time limit for receiving a whole request, including its body, in milliseconds; 0 means none.
@@ -38,7 +37,6 @@ export interface BaseServerOptions extends TransportPolicy {
   readonly allowsHost?: (name: string) => boolean;
   /** Time limit until a response begins, in milliseconds, unless its route lifts the deadline. */
   readonly requestMs: number;
-  /** Measures each response. */
   readonly observe?: ResponseObserver | undefined;
   /** The certificate of the listener; plain HTTP without one. */
   readonly tls?: ListenerTls | undefined;

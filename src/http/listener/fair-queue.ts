@@ -31,7 +31,6 @@ interface FairQueueEvents {
   readonly isHanging?: (tenant: string) => boolean;
 }
 
-/** A request that waits. */
 interface Waiter {
   readonly start: () => void;
   readonly refuse: () => void;
@@ -45,7 +44,6 @@ interface Place {
   readonly giveUp: (reason: unknown) => void;
 }
 
-/** The requests of one tenant. */
 interface Flow {
   readonly tenant: string;
   running: number;
@@ -126,7 +124,6 @@ export class FairQueue {
     this.#isHanging = isHanging;
   }
 
-  /** Requests that wait. */
   get waiting(): number {
     return this.#waiting;
   }

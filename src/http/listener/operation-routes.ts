@@ -31,7 +31,6 @@ export function operationNames(table: OperationTable): OperationNames {
   return { names: [...Object.keys(table), 'page', 'unknown'], nameOf };
 }
 
-/** Responds to a request that no route handles. */
 type UnroutedHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /**

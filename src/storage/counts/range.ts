@@ -59,7 +59,6 @@ interface RowPlace {
   readonly descending: boolean;
 }
 
-/** The rank of a row of a known range. */
 export const rankIn = ({ start, total }: FilterRange, { skip, descending }: RowPlace): number =>
   descending ? start + total - 1 - skip : start + skip;
 

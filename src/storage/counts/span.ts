@@ -111,7 +111,6 @@ export interface SpanTree {
   readonly roots: SpanDraft[];
 }
 
-/** Spans as trees, by series. */
 export function treesOf(spans: readonly Span[]): Map<string, SpanTree> {
   const bySeries = Map.groupBy(spans, ({ series }) => series);
   return new Map([...bySeries].map(([series, own]) => [series, treeOf(own)]));
@@ -126,7 +125,6 @@ function treeOf(spans: readonly Span[]): SpanTree {
   };
 }
 
-/** The tree of a series without rows. */
 export function emptyTree(series: string): SpanTree {
   const empty = (level: SpanLevel) => [draftOf({ series, level, from: firstOrderKey, n: 0, statuses: {} })];
   return { leaves: empty(spanLevel.leaf), groups: empty(spanLevel.group), roots: empty(spanLevel.root) };

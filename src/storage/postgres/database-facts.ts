@@ -13,7 +13,6 @@ interface DatabaseFacts {
   readonly isDistributed: boolean;
 }
 
-/** The facts of a store's database. */
 export class DatabaseFactsReader {
   #reading: Promise<DatabaseFacts> | undefined;
   #known: DatabaseFacts | undefined;
@@ -60,7 +59,6 @@ export async function sessionRole(client: pg.ClientBase): Promise<string> {
   return String(rows[0]?.role);
 }
 
-/** The role that transactions of tenants run as. */
 export const roleOfTenants = async (client: pg.ClientBase): Promise<string> =>
   (await bypassesRowSecurity(client)) ? tenantRole : sessionRole(client);
 

@@ -45,7 +45,6 @@ export const limitTime = (statementMs: number, idleMs: number): string =>
 /** For a transaction of unlimited length: a migration, an import that holds its lock. */
 export const noTimeLimit = limitTime(0, 0);
 
-/** The opening statements of a tenant's transaction. */
 export const tenantOpening = (
   begin: string,
   tenant: TenantId,

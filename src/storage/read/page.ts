@@ -35,7 +35,6 @@ export interface Page extends FilterRange {
 /** The parts of the store that a page uses. */
 export type PageStore = Pick<Store, 'engine' | 'readTenant' | 'readTenantOnce'>;
 
-/** The store, and the ranges that are remembered between pages. */
 export interface PageContext {
   readonly store: PageStore;
   readonly ranges?: RangeMemory;

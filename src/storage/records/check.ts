@@ -40,7 +40,6 @@ function secondsOf(date: unknown): number | undefined {
   return Number.isInteger(seconds) ? seconds : undefined;
 }
 
-/** The result of checking one tenant's records. */
 interface RecordsCheck {
   /** One sentence for each faulty record or tombstone; at most `problemsMax`. */
   readonly problems: readonly string[];

@@ -98,7 +98,6 @@ function findLimit(): unknown {
 /** Damage detected in this thread, by database file. */
 const damaged = new Map<string, StorageError>();
 
-/** Records that a file was found damaged. */
 export function noteDamage(file: string, error: StorageError): void {
   if (!damaged.has(file)) damaged.set(file, error);
 }

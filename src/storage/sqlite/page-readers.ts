@@ -1,7 +1,6 @@
 import type { Row, SqlValue } from '../store.ts';
 import { SqliteConnection, sqliteOpenWaitMs } from './connection.ts';
 
-/** A statement and all its values. */
 interface BoundStatement {
   readonly sql: string;
   readonly values: readonly SqlValue[];

@@ -109,7 +109,6 @@ function requireNotInterrupted(): SqlValue {
   );
 }
 
-/** The start data of a reader thread. */
 export interface ReaderStart {
   readonly file: string;
   /** Shared with the main thread; nonzero when the running statement must be aborted. */

@@ -66,7 +66,6 @@ interface SharedConnections {
   /** How long a write without a deadline waits for another process's write, in milliseconds. */
   readonly operationMs: number;
   readonly use: UseLock;
-  /** The connection that writes on the main thread. */
   readonly connection: SqliteConnection;
   readonly writer: SqliteWriter;
   /** Reads that cost no more than a page, on the main thread. */

@@ -6,7 +6,6 @@ type ThreadResponse =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string; readonly code?: StorageErrorCode; readonly isDamaged: boolean };
 
-/** The start data that every thread has. */
 interface ThreadStart {
   readonly file: string;
 }

@@ -168,7 +168,6 @@ const insertTombstone = `insert into subscription_tombstone (tenant_id, id, revi
 
 const removeTombstone = 'delete from subscription_tombstone where tenant_id = $1 and id = $2';
 
-/** The start data of the writer thread. */
 export interface WriterStart {
   readonly file: string;
 }

@@ -54,7 +54,6 @@ export interface AuditPage {
   readonly after?: number | undefined;
 }
 
-/** A page of entries. */
 export interface AuditEntries {
   readonly entries: readonly AuditEntryRow[];
   /** The last id that was looked at; the next page begins after it. */

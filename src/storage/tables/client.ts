@@ -36,7 +36,6 @@ export const isExternalClient = ({ grants }: Pick<ClientRow, 'grants'>): boolean
 /** `rotate`: a used refresh token is no longer valid. `reuse`: it stays valid until it expires. */
 export type RefreshTokenUse = 'rotate' | 'reuse';
 
-/** A client to be created. */
 type NewClientRow = Omit<ClientRow, 'tokensRevokedAt' | 'refreshTokenUse' | 'rateLimit'> & {
   readonly refreshTokenUse?: RefreshTokenUse;
 };

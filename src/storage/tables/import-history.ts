@@ -91,7 +91,6 @@ export async function interruptImports(store: Store, tenant: string): Promise<vo
   ]);
 }
 
-/** Which imports to list. */
 export interface ImportFilter {
   readonly tenant?: string | undefined;
   readonly result?: ImportResult | undefined;

@@ -21,7 +21,6 @@ export interface SessionRow extends SessionTimes {
   readonly revokedAt: number | null;
 }
 
-/** A session to be created. */
 interface NewSession extends Omit<SessionTimes, 'usedAt'> {
   /** SHA-256 of the session id. */
   readonly sha256: string;

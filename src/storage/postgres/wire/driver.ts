@@ -35,7 +35,6 @@ export interface DriverQuery {
   handleReadyForQuery(): void;
 }
 
-/** Handles messages of the server instead of the driver. */
 export interface MessageHandler {
   /** Returns `false` if the driver must handle the message. Its content begins at an offset. */
   handleMessage(type: number, bytes: Buffer, start: number): boolean;
