@@ -11,7 +11,6 @@ import { Subscription } from '../contract/subscription.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 
-/** A row that can be loaded, or all its faults. */
 export type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
 
 const dateNames = Object.values(dateFields);

@@ -6,7 +6,6 @@ import { requireHeld, withImportLock, withWriteLock } from './import-lock.ts';
 /** Records per transaction. */
 const batchRows = 500;
 
-/** The result of an erasure. */
 interface ErasureSummary {
   /** Distinct ids in the request. */
   readonly asked: number;

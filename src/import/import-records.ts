@@ -121,7 +121,6 @@ function once(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Combines the rows read with the rows loaded. */
 export const summaryOf = ({ read, rejected }: Tally, counts: LoadCounts): ImportSummary => ({
   read,
   accepted: read - rejected,

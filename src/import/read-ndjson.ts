@@ -38,7 +38,6 @@ const notWhole = (line: number, expected: number, found: number): ImportError =>
     `Cannot import past line ${line}: the exported report must be complete and unchanged: it had ${expected} rows, ${found} are present, ${expected === found ? 'but their bytes differ' : 'the rest is missing'}; export it again`,
   );
 
-/** One line of a source. */
 interface Line {
   /** From 1. */
   readonly number: number;

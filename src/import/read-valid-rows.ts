@@ -67,7 +67,6 @@ export async function* readValidRows(
   }
 }
 
-/** Counts and reports a rejected row. */
 export async function rejectRow(
   { line, raw }: SourceRow,
   errors: readonly RowFault[],

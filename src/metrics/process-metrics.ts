@@ -104,7 +104,6 @@ function addMemoryMetrics(registry: Registry, memoryUse: () => readonly MemoryUs
 
 /** What does not change while a process serves requests, except that certificates are renewed. */
 export interface ServiceFacts {
-  /** Version of subreport. */
   readonly version: string;
   /** When the certificate of each listener that uses TLS expires, in UTC epoch seconds. */
   readonly certificateExpiries: () => readonly (readonly [listener: string, expiresAt: number])[];

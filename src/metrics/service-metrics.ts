@@ -7,7 +7,6 @@ import { addStoreMetrics, type MeasuredStore } from './store-metrics.ts';
 /** The values of all metrics of a process, as one process sends them to another. */
 export type MetricValues = MetricObjectWithValues<MetricValue<string>>[];
 
-/** The metrics of this process. */
 export interface ServiceMetrics extends RequestMetrics {
   /** Writes all metrics in the text format of Prometheus. */
   readonly render: () => Promise<string>;

@@ -1,7 +1,6 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { PoolUse, StorePart } from '../storage/store.ts';
 
-/** The store of a service. */
 export interface MeasuredStore extends MeasuredPool {
   /** Rejects if a report cannot be served now. */
   readonly checkReady: () => Promise<void>;

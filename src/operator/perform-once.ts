@@ -17,7 +17,6 @@ export interface KeyedRequest extends IdempotencyKey {
   readonly token: string;
 }
 
-/** A response: its status and its JSON body. */
 export interface KeyedResponse {
   readonly status: number;
   readonly body: string;

@@ -20,7 +20,6 @@ interface Action<T> {
   readonly refusalOf?: (result: T) => Error | undefined;
 }
 
-/** What an action changes. */
 interface ActionTarget {
   readonly tenant?: string;
   readonly clientId?: string;

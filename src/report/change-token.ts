@@ -29,7 +29,6 @@ export const firstChangeKey: ChangeKey = { revision: 0, id: '' };
 /** The position after all changes up to a revision. */
 export const keyBehind = (revision: number): ChangeKey => ({ revision: revision + 1, id: '' });
 
-/** Encodes a token as an opaque URL-safe string. */
 export function encodeChangeToken({ key, fingerprint, cleanRevision }: ChangeToken): string {
   const fields = [version, key.revision, key.id, fingerprint];
   return encodeFields(cleanRevision === undefined ? fields : [...fields, cleanRevision]);

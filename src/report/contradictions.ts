@@ -42,7 +42,6 @@ export function findUnstreamable(pairs: readonly FormPair[], format: ReportForma
   return faults;
 }
 
-/** Finds bounds of one date with an empty range between them. */
 function emptyRanges({ before, after, createdFrom, createdTo, dateField }: ReportFilters): Fault[] {
   const faults: Fault[] = [];
   const requireLater = (

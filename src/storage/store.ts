@@ -304,7 +304,6 @@ export interface Store extends Directory {
    * Checks the store itself, without the data of tenants. Rejects if the store cannot be reached.
    */
   examine(): Promise<readonly StoreCheck[]>;
-  /** The size on disk. */
   readSize(): Promise<readonly StorePart[]>;
   close(): Promise<void>;
 }

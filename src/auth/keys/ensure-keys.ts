@@ -27,7 +27,6 @@ export interface KeyRingOptions {
   readonly onFault?: (error: unknown) => void;
 }
 
-/** A key as it is stored, and its content. */
 interface StoredKey extends OpenedKey {
   readonly row: AuthKeyRow;
 }

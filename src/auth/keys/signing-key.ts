@@ -2,7 +2,6 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { SigningAlgorithm } from '../../contract/oauth/grant.ts';
 
-/** A key pair that signs access tokens. */
 export interface SigningKey {
   /** Thumbprint of the public key (RFC 7638). */
   readonly kid: string;

@@ -13,7 +13,6 @@ const freshSeconds = { min: 300, default: 600, max: 86_400 };
  */
 const coolDownSeconds = 30;
 
-/** The cached keys of an external issuer. */
 interface IssuerKeys {
   /**
    * Returns the key of a token. Throws a `JOSEError` if the issuer has no such key, `IssuerError`

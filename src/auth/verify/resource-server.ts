@@ -51,7 +51,6 @@ export interface ResourceServer {
   readonly authorize: (header: string | undefined, scope: Scope) => Promise<Access>;
 }
 
-/** What is known of a valid token. */
 interface KnownToken {
   readonly claims: TokenClaims;
   /** `ExternalIssuer.keyMark` before its signature was verified; 0 for our own tokens. */

@@ -3,7 +3,6 @@ import { signingAlgorithms } from '../../contract/oauth/grant.ts';
 import type { AuthContext } from '../auth-context.ts';
 import { AccessError } from '../error.ts';
 
-/** Claims of a valid access token. */
 export interface TokenClaims {
   readonly clientId: string;
   readonly scopes: readonly string[];

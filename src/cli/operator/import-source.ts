@@ -6,7 +6,6 @@ import { CommandError, UsageError } from '../error.ts';
 import type { ServerChoice } from '../remote/server.ts';
 import type { FileIdentity } from './errors-file.ts';
 
-/** The source of an import: a file, or standard input. */
 export interface ImportSource {
   readonly name: string;
   /** Size in bytes of a regular file; `undefined` for standard input and pipes. */

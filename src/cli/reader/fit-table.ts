@@ -56,6 +56,7 @@ interface FittedColumn<Row> {
 const totalWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, width) => sum + width, 0) + gap * Math.max(0, widths.length - 1);
 
+/** Takes the excess from the widest column that may be cut, column by column. */
 function cutWidest<Row>(fitted: FittedColumn<Row>[], width: number): void {
   let excess = totalWidth(fitted.map((each) => each.width)) - width;
   for (const each of fitted.toSorted((a, b) => b.width - a.width)) {

@@ -9,7 +9,6 @@ export interface Counters {
   readonly requests: RequestCounter;
 }
 
-/** The counters of the process that counts. */
 export interface OwnCounters extends Counters {
   readonly windows: WindowCounter;
 }

@@ -36,7 +36,6 @@ interface Waiter {
   readonly refuse: () => void;
 }
 
-/** A place in the queue. */
 interface Place {
   /** Resolves when it is the request's turn; rejects with `UNAVAILABLE`, or once it gives up. */
   readonly turn: Promise<Leave>;
@@ -98,6 +97,7 @@ export class FairQueue {
   readonly #queued = new Set<Flow>();
   #running = 0;
   #waiting = 0;
+  /** The start tag of the request that started last. */
   #virtualTime = 0;
   /** Whether a turn is scheduled; until then, no other request starts. */
   #isTurnTaken = false;
@@ -191,7 +191,6 @@ export class FairQueue {
     return this.#running < runningMax && running < Math.floor(runningMax * part);
   }
 
-  /** Running requests of hanging tenants. */
   get #hanging(): number {
     let running = 0;
     for (const flow of this.#flows.values()) if (this.#isHanging(flow.tenant)) running += flow.running;

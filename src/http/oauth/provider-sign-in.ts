@@ -187,7 +187,6 @@ const explanations: Readonly<Record<SignInErrorCode, Explanation>> = {
   },
 };
 
-/** Links of the page. */
 interface SignInLinks {
   readonly consoleUrl: string;
   /** The page of the console that the person wants to see. */

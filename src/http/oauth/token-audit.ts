@@ -38,7 +38,6 @@ export function startTokenAudit(request: FastifyRequest, more: Partial<TokenAudi
   request.audit = { address: request.ip, claimed_client_id: null, outcome: 'refused', ...more };
 }
 
-/** Adds fields to the audit of a request. */
 export function auditRequest(request: FastifyRequest, more: Partial<TokenAudit>): void {
   if (request.audit !== null) request.audit = { ...request.audit, ...more };
 }

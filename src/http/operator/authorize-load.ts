@@ -7,7 +7,6 @@ import type { Store, TenantId } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
 import { type AuthorizeOperator, actorOf, readPath, rejectAction } from './operator-routes.ts';
 
-/** What authorizes a load. */
 export interface LoadAuthorization {
   readonly store: Store;
   /** Checks the `Authorization` header of a client for the scope `subscription:write`. */

@@ -45,7 +45,6 @@ interface ManagementOptions
   readonly keyRing: KeyRingOptions;
   /** Checks the `Authorization` header of an operator. */
   readonly operatorGate: OperatorGate;
-  /** The sessions of the operator's console. */
   readonly operatorSessions: OperatorSessions;
   /** Time limit for receiving a request that loads no records; `bodyMsMax` if absent. */
   readonly bodyMs?: number;

@@ -248,7 +248,6 @@ interface ListSource<Item, Shown> {
   readonly show: (item: Item) => Shown;
 }
 
-/** The cursor of the page after the item with this key. */
 const formatCursor = (key: readonly string[]): string => Buffer.from(JSON.stringify(key)).toString('base64url');
 
 /** No key has a NUL, which PostgreSQL rejects. */

@@ -29,7 +29,6 @@ import { queryOf, routePath } from '../listener/operation-routes.ts';
 import { acceptJsonBodies, readJsonBody } from '../listener/read-body.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 
-/** What the routes of the operator's API need. */
 export interface OperatorRoutes {
   readonly store: Store;
   /** UTC epoch seconds. */
@@ -253,7 +252,6 @@ const clientCodes: Readonly<Record<ClientError['code'], ErrorCode>> = {
   IN_USE: 'CONFLICT',
 };
 
-/** Rethrows the error of an action as the response that it gets. */
 export function rejectAction(error: unknown): never {
   if (error instanceof OperatorError) {
     const headers: Record<string, string> = error.code === 'TOO_MANY' ? { 'retry-after': '3600' } : {};

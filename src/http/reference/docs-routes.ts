@@ -17,7 +17,6 @@ import {
 /** The API reference of a listener. */
 interface DocsOptions {
   readonly openApi: object;
-  /** Title of the page. */
   readonly title: string;
 }
 

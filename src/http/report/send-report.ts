@@ -31,7 +31,6 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
   const keyOf = createPageKey(report);
   const takeSlot = createSlots(exports, 'export', ', or read the report page by page');
 
-  /** Streams all of a report. */
   const sendAll = async (request: FastifyRequest, reply: FastifyReply, query: ReportQuery) => {
     const { clientId, tenant } = accessOf(request);
     const release = takeSlot(clientId, tenant);
@@ -107,7 +106,6 @@ interface CacheableResponse {
   readonly load: () => Promise<RevisionedResponse>;
 }
 
-/** Sends a response that may already be cached. */
 type CachedSender = (
   request: FastifyRequest,
   reply: FastifyReply,

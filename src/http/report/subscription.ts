@@ -19,7 +19,6 @@ import type { ExportLimits } from '../listener/slots.ts';
 import { takeTurn } from '../listener/take-turn.ts';
 import { createCachedSender, createChangesSender, createReportSender, createSummarySender } from './send-report.ts';
 
-/** What the report's routes need. */
 export interface SubscriptionRoutes {
   readonly report: ReportContext;
   /** Checks the `Authorization` header for the scope of the report. */

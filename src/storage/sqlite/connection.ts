@@ -127,7 +127,6 @@ export class SqliteConnection {
     this.#database.function(name, { deterministic: false, directOnly: true }, work as (value: unknown) => SqlValue);
   }
 
-  /** Runs a writing statement and returns the number of rows it changed. */
   change(sql: string, values: readonly SqlValue[]): number {
     const { changes } = inStatement(tracedSqlite, sql, () => this.#translated(() => this.#prepare(sql).run(...values)));
     return Number(changes);

@@ -3,7 +3,6 @@ import { directoryStatement, type Store, type TenantId, type TenantReader } from
 
 /** A tenant's history as of a reader's snapshot. */
 export interface TenantHistory {
-  /** The newest revision. */
   readonly revision: number;
   /**
    * When the tenant was created, in UTC epoch seconds: distinguishes it from a tenant of the same

@@ -28,7 +28,6 @@ interface NewSession extends Omit<SessionTimes, 'usedAt'> {
   readonly family: string | null;
 }
 
-/** A session and who holds it. */
 export interface StoredSession<Holder> {
   readonly sha256: string;
   readonly session: SessionRow;
