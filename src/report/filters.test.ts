@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import { parseInstant } from '../contract/instant.ts';
-import { canonicalFilters, describeFilters } from './filters.ts';
+import { filterParameters } from '../contract/query.ts';
+import { canonicalFilters, describeFilters, readFilters } from './filters.ts';
+
+test('every filter of the contract is read', () => {
+  const names: string[] = ['sort']; // read with the order
+  const note = (name: string): undefined => void names.push(name);
+  readFilters({ read: note, readText: note });
+  expect(names.sort()).toEqual(Object.keys(filterParameters).sort());
+});
 
 test('the canonical form has a fixed order, and only the parameters with a value', () => {
   expect(canonicalFilters({ dateField: 'created', statuses: ['ACTIVE', 'EXPIRED'] }, '-createdDate')).toEqual([

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorCode, TokenErrorCode } from '../../src/contract/error-code.ts';
+import type { filterParameters } from '../../src/contract/query.ts';
 import { decodeCursor, encodeCursor } from '../../src/report/cursor.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';
@@ -67,7 +68,7 @@ const invalidValues: Readonly<Record<string, string>> = {
     'JSON Csv xml html jsonl text/csv application/json csv%20 %20csv csv,json csv%00 __proto__ constructor %EF%BD%83sv',
   all: 'TRUE True yes no 1 0 on null true%20 %20true true,false true%00 __proto__',
   cursor: `garbage eyJvIjoiMSJ9 W10 WzEsMSwxLCJhIiwyXQ bnVsbA %00 %F0%9F%98%80 a.b ../../etc/passwd ${'A'.repeat(513)} ${'A'.repeat(7_000)}`,
-};
+} satisfies Record<string, string> & Record<keyof typeof filterParameters, string>;
 
 /** Values of `by` that name no dimension, percent-encoded. */
 const invalidDimensions = `

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { filterParameters } from '../../src/contract/query.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
 import type { SubscriptionSummary } from '../../src/contract/summary.ts';
 import { getSubscriptionSummary, planSummary, summaryKey } from '../../src/report/get-subscription-summary.ts';
@@ -49,7 +50,8 @@ const fieldOf = (asked: Parameters) => fields[(asked['date-field'] ?? 'created')
 const secondsOf = (text: string): number => Date.parse(text) / 1000;
 
 /** What each filter matches, implemented independently. */
-const meanings: Readonly<Record<string, (row: SubscriptionRow, value: string, asked: Parameters) => boolean>> = {
+type Filter = Exclude<keyof typeof filterParameters, 'date-field' | 'sort'>;
+const meanings: Readonly<Record<Filter, (row: SubscriptionRow, value: string, asked: Parameters) => boolean>> = {
   iccid: (row, value) => row.iccid === value,
   email: (row, value) => row.email === value.toLowerCase(),
   'product-id': (row, value) => row.productId === value,
@@ -78,7 +80,7 @@ const dimensions: Readonly<Record<string, (row: SubscriptionRow, asked: Paramete
 /** The summary computed by counting row by row. */
 function modelOf(rows: readonly SubscriptionRow[], asked: Parameters): SubscriptionSummary {
   const left = rows.filter((row) =>
-    Object.entries(asked).every(([name, value]) => meanings[name]?.(row, value, asked) ?? true),
+    Object.entries(asked).every(([name, value]) => meanings[name as Filter]?.(row, value, asked) ?? true),
   );
   const by = (asked.by ?? 'status,product-id,plan-id,auto-renew').split(',').map((group) => {
     const counts = Map.groupBy(left, (row) => dimensions[group]?.(row, asked) ?? null);

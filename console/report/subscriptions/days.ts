@@ -1,3 +1,5 @@
+import { parseInstant } from '../../../src/contract/instant.ts';
+
 const dayMs = 86_400_000;
 
 /** A half-open interval of whole days in UTC: `from` is included, `to` is not. */
@@ -50,21 +52,27 @@ export const endOfDay = (day: string): string => instantOf(Date.parse(day) + day
 /** The last second before a day: `after` excludes its own instant. */
 export const beforeDay = (day: string): string => instantOf(Date.parse(day) - 1000);
 
+/** Milliseconds since 1970 of an instant of the API, in any form: `Date` does not read all. */
+export function millisecondsOf(instant: string): number {
+  const { seconds, nanos } = parseInstant(instant) ?? { seconds: Number.NaN, nanos: 0 };
+  return seconds * 1000 + Math.floor(nanos / 1_000_000);
+}
+
 /** The day that begins at an instant, `2026-03-01`, or `undefined` if none does. */
 export function dayFrom(instant: string): string | undefined {
-  const time = Date.parse(instant);
+  const time = millisecondsOf(instant);
   return time % dayMs === 0 ? instantOf(time).slice(0, 10) : undefined;
 }
 
 /** The last day before an instant at which a day begins, or `undefined`. */
 export function dayUntil(instant: string): string | undefined {
-  const time = Date.parse(instant);
+  const time = millisecondsOf(instant);
   return time % dayMs === 0 ? instantOf(time - dayMs).slice(0, 10) : undefined;
 }
 
 /** The day that begins one second after an instant, or `undefined`: the reverse of `beforeDay`. */
 export function dayAfter(instant: string): string | undefined {
-  return dayFrom(instantOf(Date.parse(instant) + 1000));
+  return dayFrom(instantOf(millisecondsOf(instant) + 1000));
 }
 
 const instantOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

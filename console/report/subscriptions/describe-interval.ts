@@ -1,7 +1,7 @@
 import { formatDuration, parseDuration } from '../../../src/contract/duration.ts';
 import { formatDay, formatUtc } from '../../ui/format-date.ts';
 import { strings } from '../strings.ts';
-import { dayAfter, dayFrom, dayUntil } from './days.ts';
+import { dayAfter, dayFrom, dayUntil, millisecondsOf } from './days.ts';
 
 const { interval: words, days, hours } = strings.subscriptions;
 
@@ -25,7 +25,9 @@ export function describeAfterBefore(after: string | undefined, before: string | 
 }
 
 const boundOf = (day: string | undefined, phrase: (time: string) => string, instant: string): Bound =>
-  day === undefined ? { phrase: phrase(formatUtc(new Date(instant))) } : { day: formatDay(new Date(day)) };
+  day === undefined
+    ? { phrase: phrase(formatUtc(new Date(millisecondsOf(instant)))) }
+    : { day: formatDay(new Date(day)) };
 
 function describe(start: Bound, end: Bound): string {
   if (start !== undefined && end !== undefined && 'day' in start && 'day' in end)

@@ -36,6 +36,9 @@ describe('the sentence above the table', () => {
     ],
     [{ 'created-from': '2026-03-01T00:00:00Z', 'created-to': '2026-03-02T00:00:00Z' }, 'created on 1 Mar 2026'],
     [{ 'created-from': '2026-03-01T00:00:00Z' }, 'created since 1 Mar 2026'],
+    [{ 'created-from': '2026-06-30T23:59:60Z' }, 'created since 1 Jul 2026'],
+    [{ 'created-from': '2026-03-01T02:00:00+0200' }, 'created since 1 Mar 2026'],
+    [{ 'created-to': '2026-03-01T10:30:00.5+0200' }, 'created before 2026-03-01 08:30:00 UTC'],
     [{ 'created-to': '2026-03-01T08:30:00Z' }, 'created before 2026-03-01 08:30:00 UTC'],
     [
       { 'date-field': 'activation', after: '2026-02-28T23:59:59Z', before: '2026-04-01T00:00:00Z' },
