@@ -14,7 +14,7 @@ export interface SessionTimes {
 }
 
 /** A session of a console as stored. */
-export interface SessionRow extends SessionTimes {
+interface SessionRow extends SessionTimes {
   readonly startedAt: number;
   /** The refresh family that a session of a client is; `null` for that of an operator. */
   readonly family: string | null;
