@@ -1,4 +1,3 @@
-import type { ReportFormat } from '../contract/report.ts';
 import type { TenantId } from '../storage/store.ts';
 import { type FormattedReport, formatReport } from './format.ts';
 import { planReport } from './plan.ts';
@@ -14,31 +13,17 @@ export interface TimedReport<Body extends string | Buffer = string> extends Form
   readonly timings: Timings;
 }
 
-/** A report as a request names it. */
-export interface AskedReport {
-  /** The query string after `?`, or the body after `search `: never the same for two requests. */
-  readonly text: string;
-  /** The format that the `Accept` header allows. */
-  readonly accepted: ReportFormat | undefined;
-}
-
-/**
- * Whether the text of a request may name a whole report, or a range that depends on the time; names
- * may be encoded in a query string (`%`) and in JSON (`\\`).
- */
-export const needsParsing = ({ text }: AskedReport): boolean => /all|within|%[^&=]*=|\\/.test(text);
-
 /**
  * Makes the function that returns the cache key of a page, apart from the tenant and its revision.
- * It is the text of the request, so that a cached page is found without parsing, which takes a
- * sixth of the time of such a request; `query` is needed if `needsParsing`. The text comes last,
- * because it may contain spaces.
+ * The filters come last, because those of a search may contain spaces.
  */
-export function createPageKey({ limits, reportUrl }: ReportContext) {
+export function createPageKey({ limits, reportUrl }: ReportContext): (query: ReportQuery) => string {
   const service = JSON.stringify([reportUrl, limits]);
-  return ({ text, accepted }: AskedReport, query?: ReportQuery): string => {
-    const now = query?.expiresWithinSeconds === undefined ? '' : query.nowSeconds;
-    return `page ${service} ${accepted} ${now} ${text}`;
+  return ({ canonical, linkQuery, size, page, cursor, format, expiresWithinSeconds, nowSeconds }) => {
+    const now = expiresWithinSeconds === undefined ? '' : nowSeconds;
+    const at = cursor === undefined ? '' : `${cursor.direction} ${cursor.key.date} ${cursor.key.id}`;
+    const filters = linkQuery === undefined ? JSON.stringify(canonical) : `?${linkQuery}`;
+    return `page ${service} ${format} ${size} ${page} ${now} ${at} ${filters}`;
   };
 }
 

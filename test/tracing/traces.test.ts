@@ -120,7 +120,7 @@ describe.each(engines)('traces of a service on $engine', ({ engine, openTestStor
   });
 
   test('a repeated request reads nothing, and has the trace of its own request', () => {
-    const stages = { cache: {}, 'check token': {}, send: {} };
+    const stages = { cache: {}, 'check token': {}, parse: {}, send: {} };
     expect(treeOf('repeated')).toEqual({ 'GET /connect-api/v1/subscription': stages });
     expect(responses.repeated).toMatch(new RegExp(`^00-${traceIds.repeated}-[0-9a-f]{16}-01$`));
   });

@@ -1,8 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { OperatorAccess } from '../../auth/verify/authorize-operator.ts';
 import type { Access } from '../../auth/verify/resource-server.ts';
 import { errorTable } from '../../contract/error.ts';
-import { describeTrace } from './tracing.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,13 +38,29 @@ interface AccessLine {
   readonly access: Pick<Access, 'clientId' | 'tenant'> | null;
 }
 
-/** The member of a log line that has the correlation id of its request. */
-export const correlationLabel = 'correlation_id';
+/** Logs one response; `fields` are added, or override a field. */
+function logAccess(
+  logger: Pick<FastifyBaseLogger, 'info'>,
+  { method, route, status, durationMs, access }: AccessLine,
+  fields: Readonly<Record<string, string | null>> = {},
+): void {
+  logger.info(
+    {
+      method,
+      route,
+      status,
+      duration_ms: Math.round(durationMs * 1000) / 1000,
+      client_id: access?.clientId ?? null,
+      tenant: access?.tenant ?? null,
+      ...fields,
+    },
+    'request',
+  );
+}
 
 /** Receives what is logged of each response, and the outcome of a request by an OAuth client. */
 export type ResponseObserver = (line: AccessLine, outcome?: FastifyRequest['audit']) => void;
 
-/** Logs every response; without the request's own logger, which most requests do not need. */
 export function addAccessLog(app: FastifyInstance, observe: ResponseObserver | undefined): void {
   app.decorateRequest('access', null);
   app.decorateRequest('audit', null);
@@ -60,22 +75,11 @@ export function addAccessLog(app: FastifyInstance, observe: ResponseObserver | u
       access: request.access,
     };
     observe?.(line, request.audit);
-    app.log.info(
-      {
-        [correlationLabel]: request.id,
-        ...describeTrace(request.raw),
-        method: line.method,
-        route: line.route,
-        status: line.status,
-        duration_ms: Math.round(line.durationMs * 1000) / 1000,
-        client_id: line.access?.clientId ?? null,
-        tenant: line.access?.tenant ?? null,
-        ...(request.operator !== null && { operator_id: request.operator.id }),
-        ...describeRefusal(request, reply),
-        ...request.audit,
-      },
-      'request',
-    );
+    logAccess(request.log, line, {
+      ...(request.operator !== null && { operator_id: request.operator.id }),
+      ...describeRefusal(request, reply),
+      ...request.audit,
+    });
     done();
   });
 }

@@ -8,13 +8,12 @@ import fastify, {
   LogController,
 } from 'fastify';
 import { operations } from '../../contract/operations.ts';
-import { addAccessLog, correlationLabel, type ResponseObserver } from './access-log.ts';
+import { addAccessLog, type ResponseObserver } from './access-log.ts';
 import { createClientErrorHandler } from './client-error.ts';
 import { correlationHeader, correlationIdOf, defaultHeaders, type TransportPolicy } from './default-headers.ts';
 import { guardRequest, urlLengthMax } from './guard-request.ts';
 import { limitConnections } from './limit-connections.ts';
 import { createRequestDeadlines } from './request-deadline.ts';
-import { createRequestLog } from './request-log.ts';
 import { sendError } from './send-error.ts';
 import { installTls, type ListenerTls, tlsOptions } from './tls.ts';
 import { addTracing, describeTrace, traceHeader } from './tracing.ts';
@@ -80,10 +79,10 @@ export function buildBaseServer({
   const handleClientError = createClientErrorHandler(logger, headers);
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: correlationLabel }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
     genReqId: correlationIdOf,
     childLoggerFactory: (parent, bindings, options, request) =>
-      createRequestLog(() => parent.child({ ...bindings, ...describeTrace(request) }, options)),
+      parent.child(Object.assign(bindings, describeTrace(request)), options),
     // requests in progress, or on open connections, still get their response
     return503OnClosing: false,
     bodyLimit: 65_536,

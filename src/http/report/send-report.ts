@@ -4,7 +4,7 @@ import { exportSubscriptions } from '../../report/export-subscriptions.ts';
 import type { SummaryQuery } from '../../report/get-subscription-summary.ts';
 import { getSubscriptionSummary, summaryKey } from '../../report/get-subscription-summary.ts';
 import { changesKey, listChanges } from '../../report/list-changes.ts';
-import { type AskedReport, createPageKey, listSubscriptions, needsParsing } from '../../report/list-subscriptions.ts';
+import { createPageKey, listSubscriptions } from '../../report/list-subscriptions.ts';
 import type { ChangesQuery } from '../../report/parse-changes.ts';
 import type { ReportContext, ReportQuery } from '../../report/report-query.ts';
 import { createStages, type Timings } from '../../report/stage-timer.ts';
@@ -25,7 +25,7 @@ interface ReportSending {
 
 /**
  * Makes the function that sends a page of a report, or all of it, for the query that `parse`
- * returns. A cached page is sent without parsing.
+ * returns.
  */
 export function createReportSender({ report, exports, sendCached }: ReportSending) {
   const keyOf = createPageKey(report);
@@ -50,15 +50,14 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
     }
   };
 
-  return async (request: FastifyRequest, reply: FastifyReply, asked: AskedReport, parse: () => ReportQuery) => {
+  return async (request: FastifyRequest, reply: FastifyReply, parse: () => ReportQuery) => {
     const stages = createStages();
-    const query = needsParsing(asked) ? stages.run('parse', parse) : undefined;
-    if (query?.all) return sendAll(request, reply, query);
+    const query = stages.run('parse', parse);
+    if (query.all) return sendAll(request, reply, query);
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
-      key: keyOf(asked, query),
-      load: () =>
-        listSubscriptions(withinRequest(report, request), tenant, query ?? stages.run('parse', parse), stages),
+      key: keyOf(query),
+      load: () => listSubscriptions(withinRequest(report, request), tenant, query, stages),
     });
   };
 }
@@ -113,7 +112,8 @@ type CachedSender = (
 ) => Promise<FastifyReply>;
 
 /** Responses are private and must be revalidated each time (RFC 9111 §5.2.2.4). */
-const cacheHeaders = { 'cache-control': 'private, no-cache', vary: 'Authorization, Accept, Accept-Encoding' };
+const cacheControl = 'private, no-cache';
+const vary = 'Authorization, Accept, Accept-Encoding';
 
 /**
  * Makes the function that sends a response with a strong entity tag of its revision (RFC 9110
@@ -129,7 +129,7 @@ export function createCachedSender(
 
   function finish(key: string, { body, headers, revision }: RevisionedResponse): CachedPage {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    const page = { body: bytes, headers: { ...headers, ...cacheHeaders, etag: entityTag(revision, key) }, revision };
+    const page = { body: bytes, headers: { ...headers, etag: entityTag(revision, key) }, revision };
     cache.set(key, page);
     return page;
   }
@@ -156,12 +156,10 @@ export function createCachedSender(
     const { tenant } = accessOf(request);
     const key = `${tenant} ${response.key}`; // no space in a tenant's name (`tenantName`)
     const ifNoneMatch = request.method === 'POST' ? undefined : request.headers['if-none-match'];
+    reply.headers({ 'cache-control': cacheControl, vary });
     const notModified = (etag: string): FastifyReply => {
       // the client has this response already (RFC 9110 §15.4.5)
-      return reply
-        .code(304)
-        .headers({ ...cacheHeaders, etag })
-        .send();
+      return reply.code(304).header('etag', etag).send();
     };
     let timings: Timings = [];
     let page = cache.get(key);

@@ -67,10 +67,8 @@ export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscri
       url: routePath(operations.listSubscriptions.path),
       onRequest,
       preHandler,
-      handler: (request, reply) => {
-        const [query, accepted] = [queryOf(request), acceptedFormat(request, formatWords)];
-        return sendReport(request, reply, { text: `?${query}`, accepted }, () => parseReport(query, report, accepted));
-      },
+      handler: (request, reply) =>
+        sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request, formatWords))),
     });
     app.register(async (scope) => {
       scope.removeAllContentTypeParsers();
@@ -86,13 +84,12 @@ export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscri
         url: path,
         onRequest,
         preHandler,
-        handler: (request, reply) => {
-          parseNoParameters(queryOf(request), 'the parameters of a search must be members of its body');
-          const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
-          const accepted = acceptedFormat(request, formatWords);
-          const text = `search ${body.toString('latin1')}`; // other bytes are always another text
-          return sendReport(request, reply, { text, accepted }, () => parseSearch(body, report, accepted));
-        },
+        handler: (request, reply) =>
+          sendReport(request, reply, () => {
+            parseNoParameters(queryOf(request), 'the parameters of a search must be members of its body');
+            const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
+            return parseSearch(body, report, acceptedFormat(request, formatWords));
+          }),
       });
     });
     app.route({
