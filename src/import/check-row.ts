@@ -37,7 +37,7 @@ export function checkRow(value: unknown): CheckedRow {
   }
   const fields = value as Readonly<Record<string, unknown>>;
   const { email } = fields;
-  const candidate = { ...fields }; // without the address would take 1 µs longer
+  const candidate = { ...fields }; // with the address: leaving it out takes 1 µs longer
   const seconds = dateNames.map((name) => readDate(fields[name]));
   normalise(candidate, seconds);
   const address = email === undefined || email === null ? null : normalisedEmail(email);

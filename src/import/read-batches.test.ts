@@ -37,7 +37,7 @@ const lines = ['a', 'b', 'c', 'd', 'e'].map((id) => lineOf(id));
 const bytes = Buffer.byteLength(`${lines[0]}\n`);
 
 describe('the batches of a source', () => {
-  test('have so many rows, and the last one ends with the source', async () => {
+  test('have at most rowsMax rows each, and the last one ends with the source', async () => {
     expect(await read(lines)).toEqual([
       [['a', 'b'], { read: 2, bytes: 2 * bytes }],
       [['c', 'd'], { read: 4, bytes: 4 * bytes }],
@@ -47,7 +47,7 @@ describe('the batches of a source', () => {
     expect(await read([])).toEqual([[[], 'finished']]);
   });
 
-  test('count rejected rows, and have the last row of each id', async () => {
+  test('count rejected rows too, and keep the last row of each id', async () => {
     expect(await read([lineOf('a', 'x'), lineOf('a', 'y'), '{}', ...lines.slice(3)])).toEqual([
       [['a'], { read: 2, bytes: 2 * bytes + 2 }],
       [['d'], { read: 4, bytes: 3 * bytes + 5 }],

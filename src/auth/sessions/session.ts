@@ -29,7 +29,10 @@ export interface Sessions<Holder> {
    * `SessionError`.
    */
   use(id: string | undefined, isBackground: boolean): Promise<Session<Holder>>;
-  /** Ends a session for good, and returns it; `undefined` if it had ended before. */
+  /**
+   * Ends a session for good, and returns it; `undefined` if it had ended before. `address` sent the
+   * request; only those that record sign-outs need it (`watchSessions`).
+   */
   end(id: string, address: string): Promise<Session<Holder> | undefined>;
 }
 

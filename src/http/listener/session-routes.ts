@@ -35,7 +35,7 @@ interface SessionConsole<Holder, Description extends object> {
   readonly identify: (request: FastifyRequest, session: Session<Holder>) => void;
   /** Notes for the audit log that a session has begun or ended by a request. */
   readonly onChange?: (request: FastifyRequest, change: 'sign-in' | 'sign-out', session: Session<Holder>) => void;
-  /** What the page is told about the holder. */
+  /** The members of the response that describe the holder. */
   readonly describe: (holder: Holder) => Description;
 }
 
