@@ -30,6 +30,8 @@ export async function startBalancer(): Promise<Balancer> {
     if (backend === undefined) response.writeHead(503).end('no backend is ready');
     else forward(backend, request, response);
   }).listen(0, '127.0.0.1');
+  // a connection that is closed while its client sends the next request would fail that request
+  server.keepAliveTimeout = 0;
   await once(server, 'listening');
   const closing = new AbortController();
   const checking = (async () => {

@@ -72,7 +72,10 @@ async function tryQuickly(folder: string): Promise<void> {
 async function tryProgram(folder: string): Promise<string> {
   const page = readFileSync(join(root, 'docs/contributing/packages.md'), 'utf8');
   const program = /(?<=```js\n).*?(?=```)/s.exec(page)?.[0] ?? 'throw new Error("there is none")';
-  writeFileSync(join(folder, 'program.mjs'), program.replace('8080', String(await freePort())));
+  writeFileSync(
+    join(folder, 'program.mjs'),
+    program.replace("PORT: '8080'", `PORT: '${await freePort()}', MANAGEMENT_PORT: '0'`),
+  );
   await run(process.execPath, ['program.mjs'], { cwd: folder });
   return 'started and stopped';
 }
