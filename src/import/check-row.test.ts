@@ -91,7 +91,7 @@ describe('checkRow with a valid row', () => {
     expect(faultsOf({ ...right, id: `a${id}` })).toMatchObject([{ field: 'id' }]);
   });
 
-  test('treats a missing e-mail and a null e-mail alike: the row has none', () => {
+  test('treats a missing email and a null email alike: the row has none', () => {
     expect(rowOf(right).email).toBeNull();
     expect(rowOf({ ...right, email: null }).email).toBeNull();
   });
@@ -123,7 +123,7 @@ describe('checkRow with an invalid row', () => {
     if (field !== 'product') expect(faultsOf({ ...right, [field]: value })[0]?.rule).toContain(', such as ');
   });
 
-  test('names an invalid e-mail without showing it', () => {
+  test('names an invalid email without showing it', () => {
     expect(faultsOf({ ...right, email: 'not an address' })).toEqual([
       { field: 'email', value: null, rule: expect.stringContaining('such as') },
     ]);

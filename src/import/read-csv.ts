@@ -139,7 +139,7 @@ const countLines = (text: string): number => text.match(/\r\n|[\r\n]/g)?.length 
 
 /**
  * The columns of a CSV source: the fields of a record, `product.…` for those of its product, and
- * the subscriber's e-mail.
+ * the subscriber's email.
  */
 export const csvColumns: readonly string[] = [...recordColumns, 'email'];
 

@@ -13,7 +13,7 @@ interface SyntheticOptions {
   readonly until: number;
 }
 
-/** A row as an import reads it: a record and the subscriber's e-mail. */
+/** A row as an import reads it: a record and the subscriber's email. */
 export type SyntheticRow = Subscription & { readonly email: string };
 
 const day = 86_400;

@@ -135,7 +135,7 @@ export function canonicalFilters(filters: ReportFilters, sort?: SortValue): Cano
 const redacted = '***';
 
 /**
- * Returns the header `X-Applied-Filters`: the canonical filters as a query string, the e-mail
+ * Returns the header `X-Applied-Filters`: the canonical filters as a query string, the email
  * address redacted, and after `expires-within` the date range it meant (`expires-after` is
  * exclusive, `expires-until` inclusive).
  */

@@ -85,7 +85,7 @@ describe('parseReport', () => {
     expect(failure('productid=1').messages[0]).toContain("did you mean 'product-id'?");
   });
 
-  test('does not repeat an e-mail address in errors', () => {
+  test('does not repeat an email address in errors', () => {
     const error = failure('email=ada lovelace@example.com');
     expect(JSON.stringify([error.faults, error.messages])).not.toContain('lovelace');
   });

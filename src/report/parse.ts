@@ -139,5 +139,5 @@ export function createParameterReader(parts: QueryParts, limits: PageLimits): Re
   };
 }
 
-/** A value as an error may show it: shortened, and never an e-mail address. */
+/** A value as an error may show it: shortened, and never an email address. */
 const shownValue = (name: ReportParameter, text: string): string | null => (name === 'email' ? null : shorten(text));

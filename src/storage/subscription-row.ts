@@ -12,7 +12,7 @@ export interface SubscriptionRow {
   readonly deviceId: string;
   /** As in the record: `true` or `false`. */
   readonly autoRenew: string;
-  /** Normalised e-mail address or identifier of the subscriber. A filter; never in `record`. */
+  /** Normalised email address or identifier of the subscriber. A filter; never in `record`. */
   readonly email: string | null;
   /** The JSON text of the record, as it is sent. */
   readonly record: string;

@@ -68,7 +68,7 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
     expect(file.equals(await fromApi('format=csv&status=ACTIVE'))).toBe(true);
   });
 
-  test('a file for an e-mail address has the records of the search, and no URL has the address', async () => {
+  test('a file for an email address has the records of the search, and no URL has the address', async () => {
     const email = rows[0]?.email ?? '';
     await openSubscriptions();
     const urls: string[] = [];

@@ -103,7 +103,7 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     expect(await stored(tenant)).toEqual(sorted(changed));
   });
 
-  test('updates a record if only its e-mail has changed', async () => {
+  test('updates a record if only its email has changed', async () => {
     const tenant = await makeTenant('emails');
     await load(tenant, ndjson(rows.slice(0, 2)));
     const moved = rows.slice(0, 2).map((row) => ({ ...row, email: 'moved@example.com' }));

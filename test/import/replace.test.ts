@@ -102,7 +102,7 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     expect(await stateOf(other)).toEqual(before);
   });
 
-  test('updates a record if only its e-mail has changed', async () => {
+  test('updates a record if only its email has changed', async () => {
     const tenant = await makeTenant('emails');
     await replace(tenant, ndjson(rows.slice(0, 3)));
     const moved = rows.slice(0, 3).map((row, index) => (index === 1 ? { ...row, email: 'moved@example.com' } : row));

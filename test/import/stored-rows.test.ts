@@ -53,7 +53,7 @@ describe.each(engines)('an import into $engine of rows that may be stored', ({ o
     ['as it is written', ndjson(rows)],
     ['with its fields in another order', ndjson(rows.map(reversed))],
     ['in a lenient form', ndjson(rows.map((row) => ({ ...row, auto_renew: row.auto_renew === 'true' })))],
-    ['with its e-mail address in upper case', ndjson(rows.map((row) => ({ ...row, email: row.email.toUpperCase() })))],
+    ['with its email address in upper case', ndjson(rows.map((row) => ({ ...row, email: row.email.toUpperCase() })))],
     ['twice, the last time as it is', ndjson([{ ...first, status: 'OTHER' }, ...rows])],
   ])('counts a stored row %s as unchanged, without a revision', async (_how, text) => {
     await begin();

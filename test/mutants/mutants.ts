@@ -444,11 +444,11 @@ export const mutants: readonly Mutant[] = [
   },
   {
     id: 'replace-keeps-an-email',
-    breaks: 'A replacement on PostgreSQL misses that an e-mail alone has changed.',
+    breaks: 'A replacement on PostgreSQL misses that an email alone has changed.',
     search: 'k.email is distinct from t.email or',
     replace: '',
     file: 'replace.test.ts',
-    test: 'updates a record if only its e-mail has changed',
+    test: 'updates a record if only its email has changed',
     on: ['postgres'],
   },
   {

@@ -29,7 +29,7 @@ type DateName = 'createdDate' | 'activationDate' | 'expirationDate';
 /** One version of a record. */
 export interface Version {
   readonly record: ModelRecord;
-  /** The subscriber's e-mail as in the source. */
+  /** The subscriber's email as in the source. */
   readonly email: string;
   /** The dates in milliseconds. */
   readonly times: Readonly<Record<DateName, number>>;

@@ -154,7 +154,7 @@ export function shown({ record, text }: Version, format: Format): string {
   return JSON.stringify(csvColumns.map((name) => guarded(String(cells[name as keyof typeof cells]))));
 }
 
-/** The columns of a CSV report: those of an import without the e-mail. */
+/** The columns of a CSV report: those of an import without the email. */
 const csvColumns = [
   ...['id', 'status', 'activationDate', 'expirationDate', 'createdDate'],
   ...['product.id', 'product.name', 'product.period', 'product.period_unit', 'product.plan_id'],

@@ -57,7 +57,7 @@ const ending: Subscription = { ...ordinary, id: 'ends', createdDate: '2024-05-07
 /** Records as the report must return them, in its order. */
 const records: readonly Subscription[] = [ordinary, depleted, ofPeriod0, withoutStatus, createdLater, renewing, ending];
 /**
- * The same records as in their source: two with a JSON boolean, and with e-mail addresses, which
+ * The same records as in their source: two with a JSON boolean, and with email addresses, which
  * are not part of a record.
  */
 const sources = records.map((record, index) => ({
@@ -241,7 +241,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       expect(values).toEqual(records.map(({ auto_renew: word }) => `"${word}"`));
     });
 
-    test("the subscriber's e-mail address is not a field of a record", async () => {
+    test("the subscriber's email address is not a field of a record", async () => {
       const response = await service.get('/v1/subscription', token);
       expect(await response.text()).not.toMatch(/email|example\.com/);
     });
@@ -388,7 +388,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
         }
       });
 
-      test("a filter on the subscriber's e-mail address exists", async () => {
+      test("a filter on the subscriber's email address exists", async () => {
         for (const user of [0, 1, 2]) {
           const expected = records.filter((_, index) => index % 3 === user).map(({ id }) => id);
           expect(await idsOf(`email=user${user}%40example.com`)).toEqual(expected);

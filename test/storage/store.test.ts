@@ -53,7 +53,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(await revisionOf('load')).toBe(1);
     });
 
-    test('a row with a different record or e-mail updates every column', async () => {
+    test('a row with a different record or email updates every column', async () => {
       const tenant = await tenantOf('update');
       await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' }), subscriptionRow({ id: 'b' })]);
       const changed = subscriptionRow({

@@ -70,7 +70,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       expect(stored).toEqual(texts.map((text) => ({ device_id: text, status: null })));
     });
 
-    test('a new e-mail alone is a change', async () => {
+    test('a new email alone is a change', async () => {
       const tenant = await newTenant();
       await store.loadSubscriptions(tenant, rowsOf([1, 2]));
       await store.loadSubscriptions(tenant, [{ ...rowOf(1, 0), email: 'ada@example.com' }]);
