@@ -2,10 +2,11 @@ import type { ReportFormat } from '../contract/report.ts';
 import { countMatching, streamRecords } from '../storage/read/records.ts';
 import type { LineBatch, TenantId } from '../storage/store.ts';
 import { inSpan } from '../tracing/span.ts';
+import { CsvLines, csvHeader } from './csv-lines.ts';
 import { describeFilters } from './filters.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext, ReportQuery } from './report-query.ts';
-import { CsvLines, csvHeader, describeFormat } from './write-records.ts';
+import { describeFormat } from './write-records.ts';
 
 /** A whole report from one snapshot, read in pieces. */
 export interface ReportExport {

@@ -809,9 +809,9 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'semicolon-unquoted',
     breaks: 'A copied CSV cell with a semicolon is not quoted.',
-    search: String.raw`\x00-\x1f,;]*`,
-    replace: String.raw`\x00-\x1f,]*`,
-    file: 'write-records.test.ts',
+    search: 'at = this.#copyText(from, to, commas, semicolons);',
+    replace: 'at = this.#copyText(from, to, commas, commas);',
+    file: 'csv-lines.test.ts',
     test: 'a cell with a semicolon is quoted in both ways of writing a line, so that what follows cannot begin a cell',
   },
   // Changes

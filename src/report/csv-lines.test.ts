@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { guardText, recordColumns, writeCsvLine } from '../contract/csv.ts';
 import { syntheticRows } from '../import/synthetic-rows.ts';
-import { CsvLines } from './write-records.ts';
+import { CsvLines } from './csv-lines.ts';
 
 /** The CSV lines of records by the functions of the contract, cell by cell. */
 const expectedLines = (records: readonly Tree[]): string =>
@@ -68,7 +68,7 @@ test('a cell with a semicolon is quoted in both ways of writing a line, so that 
   expect(csvOf(records.map((each) => JSON.stringify(each)))).toBe(expected.join(''));
 });
 
-test('every byte of a value has its rule, wherever it is in the value', () => {
+test('every byte of a value has its rule, wherever it is in a word of four bytes', () => {
   const characters = [...Array(0x100).keys(), 0x2028, 0xff0b, 0xff21, 0x1f600].map((code) =>
     String.fromCodePoint(code),
   );
