@@ -31,8 +31,8 @@ export function toMarkdown(
   return `# A page by number, with its exact total
 
 \`npm run bench:deep\`, ${size} records a page, for the tenant with a fifth of all records, a tenth of which share one createdDate. CPU time of service and database together: medians of
-${rounds} rounds (${oldRounds} of OFFSET and count(*)), with all cases alternating. "HTTP": a service in a separate process, without the response cache, with cached spans. "Inside": from parsing to the complete
-response, without cached spans. Shares are of the full pages. Measured after vacuum and analyze.
+${rounds} rounds (${oldRounds} of OFFSET and count(*)), with all cases alternating. "HTTP": a service in a separate process, without the response cache, with remembered ranges. "Inside": from parsing to the complete
+response, without remembered ranges. Shares are of the full pages. Measured after vacuum and analyze.
 
 ${machineFacts('PostgreSQL 18 over loopback with 2 GB of shared buffers, fsync off')}. The machine was shared: only the ratios are reliable.
 
