@@ -1,10 +1,10 @@
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format-count.ts';
+import { PickList } from '../../ui/pick-list.tsx';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import { strings } from '../strings.ts';
 import type { EditorProps } from './editor-props.ts';
 import { useValueCounts, type ValueCount } from './filter-counts.ts';
-import { PickList } from './pick-list.tsx';
 import { TextEditor } from './text-editor.tsx';
 
 const text = strings.subscriptions;

@@ -7,6 +7,8 @@ export interface PickOption {
   readonly label: ComponentChildren;
   /** Shown at the end of the line, such as a count. */
   readonly detail?: string | undefined;
+  /** The heading that it is listed under; options of a group follow one another. */
+  readonly group?: string | undefined;
   readonly onPick: () => void;
 }
 
@@ -63,21 +65,34 @@ export function PickList({ label, placeholder, options, none }: PickListProps) {
         onKeyDown={onKeyDown}
       />
       <div id={id} role="listbox" aria-label={label} class="pick-options">
-        {shown.map((option, at) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: as above
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys
-          <div
-            key={option.key}
-            id={`${id}-${at}`}
-            role="option"
-            aria-selected={at === index}
-            class="pick-option"
-            onClick={option.onPick}
-          >
-            <span class="pick-label">{option.label}</span>
-            {option.detail !== undefined && <span class="soft">{option.detail}</span>}
-          </div>
-        ))}
+        {groupsOf(shown).map(({ group, members }) => {
+          const drawn = members.map(({ option, at }) => (
+            // biome-ignore lint/a11y/useFocusableInteractive: as above
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys
+            <div
+              key={option.key}
+              id={`${id}-${at}`}
+              role="option"
+              aria-selected={at === index}
+              class="pick-option"
+              onClick={option.onPick}
+            >
+              <span class="pick-label">{option.label}</span>
+              {option.detail !== undefined && <span class="soft">{option.detail}</span>}
+            </div>
+          ));
+          return group === undefined ? (
+            drawn
+          ) : (
+            // biome-ignore lint/a11y/useSemanticElements: a fieldset is not allowed in a list
+            <div key={group} role="group" aria-label={group}>
+              <div class="pick-group" aria-hidden="true">
+                {group}
+              </div>
+              {drawn}
+            </div>
+          );
+        })}
       </div>
       {shown.length === 0 && (
         <p class="soft" role="status">
@@ -86,4 +101,19 @@ export function PickList({ label, placeholder, options, none }: PickListProps) {
       )}
     </div>
   );
+}
+
+interface PickGroup {
+  readonly group: string | undefined;
+  readonly members: { readonly option: PickOption; readonly at: number }[];
+}
+
+/** The options by the heading that they share, with their place in the whole list. */
+function groupsOf(options: readonly PickOption[]): readonly PickGroup[] {
+  const groups: PickGroup[] = [];
+  options.forEach((option, at) => {
+    if (at === 0 || groups.at(-1)?.group !== option.group) groups.push({ group: option.group, members: [] });
+    groups.at(-1)?.members.push({ option, at });
+  });
+  return groups;
 }
