@@ -38,11 +38,6 @@ export const folders: readonly Folder[] = [
     imports: ['src/contract/*', 'src/contract/oauth', 'typebox'],
   },
   {
-    path: 'src/contract/openapi',
-    contents: 'builds `openapi.json` and `openapi-operator.json`, with examples and samples of code',
-    imports: ['src/contract/*', 'src/contract/oauth', 'src/contract/operator', 'typebox'],
-  },
-  {
     path: 'src/tracing',
     contents: 'spans of requests, statements and stages; the trace context; starts the SDK of OpenTelemetry',
     imports: ['@opentelemetry/*', 'node'],

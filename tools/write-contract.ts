@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { packageVersion } from '../src/cli/package-version.ts';
-import { buildOpenApi } from '../src/contract/openapi/openapi.ts';
-import { buildOperatorOpenApi } from '../src/contract/openapi/operator-openapi.ts';
 import { defaultPageLimits } from '../src/contract/report.ts';
+import { buildOpenApi } from './openapi/openapi.ts';
+import { buildOperatorOpenApi } from './openapi/operator-openapi.ts';
 
 /** The committed documents by file name, with default settings and an example URL. */
 export function committedContracts(): Readonly<Record<string, string>> {

@@ -10,8 +10,6 @@ import { createProviderSignIn } from '../auth/provider/provider-sign-in.ts';
 import { createOperatorSessions } from '../auth/sessions/session-holder.ts';
 import { createOperatorGate } from '../auth/verify/authorize-operator.ts';
 import { createResourceServer, type ExternalIssuer } from '../auth/verify/resource-server.ts';
-import { buildOpenApi } from '../contract/openapi/openapi.ts';
-import { buildOperatorOpenApi } from '../contract/openapi/operator-openapi.ts';
 import { operations } from '../contract/operations.ts';
 import { apiPath } from '../contract/report.ts';
 import type { ExportLimits } from '../http/listener/slots.ts';
@@ -24,7 +22,6 @@ import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 import { listSettings } from './config-command.ts';
 import { listenFailure } from './log/describe-failure.ts';
-import { packageVersion } from './package-version.ts';
 import { runDoctorProcess } from './serving/check-store.ts';
 import { type Counters, createCounters } from './serving/counters.ts';
 import { createProtection, type Protection } from './serving/create-protection.ts';
@@ -111,7 +108,6 @@ export async function serve(
     authorize: (header) => resourceServer.authorize(header, 'subscription:read'),
     ...protection,
     exports: { ...exportLimits(config), memory: protection.memory, onCount: opened?.metrics.exports },
-    openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
   });
   app.addHook('onClose', () => audit.tally.close());
@@ -132,7 +128,7 @@ export async function serve(
     observe: opened?.observeManagement,
     measure: opened?.metrics,
     renderMetrics: renderMetrics ?? (async () => opened?.metrics.render()),
-    openApi: buildOperatorOpenApi({ publicUrl, version: packageVersion }),
+    publicUrl,
   });
   management?.addHook('onClose', async () => opened?.metrics.close());
   app.addHook('onClose', async () => certificates.close());

@@ -34,7 +34,6 @@ interface ServerOptions
   readonly resourceServer: ResourceServer;
   readonly limiter: RateLimiter;
   readonly queue: FairQueue;
-  readonly openApi: object;
   readonly publicUrl: string;
   /** The identity provider at which people sign in to the console, if one is configured. */
   readonly provider: ProviderSignIn | undefined;
@@ -57,7 +56,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addTokenManagementRoutes(app, { auth, limiter, queue }, options.resourceServer);
   addMetadataRoutes(app, options.auth);
   addHealthRoutes(app, options);
-  const { openApi, publicUrl } = options;
+  const { publicUrl, report } = options;
   const hasConsole = options.hasConsole && consoleIsBuilt();
   if (options.hasConsole) addConsoleApi(app, options, addSubscriptionRoutes);
   if (hasConsole) await addConsolePages(app, 'report');
@@ -67,7 +66,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     baseUrl: publicUrl,
     links: publicLinks(hasConsole),
   });
-  await addDocsRoutes(app, { openApi, title: 'subreport: the API' });
+  await addDocsRoutes(app, { listener: 'report', title: 'subreport: the API', publicUrl, limits: report.limits });
   return app;
 }
 

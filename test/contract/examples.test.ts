@@ -7,12 +7,12 @@ import { errorTable } from '../../src/contract/error.ts';
 import { tokenErrorTable } from '../../src/contract/error-code.ts';
 import { LoadSummary } from '../../src/contract/load.ts';
 import { IntrospectionResponse, TokenErrorBody, TokenResponse } from '../../src/contract/oauth/token.ts';
-import { exampleSubscription, namedExamples } from '../../src/contract/openapi/examples.ts';
 import { Problem } from '../../src/contract/problem.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
 import { Subscription } from '../../src/contract/subscription.ts';
 import { SubscriptionSummary } from '../../src/contract/summary.ts';
 import { writePage } from '../../src/report/write-records.ts';
+import { exampleSubscription, namedExamples } from '../../tools/openapi/examples.ts';
 
 interface MediaType {
   readonly examples?: Record<string, { readonly $ref: string }>;

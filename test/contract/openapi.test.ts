@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { packageVersion } from '../../src/cli/package-version.ts';
 import { errorTable } from '../../src/contract/error.ts';
 import { TokenErrorBody, TokenResponse } from '../../src/contract/oauth/token.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { reportParameters } from '../../src/contract/query.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
 import { Subscription } from '../../src/contract/subscription.ts';
+import { readOpenApi } from '../../src/http/reference/openapi-document.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { buildOpenApi } from '../../tools/openapi/openapi.ts';
 import { committedContracts } from '../../tools/write-contract.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -34,6 +37,14 @@ const document = JSON.parse(committed) as OpenApi;
 describe('openapi.json', () => {
   test('is what the contract builds (npm run contract writes it)', () => {
     expect(committed).toBe(committedContracts()['openapi.json']);
+  });
+
+  test('is served with the URL and the limits of the deployment', () => {
+    const publicUrl = 'http://127.0.0.1:8081';
+    const limits = { sizeDefault: 77, sizeMax: 5_555, firstPage: 0 } as const;
+    const built = buildOpenApi({ publicUrl: 'https://reports.example.com', version: packageVersion, limits });
+    const expected = JSON.parse(JSON.stringify(built).replaceAll('https://reports.example.com', publicUrl));
+    expect(readOpenApi('report', { publicUrl, limits })).toEqual(expected);
   });
 
   test('has every operation under its name, method and path', () => {

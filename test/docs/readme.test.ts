@@ -25,6 +25,11 @@ const headersOf = (answer: string): string[] =>
   [...(answer.split(/\r?\n\r?\n/)[0] ?? '').matchAll(/^([a-z-]+):/gm)].map(([, name = '']) => name);
 const bodyOf = (answer: string): unknown => JSON.parse(answer.split(/\r?\n\r?\n/)[1] ?? '');
 
+const copied = [
+  ...['package.json', '.npmrc', 'tsconfig.json', 'openapi.json', 'openapi-operator.json'],
+  ...['src', 'console', 'tools', 'examples'],
+];
+
 describe('the commands of the README', () => {
   let folder: string;
   let service: ChildProcess;
@@ -32,8 +37,7 @@ describe('the commands of the README', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'subreport-readme-'));
-    for (const name of ['package.json', '.npmrc', 'src', 'console', 'tools', 'examples', 'tsconfig.json'])
-      cpSync(join(root, name), join(folder, name), { recursive: true });
+    for (const name of copied) cpSync(join(root, name), join(folder, name), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     const port = await freePort();
     environment = { ...process.env, PORT: String(port), MANAGEMENT_PORT: '0', NO_COLOR: '1' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { buildOpenApi } from '../../src/contract/openapi/openapi.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
+import { buildOpenApi } from '../../tools/openapi/openapi.ts';
 import { makeVersions } from './domain.ts';
 import { contractParameters, drawQuery, ruleOf } from './draw.ts';
 import { makeHistory } from './history.ts';

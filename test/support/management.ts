@@ -11,7 +11,6 @@ import { createFailureBudget } from '../../src/auth/failure-budget.ts';
 import { createOperatorSessions } from '../../src/auth/sessions/session-holder.ts';
 import { createOperatorGate } from '../../src/auth/verify/authorize-operator.ts';
 import type { OperatorScope } from '../../src/contract/oauth/grant.ts';
-import { buildOperatorOpenApi } from '../../src/contract/openapi/operator-openapi.ts';
 import { buildManagementServer } from '../../src/http/operator/management.ts';
 import { Spool } from '../../src/import/import-strictly.ts';
 import { createOperator } from '../../src/operator/operators.ts';
@@ -84,7 +83,7 @@ export async function startManagement(
     audit,
     operatorGate: watched,
     operatorSessions: watchSessions(createOperatorSessions({ store, now, limits, onUnrecorded: onFailure }), tally),
-    openApi: buildOperatorOpenApi({ publicUrl: 'http://127.0.0.1', version: '0.0.0' }),
+    publicUrl: 'http://127.0.0.1',
     renderMetrics: async () => undefined,
     hasConsole: true,
     spool: new Spool(join(folder, 'spool'), 1_000),

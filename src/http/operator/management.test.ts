@@ -9,7 +9,6 @@ import { readUntilClose } from '../../../test/support/read-until-close.ts';
 import { createFailureBudget } from '../../auth/failure-budget.ts';
 import { createOperatorSessions } from '../../auth/sessions/session-holder.ts';
 import { createOperatorGate } from '../../auth/verify/authorize-operator.ts';
-import { buildOperatorOpenApi } from '../../contract/openapi/operator-openapi.ts';
 import { Spool } from '../../import/import-strictly.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import { RequestError } from '../listener/error.ts';
@@ -21,7 +20,7 @@ const onUnrecorded = () => undefined;
 const gate = createOperatorGate({ store, failures: createFailureBudget(0), now: () => 0, onUnrecorded });
 const app = await buildManagementServer({
   store,
-  openApi: buildOperatorOpenApi({ publicUrl: 'http://127.0.0.1', version: '0.0.0' }),
+  publicUrl: 'http://127.0.0.1',
   renderMetrics: async () => undefined,
   hasConsole: false,
   spool: new Spool(join(folder, 'spool'), 1_000),

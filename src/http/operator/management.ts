@@ -41,7 +41,7 @@ interface ManagementOptions
       BaseServerOptions,
       'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe' | 'tls'
     > {
-  readonly openApi: object;
+  readonly publicUrl: string;
   readonly keyRing: KeyRingOptions;
   /** Checks the `Authorization` header of an operator. */
   readonly operatorGate: OperatorGate;
@@ -107,7 +107,8 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   }
   const hasConsole = options.hasConsole && consoleIsBuilt();
   if (hasConsole) await addConsolePages(app, 'operator');
-  await addDocsRoutes(app, { openApi: options.openApi, title: 'subreport: the operator' });
+  const { publicUrl } = options;
+  await addDocsRoutes(app, { listener: 'operator', title: 'subreport: the operator', publicUrl });
   addHomeRoute(app, {
     title: "subreport: the operator's API",
     summary: 'This listener is for the operator. Reports are served at the public URL.',

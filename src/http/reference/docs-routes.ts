@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { operations } from '../../contract/operations.ts';
 import { escapeHtml } from '../listener/plain-page.ts';
-import type { JsonSchema, OpenApiDocument } from './openapi-document.ts';
+import { type Deployment, type JsonSchema, type OpenApiDocument, readOpenApi } from './openapi-document.ts';
 import {
   htmlCode,
   htmlTable,
@@ -15,8 +15,8 @@ import {
 } from './reference-operation.ts';
 
 /** The API reference of a listener. */
-interface DocsOptions {
-  readonly openApi: object;
+interface DocsOptions extends Deployment {
+  readonly listener: 'report' | 'operator';
   readonly title: string;
 }
 
@@ -28,9 +28,10 @@ const style = new URL('../../../dist/console/reference/reference.css', import.me
 const script = new URL('../../../dist/console/reference/reference.js', import.meta.url);
 
 /** Adds the OpenAPI document at `/openapi.json`, and a page of it at `/docs`. */
-export async function addDocsRoutes(app: FastifyInstance, { openApi, title }: DocsOptions): Promise<void> {
-  const json = JSON.stringify(openApi);
-  const page = renderReference(openApi as OpenApiDocument, title);
+export async function addDocsRoutes(app: FastifyInstance, options: DocsOptions): Promise<void> {
+  const document = readOpenApi(options.listener, options);
+  const json = JSON.stringify(document);
+  const page = renderReference(document, options.title);
   const send = (path: string, type: string, read: () => string | Promise<string>): void => {
     app.get(path, async (_request, reply) =>
       reply.headers({ 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' }).send(await read()),

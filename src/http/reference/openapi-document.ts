@@ -1,3 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { reportParameters } from '../../contract/query.ts';
+import { defaultPageLimits, type PageLimits } from '../../contract/report.ts';
+
+/** The committed document of each listener, in the root of the repository and of the package. */
+const files = {
+  report: new URL('../../../openapi.json', import.meta.url),
+  operator: new URL('../../../openapi-operator.json', import.meta.url),
+};
+
+/** The values that differ between deployments. */
+export interface Deployment {
+  readonly publicUrl: string;
+  /** The default ones if absent: the operator's API has limits of its own. */
+  readonly limits?: PageLimits;
+}
+
+/** The URL of the service in the committed documents. */
+const exampleUrl = 'https://reports.example.com';
+
+/** Reads a committed document, with the URL and the limits of this deployment. */
+export function readOpenApi(
+  listener: keyof typeof files,
+  { publicUrl, limits = defaultPageLimits }: Deployment,
+): OpenApiDocument {
+  const committed = reportParameters(defaultPageLimits);
+  const own = reportParameters(limits);
+  return JSON.parse(readFileSync(files[listener], 'utf8'), (name, value) => {
+    if (typeof value === 'string') return value.replaceAll(exampleUrl, () => publicUrl);
+    if (name === 'maxItems' && value === defaultPageLimits.sizeMax) return limits.sizeMax;
+    const paging = pagingParameters.find((each) => value?.['x-rule'] === ruleIn(committed[each]));
+    return paging === undefined ? value : { ...value, ...own[paging], description: value.description };
+  });
+}
+
+/** The parameters whose schemas differ with the limits. */
+const pagingParameters = ['size', 'page'] as const;
+
+const ruleIn = (schema: object) => (schema as { 'x-rule'?: string })['x-rule'];
+
 /** The parts of an OpenAPI document that the reference shows. */
 export interface OpenApiDocument {
   readonly info: { readonly version: string; readonly description: string };

@@ -1,6 +1,6 @@
-import { LoadSummary, loadMediaTypes, loadParameters } from '../load.ts';
-import type { SampleRequest } from '../operations.ts';
-import type { OperatorOperation } from '../operator/operation.ts';
+import { LoadSummary, loadMediaTypes, loadParameters } from '../../src/contract/load.ts';
+import type { SampleRequest } from '../../src/contract/operations.ts';
+import type { OperatorOperation } from '../../src/contract/operator/operation.ts';
 import {
   idempotencyKey,
   type OperatorApiId,
@@ -8,8 +8,8 @@ import {
   operatorApi,
   operatorOperations,
   pathParameters,
-} from '../operator/operations.ts';
-import { descriptionOf, exampleOf } from '../schema.ts';
+} from '../../src/contract/operator/operations.ts';
+import { descriptionOf, exampleOf } from '../../src/contract/schema.ts';
 import { codeSamples, sampleRequests } from './code-samples.ts';
 import { operatorSecuritySchemes, referring, usedComponents } from './components.ts';
 import { exampleCsv, exampleLine } from './examples.ts';

@@ -1,11 +1,11 @@
-import type { AuditEntry } from '../operator/audit.ts';
-import type { Client, ClientDetails, ClientSession } from '../operator/client.ts';
-import type { DoctorResult } from '../operator/doctor.ts';
-import type { Import, LastImport } from '../operator/import.ts';
-import type { Key } from '../operator/key.ts';
-import type { Setting } from '../operator/setting.ts';
-import type { Tenant } from '../operator/tenant.ts';
-import type { CreatedOperator, Operator } from '../operator/token.ts';
+import type { AuditEntry } from '../../src/contract/operator/audit.ts';
+import type { Client, ClientDetails, ClientSession } from '../../src/contract/operator/client.ts';
+import type { DoctorResult } from '../../src/contract/operator/doctor.ts';
+import type { Import, LastImport } from '../../src/contract/operator/import.ts';
+import type { Key } from '../../src/contract/operator/key.ts';
+import type { Setting } from '../../src/contract/operator/setting.ts';
+import type { Tenant } from '../../src/contract/operator/tenant.ts';
+import type { CreatedOperator, Operator } from '../../src/contract/operator/token.ts';
 
 const operator: Operator = {
   id: 'op-3f1f2f6a7c10',

@@ -1,13 +1,19 @@
-import { RemovedSubscription } from '../change.ts';
-import { LoadSummary, RejectedRow } from '../load.ts';
-import { IntrospectionResponse, TokenErrorBody, TokenQuery, TokenRequest, TokenResponse } from '../oauth/token.ts';
-import { operatorSchemas } from '../operator/operations.ts';
-import { Fault, Problem } from '../problem.ts';
-import { Product } from '../product.ts';
-import { exportSummaryPreference } from '../report.ts';
-import { printableAscii } from '../schema.ts';
-import { Subscription } from '../subscription.ts';
-import { SubscriptionSummary } from '../summary.ts';
+import { RemovedSubscription } from '../../src/contract/change.ts';
+import { LoadSummary, RejectedRow } from '../../src/contract/load.ts';
+import {
+  IntrospectionResponse,
+  TokenErrorBody,
+  TokenQuery,
+  TokenRequest,
+  TokenResponse,
+} from '../../src/contract/oauth/token.ts';
+import { operatorSchemas } from '../../src/contract/operator/operations.ts';
+import { Fault, Problem } from '../../src/contract/problem.ts';
+import { Product } from '../../src/contract/product.ts';
+import { exportSummaryPreference } from '../../src/contract/report.ts';
+import { printableAscii } from '../../src/contract/schema.ts';
+import { Subscription } from '../../src/contract/subscription.ts';
+import { SubscriptionSummary } from '../../src/contract/summary.ts';
 import { namedExamples } from './examples.ts';
 import type { Json } from './responses.ts';
 

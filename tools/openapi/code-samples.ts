@@ -1,5 +1,5 @@
-import type { Operation, OperationId, SampleRequest } from '../operations.ts';
-import type { OperatorApiId, OperatorOperationId } from '../operator/operations.ts';
+import type { Operation, OperationId, SampleRequest } from '../../src/contract/operations.ts';
+import type { OperatorApiId, OperatorOperationId } from '../../src/contract/operator/operations.ts';
 
 /** A member of `x-codeSamples` of an operation. */
 interface CodeSample {

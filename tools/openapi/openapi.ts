@@ -1,12 +1,12 @@
-import { changeParameters, changesPage } from '../change.ts';
-import { recordColumns } from '../csv.ts';
-import { tokenErrorTable } from '../error-code.ts';
-import { type Operation, type OperationId, operations } from '../operations.ts';
-import { reportParameters, searchBody } from '../query.ts';
-import { apiPath, type PageLimits, reportFormats } from '../report.ts';
-import { descriptionOf, exampleOf } from '../schema.ts';
-import { SubscriptionId } from '../subscription.ts';
-import { summaryParameters } from '../summary.ts';
+import { changeParameters, changesPage } from '../../src/contract/change.ts';
+import { recordColumns } from '../../src/contract/csv.ts';
+import { tokenErrorTable } from '../../src/contract/error-code.ts';
+import { type Operation, type OperationId, operations } from '../../src/contract/operations.ts';
+import { reportParameters, searchBody } from '../../src/contract/query.ts';
+import { apiPath, type PageLimits, reportFormats } from '../../src/contract/report.ts';
+import { descriptionOf, exampleOf } from '../../src/contract/schema.ts';
+import { SubscriptionId } from '../../src/contract/subscription.ts';
+import { summaryParameters } from '../../src/contract/summary.ts';
 import { codeSamples, sampleRequests } from './code-samples.ts';
 import { referring, securitySchemes, usedComponents } from './components.ts';
 import {
@@ -41,7 +41,7 @@ export function buildOpenApi({ publicUrl, version, limits }: OpenApiOptions): Js
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       contact: { name: 'The operator of this service', url: publicUrl },
     },
-    servers: [{ url: publicUrl, description: describeServer(publicUrl), 'x-internal': false }],
+    servers: [{ url: publicUrl, description: 'The service, in production or local', 'x-internal': false }],
     tags: [
       { name: 'report', description: 'Read subscriptions' },
       { name: 'auth', description: 'Obtain and verify tokens' },
@@ -250,8 +250,6 @@ const changeLines = textDocument(
   'One change per line, as in the JSON array. The last line is {"next":"…","has_more":false}',
   '^[{]',
 );
-
-const describeServer = (publicUrl: string): string => (publicUrl.startsWith('https://') ? 'Production' : 'Local');
 
 const bearer = [{ accessToken: ['subscription:read'] }];
 

@@ -1,12 +1,12 @@
-import { recordColumns, writeCsvLine } from '../csv.ts';
-import type { ErrorCode, TokenErrorCode } from '../error-code.ts';
-import type { IntrospectionResponse, TokenErrorBody, TokenResponse } from '../oauth/token.ts';
-import { buildProblem, type Fault, faultSentence, type Problem } from '../problem.ts';
-import { reportParameters } from '../query.ts';
-import { defaultPageLimits } from '../report.ts';
-import { ruleOf } from '../schema.ts';
-import type { Subscription } from '../subscription.ts';
-import type { SubscriptionSummary } from '../summary.ts';
+import { recordColumns, writeCsvLine } from '../../src/contract/csv.ts';
+import type { ErrorCode, TokenErrorCode } from '../../src/contract/error-code.ts';
+import type { IntrospectionResponse, TokenErrorBody, TokenResponse } from '../../src/contract/oauth/token.ts';
+import { buildProblem, type Fault, faultSentence, type Problem } from '../../src/contract/problem.ts';
+import { reportParameters } from '../../src/contract/query.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
+import { ruleOf } from '../../src/contract/schema.ts';
+import type { Subscription } from '../../src/contract/subscription.ts';
+import type { SubscriptionSummary } from '../../src/contract/summary.ts';
 import { operatorExamples } from './operator-examples.ts';
 
 const fault: Fault = { parameter: 'size', value: '0', rule: ruleOf(reportParameters(defaultPageLimits).size) };
