@@ -7,13 +7,19 @@ export interface ConsoleRequest {
 
 const summary = '/v1/subscription/summary';
 
-/** What the overview page draws: totals, a series per status, and two of expiring records. */
+const daysAgo = (days: number): string => `${new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 19)}Z`;
+
+/** What the overview page draws: totals, a series per status, expiring records, and two weeks. */
 const first = [
   `${summary}?by=status,product-id,month`,
   ...['ACTIVE', 'DEPLETED', 'EXPIRED', 'PENDING'].map((status) => `${summary}?by=month&status=${status}`),
   ...['true', 'false'].map(
     (renews) => `${summary}?by=day&date-field=expiration&expires-within=60d&auto-renew=${renews}`,
   ),
+  `${summary}?by=auto-renew&expires-within=7d`,
+  `${summary}?by=auto-renew&date-field=expiration&after=${daysAgo(7)}&before=${daysAgo(0)}`,
+  `${summary}?by=day&created-from=${daysAgo(14)}&created-to=${daysAgo(0)}`,
+  '/v1/subscription?size=10&expires-within=60d&auto-renew=false&sort=expirationDate',
 ];
 
 /** What pages send for filters, and while they are open. */

@@ -1,5 +1,5 @@
-/** A look of a mark: a colour with a pattern (marks.tsx). The first five are those of a status. */
-export type Tone = 'active' | 'pending' | 'depleted' | 'expired' | 'unknown' | 'accent';
+/** A look of a mark (marks.tsx): five are those of a status, `other` is that of a sum. */
+export type Tone = 'active' | 'pending' | 'depleted' | 'expired' | 'unknown' | 'accent' | 'other';
 
 /** A part of each column. */
 export interface Series {
@@ -28,14 +28,17 @@ export interface Column extends BarData {
   readonly label: string;
   /** One per series. */
   readonly values: readonly number[];
+  /** Its period is not over, or has begun before what is counted. */
+  readonly isUnfinished: boolean;
 }
 
 /** A horizontal bar. */
 export interface Category extends BarData {
   readonly label: string;
   readonly value: number;
-  /** `undefined`: a sum of several categories, which has no bar. */
-  readonly tone: Tone | undefined;
+  /** The part of all categories, from 0 to 1. */
+  readonly share: number;
+  readonly tone: Tone;
 }
 
 /** At most `max` entries: the largest ones, and one that contains all others if there are more. */

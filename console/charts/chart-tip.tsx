@@ -1,18 +1,46 @@
-interface ChartTipProps {
-  readonly text: string;
-  /** The point that the text belongs to, in percent of the width and in pixels. */
-  readonly percent: number;
-  readonly top: number;
+import { formatCount } from '../ui/format-count.ts';
+import type { Tone } from './chart-data.ts';
+import { Swatch } from './legend.tsx';
+
+/** A number in the text of a bar. */
+export interface TipRow {
+  readonly label: string;
+  readonly tone?: Tone;
+  readonly count: number;
 }
 
-/** The text of a bar beside it. Screen readers get it as the name of the bar. */
-export const ChartTip = ({ text, percent, top }: ChartTipProps) => (
-  <p
-    class="chart-tip"
-    aria-hidden="true"
-    // the part of its own width by which it is moved keeps it within the chart
-    style={{ left: `${percent}%`, top: `${top}px`, translate: `-${percent}% -100%` }}
-  >
-    {text}
-  </p>
-);
+interface ChartTipProps {
+  readonly title: string;
+  readonly rows: readonly TipRow[];
+  /** The bar that it belongs to: its sides and the height of the text, in pixels of the chart. */
+  readonly start: number;
+  readonly end: number;
+  readonly top: number;
+  /** The width of the chart. */
+  readonly width: number;
+}
+
+/** The numbers of a bar beside it, as a small table. Screen readers get them as the name of the bar. */
+export function ChartTip({ title, rows, start, end, top, width }: ChartTipProps) {
+  const isRight = start + end <= width;
+  return (
+    <div
+      class="chart-tip"
+      aria-hidden="true"
+      style={isRight ? { left: `${end}px`, top: `${top}px` } : { right: `${width - start}px`, top: `${top}px` }}
+    >
+      <p>{title}</p>
+      <table>
+        <tbody>
+          {rows.map(({ label, tone, count }) => (
+            <tr key={label}>
+              <td>{tone !== undefined && <Swatch tone={tone} />}</td>
+              <td>{label}</td>
+              <td>{formatCount(count)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

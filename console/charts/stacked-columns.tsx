@@ -2,13 +2,14 @@ import { axisBottom, axisLeft } from 'd3-axis';
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { stack } from 'd3-shape';
 import { formatCount } from '../ui/format-count.ts';
+import { strings } from '../ui/strings.ts';
 import { Axis } from './axis.tsx';
 import { Bar } from './bar.tsx';
 import { useBoxWidth } from './box-width.ts';
 import { type Column, type Series, sumOf } from './chart-data.ts';
 import { ChartSvg } from './chart-svg.tsx';
-import { ChartTip } from './chart-tip.tsx';
-import { fillOf } from './marks.tsx';
+import { ChartTip, type TipRow } from './chart-tip.tsx';
+import { markOf, unfinishedFill } from './marks.tsx';
 import { useBars } from './use-bars.ts';
 
 interface StackedColumnsProps {
@@ -44,7 +45,6 @@ function Drawing({ title, description, series, columns, width }: StackedColumnsP
   const labels = new Map(columns.map(({ key, label }) => [key, label]));
   const every = Math.ceil(tickLabelWidth / x.step());
   const shown = bars.shown === undefined ? undefined : columns[bars.shown];
-  const centreOf = ({ key }: Column): number => (x(key) ?? 0) + x.bandwidth() / 2;
   return (
     <>
       <ChartSvg width={width} height={height} title={title} description={description}>
@@ -64,7 +64,7 @@ function Drawing({ title, description, series, columns, width }: StackedColumnsP
             .tickPadding(8)}
         />
         <g ref={bars.group}>
-          {columns.map(({ key, text, href }, index) => (
+          {columns.map(({ key, text, href, values, isUnfinished }, index) => (
             <Bar key={key} bars={bars} index={index} text={text} href={href}>
               <rect
                 class="chart-hit"
@@ -80,27 +80,43 @@ function Drawing({ title, description, series, columns, width }: StackedColumnsP
                 // at least a pixel: one record is not none
                 const y1 = Math.min(y(to), y(from) - 1);
                 return (
-                  <rect
-                    key={tone}
-                    class="chart-mark"
-                    fill={fillOf(tone)}
-                    x={x(key)}
-                    y={y1}
-                    width={x.bandwidth()}
-                    height={y(from) - y1}
-                  />
+                  <rect key={tone} {...markOf(tone)} x={x(key)} y={y1} width={x.bandwidth()} height={y(from) - y1} />
                 );
               })}
+              {isUnfinished && (
+                <rect
+                  fill={unfinishedFill}
+                  x={x(key)}
+                  y={y(sumOf(values))}
+                  width={x.bandwidth()}
+                  height={bottom - y(sumOf(values))}
+                />
+              )}
             </Bar>
           ))}
         </g>
       </ChartSvg>
       {shown && (
-        <ChartTip text={shown.text} percent={(centreOf(shown) / width) * 100} top={y(sumOf(shown.values)) - 6} />
+        <ChartTip
+          title={shown.name}
+          rows={tipRows(shown, series)}
+          start={x(shown.key) ?? 0}
+          end={(x(shown.key) ?? 0) + x.bandwidth()}
+          top={top}
+          width={width}
+        />
       )}
     </>
   );
 }
+
+/** The parts of a column from the top of the stack, and their sum. */
+const tipRows = ({ values }: Column, series: readonly Series[]): TipRow[] => [
+  ...series
+    .flatMap(({ label, tone }, index) => (values[index] ? [{ label, tone, count: values[index] }] : []))
+    .toReversed(),
+  { label: strings.chart.total, count: sumOf(values) },
+];
 
 /** The positions of the columns, and their heights from zero. */
 function scalesOf(columns: readonly Column[], width: number) {

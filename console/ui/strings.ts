@@ -31,7 +31,12 @@ export const strings = {
   notLoaded: 'Not loaded',
   asOf: (time: string) => `as of ${time}`,
   noDate: 'none',
-  chart: { showTable: 'Table', tableOf: (title: string) => `Table of: ${title}`, total: 'Total' },
+  chart: {
+    showTable: 'Table',
+    tableOf: (title: string) => `Table of: ${title}`,
+    total: 'Total',
+    unfinished: 'Not over yet',
+  },
   status: {
     PENDING: 'Pending',
     ACTIVE: 'Active',

@@ -131,7 +131,7 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
   test('a page of another origin can neither change a session, nor read with it, nor begin one', async () => {
     await signIn(acme);
     // its own requests are not among the lines below
-    await page.getByText('of 2 products').waitFor();
+    await page.getByRole('group', { name: 'All by product' }).getByRole('link').nth(1).waitFor();
     await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
     const before = await sessionCookie();
     for (const { url } of attackers) {
@@ -341,7 +341,7 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
       await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
       await page.getByRole('button', { name: `Account: ${globex.client_id}` }).waitFor();
       await page
-        .getByText({ '': 'of 1 product', subscriptions: /^1 subscription,/, changes: /first visit/ }[path] ?? '')
+        .getByText({ '': 'Europe 1 GB', subscriptions: /^1 subscription,/, changes: /first visit/ }[path] ?? '')
         .first()
         .waitFor();
       expect(await everything()).not.toContain('attacked');

@@ -36,11 +36,17 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
   const tableSwitch = (name: string): Locator => page.getByRole('button', { name: `Table of: ${name}` });
   const overflow = (): Promise<number> =>
     page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  const shownText = (text: string): Promise<void> => page.getByText(text, { exact: true }).waitFor();
 
   /** Whole numbers in the texts of bars: the first one after the name. */
   const countIn = (text: string): number =>
     /: none/.test(text) ? 0 : Number(/: ([\d,]+)/.exec(text)?.[1]?.replaceAll(',', ''));
+
+  /** Waits until the table beside a column has the name and the total of its text. */
+  async function shownNumbers(text: string): Promise<void> {
+    const tip = page.locator('.chart-tip').filter({ hasText: text.split(': ')[0] ?? '' });
+    await tip.waitFor();
+    expect(await tip.locator('tr').last().textContent()).toBe(`Total${countIn(text)}`);
+  }
 
   describe('numbers of the overview', () => {
     beforeAll(async () => {
@@ -52,7 +58,7 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       for (const [label, query] of [
         ['Subscriptions', ''],
         ['Active', '?status=ACTIVE'],
-        ['End within 7 days', '?expires-within=7d'],
+        ['End within 7 days without renewal', '?expires-within=7d&auto-renew=false'],
       ] as const) {
         const count = await listedBy(query);
         const figure = page.getByRole('link', { name: new RegExp(`^${label}\\s*${count}\\b`) });
@@ -60,25 +66,32 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       }
     });
 
-    test('what does not renew within 7 days has a link of its own to exactly these', async () => {
-      const query = '?expires-within=7d&auto-renew=false';
-      const count = await listedBy(query);
-      expect(count).toBeGreaterThan(0);
-      const note = page.getByRole('link', { name: `${count} without renewal`, exact: true });
-      expect(await note.getAttribute('href')).toBe(`/console/subscriptions${query}`);
-      await note.click();
-      await page
-        .getByText(new RegExp(`^${count} subscriptions?, newest first, .*do not renew`))
-        .first()
-        .waitFor();
+    test('the whole card of what ends without renewal leads to it, its notes to what they compare it with', async () => {
+      const number = page.getByRole('link', { name: /^End within 7 days without renewal/ });
+      const card = page.getByRole('listitem').filter({ has: number });
+      const notes = [/^of \d+ that end$/, /^\d+ in the 7 days before$/].map((name) => card.getByRole('link', { name }));
+      notes.push(page.getByRole('link', { name: /^\d+ new, / }));
+      for (const note of notes) {
+        const count = Number(/\d+/.exec((await note.textContent()) ?? '')?.[0]);
+        expect(count, await note.innerText()).toBe(await listedBy((await note.getAttribute('href')) ?? ''));
+      }
+      const box = await card.boundingBox();
+      if (box === null) expect.unreachable();
+      await page.mouse.click(box.x + box.width - 4, box.y + box.height - 4);
+      await page.waitForURL('**/console/subscriptions?expires-within=7d&auto-renew=false');
       await page.goBack();
-      // the rest of the card is the link of the number
-      const number = page.getByRole('link', { name: /^End within 7 days/ });
-      const card = await page.getByRole('listitem').filter({ has: number }).boundingBox();
-      if (card === null) expect.unreachable();
-      await page.mouse.click(card.x + card.width - 4, card.y + card.height - 4);
-      await page.waitForURL('**/console/subscriptions?expires-within=7d');
-      await page.goBack();
+    });
+
+    test('the next ends without renewal are those of the API, soonest first', async () => {
+      const query = '?expires-within=60d&auto-renew=false&sort=expirationDate';
+      const card = page.getByRole('region', { name: 'Will not renew' });
+      const all = card.getByRole('link', { name: `All ${await listedBy(query)} in 60 days` });
+      expect(await all.getAttribute('href')).toBe(`/console/subscriptions${query}`);
+      const response = await reports.service.get(`/v1/subscription${query}&size=10`, token);
+      const records: { id: string }[] = await response.json();
+      const links = await card.getByRole('listitem').getByRole('link').all();
+      const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')));
+      expect(hrefs).toEqual(records.map(({ id }) => `/console/subscriptions/${encodeURIComponent(id)}${query}`));
     });
 
     test('every bar counts exactly the subscriptions that its link lists', async () => {
@@ -147,11 +160,11 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       await tableSwitch(charts[0]).focus();
       while (!texts.includes((await focused()) ?? '')) await page.keyboard.press('Tab');
       expect(await focused()).toBe(texts[0]);
-      await shownText(texts[0] ?? '');
+      await shownNumbers(texts[0] ?? '');
       await page.keyboard.press('ArrowRight');
       await page.keyboard.press('ArrowRight');
       expect(await focused()).toBe(texts[2]);
-      await shownText(texts[2] ?? '');
+      await shownNumbers(texts[2] ?? '');
       await page.keyboard.press('End');
       expect(await focused()).toBe(texts.at(-1));
       await page.keyboard.press('Tab');
@@ -159,18 +172,24 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       await page.keyboard.press('Shift+Tab');
       expect(await focused()).toBe(texts.at(-1));
       await page.keyboard.press('Escape');
-      await page.getByText(texts.at(-1) ?? '', { exact: true }).waitFor({ state: 'detached' });
+      await page.locator('.chart-tip').waitFor({ state: 'detached' });
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/console\/subscriptions\?created-from=/);
     });
 
-    test('a tap shows the text of a bar, and the next tap opens it', async () => {
+    test('a tap shows the numbers of a column, and the next tap opens it', async () => {
       page = await reports.open('/console/', { hasTouch: true });
-      const bar = chart('All by status').getByRole('link', { name: /^Active/ });
+      const bar = chart(charts[0]).getByRole('link').nth(20);
       await bar.tap();
-      await shownText((await bar.getAttribute('aria-label')) ?? '');
+      await shownNumbers((await bar.getAttribute('aria-label')) ?? '');
       expect(new URL(page.url()).pathname).toBe('/console/');
       await bar.tap();
+      await page.waitForURL(/\?created-from=/);
+      // the bars of a category show all of their text
+      await page.goBack();
+      await chart('All by status')
+        .getByRole('link', { name: /^Active/ })
+        .tap();
       await page.waitForURL(/\?status=ACTIVE$/);
     });
 
@@ -188,7 +207,7 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       };
       page = await reports.open('/console/', {
         prepare: (opened) =>
-          opened.route('**/summary?*by=day*', (route) =>
+          opened.route(/summary\?(?=.*by=day).*date-field=expiration/, (route) =>
             fails
               ? route.fulfill({ status: 400, contentType: 'application/problem+json', json: problem })
               : route.continue(),
@@ -227,7 +246,7 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       page = await reports.open('/console/');
       for (const name of charts) await chart(name).waitFor();
       const shown = () => page.getByRole('main').getByRole('listitem').allInnerTexts();
-      await expect.poll(shown).toHaveLength(4 + 7);
+      await expect.poll(shown).toHaveLength(4 + 7 + 4 + 10);
       const before = await shown();
       await page.route(/healthz|connect-api/, (route) => route.abort('connectionrefused'));
       await page.getByRole('link', { name: 'Changes', exact: true }).click();

@@ -54,10 +54,14 @@ export const reportStates: readonly Picture[] = [
     },
   },
   {
-    name: 'overview-changes',
+    name: 'overview-numbers-of-a-bar',
     console: 'report',
     path: '/console/',
-    prepare: showChanges,
+    prepare: (page) =>
+      page
+        .getByRole('link', { name: /^March/ })
+        .first()
+        .hover(),
   },
   {
     name: 'overview-print',

@@ -38,7 +38,7 @@ describe('createdChart', () => {
     expect(chart.columns.map(({ text }) => text)).toEqual([
       'January 2026: 6 created, 4 active, 1 expired, 1 no status',
       'February 2026: none created',
-      'March 2026: 1 created, 1 active',
+      'March 2026, so far: 1 created, 1 active',
     ]);
   });
 
@@ -49,6 +49,7 @@ describe('createdChart', () => {
       ['No status', 'unknown', 1],
     ]);
     expect(chart.columns[0]?.values).toEqual([4, 1, 1]);
+    expect(chart.columns.map(({ isUnfinished }) => isUnfinished)).toEqual([false, false, true]);
   });
 
   test('a column leads to the subscriptions created in its month', () => {
@@ -77,7 +78,7 @@ describe('endingChart', () => {
 
   test('splits a day by what renews', () => {
     expect(chart.columns.map(({ text }) => text)).toEqual([
-      '15 March 2026: none end',
+      '15 March 2026, from now on: none end',
       '16 March 2026: 3 end, 2 renew, 1 does not',
     ]);
   });
@@ -115,8 +116,8 @@ describe('bars', () => {
 
   test('subscriptions without a status have a bar but no link, because no filter selects them', () => {
     expect(statusBars(summary, 5).map(({ text, href }) => ({ text, href }))).toEqual([
-      { text: 'Active: 9 subscriptions', href: '/console/subscriptions?status=ACTIVE' },
-      { text: 'No status: 1 subscription', href: undefined },
+      { text: 'Active: 9, 90% of the subscriptions', href: '/console/subscriptions?status=ACTIVE' },
+      { text: 'No status: 1, 10% of the subscriptions', href: undefined },
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import type { SubscriptionSummary } from '../../../src/client/index.ts';
-import { type Category, type Tone, topAndOther } from '../../charts/chart-data.ts';
+import { type Category, sumOf, type Tone, topAndOther } from '../../charts/chart-data.ts';
+import { formatCount, formatShare } from '../../ui/format-count.ts';
 import { dateFormatter } from '../../ui/format-date.ts';
 import { statusTone, statusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
@@ -11,7 +12,7 @@ import { stackCounts } from './stacked-counts.ts';
 const text = strings.overview;
 /** Maximum number of bars of a chart. */
 export const statusBarsMax = 5;
-export const productBarsMax = 6;
+export const productBarsMax = 8;
 const utc = { timeZone: 'UTC' } as const;
 const monthName = dateFormatter({ month: 'long', year: 'numeric', ...utc });
 const monthLabel = dateFormatter({ month: 'short', year: 'numeric', ...utc });
@@ -38,9 +39,13 @@ export function createdChart({ totals, periods, all, parts }: CreatedCounts) {
       })),
     rest: restOf(totals.by.status ?? [], parts),
     labelOf: ({ from }) => monthLabel(new Date(from)),
-    nameOf: ({ from }) => monthName(new Date(from)),
+    nameOf: ({ from, value }) => {
+      const name = monthName(new Date(from));
+      return value === periods.at(-1)?.value ? text.soFar(name) : name;
+    },
     textOf: text.createdIn,
     hrefOf: (period) => reportLink(createdBounds([period])),
+    unfinished: periods.length - 1,
   });
 }
 
@@ -78,9 +83,13 @@ export function endingChart({ periods, all, parts }: PeriodCounts<'renews'>) {
       href: reportLink({ ...bounds, 'auto-renew': 'false' }),
     },
     labelOf: ({ value }) => dayLabel(new Date(value)),
-    nameOf: ({ value }) => dayName(new Date(value)),
+    nameOf: ({ value }) => {
+      const name = dayName(new Date(value));
+      return value === periods[0]?.value ? text.fromNowOn(name) : name;
+    },
     textOf: text.endingOn,
     hrefOf: (period) => reportLink(endBounds([period])),
+    unfinished: 0,
   });
 }
 
@@ -118,13 +127,15 @@ function barsOf(entries: readonly Entry[], max: number, otherLabel: (count: numb
   const rest = (others: readonly Entry[], count: number): Entry => ({
     key: 'other',
     label: otherLabel(others.length),
-    tone: undefined,
+    tone: 'other',
     count,
     href: undefined,
   });
+  const total = Math.max(1, sumOf(entries.map(({ count }) => count)));
   return topAndOther(entries, max, rest).map(({ count, ...entry }) => ({
     ...entry,
     value: count,
-    text: text.category(entry.label, count),
+    share: count / total,
+    text: text.category(entry.label, formatCount(count), formatShare(count / total)),
   }));
 }

@@ -1,5 +1,21 @@
-import type { SubscriptionSummary, SummaryCount, SummaryQuery } from '../../../src/client/index.ts';
-import { createdBounds, endBounds, lastMonths, nextDays, type Period } from './periods.ts';
+import type {
+  SubscriptionPage,
+  SubscriptionQuery,
+  SubscriptionSummary,
+  SummaryCount,
+  SummaryQuery,
+} from '../../../src/client/index.ts';
+import { sumOf } from '../../charts/chart-data.ts';
+import {
+  createdBounds,
+  type EndBounds,
+  endBounds,
+  lastDays,
+  lastDaysToNow,
+  lastMonths,
+  nextDays,
+  type Period,
+} from './periods.ts';
 
 /** Reads counts, as the client library does. */
 export interface SummaryReader {
@@ -17,9 +33,58 @@ const statusSeriesMax = 4;
 export const readTotals = (reader: SummaryReader): Promise<SubscriptionSummary> =>
   reader.summary({ by: ['status', 'product-id', 'month'] });
 
-/** What ends soon, in total and by whether it renews. */
-export const readEndingSoon = (reader: SummaryReader): Promise<SubscriptionSummary> =>
-  reader.summary({ 'expires-within': '7d', by: 'auto-renew' });
+/** Counts of what ends within 7 days of now, by whether it renews. */
+export interface EndingSoon {
+  readonly next: SubscriptionSummary;
+  /** What ended in the last 7 days, and the filters that select what did not renew. */
+  readonly last: SubscriptionSummary;
+  readonly lastFilters: EndBounds & { readonly 'auto-renew': 'false' };
+}
+
+/** What ends soon, and as much time ago. */
+export async function readEndingSoon(reader: SummaryReader, now: Date): Promise<EndingSoon> {
+  const bounds = lastDaysToNow(now, 7);
+  const [next, last] = await Promise.all([
+    reader.summary({ 'expires-within': '7d', by: 'auto-renew' }),
+    reader.summary({ ...bounds, by: 'auto-renew' }),
+  ]);
+  return { next, last, lastFilters: { ...bounds, 'auto-renew': 'false' } };
+}
+
+/** The number of subscriptions created in a week of whole days, and in the week before it. */
+export interface CreatedWeeks {
+  readonly week: readonly Period[];
+  readonly last: number;
+  readonly before: number;
+}
+
+/** The subscriptions created in the 7 days until yesterday, and in the 7 days before. */
+export async function readCreatedWeeks(reader: SummaryReader, now: Date): Promise<CreatedWeeks> {
+  const days = lastDays(now, 14);
+  const { by } = await reader.summary({ ...createdBounds(days), by: 'day' });
+  const sum = (periods: readonly Period[]): number =>
+    sumOf((by.day ?? []).filter(({ value }) => periods.some((day) => day.value === value)).map(({ count }) => count));
+  const week = days.slice(7);
+  return { week, last: sum(week), before: sum(days.slice(0, 7)) };
+}
+
+/** Number of subscriptions that the list of the next ends without renewal has. */
+export const nextEndsMax = 10;
+
+/** Filters and order of the subscriptions that end next without renewal. */
+export const nextEndsQuery = {
+  'expires-within': `${daysShown}d`,
+  'auto-renew': 'false',
+  sort: 'expirationDate',
+} as const;
+
+interface PageReader {
+  subscriptions(query: SubscriptionQuery): { page(): Promise<SubscriptionPage> };
+}
+
+/** The subscriptions that end next without renewal. */
+export const readNextEnds = (reader: PageReader): Promise<SubscriptionPage> =>
+  reader.subscriptions({ ...nextEndsQuery, size: nextEndsMax }).page();
 
 /** Counts by period: of all subscriptions, and of those that each filter selects. */
 export interface PeriodCounts<Key> {

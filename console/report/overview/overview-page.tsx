@@ -1,6 +1,6 @@
 import { ChartColumn } from 'lucide';
 import { useState } from 'preact/hooks';
-import type { SubscriptionSummary } from '../../../src/client/index.ts';
+import type { SubscriptionPage, SubscriptionSummary } from '../../../src/client/index.ts';
 import { Patterns } from '../../charts/marks.tsx';
 import { AsOf } from '../../ui/as-of.tsx';
 import { connection } from '../../ui/connection.tsx';
@@ -14,38 +14,46 @@ import { strings } from '../strings.ts';
 import { CategoryCard } from './category-card.tsx';
 import { createdChart, endingChart, productBars, productBarsMax, statusBars, statusBarsMax } from './charts.ts';
 import { Figures } from './figures.tsx';
+import { NextEndsCard } from './next-ends-card.tsx';
 import {
   type CreatedCounts,
+  type CreatedWeeks,
   daysShown,
+  type EndingSoon,
   monthsShown,
   type PeriodCounts,
   readCreated,
+  readCreatedWeeks,
   readEnding,
   readEndingSoon,
+  readNextEnds,
   readTotals,
 } from './overview-data.ts';
 import { PeriodCard } from './period-card.tsx';
-import { RecentCard } from './recent-card.tsx';
 
 const text = strings.overview;
 
 const lastTotals = new LastValue<SubscriptionSummary>(session);
-const lastSoon = new LastValue<SubscriptionSummary>(session);
+const lastSoon = new LastValue<EndingSoon>(session);
+const lastWeeks = new LastValue<CreatedWeeks>(session);
+const lastNextEnds = new LastValue<SubscriptionPage>(session);
 const lastEnding = new LastValue<PeriodCounts<'renews'>>(session);
 const lastCreated = new LastValue<CreatedCounts>(session);
 
-/** How many subscriptions there are, how many are active, and what ends soon. */
+/** What ends soon without renewal, how many subscriptions there are, and how many are active. */
 export function OverviewPage() {
   const [now] = useState(() => new Date());
   const totals = useLoad(() => readTotals(reports), lastTotals);
-  const soon = useLoad(() => readEndingSoon(reports), lastSoon);
+  const soon = useLoad(() => readEndingSoon(reports, now), lastSoon);
+  const weeks = useLoad(() => readCreatedWeeks(reports, now), lastWeeks);
   const changes = useRecentChanges();
   const ending = useLoad(() => readEnding(reports, now), lastEnding);
+  const nextEnds = useLoad(() => readNextEnds(reports), lastNextEnds);
   const created = useLoad(
     totals.kind === 'ready' ? () => readCreated(reports, totals.value, now) : undefined,
     lastCreated,
   );
-  const figures = [totals, soon, changes.load];
+  const figures = [totals, soon, weeks, changes.load, nextEnds];
   const failed = [...figures, created, ending].filter((load) => load.kind === 'failed');
   // a failure that concerns one card is shown there
   const isNoted = failed.length > 1 || figures.some((load) => load.kind === 'failed');
@@ -55,7 +63,7 @@ export function OverviewPage() {
     <>
       <Patterns />
       {totals.kind === 'ready' && totals.asOf !== undefined && <AsOf at={totals.asOf} />}
-      <Figures totals={totals} soon={soon} changes={changes.load} />
+      <Figures totals={totals} soon={soon} created={weeks} changes={changes.load} />
       {failed[0] !== undefined && isNoted && connection.value === 'up' && (
         <ErrorNote
           error={failed[0].error}
@@ -69,6 +77,7 @@ export function OverviewPage() {
           title={text.created(monthsShown)}
           description={text.createdDescription(monthsShown)}
           heading={text.month}
+          period={text.inMonths(monthsShown)}
           empty={text.noneCreated(monthsShown)}
           isNoted={isNoted}
           load={mapLoad(totals.kind === 'failed' ? totals : created, createdChart)}
@@ -77,6 +86,7 @@ export function OverviewPage() {
           title={text.ending(daysShown)}
           description={text.endingDescription(daysShown)}
           heading={text.day}
+          period={text.inDays(daysShown)}
           empty={text.noneEnding(daysShown)}
           isNoted={isNoted}
           load={mapLoad(ending, endingChart)}
@@ -97,7 +107,7 @@ export function OverviewPage() {
           barsMax={statusBarsMax}
           load={mapLoad(totals, barsWith(statusBars, statusBarsMax))}
         />
-        <RecentCard changes={changes} />
+        <NextEndsCard load={nextEnds} />
       </div>
     </>
   );

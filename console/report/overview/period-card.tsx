@@ -13,6 +13,8 @@ interface PeriodCardProps {
   readonly description: string;
   /** The heading of the periods in the table. */
   readonly heading: string;
+  /** What the numbers of the legend count. */
+  readonly period: string;
   /** Shown instead of a chart without any subscription. */
   readonly empty: string;
   /** Whether its error is shown elsewhere. */
@@ -24,7 +26,7 @@ interface PeriodCardProps {
 const bodyHeight = 268;
 
 /** Numbers by month or by day, as columns or as a table. */
-export function PeriodCard({ title, description, heading, empty, isNoted, load }: PeriodCardProps) {
+export function PeriodCard({ title, description, heading, period, empty, isNoted, load }: PeriodCardProps) {
   return (
     <ChartCard
       title={title}
@@ -35,7 +37,7 @@ export function PeriodCard({ title, description, heading, empty, isNoted, load }
               <p class="chart-empty">{empty}</p>
             ) : (
               <>
-                <Legend series={series} />
+                <Legend series={series} period={period} />
                 <StackedColumns title={title} description={description} series={series} columns={columns} />
               </>
             )

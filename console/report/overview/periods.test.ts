@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createdBounds, endBounds, lastMonths, nextDays } from './periods.ts';
+import { createdBounds, endBounds, lastDays, lastMonths, nextDays } from './periods.ts';
 
 const now = new Date('2026-01-31T23:30:15.750Z');
 
@@ -20,6 +20,13 @@ describe('lastMonths', () => {
       'created-to': '2026-02-01T00:00:00Z',
     });
   });
+});
+
+test('the last days are whole and end yesterday, in UTC', () => {
+  expect(lastDays(now, 2)).toEqual([
+    { value: '2026-01-29', from: '2026-01-29T00:00:00Z', to: '2026-01-30T00:00:00Z' },
+    { value: '2026-01-30', from: '2026-01-30T00:00:00Z', to: '2026-01-31T00:00:00Z' },
+  ]);
 });
 
 describe('nextDays', () => {

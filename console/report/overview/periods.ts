@@ -19,14 +19,25 @@ export function lastMonths(now: Date, count: number): Period[] {
   });
 }
 
+/** The last whole days in UTC, oldest first; the last one is yesterday. */
+export function lastDays(now: Date, count: number): Period[] {
+  const today = startOfDay(now);
+  return Array.from({ length: count }, (_, index) => {
+    const from = today + (index - count) * dayMs;
+    return periodOf(from, from + dayMs, 10);
+  });
+}
+
 /** The following days in UTC. The first one is today, and begins at `now`. */
 export function nextDays(now: Date, count: number): Period[] {
-  const today = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
+  const today = startOfDay(now);
   return Array.from({ length: count }, (_, index) => {
     const day = periodOf(today + index * dayMs, today + (index + 1) * dayMs, 10);
     return index === 0 ? { ...day, from: instantOf(now.getTime()) } : day;
   });
 }
+
+const startOfDay = (now: Date): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
 
 const periodOf = (from: number, to: number, nameLength: number): Period => ({
   value: instantOf(from).slice(0, nameLength),
@@ -40,13 +51,27 @@ export const createdBounds = (periods: readonly Period[]) => ({
   'created-to': periods.at(-1)?.to ?? '',
 });
 
-/** Filters for the subscriptions that end in adjacent periods. `after` excludes its own second. */
-export const endBounds = (periods: readonly Period[]) =>
-  ({
-    'date-field': 'expiration',
-    after: instantOf(Date.parse(periods[0]?.from ?? '') - 1000),
-    before: periods.at(-1)?.to ?? '',
-  }) as const;
+/** Filters by the end of subscriptions. */
+export interface EndBounds {
+  readonly 'date-field': 'expiration';
+  /** Excludes its own second. */
+  readonly after: string;
+  readonly before: string;
+}
+
+/** Filters for the subscriptions that end in adjacent periods. */
+export const endBounds = (periods: readonly Period[]): EndBounds => ({
+  'date-field': 'expiration',
+  after: instantOf(Date.parse(periods[0]?.from ?? '') - 1000),
+  before: periods.at(-1)?.to ?? '',
+});
+
+/** Filters for the subscriptions that ended within a number of days until now. */
+export const lastDaysToNow = (now: Date, days: number): EndBounds => ({
+  'date-field': 'expiration',
+  after: instantOf(now.getTime() - days * dayMs),
+  before: instantOf(now.getTime()),
+});
 
 /** In whole seconds, which is what the service stores. */
 const instantOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

@@ -1,8 +1,11 @@
 import type { SubscriptionFilters } from '../../../src/client/index.ts';
 
-/** A link to the subscriptions that match filters; values are those of the API's parameters. */
-export function reportLink(filters: { readonly [Name in keyof SubscriptionFilters]?: string }): string {
-  const pairs = Object.entries(filters).map(([name, value]) => `${name}=${encode(value)}`);
+/**
+ * A link to the subscriptions that match filters, in an order; values are those of the API's
+ * parameters.
+ */
+export function reportLink(query: { readonly [Name in keyof SubscriptionFilters | 'sort']?: string }): string {
+  const pairs = Object.entries(query).map(([name, value]) => `${name}=${encode(value)}`);
   return pairs.length === 0 ? '/console/subscriptions' : `/console/subscriptions?${pairs.join('&')}`;
 }
 

@@ -28,13 +28,16 @@ interface StackedCounts {
   /** The text of a column, from the name of its period, its total and what its series say. */
   readonly textOf: (name: string, total: number, details: readonly string[]) => string;
   readonly hrefOf: (period: Period) => string;
+  /** The period that is not over, by its position. */
+  readonly unfinished: number;
 }
 
 /** One column per period, empty ones too, and the series that have any subscription. */
-export function stackCounts({ periods, all, parts, rest, nameOf, labelOf, textOf, hrefOf }: StackedCounts): {
+export function stackCounts({ periods, all, parts, rest, ...words }: StackedCounts): {
   readonly columns: Column[];
   readonly series: Series[];
 } {
+  const { nameOf, labelOf, textOf, hrefOf, unfinished } = words;
   const totals = alignedWith(periods, all);
   const partValues = parts.map(({ counts }) => alignedWith(periods, counts));
   const restValues = totals.map((total, index) => {
@@ -56,6 +59,7 @@ export function stackCounts({ periods, all, parts, rest, nameOf, labelOf, textOf
         text: textOf(name, totals[index] ?? 0, detailsOf(shown, values)),
         values,
         href: hrefOf(period),
+        isUnfinished: index === unfinished,
       };
     }),
     series: shown.map(({ label, tone, href, values }) => ({ label, tone, href, total: sumOf(values) })),
