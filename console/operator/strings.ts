@@ -1,4 +1,6 @@
+import type { Import } from '../../src/contract/operator/import.ts';
 import { countOf, formatCount } from '../ui/format-count.ts';
+import { auditStrings } from './audit/audit-strings.ts';
 import { healthStrings } from './health/health-strings.ts';
 
 /** "1 record", "1,284 records". */
@@ -6,27 +8,62 @@ const records = (count: number): string => countOf(count, 'record', 'records');
 const rows = (count: number): string => countOf(count, 'row', 'rows');
 const wereRejected = (count: number): string => countOf(count, 'row was rejected', 'rows were rejected');
 
+/** The results of imports, and the outcomes without counts. */
+const outcomeWords = {
+  running: 'Running',
+  loaded: 'Loaded',
+  checked: 'Checked',
+  failed: 'Failed',
+  interrupted: 'Interrupted',
+  ok: 'Ended',
+} as const;
+
 /** Every text of the operator's console, by page. */
 export const strings = {
   word: 'operator',
   context: 'all tenants',
   cancel: 'Cancel',
   showMore: 'Show more',
-  all: 'All',
   noValue: '–',
   yes: 'Yes',
   no: 'No',
   tenant: 'Tenant',
+  client: 'Client',
   records: 'Records',
   scopes: 'Scopes',
   created: 'Created',
   lastUsed: 'Last used',
   action: 'Action',
+  dangerZone: 'Danger zone: what cannot be undone',
   deleteForGood: 'Delete for good',
   missingScope: (scope: string) => `Your token needs the scope ${scope}`,
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
+  filters: {
+    title: 'Filters',
+    add: 'Filter',
+    addHint: 'Filter by',
+    apply: 'Apply',
+    clear: 'Clear all',
+    noValue: 'Nothing matches',
+    type: 'Type a value',
+    chip: (label: string, value: string) => `${label}: ${value}`,
+    period: {
+      label: 'Time',
+      hour: 'Last hour',
+      day: 'Last 24 hours',
+      week: 'Last 7 days',
+      from: 'From, UTC',
+      to: 'Before, UTC',
+      between: (from: string | undefined, to: string | undefined) =>
+        [from && `from ${from}`, to && `before ${to}`].filter(Boolean).join(' ').concat(' UTC'),
+    },
+  },
+  csv: {
+    button: 'CSV',
+    saved: (count: number, isCut: boolean) => `${records(count)} saved${isCut ? ', the newest ones' : ''}`,
+  },
   secret: {
-    onlyOnce: 'It is shown only now. The service stores only its hash.',
+    onlyOnce: (what: string) => `The ${what.toLowerCase()} is shown only now. The service stores only its hash.`,
     stored: 'I have stored it',
     done: 'Done',
   },
@@ -46,11 +83,18 @@ export const strings = {
     nameRule: '1 to 63 characters: a-z, 0-9 and -, beginning with a letter or digit, such as acme',
     lastImport: 'Last import',
     lastGoodImport: 'Last without rejected rows',
-    noImport: 'None',
+    noImport: 'none',
     create: 'Create tenant',
     deleting: 'being deleted',
     deletingHint:
       'This tenant is being deleted. If the deletion stops, delete the tenant again: the deletion continues.',
+    search: 'Search by name',
+    sum: (shown: number, all: number, count: number, hasMore: boolean) => {
+      const tenants = countOf(all, 'tenant', 'tenants');
+      const of = shown === all ? tenants : `${formatCount(shown)} of ${tenants}`;
+      return `${of}${hasMore ? ' (the first by name)' : ''}, ${records(count)}`;
+    },
+    noneFound: 'No tenant has this in its name',
     none: 'No tenants yet',
     noneHint: 'A tenant is a customer whose subscriptions are reported. Create one, then import its records.',
     erasure: {
@@ -105,6 +149,15 @@ export const strings = {
     tokensRevoked: 'Tokens revoked',
     properties: 'Properties',
     secret: 'Client secret',
+    handOver: {
+      copyBoth: 'Copy both',
+      both: (id: string, secret: string, url: string) =>
+        `Client id: ${id}\nClient secret: ${secret}\nConsole: ${url}\n`,
+      environment: '.env file',
+      json: 'JSON file',
+      terminal: 'In a terminal',
+      console: 'Console',
+    },
     secrets: 'Secrets',
     noSecrets: 'This client has no secret.',
     secretNumber: (index: number) => (index === 0 ? 'Current' : 'Earlier'),
@@ -166,15 +219,15 @@ export const strings = {
     started: 'Started, UTC',
     ended: 'Ended',
     result: 'Result',
-    outcomes: {
-      running: 'Running',
-      loaded: 'Loaded',
-      'loaded-with-rejects': 'Loaded with rejects',
-      checked: 'Checked',
-      'checked-with-rejects': 'Checked with rejects',
-      failed: 'Failed',
-      interrupted: 'Interrupted',
-      ok: 'Ended',
+    outcomes: outcomeWords,
+    checkFailed: 'Check failed',
+    /** "2 loaded, 3 rejected"; one word if no row was rejected, or none was loaded. */
+    outcomeOf: (outcome: Import['outcome'], accepted: number, rejected: number): string => {
+      if (outcome === 'loaded-with-rejects')
+        return `${formatCount(accepted)} loaded, ${formatCount(rejected)} rejected`;
+      if (outcome === 'checked-with-rejects')
+        return `${formatCount(accepted)} valid, ${formatCount(rejected)} rejected`;
+      return outcomeWords[outcome];
     },
     starter: 'Started by',
     starters: { command: 'command', client: 'client', operator: 'operator' },
@@ -231,8 +284,8 @@ export const strings = {
       sent: (percent: number) => `${percent} % sent`,
       checking: 'Checking the rows',
       loading: 'Importing the rows',
-      outcome: (word: string, isDryRun: boolean, rejected: number) =>
-        `${word}${isDryRun ? ', nothing was changed' : ''}${rejected > 0 ? `: ${wereRejected(rejected)}` : ''}`,
+      outcome: (words: string, outcome: Import['outcome'], isDryRun: boolean, rejected: number) =>
+        `${words}${isDryRun ? ', nothing was changed' : ''}${outcome === 'failed' && rejected > 0 ? `: ${wereRejected(rejected)}` : ''}`,
       strictRefused: (count: number) => `Nothing can be loaded: ${rows(count)} would be rejected.`,
     },
   },
@@ -259,29 +312,7 @@ export const strings = {
       compromised: { label: 'Compromised', hint: 'All older keys are deleted, and their tokens are rejected.' },
     },
   },
-  audit: {
-    title: 'Audit log',
-    recorded: 'Time',
-    actor: 'Who',
-    actorHint: 'Id or name',
-    action: 'Action',
-    actionHint: 'Such as client.rotate',
-    client: 'Client id',
-    outcome: 'Outcome',
-    outcomes: { ok: 'OK', refused: 'Refused', failed: 'Failed', started: 'Started' },
-    details: 'Details',
-    show: 'Show',
-    showOf: (id: number) => `Show entry ${id}`,
-    id: 'Entry',
-    actorId: 'Actor id',
-    address: 'Address',
-    correlationId: 'Correlation id',
-    since: 'From, UTC',
-    until: 'Before, UTC',
-    timeHint: 'Such as 2026-05-01',
-    none: 'No entries',
-    noneHint: 'No entry matches these filters.',
-  },
+  audit: auditStrings,
   operators: {
     title: 'Tokens',
     intro: 'People and systems use this console and the operator API with a token.',

@@ -102,6 +102,7 @@ export const describeLastImport = (row: LastImportRow): LastImport => ({
   ended_at: timeOf(row.endedAt),
   result: row.result,
   outcome: importOutcomeOf({ ...row, dryRun: false }),
+  accepted: row.read === null ? null : row.read - (row.rejected ?? 0),
   rejected: row.rejected,
 });
 

@@ -83,6 +83,14 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
   const inDialog = (name: string) => dialog().getByRole('button', { name, exact: true });
   const open = (path: string) => page.goto(`${origin}/console/${path}`);
 
+  /** Adds a filter: types into the list of filters, and picks one of its lines. */
+  async function filterBy(typed: string, option: string, edit = async () => {}): Promise<void> {
+    await button('Filter').click();
+    await page.getByRole('combobox', { name: 'Filter by' }).fill(typed);
+    await page.getByRole('option', { name: option }).first().click();
+    await edit();
+  }
+
   /** Reads the secret of the dialog, which closes only after its box is ticked. */
   async function storeSecret(label: string): Promise<string> {
     const secret = await dialog().getByLabel(label, { exact: true }).inputValue();
@@ -94,6 +102,9 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     expect(await page.content()).not.toContain(secret);
     return secret;
   }
+
+  /** Unfolds what cannot be undone. */
+  const openDangerZone = () => page.locator('summary', { hasText: 'Danger zone' }).click();
 
   /** Types the name that a dialog asks for; the button is disabled before. */
   async function confirm(typed: string, label: string): Promise<void> {
@@ -153,9 +164,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     }, text);
     await page.getByText('Drop a CSV or NDJSON file here').dispatchEvent('drop', { dataTransfer });
     await button('Check the file').click();
-    await page
-      .getByRole('heading', { name: 'Checked with rejects, nothing was changed: 1 row was rejected' })
-      .waitFor();
+    await page.getByRole('heading', { name: '20 valid, 1 rejected, nothing was changed' }).waitFor();
     await page.getByRole('table', { name: 'Rejected rows' }).getByText('"<b>x</b>"').waitFor();
     expect((await api('/tenants/acme')).records).toBe(0);
     const download = page.waitForEvent('download');
@@ -163,9 +172,9 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     const lines = await readFile(await (await download).path(), 'utf8');
     expect(JSON.parse(lines)).toMatchObject({ line: 22, errors: [{ field: 'iccid' }] });
     await button('Import 20 rows').click();
-    await page.getByRole('heading', { name: 'Loaded with rejects: 1 row was rejected' }).waitFor();
+    await page.getByRole('heading', { name: '20 loaded, 1 rejected' }).waitFor();
     expect((await api('/tenants/acme')).records).toBe(20);
-    await page.getByRole('region', { name: 'Imports' }).getByText('Loaded with rejects').waitFor();
+    await page.getByRole('region', { name: 'Imports' }).getByText('20 loaded, 1 rejected').waitFor();
   });
 
   test('all or nothing offers no import with a rejected row', async () => {
@@ -195,18 +204,22 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
   });
 
   test('records are erased by their ids', async () => {
+    await openDangerZone();
     await page.getByLabel('Ids of subscriptions').fill(`${rows[0]?.id}\nunknown= ${rows[1]?.id}`);
     await button('Erase 3 records').click();
     await confirm('acme', 'Erase for good');
     await page.getByText('2 records erased, 1 not found').waitFor();
     expect((await api('/tenants/acme')).records).toBe(13);
     await open('tenants');
-    await page.getByRole('row', { name: /^acme 13 Loaded .* 0 / }).waitFor();
+    await page.getByRole('row', { name: /^acme 13 Loaded / }).waitFor();
+    await page.getByText('1 tenant, 13 records').waitFor();
+    await page.getByLabel('Search by name').fill('other');
+    await page.getByRole('heading', { name: 'No tenant has this in its name' }).waitFor();
   });
 
   test('the history of imports is filtered, and shows one with its rejected rows', async () => {
     await open('imports');
-    await page.getByLabel('Result').selectOption('failed');
+    await filterBy('failed', 'Result: Failed');
     const started = page.getByRole('table', { name: 'Imports' }).getByRole('link', { name: /UTC|20\d\d/ });
     await started.first().click();
     await page.getByText(/every row must be valid/).waitFor();
@@ -219,7 +232,18 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await dialog().getByLabel('Tenant').fill('acme');
     await dialog().getByLabel('Client id').fill('acme-web');
     await inDialog('Create client').click();
+    const given = page.waitForEvent('download');
+    await inDialog('JSON file').click();
+    const handedOver = JSON.parse(await readFile(await (await given).path(), 'utf8'));
+    await dialog().getByText(`subreport login --url ${service.url} --client-id acme-web`).waitFor();
     const first = await storeSecret('Client secret');
+    const [client_id, tenant] = ['acme-web', 'acme'];
+    expect(handedOver).toMatchObject({
+      client_id,
+      client_secret: first,
+      tenant,
+      token_url: `${service.url}/oauth2/token`,
+    });
     expect(await takesToken(first)).toBe(200);
     await page.getByRole('link', { name: 'acme-web' }).click();
     await button('Rotate secret').click();
@@ -259,6 +283,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
   });
 
   test('a client is deleted once its id is typed', async () => {
+    await openDangerZone();
     await button('Delete client').click();
     await confirm('acme-web', 'Delete for good');
     await page.getByRole('heading', { name: 'acme' }).waitFor();
@@ -314,14 +339,28 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     expect((await accepted()).status).toBe(401);
   });
 
-  test('the audit log is filtered by the address, and a wrong filter is named', async () => {
+  test('who deleted a client is found without the name of the action, and saved as CSV', async () => {
+    await open('audit');
+    await filterBy('delete', 'Action: Client deleted');
+    await page.getByRole('row', { name: /acme-web/ }).waitFor();
+    expect(new URL(page.url()).searchParams.get('action')).toBe('client.delete');
+    await filterBy('', 'Time', () => button('Last hour').click());
+    await page.getByRole('button', { name: /^Time: from / }).waitFor();
+    const download = page.waitForEvent('download');
+    await button('CSV').click();
+    const lines = (await readFile(await (await download).path(), 'utf8')).split('\r\n');
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toMatch(/^id,recorded_at,actor.kind,actor.id,actor.name,/);
+    expect(lines[1]).toMatch(/client.delete,acme,acme-web,ok/);
+  });
+
+  test('a filter in the address applies, and a wrong one is named', async () => {
     await open('audit?action=client.rotate');
-    await page.getByRole('table').getByText('client.rotate').waitFor();
+    await page.getByRole('table').getByText('Secret of a client rotated').waitFor();
     await page.getByRole('button', { name: /^Show entry/ }).click(); // only one
     await page.getByText('Correlation id').waitFor();
     await page.keyboard.press('Escape');
-    await page.getByLabel('From, UTC').fill('yesterday');
-    await page.keyboard.press('Enter');
+    await open('audit?since=yesterday');
     const refusal = page.getByRole('alert').getByText(/'since'/);
     await refusal.waitFor();
   });
@@ -384,6 +423,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     const reader = await openPage();
     await signIn(reader, readToken);
     await reader.goto(`${origin}/console/tenants/acme`);
+    await reader.locator('summary', { hasText: 'Danger zone' }).click();
     const remove = reader.getByRole('button', {
       name: 'Delete tenant',
       description: 'Your token needs the scope operator:write',
@@ -408,6 +448,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
 
   test('a tenant is deleted once its name is typed', async () => {
     await open('tenants/acme');
+    await openDangerZone();
     await button('Delete tenant').click();
     await dialog().getByText('13 records').waitFor();
     await confirm('acme', 'Delete for good');

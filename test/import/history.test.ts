@@ -211,6 +211,7 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
       started_at,
       ended_at,
       result: 'ok',
+      accepted: rows.length,
       outcome: 'loaded-with-rejects',
       rejected: 1,
     });

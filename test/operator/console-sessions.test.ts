@@ -49,6 +49,7 @@ describe.each(engines)("sessions of the operator's console on $engine", ({ openT
     ]);
     expect(signedIn.body).toEqual({
       operator: { id: expect.any(String), name: 'test', scopes: ['operator:read'] },
+      public_url: 'http://127.0.0.1',
       idle_seconds: 1_800,
       expires_at: new Date((clock.seconds + 1_800) * 1000).toISOString().replace('.000', ''),
       ends_at: new Date((clock.seconds + 43_200) * 1000).toISOString().replace('.000', ''),

@@ -25,6 +25,7 @@ const lastImport: LastImport = {
   ended_at: '2026-05-01T02:00:04Z',
   result: 'failed',
   outcome: 'failed',
+  accepted: 2,
   rejected: 1,
 };
 

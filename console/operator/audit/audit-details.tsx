@@ -14,6 +14,7 @@ export const AuditDetails = ({ entry }: { entry: AuditEntry }) => (
         <DefinitionList
           rows={[
             [texts.id, String(entry.id)],
+            [texts.action, <code key="action">{entry.action}</code>],
             [texts.actorId, entry.actor.id ?? strings.noValue],
             [texts.address, entry.address ?? strings.noValue],
             [

@@ -3,14 +3,18 @@ import type { AuditEntry } from '../../../src/contract/operator/audit.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { currentLocation } from '../../ui/location.tsx';
 import type { Column } from '../parts/data-table.tsx';
-import { FilterField, FilterSelect } from '../parts/filter-field.tsx';
+import { DownloadCsv } from '../parts/download-csv.tsx';
+import { FilterBar } from '../parts/filter-bar.tsx';
 import { formatSecond } from '../parts/format-time.ts';
+import { instantOf } from '../parts/instant-of.ts';
+import { clientFilter, tenantFilter, valueFilter } from '../parts/list-filter.tsx';
 import { ListView } from '../parts/list-view.tsx';
+import { periodFilter } from '../parts/period-filter.tsx';
 import { StateLabel } from '../parts/state-label.tsx';
 import { useList } from '../parts/use-list.ts';
 import { strings } from '../strings.ts';
+import { actionOptions } from './audit-actions.ts';
 import { AuditDetails } from './audit-details.tsx';
-import { instantOf } from './instant-of.ts';
 
 const { audit: texts } = strings;
 
@@ -28,7 +32,12 @@ const columns: readonly Column<AuditEntry>[] = [
       </>
     ),
   },
-  { label: texts.action, cell: ({ action }) => <code class="nowrap">{action}</code> },
+  {
+    label: texts.action,
+    cell: ({ action }) => (
+      <span title={action}>{actionOptions.find(({ value }) => value === action)?.label ?? action}</span>
+    ),
+  },
   { label: strings.tenant, cell: ({ tenant }) => tenant ?? strings.noValue },
   { label: texts.client, cell: ({ client_id: id }) => id ?? strings.noValue },
   {
@@ -43,11 +52,22 @@ const columns: readonly Column<AuditEntry>[] = [
   { label: texts.details, cell: (entry) => <AuditDetails entry={entry} /> },
 ];
 
+const outcomeOptions = outcomes.map((value) => ({ value, label: texts.outcomes[value] }));
+
+const filters = [
+  valueFilter({ name: 'action', label: texts.action, options: actionOptions }),
+  periodFilter,
+  tenantFilter,
+  clientFilter,
+  valueFilter({ name: 'actor', label: texts.actor, isOpen: true }),
+  valueFilter({ name: 'outcome', label: texts.outcome, options: outcomeOptions }),
+];
+
 /** Who did what, the newest first, with the filters of the address. */
 export function AuditPage() {
   const { query } = currentLocation.value;
   const value = (name: string): string | undefined => query.get(name) ?? undefined;
-  const list = useList('listAuditEntries', {
+  const wanted = {
     since: instantOf(value('since')),
     until: instantOf(value('until')),
     tenant: value('tenant'),
@@ -55,22 +75,13 @@ export function AuditPage() {
     action: value('action'),
     actor: value('actor'),
     outcome: value('outcome'),
-  });
+  };
+  const list = useList('listAuditEntries', wanted);
   return (
     <>
-      <div class="toolbar">
-        <FilterField name="since" label={texts.since} hint={texts.timeHint} />
-        <FilterField name="until" label={texts.until} hint={texts.timeHint} />
-        <FilterField name="tenant" label={strings.tenant} />
-        <FilterField name="client_id" label={texts.client} />
-        <FilterField name="action" label={texts.action} hint={texts.actionHint} />
-        <FilterField name="actor" label={texts.actor} hint={texts.actorHint} />
-        <FilterSelect
-          name="outcome"
-          label={texts.outcome}
-          options={outcomes.map((each) => ({ value: each, label: texts.outcomes[each] }))}
-        />
-      </div>
+      <FilterBar filters={filters}>
+        <DownloadCsv id="listAuditEntries" query={wanted} name="audit" />
+      </FilterBar>
       <ListView
         label={texts.title}
         list={list}

@@ -47,7 +47,7 @@ export function ClientActions({ client, onChanged }: ClientActionsProps) {
         </ActionButton>
       </div>
       {toggle.error !== undefined && <ErrorNote error={toggle.error} />}
-      {open === 'rotate' && <RotateSecret clientId={client.client_id} onRotated={onChanged} onClose={close} />}
+      {open === 'rotate' && <RotateSecret client={client} onRotated={onChanged} onClose={close} />}
       {open === 'edit' && <EditClient client={client} onSaved={onChanged} onClose={close} />}
     </div>
   );

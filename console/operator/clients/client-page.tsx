@@ -6,6 +6,7 @@ import { Link } from '../../ui/location.tsx';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import { call } from '../call.ts';
 import { Crumbs } from '../parts/crumbs.tsx';
+import { DangerZone } from '../parts/danger-zone.tsx';
 import { DefinitionList } from '../parts/definition-list.tsx';
 import { tenantPath } from '../parts/paths.ts';
 import { useResource } from '../parts/use-resource.ts';
@@ -41,7 +42,9 @@ export function ClientPage({ id }: { id: string }) {
             <ClientSecrets client={client} />
           </div>
           <ClientSessions client={client} onChanged={reload} />
-          <DeleteClient client={client} />
+          <DangerZone>
+            <DeleteClient client={client} />
+          </DangerZone>
         </>
       )}
     </>

@@ -2,7 +2,9 @@ import { KeyRound, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { currentLocation } from '../../ui/location.tsx';
 import { ActionButton } from '../parts/action-button.tsx';
-import { FilterField } from '../parts/filter-field.tsx';
+import { DownloadCsv } from '../parts/download-csv.tsx';
+import { FilterBar } from '../parts/filter-bar.tsx';
+import { tenantFilter } from '../parts/list-filter.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { itemOf } from '../parts/paths.ts';
 import { useList } from '../parts/use-list.ts';
@@ -12,6 +14,8 @@ import { ClientPage } from './client-page.tsx';
 import { CreateClient } from './create-client.tsx';
 
 const { clients: texts } = strings;
+
+const filters = [tenantFilter];
 
 /** All clients, or the one of the address. */
 export function ClientsPage() {
@@ -25,12 +29,12 @@ function AllClients() {
   const [isCreating, setCreating] = useState(false);
   return (
     <>
-      <div class="toolbar">
-        <FilterField name="tenant" label={strings.tenant} />
+      <FilterBar filters={filters}>
+        <DownloadCsv id="listClients" query={{ tenant }} name="clients" />
         <ActionButton permission="createClient" variant="primary" icon={Plus} onClick={() => setCreating(true)}>
           {texts.create}
         </ActionButton>
-      </div>
+      </FilterBar>
       <ListView
         label={texts.title}
         list={list}

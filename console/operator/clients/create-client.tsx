@@ -8,6 +8,7 @@ import { SecretDialog } from '../parts/secret-dialog.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { strings } from '../strings.ts';
 import { GrantChoice, ScopeChoice } from './client-choices.tsx';
+import { HandOver } from './hand-over.tsx';
 
 const { clients: texts } = strings;
 
@@ -36,7 +37,9 @@ export function CreateClient({ tenant, onCreated, onClose }: CreateClientProps) 
         what={texts.secret}
         secret={created.client_secret}
         onClose={onClose}
-      />
+      >
+        <HandOver credentials={{ ...created, client_secret: created.client_secret, tenant: form.tenant }} />
+      </SecretDialog>
     );
   return (
     <FormDialog
@@ -62,6 +65,7 @@ function useNewClient(fixedTenant: string | undefined) {
   const [scopes, setScopes] = useState<readonly Scope[]>(['subscription:read']);
   const [external, setExternal] = useState(false);
   return {
+    tenant,
     isComplete: tenant !== '' && (external ? id !== '' : grants.length > 0 && scopes.length > 0),
     bodyOf: () => ({
       tenant,

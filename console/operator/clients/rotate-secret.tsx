@@ -1,21 +1,23 @@
 import { useState } from 'preact/hooks';
+import type { ClientDetails } from '../../../src/contract/operator/client.ts';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { call } from '../call.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { SecretDialog } from '../parts/secret-dialog.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { strings } from '../strings.ts';
+import { HandOver } from './hand-over.tsx';
 
 const { rotation: texts } = strings.clients;
 
 interface RotateSecretProps {
-  readonly clientId: string;
+  readonly client: Pick<ClientDetails, 'client_id' | 'tenant'>;
   readonly onRotated: () => void;
   readonly onClose: () => void;
 }
 
 /** Asks how long the old secret stays valid, then shows the new one once. */
-export function RotateSecret({ clientId, onRotated, onClose }: RotateSecretProps) {
+export function RotateSecret({ client: { client_id: clientId, tenant }, onRotated, onClose }: RotateSecretProps) {
   const [hours, setHours] = useState('24');
   const [revokesTokens, setRevokesTokens] = useState(false);
   const [secret, setSecret] = useState<string>();
@@ -33,7 +35,9 @@ export function RotateSecret({ clientId, onRotated, onClose }: RotateSecretProps
         what={strings.clients.secret}
         secret={secret}
         onClose={onClose}
-      />
+      >
+        <HandOver credentials={{ client_id: clientId, client_secret: secret, tenant }} />
+      </SecretDialog>
     );
   return (
     <FormDialog

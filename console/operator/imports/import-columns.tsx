@@ -31,10 +31,10 @@ export const importColumns: readonly Column<Import>[] = [
   {
     label: texts.result,
     isWide: true,
-    cell: ({ outcome, options }) => (
+    cell: (value) => (
       <>
-        <ImportState outcome={outcome} />
-        {options.length > 0 && <span class="soft"> {options.join(', ')}</span>}
+        <ImportState value={value} />
+        {value.options.length > 0 && <span class="soft"> {value.options.join(', ')}</span>}
       </>
     ),
   },

@@ -125,7 +125,7 @@ const ModeChoice = ({ mode, onChange }: { mode: ImportMode; onChange: (mode: Imp
 );
 
 const titleOf = ({ result, isDryRun, counts }: ImportOutcome): string =>
-  texts.outcome(strings.imports.outcomes[result], isDryRun, counts.rejected);
+  texts.outcome(strings.imports.outcomeOf(result, counts.accepted, counts.rejected), result, isDryRun, counts.rejected);
 
 const Outcome = ({ outcome }: { outcome: ImportOutcome }) => (
   <section class="stack" aria-label={titleOf(outcome)}>

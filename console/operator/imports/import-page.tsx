@@ -54,7 +54,7 @@ const ImportProperties = ({ value }: { value: Import }) => (
   <Card title={texts.properties}>
     <DefinitionList
       rows={[
-        [texts.result, <ImportState key="result" outcome={value.outcome} />],
+        [texts.result, <ImportState key="result" value={value} />],
         [
           strings.tenant,
           <Link key="tenant" href={tenantPath(value.tenant)}>

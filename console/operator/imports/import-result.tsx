@@ -15,10 +15,18 @@ const tones = {
   interrupted: 'depleted',
 } as const;
 
-/** What became of an import, as a dot and words. */
-export const ImportState = ({ outcome }: { outcome: Import['outcome'] }) => (
-  <StateLabel tone={tones[outcome]}>{strings.imports.outcomes[outcome]}</StateLabel>
-);
+interface ImportStateProps {
+  readonly value: Pick<Import, 'outcome' | 'accepted' | 'rejected'> & Partial<Pick<Import, 'options'>>;
+}
+
+/** What became of an import, as a dot and words. A dry run that failed has done no harm. */
+export function ImportState({ value: { outcome, accepted, rejected, options = [] } }: ImportStateProps) {
+  if (outcome === 'failed' && options.includes('dry-run'))
+    return <StateLabel tone="depleted">{strings.imports.checkFailed}</StateLabel>;
+  return (
+    <StateLabel tone={tones[outcome]}>{strings.imports.outcomeOf(outcome, accepted ?? 0, rejected ?? 0)}</StateLabel>
+  );
+}
 
 /** How and when the last import of a tenant ended, with a link to it. */
 export const LastImportResult = ({ last, focusable }: { last: LastImport | null; focusable: boolean }) =>
@@ -27,7 +35,7 @@ export const LastImportResult = ({ last, focusable }: { last: LastImport | null;
   ) : (
     <>
       <Link href={importPath(last.id)}>
-        <ImportState outcome={last.outcome} />
+        <ImportState value={last} />
       </Link>{' '}
       <DateTime value={last.ended_at ?? last.started_at} focusable={focusable} />
     </>

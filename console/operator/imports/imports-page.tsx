@@ -1,7 +1,9 @@
 import { Upload } from 'lucide';
 import { importResults } from '../../../src/contract/operator/import.ts';
 import { currentLocation } from '../../ui/location.tsx';
-import { FilterField, FilterSelect } from '../parts/filter-field.tsx';
+import { DownloadCsv } from '../parts/download-csv.tsx';
+import { FilterBar } from '../parts/filter-bar.tsx';
+import { tenantFilter, valueFilter } from '../parts/list-filter.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { itemOf } from '../parts/paths.ts';
 import { useList } from '../parts/use-list.ts';
@@ -12,6 +14,10 @@ import { runningPollMs } from './running-poll.ts';
 
 const { imports: texts } = strings;
 
+const resultOptions = importResults.map((value) => ({ value, label: texts.outcomes[value] }));
+
+const filters = [tenantFilter, valueFilter({ name: 'result', label: texts.result, options: resultOptions })];
+
 /** The history of imports, or the import of the address. */
 export function ImportsPage() {
   const id = itemOf(currentLocation.value.path);
@@ -20,18 +26,13 @@ export function ImportsPage() {
 
 function History() {
   const { query } = currentLocation.value;
-  const filters = { tenant: query.get('tenant') ?? undefined, result: query.get('result') ?? undefined };
-  const list = useList('listImports', filters, { everyMs: runningPollMs });
+  const wanted = { tenant: query.get('tenant') ?? undefined, result: query.get('result') ?? undefined };
+  const list = useList('listImports', wanted, { everyMs: runningPollMs });
   return (
     <>
-      <div class="toolbar">
-        <FilterField name="tenant" label={strings.tenant} />
-        <FilterSelect
-          name="result"
-          label={texts.result}
-          options={importResults.map((value) => ({ value, label: texts.outcomes[value] }))}
-        />
-      </div>
+      <FilterBar filters={filters}>
+        <DownloadCsv id="listImports" query={wanted} name="imports" />
+      </FilterBar>
       <ListView
         label={texts.title}
         list={list}

@@ -1,4 +1,5 @@
-import { useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -12,24 +13,30 @@ interface SecretDialogProps {
   /** What it is: "Client secret". */
   readonly what: string;
   readonly secret: string;
+  /** Other forms of it. */
+  readonly children?: ComponentChildren;
   readonly onClose: () => void;
 }
 
 /** Shows a secret once. It closes only when the reader says that the secret is stored. */
-export function SecretDialog({ title, owner: [label, value], what, secret, onClose }: SecretDialogProps) {
+export function SecretDialog({ title, owner: [label, value], what, secret, children, onClose }: SecretDialogProps) {
+  const id = useId();
   const [isStored, setStored] = useState(false);
   return (
     <Dialog title={title}>
       <div class="stack">
-        <p>{strings.secret.onlyOnce}</p>
+        <p>{strings.secret.onlyOnce(what)}</p>
         <div class="secret-owner">
-          <span class="soft">{label}</span> <code>{value}</code>
+          <span>
+            <span class="soft">{label}</span> <code>{value}</code>
+          </span>
           <CopyButton text={value} what={label.toLowerCase()} />
         </div>
-        <div class="secret">
+        <div class="secret field">
+          <label for={id}>{what}</label>
           <textarea
+            id={id}
             class="control"
-            aria-label={what}
             rows={2}
             readOnly
             spellcheck={false}
@@ -38,6 +45,7 @@ export function SecretDialog({ title, owner: [label, value], what, secret, onClo
           />
           <CopyButton text={secret} what={what.toLowerCase()} />
         </div>
+        {children}
         <Checkbox
           label={strings.secret.stored}
           checked={isStored}

@@ -3,7 +3,8 @@ import type { OperatorResponse } from '../../../src/contract/operator/operations
 import { call, type Input } from '../call.ts';
 import { type Resource, useResource } from './use-resource.ts';
 
-type ListId = 'listTenants' | 'listClients' | 'listImports' | 'listOperators' | 'listAuditEntries';
+/** An operation that returns a list. */
+export type ListId = 'listTenants' | 'listClients' | 'listImports' | 'listOperators' | 'listAuditEntries';
 type Item<Id extends ListId> = OperatorResponse<Id> extends { readonly data: (infer I)[] } ? I : never;
 
 /** The first items of a list. */
@@ -49,7 +50,8 @@ export function useList<Id extends ListId>(
   return { ...rest, ...value, showMore };
 }
 
-async function readItems<Id extends ListId>(id: Id, input: Input<Id>, count: number): Promise<Items<Item<Id>>> {
+/** Reads the first `count` items of a list, in pages. */
+export async function readItems<Id extends ListId>(id: Id, input: Input<Id>, count: number): Promise<Items<Item<Id>>> {
   const items: Item<Id>[] = [];
   for (let cursor: string | undefined; ; ) {
     const limit = Math.min(limitMax, count - items.length);

@@ -11,6 +11,7 @@ import { ImportForm } from '../imports/import-form.tsx';
 import { LastImportResult } from '../imports/import-result.tsx';
 import { ImportsCard } from '../imports/imports-card.tsx';
 import { Crumbs } from '../parts/crumbs.tsx';
+import { DangerZone } from '../parts/danger-zone.tsx';
 import { Figures } from '../parts/figures.tsx';
 import { useResource } from '../parts/use-resource.ts';
 import { strings } from '../strings.ts';
@@ -51,10 +52,10 @@ export function TenantPage({ tenant: name }: { tenant: string }) {
       </Card>
       <ClientsCard tenant={name} />
       <ImportsCard tenant={name} changes={loads} />
-      <div class="columns">
+      <DangerZone>
         <EraseRecords tenant={name} onErased={reload} />
         <DeleteTenant tenant={tenant} />
-      </div>
+      </DangerZone>
     </>
   );
 }

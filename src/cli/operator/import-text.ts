@@ -1,4 +1,5 @@
 import type { LoadOutcome } from '../../contract/load.ts';
+import type { Import } from '../../contract/operator/import.ts';
 import type { RejectedRow } from '../../import/read-valid-rows.ts';
 import type { ReplaceSummary } from '../../import/replace-records.ts';
 
@@ -26,8 +27,14 @@ interface SummaryDetails {
   readonly resumedFrom: number;
 }
 
-/** An outcome in words, such as `loaded with rejects`. */
-export const outcomeText = (outcome: string): string => outcome.replaceAll('-', ' ');
+type CountedOutcome = Pick<Import, 'outcome' | 'accepted' | 'rejected'>;
+
+/** What became of an import in words: `loaded`, or with its counts: `2 loaded, 3 rejected`. */
+export function outcomeText({ outcome, accepted, rejected }: CountedOutcome): string {
+  if (outcome === 'loaded-with-rejects') return `${accepted} loaded, ${rejected} rejected`;
+  if (outcome === 'checked-with-rejects') return `${accepted} valid, ${rejected} rejected`;
+  return outcome;
+}
 
 export function summaryText(summary: ReplaceSummary, details: SummaryDetails): string {
   const { read, accepted, rejected, inserted, updated, unchanged, removed } = summary;
@@ -38,5 +45,5 @@ export function summaryText(summary: ReplaceSummary, details: SummaryDetails): s
     : `${accepted} valid (dry run: nothing was loaded)`;
   const more = rejected > shown ? ` (${shown} of them shown; --errors FILE writes all)` : '';
   const resumed = resumedFrom > 0 ? ` (resumed after row ${resumedFrom})` : '';
-  return `Tenant ${tenant}: ${outcomeText(outcome)}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}.`;
+  return `Tenant ${tenant}: ${outcome.replaceAll('-', ' ')}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}.`;
 }

@@ -79,16 +79,17 @@ const toCells = (row: Import): string[] => [
   row.id,
   row.started_at,
   row.tenant,
-  outcomeText(row.outcome),
+  outcomeText(row),
   String(row.read ?? '-'),
   String(row.rejected ?? '-'),
   row.read === null ? '-' : String((row.inserted ?? 0) + (row.updated ?? 0) + (row.removed ?? 0)),
   row.actor.name ?? row.actor.id,
 ];
 
-function toText({ actor, options, result: _, outcome, ...members }: Import): string {
+function toText(shown: Import): string {
+  const { actor, options, result: _, ...members } = shown;
   const by = `${actor.kind} ${actor.name ?? actor.id}`;
-  return Object.entries({ ...members, outcome: outcomeText(outcome), by, options: options.join(', ') || null })
+  return Object.entries({ ...members, outcome: outcomeText(shown), by, options: options.join(', ') || null })
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name.padEnd(10)}  ${value}`)
     .join('\n');

@@ -68,7 +68,7 @@ function addList(tenant: Command, output: Output): void {
           created_at,
           String(records),
           deleting_since === null ? String(revision) : `being deleted since ${deleting_since}`,
-          last_import === null ? '-' : outcomeText(last_import.outcome),
+          last_import === null ? '-' : outcomeText(last_import),
           last_good_import_at ?? '-',
         ],
       );

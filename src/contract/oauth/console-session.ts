@@ -49,6 +49,8 @@ export interface ConsoleSession extends SessionTimes {
 /** A session of the operator's console. */
 export interface OperatorSession extends SessionTimes {
   readonly operator: { readonly id: string; readonly name: string; readonly scopes: readonly string[] };
+  /** URL of the service for its clients: `PUBLIC_URL`. */
+  readonly public_url: string;
 }
 
 /**

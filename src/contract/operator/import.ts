@@ -74,6 +74,7 @@ const actor = Type.Object(
 const startedAt = time('When it started');
 const endedAt = nullableTime('When it ended; null while it runs, and if it was interrupted');
 const rejectedCount = count('Invalid rows', 1);
+const acceptedCount = count('Valid rows', 2);
 
 /** An import in the history. */
 export const Import = Type.Object(
@@ -95,7 +96,7 @@ export const Import = Type.Object(
     outcome: importOutcome,
     error: nullableText(2_048, 'Why it failed', null),
     read: count('Rows read', 3),
-    accepted: count('Valid rows', 2),
+    accepted: acceptedCount,
     rejected: rejectedCount,
     inserted: count('Records that were added', 2),
     updated: count('Records that were changed', 0),
@@ -115,6 +116,7 @@ export const LastImport = Type.Object(
     ended_at: endedAt,
     result: importResult,
     outcome: importOutcome,
+    accepted: acceptedCount,
     rejected: rejectedCount,
   },
   { additionalProperties: false, description: 'An import in the history, in short' },

@@ -12,6 +12,8 @@ interface SessionServing {
   readonly operatorSessions: OperatorSessions;
   /** URL at which browsers reach the listener, if it is configured. */
   readonly managementUrl?: string | undefined;
+  /** URL of the service for its clients. */
+  readonly publicUrl: string;
 }
 
 /** Returns the operator of a request, who must have the scope if one is given. */
@@ -23,7 +25,7 @@ type AuthorizeBySession = (request: FastifyRequest, scope?: OperatorScope) => Pr
  */
 export function addOperatorSessionRoutes(
   app: FastifyInstance,
-  { operatorGate, operatorSessions, managementUrl }: SessionServing,
+  { operatorGate, operatorSessions, managementUrl, publicUrl }: SessionServing,
   isHttps: boolean,
 ): AuthorizeBySession {
   const sessions = addSessionRoutes<SessionOperator, Omit<OperatorSession, keyof SessionTimes>>(app, {
@@ -41,7 +43,7 @@ export function addOperatorSessionRoutes(
     identify: (request, session) => {
       request.operator = accessOf(session);
     },
-    describe: ({ id, name, scopes }) => ({ operator: { id, name, scopes } }),
+    describe: ({ id, name, scopes }) => ({ operator: { id, name, scopes }, public_url: publicUrl }),
   });
   return async (request, scope) => {
     const operator = accessOf(await sessions.use(request, null));

@@ -1,0 +1,51 @@
+import { Copy, Download } from 'lucide';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton, copyText } from '../../ui/copy-button.tsx';
+import { announce } from '../../ui/live-region.tsx';
+import { strings as uiStrings } from '../../ui/strings.ts';
+import { saveFile } from '../parts/save-file.ts';
+import { session } from '../session/session.ts';
+import { strings } from '../strings.ts';
+import { type Credentials, credentialsFile, environmentFile, loginCommand } from './credentials.ts';
+
+const { handOver: texts } = strings.clients;
+
+/** The credentials of a client in the forms in which its owner needs them. */
+export function HandOver({ credentials }: { credentials: Credentials }) {
+  const state = session.state.value;
+  const url = 'session' in state ? state.session.public_url : '';
+  const { client_id: id, client_secret: secret } = credentials;
+  const copyBoth = async (): Promise<void> => {
+    const done = await copyText(texts.both(id, secret, `${url}/console`));
+    announce(done ? uiStrings.copied : uiStrings.notCopied);
+  };
+  return (
+    <div class="stack">
+      <div class="actions">
+        <Button icon={Copy} onClick={() => void copyBoth()}>
+          {texts.copyBoth}
+        </Button>
+        <Button icon={Download} onClick={() => saveFile(`${id}.env`, 'text/plain', environmentFile(url, credentials))}>
+          {texts.environment}
+        </Button>
+        <Button
+          icon={Download}
+          onClick={() => saveFile(`${id}.json`, 'application/json', credentialsFile(url, credentials))}
+        >
+          {texts.json}
+        </Button>
+      </div>
+      <Line label={texts.terminal} text={loginCommand(url, id)} />
+      <Line label={texts.console} text={`${url}/console`} />
+    </div>
+  );
+}
+
+const Line = ({ label, text }: { label: string; text: string }) => (
+  <div class="secret-owner">
+    <span>
+      <span class="soft">{label}</span> <code>{text}</code>
+    </span>
+    <CopyButton text={text} what={label.toLowerCase()} />
+  </div>
+);

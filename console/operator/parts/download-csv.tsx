@@ -1,0 +1,36 @@
+import { Download } from 'lucide';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { announce } from '../../ui/live-region.tsx';
+import { strings } from '../strings.ts';
+import { csvOf } from './csv-of.ts';
+import { saveFile } from './save-file.ts';
+import { useAction } from './use-action.ts';
+import { type ListId, readItems } from './use-list.ts';
+
+interface DownloadCsvProps {
+  readonly id: ListId;
+  readonly query: Readonly<Record<string, string | undefined>>;
+  /** Name of the file, without its extension. */
+  readonly name: string;
+}
+
+/** Items of a file at most: more would be a request for each hundred of them, for minutes. */
+const itemsMax = 20_000;
+
+/** A button that saves all items of a list, with its filters, as CSV. */
+export function DownloadCsv({ id, query, name }: DownloadCsvProps) {
+  const { run, isBusy, error } = useAction(async () => {
+    const { items, hasMore } = await readItems(id, { query }, itemsMax);
+    saveFile(`${name}.csv`, 'text/csv', csvOf(items));
+    announce(strings.csv.saved(items.length, hasMore));
+  });
+  return (
+    <>
+      <Button icon={Download} busy={isBusy} onClick={() => void run()}>
+        {strings.csv.button}
+      </Button>
+      {error !== undefined && <ErrorNote error={error} />}
+    </>
+  );
+}

@@ -1,0 +1,120 @@
+import { PickList } from '../../ui/pick-list.tsx';
+import { strings } from '../strings.ts';
+import { useList } from './use-list.ts';
+
+/** Changes of parameters of the address; `undefined` removes one. */
+export type FilterChanges = Readonly<Record<string, string | undefined>>;
+
+/** A filter that is complete, as the list of filters offers it. */
+interface Suggestion {
+  /** The value in words. */
+  readonly value: string;
+  readonly detail?: string | undefined;
+  readonly changes: FilterChanges;
+}
+
+/** A filter of a list, kept in parameters of the address. */
+export interface ListFilter {
+  readonly label: string;
+  /** Its parameters. */
+  readonly names: readonly string[];
+  /** The value of the address in words. */
+  readonly describe: (query: URLSearchParams) => string;
+  /** Returns what a typed text can mean. A hook: called in each rendering of an open list. */
+  readonly useSuggestions: () => (typed: string) => readonly Suggestion[];
+  readonly Editor: (props: { readonly onApply: (changes: FilterChanges) => void }) => preact.JSX.Element;
+}
+
+/** A value that a filter offers. */
+export interface FilterOption {
+  readonly value: string;
+  readonly label: string;
+  /** The heading in the list. */
+  readonly group?: string;
+  /** Shown beside the label, and searched too. */
+  readonly detail?: string;
+}
+
+interface ValueFilter {
+  /** The parameter of the address and of the list. */
+  readonly name: string;
+  readonly label: string;
+  /** The values that are offered. */
+  readonly options?: readonly FilterOption[];
+  /** Reads the values that are offered. A hook. */
+  readonly useOptions?: () => readonly FilterOption[];
+  /** Whether any other text is a value too. */
+  readonly isOpen?: boolean;
+}
+
+/** A filter with one value, which is chosen from a list or typed. */
+export function valueFilter(filter: ValueFilter): ListFilter {
+  const { name, label, options: fixed = [], useOptions = () => fixed, isOpen = false } = filter;
+  const find = (options: readonly FilterOption[], typed: string): readonly FilterOption[] => {
+    const wanted = typed.trim().toLowerCase();
+    const found = options.filter((option) => `${option.label} ${option.detail ?? ''}`.toLowerCase().includes(wanted));
+    const isNew = isOpen && wanted !== '' && !options.some(({ value }) => value === typed.trim());
+    return isNew ? [...found, { value: typed.trim(), label: typed.trim() }] : found;
+  };
+  return {
+    label,
+    names: [name],
+    describe: (query) => {
+      const value = query.get(name) ?? '';
+      return fixed.find((option) => option.value === value)?.label ?? value;
+    },
+    useSuggestions: () => {
+      const options = useOptions();
+      return (typed) =>
+        find(options, typed).map((option) => ({
+          value: option.label,
+          detail: option.detail,
+          changes: { [name]: option.value },
+        }));
+    },
+    Editor: ({ onApply }) => {
+      const options = useOptions();
+      return (
+        <PickList
+          label={label}
+          placeholder={label}
+          none={isOpen ? strings.filters.type : strings.filters.noValue}
+          options={(typed) =>
+            find(options, typed).map(({ value, ...shown }) => ({
+              key: value,
+              ...shown,
+              onPick: () => onApply({ [name]: value }),
+            }))
+          }
+        />
+      );
+    },
+  };
+}
+
+/** Tenants and clients that a list offers; others can be typed. */
+const offered = 200;
+
+const useTenants = (): readonly FilterOption[] =>
+  (useList('listTenants', {}, { first: offered }).items ?? []).map(({ tenant }) => ({ value: tenant, label: tenant }));
+
+const useClients = (): readonly FilterOption[] =>
+  (useList('listClients', {}, { first: offered }).items ?? []).map(({ client_id: id, tenant }) => ({
+    value: id,
+    label: id,
+    detail: tenant,
+  }));
+
+export const tenantFilter = valueFilter({
+  name: 'tenant',
+  label: strings.tenant,
+  useOptions: useTenants,
+  isOpen: true,
+});
+
+export const clientFilter = valueFilter({
+  name: 'client_id',
+  label: strings.client,
+  useOptions: useClients,
+  isOpen: true,
+});
