@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createTextCipher } from '../auth/keys/key-cipher.ts';
 import type { Directory, Store } from '../storage/store.ts';
 import {
   freeIdempotencyKey,
@@ -55,12 +55,12 @@ export async function performOnce(
     if (first.fingerprint !== fingerprint) throw keyReused();
     if (first.response === null) throw stillRunning();
     const { status, body } = first.response;
-    const opened = openResponse(token, body);
+    const opened = await cipherOf(token).decrypt(body);
     if (opened === undefined) throw usedInOtherSession();
     return { status, body: opened, isReplayed: true };
   }
   const keep: KeepResponse = async (directory, { status, body }) => {
-    const sealed = { status, body: sealResponse(token, body) };
+    const sealed = { status, body: await cipherOf(token).encrypt(body) };
     if (!(await storeKeyedResponse(directory, request, createdAt, sealed))) throw stillRunning();
   };
   const response = await work(keep).catch(async (error: unknown) => {
@@ -94,32 +94,8 @@ const stillRunning = () =>
     'Cannot repeat the request: the first one with this Idempotency-Key must have ended; try again shortly',
   );
 
-const algorithm = 'aes-256-gcm';
-const nonceBytes = 12;
-const tagBytes = 16;
-
 /**
- * Encrypts a response with a key derived from the caller's token (HKDF, RFC 5869). The service
- * stores only the token's hash, so a reader of the store cannot decrypt the response.
+ * Encrypts a response with a key derived from the caller's token. The service stores only the
+ * token's hash, so a reader of the store cannot decrypt the response.
  */
-function sealResponse(token: string, text: string): string {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(algorithm, deriveKey(token), nonce);
-  const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-  return sealed.toString('base64url');
-}
-
-/** Decrypts a response of `sealResponse`; `undefined` with another token, or if it was changed. */
-function openResponse(token: string, sealed: string): string | undefined {
-  const bytes = Buffer.from(sealed, 'base64url');
-  const decipher = createDecipheriv(algorithm, deriveKey(token), bytes.subarray(0, nonceBytes));
-  decipher.setAuthTag(bytes.subarray(-tagBytes));
-  try {
-    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]).toString('utf8');
-  } catch {
-    return undefined; // the authentication tag does not match
-  }
-}
-
-const deriveKey = (token: string): Uint8Array =>
-  new Uint8Array(hkdfSync('sha256', token, 'subreport', 'idempotency_key', 32));
+const cipherOf = (token: string) => createTextCipher(token, 'idempotency_key');

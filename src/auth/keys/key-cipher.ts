@@ -23,26 +23,21 @@ export interface KeyCipher {
 }
 
 /**
- * Creates the cipher of the service's private keys: JWE with a direct 256-bit key and AES-GCM (RFC
- * 7516, RFC 7518 §5.3); the key is derived from the operator's secret (HKDF, RFC 5869). Keys that
- * are stored unencrypted or under the previous secret are still read.
+ * Creates the cipher of the service's private keys, with the operator's secret. Keys that are stored
+ * unencrypted or under the previous secret are still read.
  */
 export function createKeyCipher(secret: string | undefined, secretBefore: string | undefined): KeyCipher {
-  const current = secret === undefined ? undefined : deriveKey(secret);
-  const before = secretBefore === undefined ? undefined : deriveKey(secretBefore);
+  const cipherOf = (each: string | undefined) => (each === undefined ? undefined : createTextCipher(each, 'auth_key'));
+  const current = cipherOf(secret);
+  const before = cipherOf(secretBefore);
   return {
     encrypts: current !== undefined,
-    async seal(jwk) {
-      if (current === undefined) return jwk;
-      return new CompactEncrypt(new TextEncoder().encode(jwk))
-        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
-        .encrypt(current);
-    },
+    seal: async (jwk) => (current === undefined ? jwk : current.encrypt(jwk)),
     async open(stored) {
       if (stored.startsWith('{')) return { jwk: stored, storedAs: 'clear' };
-      for (const key of [current, before]) {
-        const jwk = key === undefined ? undefined : await decrypt(stored, key);
-        if (jwk !== undefined) return { jwk, storedAs: key === current ? 'current' : 'previous' };
+      for (const cipher of [current, before]) {
+        const jwk = await cipher?.decrypt(stored);
+        if (jwk !== undefined) return { jwk, storedAs: cipher === current ? 'current' : 'previous' };
       }
       const given = current === undefined ? 'it is not set' : 'it is a different one';
       throw new KeyError(
@@ -53,19 +48,23 @@ export function createKeyCipher(secret: string | undefined, secretBefore: string
   };
 }
 
-/** Derives a key of 256 bits. The secret is random, so a slow derivation would add nothing. */
-function deriveKey(secret: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', secret, 'subreport', 'auth_key', 32));
-}
-
-async function decrypt(stored: string, key: Uint8Array): Promise<string | undefined> {
-  try {
-    const { plaintext } = await compactDecrypt(stored, key, {
-      keyManagementAlgorithms: ['dir'],
-      contentEncryptionAlgorithms: ['A256GCM'],
-    });
-    return new TextDecoder().decode(plaintext);
-  } catch {
-    return undefined; // sealed with another secret, or changed: the caller says so
-  }
+/**
+ * Creates a cipher of text: JWE with a direct 256-bit key and AES-GCM (RFC 7516, RFC 7518 §5.3). The
+ * key is derived from a secret for one purpose (HKDF, RFC 5869); the secret is random, so a slow
+ * derivation would add nothing. What another secret encrypted is `undefined`.
+ */
+export function createTextCipher(secret: string, purpose: string) {
+  const key = new Uint8Array(hkdfSync('sha256', secret, 'subreport', purpose, 32));
+  const algorithms = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] };
+  return {
+    encrypt: (text: string): Promise<string> =>
+      new CompactEncrypt(new TextEncoder().encode(text))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+        .encrypt(key),
+    decrypt: (encrypted: string): Promise<string | undefined> =>
+      compactDecrypt(encrypted, key, algorithms).then(
+        ({ plaintext }) => new TextDecoder().decode(plaintext),
+        () => undefined, // encrypted with another secret, or changed: the caller says so
+      ),
+  };
 }
