@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { reportFormats } from './report.ts';
-import { plainText, printableAscii, wholeNumber } from './schema.ts';
+import { plain, printable, wholeNumber } from './schema.ts';
 import { Type } from './type.ts';
 
 /** A query parameter that is `true` or `false`; absent means `false`. */
@@ -40,12 +40,7 @@ export const rejectedRowsShown = 100;
 
 const fieldFault = Type.Object(
   {
-    field: Type.String({
-      maxLength: 256,
-      pattern: plainText,
-      description: 'Name of the field; empty if the row as a whole is invalid',
-      examples: ['iccid'],
-    }),
+    field: plain(256, 'Name of the field; empty if the row as a whole is invalid', 'iccid'),
     value: Type.Union([Type.String({ maxLength: 1024 }), Type.Null()], {
       description: 'The value as JSON, shortened; null if there is none, or if it is personal data',
       examples: ['"89445"'],
@@ -101,7 +96,7 @@ export const outcomeMeanings =
 /** The result of a load. */
 export const LoadSummary = Type.Object(
   {
-    tenant: Type.String({ maxLength: 256, pattern: plainText, description: 'The tenant', examples: ['acme'] }),
+    tenant: plain(256, 'The tenant', 'acme'),
     import_id: Type.String({
       format: 'uuid',
       maxLength: 36,
@@ -134,12 +129,11 @@ export const LoadSummary = Type.Object(
       maxItems: rejectedRowsShown,
       description: `The first ${rejectedRowsShown} rejected rows`,
     }),
-    correlation_id: Type.String({
-      maxLength: 256,
-      pattern: printableAscii,
-      description: 'The X-Correlation-ID of the request, or a generated one',
-      examples: ['9f8a6c1e-4b07-4f7e-9a53-3f1f2f6a7c10'],
-    }),
+    correlation_id: printable(
+      256,
+      'The X-Correlation-ID of the request, or a generated one',
+      '9f8a6c1e-4b07-4f7e-9a53-3f1f2f6a7c10',
+    ),
   },
   { additionalProperties: false, description: 'What a load did' },
 );

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { errorTable } from './error.ts';
 import type { ErrorCode } from './error-code.ts';
-import { printableAscii } from './schema.ts';
+import { printable } from './schema.ts';
 import { Type } from './type.ts';
 
 /** An invalid parameter or header of a request: its name, its value and the rule that it breaks. */
@@ -33,11 +33,7 @@ export const Problem = Type.Object(
       description: 'One sentence for each problem',
     }),
     errors: Type.Array(Fault, { maxItems: 256, description: 'One entry for each invalid parameter or header' }),
-    correlation_id: Type.String({
-      maxLength: 256,
-      pattern: printableAscii,
-      description: 'The X-Correlation-ID of the response',
-    }),
+    correlation_id: printable(256, 'The X-Correlation-ID of the response'),
   },
   { additionalProperties: false, description: 'An error (RFC 9457)' },
 );

@@ -24,6 +24,17 @@ export const plainText = '^[^\\u0000-\\u001f\\u007f]*$';
 /** Pattern of strings for machines: printable ASCII. */
 export const printableAscii = '^[\\x20-\\x7e]*$';
 
+/** The schema of a string of printable ASCII, with an example if any is useful. */
+export const printable = (maxLength: number, description: string, example?: string) =>
+  stringOf(printableAscii, maxLength, description, example);
+
+/** The same for a string that people write. */
+export const plain = (maxLength: number, description: string, example?: string) =>
+  stringOf(plainText, maxLength, description, example);
+
+const stringOf = (pattern: string, maxLength: number, description: string, example: string | undefined) =>
+  Type.String({ maxLength, pattern, description, ...(example !== undefined && { examples: [example] }) });
+
 /** The schema of a number of things, from 0. */
 export const wholeNumber = (description: string, example: number) =>
   Type.Integer({

@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
 import { tokenErrorTable } from '../error-code.ts';
-import { printableAscii } from '../schema.ts';
+import { printable } from '../schema.ts';
 import { Type } from '../type.ts';
 import { grantTypes } from './grant.ts';
 
-const secretText = (description: string) => Type.String({ maxLength: 4096, pattern: printableAscii, description });
+const secretText = (description: string) => printable(4096, description);
 
 /**
  * The form fields of a token request (`spec.md` "Authentication", items 3 and 5; RFC 6749 §4.4.2,
@@ -26,11 +26,7 @@ export const TokenRequest = Type.Object(
  */
 export const TokenResponse = Type.Object(
   {
-    access_token: Type.String({
-      maxLength: 4096,
-      pattern: printableAscii,
-      description: 'The access token, a JWT (RFC 9068)',
-    }),
+    access_token: printable(4096, 'The access token, a JWT (RFC 9068)'),
     token_type: Type.Literal('Bearer', { maxLength: 6 }),
     expires_in: Type.Integer({
       minimum: 1,
@@ -38,29 +34,19 @@ export const TokenResponse = Type.Object(
       format: 'int32',
       description: 'Seconds until the access token expires',
     }),
-    refresh_token: Type.Optional(
-      Type.String({
-        maxLength: 512,
-        pattern: printableAscii,
-        description: 'The refresh token; each refresh returns a new one',
-      }),
-    ),
+    refresh_token: Type.Optional(printable(512, 'The refresh token; each refresh returns a new one')),
     refresh_expires_in: Type.Integer({
       minimum: 0,
       maximum: 2_592_000,
       format: 'int32',
       description: 'Seconds until the refresh token expires; 0 if there is none',
     }),
-    scope: Type.String({ maxLength: 512, pattern: printableAscii, description: 'The scopes of the access token' }),
+    scope: printable(512, 'The scopes of the access token'),
     'not-before-policy': Type.Optional(
       Type.Literal(0, { format: 'int32', description: 'Always 0, for compatibility with Keycloak' }),
     ),
     session_state: Type.Optional(
-      Type.String({
-        maxLength: 64,
-        pattern: printableAscii,
-        description: 'Session identifier, the same after every refresh; for compatibility with Keycloak',
-      }),
+      printable(64, 'Session identifier, the same after every refresh; for compatibility with Keycloak'),
     ),
   },
   { additionalProperties: false, description: 'A token response' },
@@ -78,8 +64,7 @@ export const TokenQuery = Type.Object(
   { description: 'The token of a revocation or introspection request; unknown fields are ignored' },
 );
 
-const claimText = (description: string) =>
-  Type.Optional(Type.String({ maxLength: 2048, pattern: printableAscii, description }));
+const claimText = (description: string) => Type.Optional(printable(2048, description));
 const claimTime = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: 99_999_999_999, format: 'int64', description }));
 
@@ -108,9 +93,7 @@ export type IntrospectionResponse = Static<typeof IntrospectionResponse>;
 export const TokenErrorBody = Type.Object(
   {
     error: Type.String({ enum: Object.keys(tokenErrorTable), maxLength: 32 }),
-    error_description: Type.Optional(
-      Type.String({ maxLength: 512, pattern: printableAscii, description: 'A sentence for developers' }),
-    ),
+    error_description: Type.Optional(printable(512, 'A sentence for developers')),
   },
   { additionalProperties: false, description: 'A rejected token request (RFC 6749 §5.2)' },
 );

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { grantTypes, scopes as knownScopes, refreshTokenUses } from '../oauth/grant.ts';
-import { plainText, printableAscii, wholeNumber } from '../schema.ts';
+import { plain, plainText, printable, printableAscii, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
 import { listOf, listParameters, nullableTime, time } from './operation.ts';
 
@@ -120,12 +120,11 @@ export const ClientDetails = Type.Object(
 );
 export type ClientDetails = Static<typeof ClientDetails>;
 
-const clientSecret = Type.String({
-  maxLength: 512,
-  pattern: plainText,
-  description: 'Its secret. It is shown only once; the service stores its hash. Absent for an external client',
-  examples: ['Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgc2VjcmV0'],
-});
+const clientSecret = plain(
+  512,
+  'Its secret. It is shown only once; the service stores its hash. Absent for an external client',
+  'Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgc2VjcmV0',
+);
 
 /** The credentials of a new client. */
 export const ClientCredentials = Type.Object(
@@ -136,12 +135,7 @@ export const ClientCredentials = Type.Object(
 /** A session of a client. */
 export const ClientSession = Type.Object(
   {
-    session: Type.String({
-      maxLength: 64,
-      pattern: printableAscii,
-      description: 'Its id',
-      examples: ['1b0cQwCqv0nN3x7b1cPq9A'],
-    }),
+    session: printable(64, 'Its id', '1b0cQwCqv0nN3x7b1cPq9A'),
     scopes: members.scopes,
     started_at: nullableTime('When it began; null if that is not known'),
     last_used_at: time('When its refresh token was last used'),
@@ -236,12 +230,7 @@ export const Revocation = Type.Object(
 export const RevokedTokens = Type.Object(
   {
     client_id: clientId,
-    revoked: Type.String({
-      maxLength: 64,
-      pattern: printableAscii,
-      description: "'all', or the id of the session",
-      examples: ['all'],
-    }),
+    revoked: printable(64, "'all', or the id of the session", 'all'),
   },
   { additionalProperties: false, description: 'Which tokens were revoked' },
 );

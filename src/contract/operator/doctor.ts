@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { plainText, printableAscii, wholeNumber } from '../schema.ts';
+import { plainText, printable, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
 import { type OperatorOperation, time } from './operation.ts';
 
@@ -27,18 +27,8 @@ export const DoctorResult = Type.Object(
     ok: Type.Boolean({ description: 'Whether every check passed' }),
     started_at: time('When it started'),
     finished_at: time('When it finished'),
-    host: Type.String({
-      maxLength: 256,
-      pattern: printableAscii,
-      description: 'The machine that checked',
-      examples: ['db-1'],
-    }),
-    version: Type.String({
-      maxLength: 64,
-      pattern: printableAscii,
-      description: 'Its version of subreport',
-      examples: ['0.2.0'],
-    }),
+    host: printable(256, 'The machine that checked', 'db-1'),
+    version: printable(64, 'Its version of subreport', '0.2.0'),
     checked: wholeNumber('Number of checks', 6),
     problems: wholeNumber('Number of checks that failed', 0),
     checks: Type.Array(doctorCheck, {

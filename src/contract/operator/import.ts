@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { loadOutcomes, outcomeMeanings } from '../load.ts';
-import { plainText, printableAscii } from '../schema.ts';
+import { plainText, printable } from '../schema.ts';
 import { Type } from '../type.ts';
 import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
 
@@ -65,7 +65,7 @@ const nullableText = (maxLength: number, description: string, example: string | 
 const actor = Type.Object(
   {
     kind: word(['command', 'client', 'operator'], 'A user who ran a command, a client, or an operator with a token'),
-    id: Type.String({ maxLength: 256, pattern: printableAscii, description: 'User name or id', examples: ['ada'] }),
+    id: printable(256, 'User name or id', 'ada'),
     name: nullableText(100, "Name of the operator's token; null for others", null),
   },
   { additionalProperties: false, description: 'Who started it' },

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { printableAscii } from '../schema.ts';
+import { printable, printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
 import { listOf, nullableTime, type OperatorOperation, time } from './operation.ts';
 
@@ -16,13 +16,8 @@ export const Key = Type.Object(
       description: 'access: signs access tokens; refresh: protects refresh tokens',
       examples: ['access'],
     }),
-    kid: Type.String({
-      maxLength: 64,
-      pattern: printableAscii,
-      description: 'Thumbprint of the key (RFC 7638)',
-      examples: ['m9vRcR2m0i3bqYwCqv0nN3x7b1cPq9AkV2Zq8tYw4Nf'],
-    }),
-    alg: Type.String({ maxLength: 16, pattern: printableAscii, description: 'Its algorithm', examples: ['ES256'] }),
+    kid: printable(64, 'Thumbprint of the key (RFC 7638)', 'm9vRcR2m0i3bqYwCqv0nN3x7b1cPq9AkV2Zq8tYw4Nf'),
+    alg: printable(16, 'Its algorithm', 'ES256'),
     state: Type.String({
       maxLength: 16,
       pattern: printableAscii,

@@ -1,12 +1,12 @@
 import type { Static } from 'typebox';
-import { plainText, printableAscii } from '../schema.ts';
+import { plain, plainText, printable } from '../schema.ts';
 import { Type } from '../type.ts';
 import { listOf, type OperatorOperation } from './operation.ts';
 
 /** A setting in force. */
 export const Setting = Type.Object(
   {
-    name: Type.String({ maxLength: 64, pattern: printableAscii, description: 'Its name', examples: ['PORT'] }),
+    name: printable(64, 'Its name', 'PORT'),
     value: Type.Union([Type.String({ maxLength: 8_192, pattern: plainText, examples: ['8080'] }), Type.Null()], {
       description: 'Its value; null for a secret',
       examples: ['8080'],
@@ -18,12 +18,7 @@ export const Setting = Type.Object(
       description: 'Where the value comes from',
       examples: ['default'],
     }),
-    description: Type.String({
-      maxLength: 1_024,
-      pattern: plainText,
-      description: 'What it means',
-      examples: ['Port to listen on'],
-    }),
+    description: plain(1_024, 'What it means', 'Port to listen on'),
   },
   { additionalProperties: false, description: 'A setting in force' },
 );

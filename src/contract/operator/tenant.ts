@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { plainText, wholeNumber } from '../schema.ts';
+import { plain, wholeNumber } from '../schema.ts';
 import { SubscriptionId } from '../subscription.ts';
 import { Type } from '../type.ts';
 import { LastImport } from './import.ts';
@@ -15,7 +15,7 @@ export const tenantName = Type.String({
   examples: ['acme'],
 });
 
-const tenant = Type.String({ maxLength: 256, pattern: plainText, description: 'Its name', examples: ['acme'] });
+const tenant = plain(256, 'Its name', 'acme');
 
 /** A tenant of the operator. */
 export const Tenant = Type.Object(

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { operatorScopes } from '../oauth/grant.ts';
-import { plainText, printableAscii } from '../schema.ts';
+import { plainText, printable, printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
 import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
 
@@ -46,7 +46,7 @@ const currentToken = Type.String({
 });
 
 const members = {
-  id: Type.String({ maxLength: 64, pattern: printableAscii, description: 'Its id', examples: ['op-3f1f2f6a7c10'] }),
+  id: printable(64, 'Its id', 'op-3f1f2f6a7c10'),
   name: operatorName,
   scopes,
   created_at: time('When it was created'),
@@ -66,12 +66,11 @@ export type Operator = Static<typeof Operator>;
 export const CreatedOperator = Type.Object(
   {
     ...members,
-    token: Type.String({
-      maxLength: 128,
-      pattern: printableAscii,
-      description: 'The token. It is shown only once; the service stores its hash',
-      examples: ['sro_Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCB0b2s'],
-    }),
+    token: printable(
+      128,
+      'The token. It is shown only once; the service stores its hash',
+      'sro_Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCB0b2s',
+    ),
   },
   { additionalProperties: false, description: 'A new token of an operator' },
 );
