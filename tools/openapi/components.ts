@@ -7,7 +7,14 @@ import {
   TokenRequest,
   TokenResponse,
 } from '../../src/contract/oauth/token.ts';
-import { operatorSchemas } from '../../src/contract/operator/operations.ts';
+import * as audit from '../../src/contract/operator/audit.ts';
+import * as client from '../../src/contract/operator/client.ts';
+import * as doctor from '../../src/contract/operator/doctor.ts';
+import * as imports from '../../src/contract/operator/import.ts';
+import * as key from '../../src/contract/operator/key.ts';
+import * as setting from '../../src/contract/operator/setting.ts';
+import * as tenant from '../../src/contract/operator/tenant.ts';
+import * as token from '../../src/contract/operator/token.ts';
 import { Fault, Problem } from '../../src/contract/problem.ts';
 import { Product } from '../../src/contract/product.ts';
 import { exportSummaryPreference } from '../../src/contract/report.ts';
@@ -16,6 +23,14 @@ import { Subscription } from '../../src/contract/subscription.ts';
 import { SubscriptionSummary } from '../../src/contract/summary.ts';
 import { namedExamples } from './examples.ts';
 import type { Json } from './responses.ts';
+
+/** The schemas of the operator's API: the exports whose names begin with a capital letter. */
+function schemasIn(...modules: readonly object[]): Record<string, object> {
+  const exported = modules
+    .flatMap((each) => Object.entries(each as Record<string, object>))
+    .filter(([name]) => /^[A-Z]/.test(name));
+  return Object.fromEntries(exported.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
 
 /** The named schemas of the documents. Other schemas refer to them with `$ref`. */
 const named: Readonly<Record<string, object>> = {
@@ -32,7 +47,7 @@ const named: Readonly<Record<string, object>> = {
   IntrospectionResponse,
   LoadSummary,
   RejectedRow,
-  ...operatorSchemas,
+  ...schemasIn(tenant, client, imports, doctor, setting, key, token, audit),
 };
 
 /**

@@ -163,7 +163,7 @@ function describeApiOperation(operation: OperatorOperation): Json {
     }),
     responses: {
       [success.status]: response(
-        success.description,
+        success.description ?? descriptionOf(success.schema),
         referring(success.schema) as Json,
         isPost ? ['Idempotency-Replayed'] : [],
         success.example,

@@ -101,12 +101,7 @@ export const auditOperations = {
       actor: name('Only by the actor with this id or name', 'billing'),
       outcome: name('Only with this outcome: ok, refused, failed or started', 'refused'),
     },
-    response: {
-      status: 200,
-      description: 'A page of the audit log',
-      schema: listOf(AuditEntry, 'A page of the audit log'),
-      example: 'auditEntries',
-    },
+    response: { status: 200, schema: listOf(AuditEntry, 'A page of the audit log'), example: 'auditEntries' },
     sample: { query: { outcome: 'refused' } },
   },
 } as const satisfies Record<string, OperatorOperation>;

@@ -140,12 +140,7 @@ export const importOperations = {
       'Returns the imports by commands and over HTTP, the newest first. An import whose process was killed is interrupted. The history is kept for IMPORT_HISTORY_DAYS.',
     scope: 'operator:read',
     query: { ...listParameters, tenant, result: word(importResults, 'Only imports with this result') },
-    response: {
-      status: 200,
-      description: 'A page of imports',
-      schema: listOf(Import, 'A page of imports'),
-      example: 'imports',
-    },
+    response: { status: 200, schema: listOf(Import, 'A page of imports'), example: 'imports' },
     sample: { query: { result: 'failed' } },
   },
   getImport: {

@@ -17,7 +17,8 @@ export interface OperatorOperation extends Operation {
   readonly bodyBytesMax?: number;
   readonly response: {
     readonly status: 200 | 201;
-    readonly description: string;
+    /** That of the schema if absent. */
+    readonly description?: string;
     readonly schema: TSchema;
     /** The name of an example in `openapi/operator-examples.ts`. */
     readonly example: string;

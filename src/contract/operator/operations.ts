@@ -2,25 +2,14 @@ import type { Static, TObject, TSchema } from 'typebox';
 import { type Operation, operations } from '../operations.ts';
 import { printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
-import { AuditEntry, auditOperations } from './audit.ts';
-import {
-  Client,
-  ClientCredentials,
-  ClientDetails,
-  ClientSession,
-  ClientUpdate,
-  NewClient,
-  Revocation,
-  RotatedClient,
-  Rotation,
-} from './client.ts';
+import { auditOperations } from './audit.ts';
 import { clientOperations } from './client-operations.ts';
-import { DoctorResult, doctorOperations } from './doctor.ts';
-import { Import, importId, importOperations } from './import.ts';
-import { Key, KeyRotation, keyOperations } from './key.ts';
-import { Setting, settingOperations } from './setting.ts';
-import { DeletedTenant, Erasure, ErasureSummary, NewTenant, Tenant, tenantOperations } from './tenant.ts';
-import { CreatedOperator, NewOperator, Operator, operatorTokenOperations } from './token.ts';
+import { doctorOperations } from './doctor.ts';
+import { importId, importOperations } from './import.ts';
+import { keyOperations } from './key.ts';
+import { settingOperations } from './setting.ts';
+import { tenantOperations } from './tenant.ts';
+import { operatorTokenOperations } from './token.ts';
 
 /** The operations of the operator's API that operators' tokens authorize. */
 export const operatorApi = {
@@ -121,30 +110,3 @@ export const pathParameters: Readonly<Record<string, TSchema>> = {
   import_id: importId,
   operator_id: identifier("Id of the operator's token", 'op-3f1f2f6a7c10'),
 };
-
-/** The named schemas of the operator's API. */
-export const operatorSchemas = {
-  Tenant,
-  NewTenant,
-  DeletedTenant,
-  Erasure,
-  ErasureSummary,
-  Client,
-  ClientDetails,
-  ClientCredentials,
-  ClientSession,
-  RotatedClient,
-  NewClient,
-  ClientUpdate,
-  Rotation,
-  Revocation,
-  Import,
-  DoctorResult,
-  Setting,
-  Key,
-  KeyRotation,
-  Operator,
-  CreatedOperator,
-  AuditEntry,
-  NewOperator,
-} as const;

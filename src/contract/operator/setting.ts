@@ -34,11 +34,6 @@ export const settingOperations = {
     description:
       'Returns every setting of the process that responds, with its value since the start and its origin, as subreport config does. Secrets are never shown, only whether they are set.',
     scope: 'operator:read',
-    response: {
-      status: 200,
-      description: 'The settings',
-      schema: listOf(Setting, 'The settings'),
-      example: 'settings',
-    },
+    response: { status: 200, schema: listOf(Setting, 'The settings'), example: 'settings' },
   },
 } as const satisfies Record<string, OperatorOperation>;

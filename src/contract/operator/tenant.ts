@@ -90,12 +90,7 @@ export const tenantOperations = {
       'Returns the tenants by name, including those being deleted, with the number of their records. The numbers come from stored counts, so a list costs the same for any number of records.',
     scope: 'operator:read',
     query: listParameters,
-    response: {
-      status: 200,
-      description: 'A page of tenants',
-      schema: listOf(Tenant, 'A page of tenants'),
-      example: 'tenants',
-    },
+    response: { status: 200, schema: listOf(Tenant, 'A page of tenants'), example: 'tenants' },
   },
   createTenant: {
     method: 'POST',

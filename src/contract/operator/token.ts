@@ -97,12 +97,7 @@ export const operatorTokenOperations = {
     description: "Returns the operators' tokens by id, also expired and revoked ones, without their secrets.",
     scope: 'operator:read',
     query: listParameters,
-    response: {
-      status: 200,
-      description: 'A page of operators',
-      schema: listOf(Operator, 'A page of operators'),
-      example: 'operators',
-    },
+    response: { status: 200, schema: listOf(Operator, 'A page of operators'), example: 'operators' },
   },
   createOperator: {
     method: 'POST',

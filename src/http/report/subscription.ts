@@ -14,6 +14,7 @@ import { RequestError } from '../listener/error.ts';
 import type { FairQueue } from '../listener/fair-queue.ts';
 import { handleUnrouted, queryOf, routePath } from '../listener/operation-routes.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
+import { acceptJsonBodies } from '../listener/read-body.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import type { ExportLimits } from '../listener/slots.ts';
 import { takeTurn } from '../listener/take-turn.ts';
@@ -71,17 +72,13 @@ export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscri
         sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request, formatWords))),
     });
     app.register(async (scope) => {
-      scope.removeAllContentTypeParsers();
-      scope.addContentTypeParser(
-        'application/json',
-        { parseAs: 'buffer', bodyLimit: searchBytesMax },
-        async (_request: FastifyRequest, body: Buffer) => body,
-      );
+      acceptJsonBodies(scope);
       const { path } = operations.searchSubscriptions;
       scope.get(path, handleUnrouted); // or a record of the id 'search' would be looked for
       scope.route({
         method: 'POST',
         url: path,
+        bodyLimit: searchBytesMax,
         onRequest,
         preHandler,
         handler: (request, reply) =>
