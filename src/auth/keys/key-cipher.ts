@@ -23,8 +23,8 @@ export interface KeyCipher {
 }
 
 /**
- * Creates the cipher of the service's private keys, with the operator's secret. Keys that are stored
- * unencrypted or under the previous secret are still read.
+ * Creates the cipher of the service's private keys, with the operator's secret. Keys that are
+ * stored unencrypted or under the previous secret are still read.
  */
 export function createKeyCipher(secret: string | undefined, secretBefore: string | undefined): KeyCipher {
   const cipherOf = (each: string | undefined) => (each === undefined ? undefined : createTextCipher(each, 'auth_key'));
@@ -49,9 +49,9 @@ export function createKeyCipher(secret: string | undefined, secretBefore: string
 }
 
 /**
- * Creates a cipher of text: JWE with a direct 256-bit key and AES-GCM (RFC 7516, RFC 7518 §5.3). The
- * key is derived from a secret for one purpose (HKDF, RFC 5869); the secret is random, so a slow
- * derivation would add nothing. What another secret encrypted is `undefined`.
+ * Creates a cipher of text: JWE with a direct 256-bit key and AES-GCM (RFC 7516, RFC 7518 §5.3).
+ * The key is derived from a secret for one purpose (HKDF, RFC 5869); the secret is random, so a
+ * slow derivation would add nothing. What another secret encrypted is `undefined`.
  */
 export function createTextCipher(secret: string, purpose: string) {
   const key = new Uint8Array(hkdfSync('sha256', secret, 'subreport', purpose, 32));
