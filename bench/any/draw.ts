@@ -29,7 +29,7 @@ function drawBounds(random: Random): Record<string, string> {
   return which < 0.4 ? { before: bounds.before } : bounds;
 }
 
-/** Values of the filters that occur in the synthetic data, each with the share of queries that have it. */
+/** Filters with values of the synthetic data, and the share of queries that have each. */
 const drawFilters: readonly (readonly [share: number, draw: (random: Random) => Record<string, string>])[] = [
   [
     0.4,
@@ -46,18 +46,12 @@ const drawFilters: readonly (readonly [share: number, draw: (random: Random) => 
   [0.12, (random) => ({ 'plan-id': base64url(`plan-${Math.floor(random() * 8)}`) })],
   [0.2, (random) => ({ 'auto-renew': pick(random, ['true', 'false']) })],
   [0.6, (random) => ({ 'date-field': pick(random, dateFields), ...drawBounds(random) })],
-  [
-    0.08,
-    (random) => ({ 'created-from': formatInstant(until - Math.floor(random() * historySeconds)) }),
-  ],
+  [0.08, (random) => ({ 'created-from': formatInstant(until - Math.floor(random() * historySeconds)) })],
   [0.06, (random) => ({ 'expires-within': pick(random, ['1d', '7d', '30d']) })],
   [
     0.06,
     (random) =>
-      pick(random, [
-        { 'device-id': 'device-000417' },
-        { email: `user${Math.floor(random() * 400)}@example.com` },
-      ]),
+      pick(random, [{ 'device-id': 'device-000417' }, { email: `user${Math.floor(random() * 400)}@example.com` }]),
   ],
 ];
 
@@ -68,7 +62,11 @@ export function drawQuery(random: Random): DrawnQuery {
   const isSummary = random() < 0.2;
   const more: Record<string, string> = isSummary ? drawDimensions(random) : drawPage(random);
   const kindOfQuestion = isSummary ? 'summary' : kindOf({ ...filters, ...more });
-  return { kind: isSummary ? 'summary' : 'page', text: String(new URLSearchParams({ ...filters, ...more })), kindOfQuestion };
+  return {
+    kind: isSummary ? 'summary' : 'page',
+    text: String(new URLSearchParams({ ...filters, ...more })),
+    kindOfQuestion,
+  };
 }
 
 function drawDimensions(random: Random): Record<string, string> {

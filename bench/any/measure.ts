@@ -23,7 +23,7 @@ import { type DrawnQuery, drawQuery, seeded } from './draw.ts';
 // What any question costs: random combinations of the contract's filters, orders and dimensions, as
 // CPU time of the process and of PostgreSQL, without HTTP and caches. On Linux only.
 //   npm run bench:any -- --engine sqlite --records 1000000 --queries 500 --seed 23
-// `--data FOLDER` keeps the embedded store for the next run; `--check` compares each total with SQL.
+// `--data FOLDER` keeps the embedded store for the next run; `--check` compares totals with SQL.
 
 const { values } = parseArgs({
   options: {
@@ -83,7 +83,12 @@ async function openSqlite(): Promise<Opened> {
     async bytes() {
       const sql = `select name, sum(pgsize) as bytes from dbstat
         where name in (select name from sqlite_schema where tbl_name like 'subscription%') group by name order by 2 desc`;
-      return new Map(raw.prepare(sql).all().map(({ name, bytes }) => [String(name), Number(bytes)]));
+      return new Map(
+        raw
+          .prepare(sql)
+          .all()
+          .map(({ name, bytes }) => [String(name), Number(bytes)]),
+      );
     },
     async close() {
       raw.close();
@@ -148,7 +153,8 @@ async function measure(opened: Opened, tenant: TenantId, drawn: DrawnQuery): Pro
     const ms = (cpuSeconds(opened.serverPid) - before) * 1000;
     const total = Number(headers['x-total-count']);
     if (values.check) {
-      const parsed = drawn.kind === 'summary' ? parseSummary(drawn.text, context) : parseReport(drawn.text, context, 'json');
+      const parsed =
+        drawn.kind === 'summary' ? parseSummary(drawn.text, context) : parseReport(drawn.text, context, 'json');
       const counted = await opened.count(planFilter(parsed), tenant);
       if (counted !== total) throw new Error(`${drawn.text}: the total is ${total}, SQL counts ${counted}`);
     }
@@ -179,12 +185,19 @@ while (measured.length < Number(values.queries)) {
   const result = await measure(opened, tenant, drawQuery(random));
   if (result !== undefined) measured.push(result);
 }
-console.log(`${values.engine}, ${records} records, seed ${values.seed}, load ${opened.loadCpuSeconds.toFixed(1)} s of CPU\n`);
+console.log(
+  `${values.engine}, ${records} records, seed ${values.seed}, load ${opened.loadCpuSeconds.toFixed(1)} s of CPU\n`,
+);
 console.log('| question | queries | median, ms | 90 % | worst |\n|---|---|---|---|---|');
 console.log(toRow('**all**', measured));
 for (const [name, some] of [...Map.groupBy(measured, ({ kindOfQuestion }) => kindOfQuestion)].sort())
   console.log(toRow(name, some));
-console.log(toRow('at most 10,000 records', measured.filter(({ total }) => total <= 10_000)));
+console.log(
+  toRow(
+    'at most 10,000 records',
+    measured.filter(({ total }) => total <= 10_000),
+  ),
+);
 console.log(`503: ${measured.filter(({ ms }) => ms === Number.POSITIVE_INFINITY).length}\n`);
 for (const { ms, total, text, kind } of measured.toSorted((a, b) => b.ms - a.ms).slice(0, Number(values.slowest)))
   console.log(`${ms.toFixed(0)} ms, ${total} records: ${kind} ${decodeURIComponent(text)}`);

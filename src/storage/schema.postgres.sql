@@ -176,7 +176,7 @@ create table subscription_span (
   from_date bigint not null,
   from_id text collate "C" not null,
   n bigint not null,
-  statuses jsonb not null
+  counts jsonb not null
 );
 
 create table subscription_tombstone (
@@ -284,19 +284,19 @@ CREATE INDEX refresh_family_rotated ON public.refresh_family USING btree (client
 
 CREATE INDEX refresh_family_session ON public.refresh_family USING btree (session_sha256) WHERE (session_sha256 IS NOT NULL);
 
-CREATE INDEX subscription_activation ON public.subscription USING btree (tenant_id, activation_date, id);
+CREATE INDEX subscription_activation ON public.subscription USING btree (tenant_id, activation_date, id, status, auto_renew);
 
-CREATE INDEX subscription_created ON public.subscription USING btree (tenant_id, created_date, id, auto_renew, plan_id);
+CREATE INDEX subscription_created ON public.subscription USING btree (tenant_id, created_date, id, status, auto_renew, plan_id);
 
 CREATE INDEX subscription_device ON public.subscription USING btree (tenant_id, device_id);
 
 CREATE INDEX subscription_email ON public.subscription USING btree (tenant_id, email) WHERE (email IS NOT NULL);
 
-CREATE INDEX subscription_expiration ON public.subscription USING btree (tenant_id, expiration_date, id, auto_renew);
+CREATE INDEX subscription_expiration ON public.subscription USING btree (tenant_id, expiration_date, id, status, auto_renew);
 
 CREATE INDEX subscription_iccid ON public.subscription USING btree (tenant_id, iccid);
 
-CREATE INDEX subscription_product ON public.subscription USING btree (tenant_id, product_id, created_date, id, status);
+CREATE INDEX subscription_product ON public.subscription USING btree (tenant_id, product_id, created_date, id, status, auto_renew);
 
 CREATE INDEX subscription_revision ON public.subscription USING btree (tenant_id, revision, id);
 

@@ -189,19 +189,19 @@ CREATE TABLE subscription (
   primary key (tenant_id, id)
 ) strict;
 
-CREATE INDEX subscription_activation on subscription (tenant_id, activation_date, id);
+CREATE INDEX subscription_activation on subscription (tenant_id, activation_date, id, status, auto_renew);
 
-CREATE INDEX subscription_created on subscription (tenant_id, created_date, id, auto_renew, plan_id);
+CREATE INDEX subscription_created on subscription (tenant_id, created_date, id, status, auto_renew, plan_id);
 
 CREATE INDEX subscription_device on subscription (tenant_id, device_id);
 
 CREATE INDEX subscription_email on subscription (tenant_id, email) where email is not null;
 
-CREATE INDEX subscription_expiration on subscription (tenant_id, expiration_date, id, auto_renew);
+CREATE INDEX subscription_expiration on subscription (tenant_id, expiration_date, id, status, auto_renew);
 
 CREATE INDEX subscription_iccid on subscription (tenant_id, iccid);
 
-CREATE INDEX subscription_product on subscription (tenant_id, product_id, created_date, id, status);
+CREATE INDEX subscription_product on subscription (tenant_id, product_id, created_date, id, status, auto_renew);
 
 CREATE INDEX subscription_revision on subscription (tenant_id, revision, id);
 
@@ -226,7 +226,7 @@ CREATE TABLE subscription_span (
   from_date integer not null,
   from_id text not null,
   n integer not null,
-  statuses text not null,
+  counts text not null,
   primary key (tenant_id, series, level, from_date, from_id)
 ) strict, without rowid;
 

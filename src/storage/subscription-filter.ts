@@ -1,7 +1,8 @@
 import type { SqlValue } from './store.ts';
 
-/** A date column that reports can be ordered and filtered by. */
-export type DateColumn = 'created_date' | 'activation_date' | 'expiration_date';
+/** The date columns that reports can be ordered and filtered by. */
+export const dateColumns = ['created_date', 'activation_date', 'expiration_date'] as const;
+export type DateColumn = (typeof dateColumns)[number];
 
 export interface DateBounds {
   /** The column that both bounds apply to. */
@@ -29,8 +30,8 @@ const allValueColumns = Object.entries(valueColumns) as [ValueColumn, string][];
 
 /** Conditions on subscriptions, combined with AND. */
 export interface SubscriptionFilter extends DateBounds, Readonly<Partial<Record<ValueColumn, string>>> {
-  /** Any of these; not empty. */
-  readonly statuses?: readonly string[];
+  /** Any of these; not empty. `null` is no status. */
+  readonly statuses?: readonly (string | null)[];
   readonly furtherBounds?: readonly DateBounds[];
   /**
    * Maximum records of one SIM, device or subscriber that are read, in no particular order.
@@ -53,12 +54,19 @@ export function filterConditions(filter: SubscriptionFilter, bind: Bind): string
     const value = filter[name];
     if (value !== undefined) conditions.push(`${column} = ${bind(value)}`);
   }
-  if (statuses !== undefined) conditions.push(`status in (${statuses.map(bind).join(', ')})`);
+  if (statuses !== undefined) conditions.push(statusCondition(statuses, bind));
   for (const { dateColumn, afterSeconds, beforeSeconds } of [filter, ...furtherBounds]) {
     if (afterSeconds !== undefined) conditions.push(`${dateColumn} > ${bind(afterSeconds)}`);
     if (beforeSeconds !== undefined) conditions.push(`${dateColumn} < ${bind(beforeSeconds)}`);
   }
   return conditions;
+}
+
+function statusCondition(statuses: readonly (string | null)[], bind: Bind): string {
+  const words = statuses.filter((status) => status !== null);
+  const isAny = `status in (${words.map(bind).join(', ')})`;
+  if (words.length === statuses.length) return isAny;
+  return words.length === 0 ? 'status is null' : `(${isAny} or status is null)`;
 }
 
 /** Whether a filter selects one SIM, device or subscriber, which probably has few records. */
@@ -81,24 +89,32 @@ export function rowsFrom(filter: SubscriptionFilter, columns: string, bind: Bind
 export const and = (conditions: readonly string[]): string =>
   conditions.map((condition) => ` and ${condition}`).join('');
 
-/** The part of a filter that the counts of a span know: product and statuses. */
-export function countedPart({ productId, statuses }: SubscriptionFilter): SubscriptionFilter {
+/** The part of a filter that the counts of a span know: product, statuses and renewal. */
+export function countedPart({ dateColumn, productId, statuses, autoRenew }: SubscriptionFilter): SubscriptionFilter {
   return {
-    dateColumn: 'created_date',
+    dateColumn,
     ...(productId !== undefined && { productId }),
     ...(statuses !== undefined && { statuses }),
+    ...(autoRenew !== undefined && { autoRenew }),
   };
 }
 
+const isBounded = ({ afterSeconds, beforeSeconds }: DateBounds): boolean =>
+  afterSeconds !== undefined || beforeSeconds !== undefined;
+
 /**
- * Whether the counts suffice for a filter: one with only a product, statuses and bounds of
- * `createdDate`. A condition that is added to `SubscriptionFilter` makes this `false` until it is
- * listed here.
+ * The filter as the tree of one date counts it, in the order of that date; `undefined` if none
+ * does. The trees know statuses, renewal and bounds of their own date, and those of products, in
+ * the order of `createdDate`, also a product. A condition that is added to `SubscriptionFilter` is
+ * not counted until it is listed here.
  */
-export function isCounted(filter: SubscriptionFilter): boolean {
-  const { productId, statuses, dateColumn, afterSeconds, beforeSeconds, ...others } = filter;
-  const isBounded = afterSeconds !== undefined || beforeSeconds !== undefined;
-  return Object.values(others).every((value) => value === undefined) && (dateColumn === 'created_date' || !isBounded);
+export function countedFilter(filter: SubscriptionFilter, column?: DateColumn): SubscriptionFilter | undefined {
+  const { productId, statuses, autoRenew, dateColumn, afterSeconds, beforeSeconds, ...others } = filter;
+  if (Object.values(others).some((value) => value !== undefined)) return undefined;
+  const wanted = column ?? (productId === undefined ? dateColumn : 'created_date');
+  if (isBounded(filter) && dateColumn !== wanted) return undefined;
+  if (productId !== undefined && wanted !== 'created_date') return undefined;
+  return { ...filter, dateColumn: wanted };
 }
 
 /**

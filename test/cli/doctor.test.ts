@@ -88,9 +88,10 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     ],
     [
       'a wrong status',
-      `update subscription_span set statuses = '{"EXPIRED":2000}' where tenant_id = 'acme' and level = 2`,
+      `update subscription_span set counts = '{"EXPIRED":2000}' where tenant_id = 'acme' and level = 2`,
     ],
     ['a missing span', "delete from subscription_span where tenant_id = 'acme' and level = 0 and from_date > 700"],
+    ['no counts by expirationDate', "delete from subscription_span where tenant_id = 'acme' and series = 'expiration'"],
     ['no counts at all', "delete from subscription_span where tenant_id = 'acme'"],
     ['a record that was removed past the store', "delete from subscription where tenant_id = 'acme' and id = 'id77'"],
     [

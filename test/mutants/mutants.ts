@@ -22,6 +22,13 @@ export interface Mutant {
   readonly on?: readonly string[];
 }
 
+/** The property that compares the counts with a model. */
+const countsEqual = {
+  file: 'counts.test.ts',
+  test: 'equal count(*) after any loads, updates and deletes, and find the right pages (property)',
+  on: ['sqlite'],
+} as const;
+
 export const mutants: readonly Mutant[] = [
   // Tenants
   {
@@ -115,8 +122,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'counts-ignore-filters',
     breaks: 'The total comes from the counts although they know nothing of a filter.',
-    search: 'Object.values(others).every((value) => value === undefined) &&',
-    replace: '',
+    search: 'if (Object.values(others).some((value) => value !== undefined)) return undefined;',
+    replace: 'if (others === undefined) return undefined;',
     file: 'walk.test.ts',
     test: 'pages by number equal the model, with the total on every page: %j',
     on: ['sqlite', 'pages of 1000'],
@@ -266,10 +273,70 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'status-change-not-counted',
     breaks: 'A record that changes its status stays counted under the old one.',
-    search: 'before.status === after.status',
-    replace: 'before.status === before.status',
+    search: 'old.keys.join() === now.keys.join()',
+    replace: 'old.keys.join() === old.keys.join()',
     file: 'counts.test.ts',
     test: 'a record whose status alone changes is counted under its new status',
+    on: ['sqlite'],
+  },
+  {
+    id: 'renewal-not-counted',
+    breaks: 'The counts know no record that renews automatically.',
+    search: "autoRenew === 'true' ? [key,",
+    replace: "autoRenew === '' ? [key,",
+    ...countsEqual,
+  },
+  {
+    id: 'expiration-counted-at-activation',
+    breaks: 'The tree of expirationDate has the records at their activationDate.',
+    search: 'orderKey: { date: row.expirationDate',
+    replace: 'orderKey: { date: row.activationDate',
+    ...countsEqual,
+  },
+  {
+    id: 'bounds-of-another-date-counted',
+    breaks: 'The bounds of one date are looked up in the tree of another, in whose order the page is.',
+    search: 'if (isBounded(filter) && dateColumn !== wanted) return undefined;',
+    replace: '',
+    ...countsEqual,
+  },
+  {
+    id: 'product-in-tree-of-date',
+    breaks: 'A deep page of a product in the order of activationDate is selected in the tree of createdDate.',
+    search: "if (productId !== undefined && wanted !== 'created_date') return undefined;",
+    replace: '',
+    ...countsEqual,
+  },
+  {
+    id: 'not-renewing-of-status-counted-as-all',
+    breaks: 'The records of a status that do not renew are counted as all of the status.',
+    search: '`${all} - ${countOf(key)}`',
+    replace: 'all',
+    ...countsEqual,
+  },
+  {
+    id: 'without-status-not-found',
+    breaks: 'Records without a status are not found together with those of a status.',
+    search: 'or status is null)`',
+    replace: 'or status is null and false)`',
+    ...countsEqual,
+  },
+  {
+    id: 'renewed-rows-by-status',
+    breaks: 'A summary by status of the records that do not renew counts all records.',
+    search: ': all - renewed]]',
+    replace: ': all]]',
+    file: 'summary.test.ts',
+    test: 'a summary of a large tenant equals counting row by row (property)',
+    on: ['sqlite'],
+  },
+  {
+    id: 'doctor-checks-one-date',
+    breaks: 'The doctor does not notice that the counts of expirationDate are missing.',
+    search: 'for (const column of dateColumns) {\n    const n = roots',
+    replace: "for (const column of ['created_date'] as const) {\n    const n = roots",
+    file: 'doctor.test.ts',
+    test: 'finds %s, in that tenant only, and repairs it',
     on: ['sqlite'],
   },
   {

@@ -339,6 +339,8 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
       { by: 'status', 'product-id': 'product-1' },
       { by: 'product-id', status: 'ACTIVE,EXPIRED' },
       { by: 'status', status: 'ACTIVE', 'product-id': 'product-1' },
+      { by: 'auto-renew' },
+      { by: 'auto-renew,status', status: 'ACTIVE', 'auto-renew': 'true' },
     ] as Parameters[])('neither records nor their indexes for %j', async (asked) => {
       expect(await plansOf(asked)).toEqual([]);
     });
@@ -384,7 +386,6 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
       ['subscription_created', { by: 'plan-id' }],
       ['subscription_created', { by: 'plan-id', 'created-from': '2023-06-02T00:00:00Z' }],
       ['subscription_created', { by: 'plan-id,auto-renew', 'plan-id': 'plan-1', 'auto-renew': 'true' }],
-      ['subscription_(?:created|expiration)', { by: 'auto-renew' }],
       ['subscription_expiration', { by: 'month', 'date-field': 'expiration' }],
       [
         'subscription_expiration',
@@ -400,7 +401,7 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
     });
 
     test('each record once: the steps after the first begin at a key, not at the bound of the filter', async () => {
-      const plans = await plansOf({ by: 'status', 'expires-within': '366d' });
+      const plans = await plansOf({ by: 'plan-id', 'expires-within': '366d' });
       expect(plans.length).toBeGreaterThan(8);
       const steps = plans.slice(2).filter((plan) => /\(expiration_date, ?id\) ?>/.test(plan));
       expect(steps).toHaveLength(plans.length - 2);

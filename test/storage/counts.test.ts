@@ -5,7 +5,7 @@ import { checkCounts } from '../../src/storage/counts/check.ts';
 import { RangeMemory } from '../../src/storage/read/range-memory.ts';
 import { countMatching } from '../../src/storage/read/records.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
+import { type DateColumn, dateColumns, type SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
@@ -51,6 +51,9 @@ function rowsOf(change: Change): SubscriptionRow[] {
     return subscriptionRow({
       id,
       createdDate: 1_700_000_000 + (mixed % change.dates),
+      activationDate: 1_700_000_000 + ((mixed >>> 4) % change.dates),
+      expirationDate: 1_700_000_000 + ((mixed >>> 12) % (change.dates * 2)),
+      autoRenew: String(mixed % 3 === 0),
       status: statuses[(mixed >>> 8) % 4] ?? null,
       productId: `product-${(mixed >>> 16) % 3}`,
       record: `${id} ${change.salt} ${change.dates} ${index}`,
@@ -58,25 +61,42 @@ function rowsOf(change: Change): SubscriptionRow[] {
   });
 }
 
-const inOrder = (a: SubscriptionRow, b: SubscriptionRow): number =>
-  a.createdDate - b.createdDate || (a.id < b.id ? -1 : 1);
+const members = {
+  created_date: 'createdDate',
+  activation_date: 'activationDate',
+  expiration_date: 'expirationDate',
+} as const;
+
+const inOrder =
+  (column: DateColumn) =>
+  (a: SubscriptionRow, b: SubscriptionRow): number =>
+    a[members[column]] - b[members[column]] || (a.id < b.id ? -1 : 1);
 
 const matches = (
   row: SubscriptionRow,
-  { productId, statuses: wanted, afterSeconds, beforeSeconds }: SubscriptionFilter,
+  { productId, statuses: wanted, autoRenew, dateColumn, afterSeconds, beforeSeconds }: SubscriptionFilter,
 ) =>
   (productId === undefined || row.productId === productId) &&
-  (wanted === undefined || wanted.includes(row.status ?? '')) &&
-  (afterSeconds === undefined || row.createdDate > afterSeconds) &&
-  (beforeSeconds === undefined || row.createdDate < beforeSeconds);
+  (wanted === undefined || wanted.includes(row.status)) &&
+  (autoRenew === undefined || row.autoRenew === autoRenew) &&
+  (afterSeconds === undefined || row[members[dateColumn]] > afterSeconds) &&
+  (beforeSeconds === undefined || row[members[dateColumn]] < beforeSeconds);
 
 const filters = fc.record(
   {
     productId: fc.constantFrom('product-0', 'product-2', 'none'),
-    statuses: fc.constantFrom(['ACTIVE'], ['ACTIVE', 'EXPIRED'], ['EXPIRED', 'EXPIRED'], ['UNKNOWN']),
+    statuses: fc.constantFrom(
+      ['ACTIVE'],
+      ['ACTIVE', 'EXPIRED'],
+      ['EXPIRED', 'EXPIRED'],
+      ['UNKNOWN'],
+      [null],
+      ['ACTIVE', null],
+    ),
+    autoRenew: fc.constantFrom('true', 'false'),
     afterSeconds: fc.integer({ min: 1_699_999_999, max: 1_700_002_500 }),
     beforeSeconds: fc.integer({ min: 1_700_002_501, max: 1_700_005_001 }),
-    dateColumn: fc.constant('created_date' as const),
+    dateColumn: fc.constantFrom(...dateColumns),
   },
   { requiredKeys: ['dateColumn'] },
 );
@@ -138,12 +158,16 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
                 expect(await readTexts({ store, ranges }, tenant, filter, forward, position, 5)).toEqual(page);
             }
           }
-          const sorted = [...model.values()].sort(inOrder);
           for (const filter of asked) {
+            const column = dateColumns[seed % 3] ?? filter.dateColumn;
+            const sorted = [...model.values()].sort(inOrder(column));
             const expected = sorted.filter((row) => matches(row, filter));
             const counted = await store.readTenant(tenant, (reader) => countMatching(reader, filter));
             expect(counted).toBe(expected.length);
-            for (const order of [forward, { ...forward, descending: true }]) {
+            for (const order of [
+              { ...forward, column },
+              { column, descending: true },
+            ]) {
               const ordered = order.descending ? expected.toReversed() : expected;
               const skip = seed % (ordered.length + 3);
               for (const context of [{ store }, { store, ranges }]) {

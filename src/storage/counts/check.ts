@@ -1,16 +1,21 @@
 import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { TenantReader } from '../store.ts';
+import { dateColumns } from '../subscription-filter.ts';
 import {
+  addCount,
+  countKeys,
+  dateOfSeries,
   groupLeavesMax,
   joinSpans,
   leafRowsMax,
   productOfSeries,
   type Span,
   type SpanLevel,
+  seriesOfFilter,
   spanColumns,
   spanLevel,
+  toCountedRow,
   toSpan,
-  wholeSeries,
 } from './span.ts';
 
 interface CountsCheck {
@@ -29,10 +34,12 @@ export async function checkCounts(reader: TenantReader): Promise<CountsCheck> {
   const [counted] = await reader.all('select count(*) as n from subscription where tenant_id = $1');
   const rows = Number(counted?.n ?? 0);
   const roots = [...bySeries.values()].flatMap((spans) => spans.filter(({ level }) => level === spanLevel.root));
-  const whole = roots.find(({ series }) => series === wholeSeries)?.n ?? 0;
-  const products = roots.reduce((sum, { series, n }) => (series === wholeSeries ? sum : sum + n), 0);
+  const products = roots.reduce((sum, { series, n }) => (productOfSeries(series) === undefined ? sum : sum + n), 0);
   const problems: string[] = [];
-  if (whole !== rows) problems.push(`All records are counted as ${whole}, there are ${rows}`);
+  for (const column of dateColumns) {
+    const n = roots.find(({ series }) => series === seriesOfFilter({ dateColumn: column }))?.n ?? 0;
+    if (n !== rows) problems.push(`All records are counted by ${column} as ${n}, there are ${rows}`);
+  }
   if (products !== rows) problems.push(`The records of all products are counted as ${products}, there are ${rows}`);
   for (const [series, spans] of bySeries) {
     problems.push(...shapeProblems(series, spans));
@@ -86,19 +93,20 @@ async function rowProblems(reader: TenantReader, series: string, leaves: readonl
 
 async function countSpan(reader: TenantReader, series: string, from: OrderKey, until: OrderKey): Promise<Span> {
   const product = productOfSeries(series);
+  const date = dateOfSeries(series);
   const rows = await reader.all(
-    `select status, count(*) as n from subscription where tenant_id = $1 and (created_date, id) >= ($2, $3)
-      and (created_date, id) < ($4, $5)${product === undefined ? '' : ' and product_id = $6'} group by status`,
+    `select status, auto_renew, count(*) as n from subscription where tenant_id = $1 and (${date}, id) >= ($2, $3)
+      and (${date}, id) < ($4, $5)${product === undefined ? '' : ' and product_id = $6'} group by status, auto_renew`,
     [from.date, from.id, until.date, until.id, ...(product === undefined ? [] : [product])],
   );
-  const statuses: Record<string, number> = {};
-  for (const { status, n } of rows) if (status !== null) statuses[String(status)] = Number(n);
-  return { series, level: spanLevel.leaf, from, n: rows.reduce((sum, { n }) => sum + Number(n), 0), statuses };
+  const counts: Record<string, number> = {};
+  for (const row of rows) for (const key of countKeys(toCountedRow(row))) addCount(counts, key, Number(row.n));
+  return { series, level: spanLevel.leaf, from, n: rows.reduce((sum, { n }) => sum + Number(n), 0), counts };
 }
 
 const equalCounts = (a: Span, b: Span): boolean =>
   a.n === b.n &&
-  Object.keys(a.statuses).length === Object.keys(b.statuses).length &&
-  Object.entries(a.statuses).every(([status, n]) => b.statuses[status] === n);
+  Object.keys(a.counts).length === Object.keys(b.counts).length &&
+  Object.entries(a.counts).every(([key, n]) => b.counts[key] === n);
 
 const nameOf = ({ series, level, from }: Span): string => `Span '${series}' ${level} ${from.date} ${from.id}`.trimEnd();

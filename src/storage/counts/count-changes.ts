@@ -1,15 +1,19 @@
 import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { LoadCounts, Row } from '../store.ts';
-import { type CountWork, compareSeriesKeys, type SeriesKey, SpanEdit } from './count-work.ts';
+import { type CountWork, compareSeriesKeys, SpanEdit } from './count-work.ts';
 import { reshapeSpans } from './reshape-spans.ts';
 import {
   beginLeafIfFull,
   type CountedRow,
   countAt,
+  countedNames,
+  countKeys,
+  dateOfSeries,
   emptyTree,
+  placesOfRow,
+  type SeriesKey,
   type Span,
   type SpanTree,
-  seriesOfRow,
   spanColumns,
   toCountedRow,
   toSpan,
@@ -30,11 +34,11 @@ export interface RowChange {
  * whether it exists afterwards; the columns `new_…` are its new values.
  */
 export function toRowChange(row: Row | Readonly<Record<string, unknown>>): RowChange {
-  const { id, was, stays, new_created_date, new_product_id, new_status } = row as Row;
-  const after = { id, created_date: new_created_date, product_id: new_product_id, status: new_status } as Row;
+  const { id = null, was, stays, ...columns } = row as Row;
+  const after = countedNames.map((name) => [name, columns[`new_${name}`] ?? null] as const);
   return {
     ...(Boolean(was) && { before: toCountedRow(row as Row) }),
-    ...(Boolean(stays) && { after: toCountedRow(after) }),
+    ...(Boolean(stays) && { after: toCountedRow({ id, ...Object.fromEntries(after) }) }),
   };
 }
 
@@ -54,10 +58,11 @@ export function* countChanges(changes: readonly RowChange[], storedLast: OrderKe
   const trees = treesOf(located.map(toSpan));
   const edit = new SpanEdit();
   const counted = new Set<Span>();
-  for (const { series, orderKey, status, by } of moves) {
+  for (const { series, orderKey, keys, by } of moves) {
     const tree = treeFor(trees, series);
-    if (compareOrderKeys(orderKey, storedLast) > 0) beginLeafIfFull(tree, orderKey);
-    for (const span of countAt(tree, orderKey, status, by)) counted.add(span);
+    if (dateOfSeries(series) === 'created_date' && compareOrderKeys(orderKey, storedLast) > 0)
+      beginLeafIfFull(tree, orderKey);
+    for (const span of countAt(tree, orderKey, keys, by)) counted.add(span);
   }
   for (const span of counted) edit.put(span);
   yield* reshapeSpans(edit, trees);
@@ -68,20 +73,15 @@ export function* countChanges(changes: readonly RowChange[], storedLast: OrderKe
 export function* recount(): CountWork {
   const [old = [], counted = []] = yield [
     { kind: 'read', sql: `select ${spanColumns} from subscription_span where tenant_id = $1`, values: [] },
-    { kind: 'read', sql: countByProductAndStatus, values: [] },
+    { kind: 'read', sql: countByCountedValues, values: [] },
   ];
   yield [{ kind: 'write', put: [], remove: old.map(toSpan) }];
   const trees = new Map<string, SpanTree>();
   const edit = new SpanEdit();
-  for (const { product_id, status, n } of counted) {
-    const row = {
-      id: '',
-      createdDate: 0,
-      productId: String(product_id),
-      status: status === null ? null : String(status),
-    };
-    for (const series of seriesOfRow(row)) {
-      for (const changed of countAt(treeFor(trees, series), firstOrderKey, row.status, Number(n))) edit.put(changed);
+  for (const { n, ...values } of counted) {
+    const row = toCountedRow(values);
+    for (const { series } of placesOfRow(row)) {
+      for (const span of countAt(treeFor(trees, series), firstOrderKey, countKeys(row), Number(n))) edit.put(span);
     }
   }
   // each tree is one leaf with all its rows until here
@@ -97,32 +97,32 @@ export const selectLastKey =
 export const toLastKey = (row: Row | undefined): OrderKey =>
   row === undefined ? firstOrderKey : { date: Number(row.created_date), id: String(row.id) };
 
-const countByProductAndStatus =
-  'select product_id, status, count(*) as n from subscription where tenant_id = $1 group by product_id, status';
+const countByCountedValues = `select product_id, status, auto_renew, count(*) as n from subscription
+  where tenant_id = $1 group by product_id, status, auto_renew` as const;
 
 interface Move extends SeriesKey {
-  readonly status: string | null;
+  /** The `countKeys` of the row. */
+  readonly keys: readonly string[];
   readonly by: 1 | -1;
 }
 
-/** Where a change subtracts a row and where it adds one; empty if no count changes. */
+/**
+ * Where a change subtracts a row and where it adds one; nothing for a tree whose counts stay.
+ */
 function movesOf({ before, after }: RowChange): Move[] {
-  const stays =
-    before !== undefined &&
-    after !== undefined &&
-    before.createdDate === after.createdDate &&
-    before.productId === after.productId &&
-    before.status === after.status;
-  if (stays) return [];
-  return [
-    ...(before === undefined ? [] : movesOfRow(before, -1)),
-    ...(after === undefined ? [] : movesOfRow(after, 1)),
-  ];
+  const [subtracted, added] = [movesOfRow(before, -1), movesOfRow(after, 1)];
+  const isSame = (index: number): boolean => {
+    const [old, now] = [subtracted[index], added[index]];
+    if (old === undefined || now === undefined) return false;
+    return compareSeriesKeys(old, now) === 0 && old.keys.join() === now.keys.join();
+  };
+  return [subtracted, added].flatMap((moves) => moves.filter((_, index) => !isSame(index)));
 }
 
-function movesOfRow(row: CountedRow, by: 1 | -1): Move[] {
-  const orderKey = { date: row.createdDate, id: row.id };
-  return seriesOfRow(row).map((series) => ({ series, orderKey, status: row.status, by }));
+function movesOfRow(row: CountedRow | undefined, by: 1 | -1): Move[] {
+  if (row === undefined) return [];
+  const keys = countKeys(row);
+  return placesOfRow(row).map((place) => ({ ...place, keys, by }));
 }
 
 function treeFor(trees: Map<string, SpanTree>, series: string): SpanTree {

@@ -1,12 +1,6 @@
-import { compareOrderKeys, type OrderKey } from '../order-key.ts';
+import { compareOrderKeys } from '../order-key.ts';
 import type { Row, SqlValue, TenantSql } from '../store.ts';
-import type { Span } from './span.ts';
-
-/** An order key in the tree of a series. */
-export interface SeriesKey {
-  readonly series: string;
-  readonly orderKey: OrderKey;
-}
+import type { SeriesKey, Span } from './span.ts';
 
 /**
  * A request to the engine, about one tenant.

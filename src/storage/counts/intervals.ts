@@ -5,38 +5,37 @@ import { readRange } from './range.ts';
 import {
   lowerBound,
   productOfSeries,
+  productPrefix,
   type Span,
   type SpanLevel,
   seriesOfFilter,
   spanColumns,
   spanLevel,
   spansSql,
+  statusCounts,
   toSpan,
-  wholeSeries,
 } from './span.ts';
 
 /** Rows by status; `null` is the key of rows without one. */
 export type StatusCounts = Map<string | null, number>;
 
-/** A range of the default order. Without `until`, it extends at least to the last edge. */
+/** A range of an order. Without `until`, it extends at least to the last edge. */
 interface KeyRange {
   readonly from: OrderKey;
   readonly until: OrderKey | undefined;
 }
 
 /**
- * Counts the rows of a filter's product and statuses between each two adjacent `edges`: dates of
- * creation in UTC epoch seconds, ascending, each included in the interval that it begins. All edges
+ * Counts the rows of a filter's `countedPart` between each two adjacent `edges`: dates in UTC epoch
+ * seconds, ascending, each included in the interval that it begins. All edges
  * except the first and the last must be midnights, as rows are counted by day. A span inside one
  * interval is added as it is; one across an edge is replaced by its children, and a leaf by its
- * rows, at most `leafRowsMax` for each edge. Without `byStatus`, only the sum of an interval is
- * correct: rows are then counted in an index without the status.
+ * rows, at most `leafRowsMax` for each edge.
  */
 export async function countIntervals(
   reader: TenantReader,
   filter: SubscriptionFilter,
   edges: readonly number[],
-  byStatus: boolean,
 ): Promise<readonly StatusCounts[]> {
   const intervals: StatusCounts[] = edges.slice(1).map(() => new Map());
   const [first, last] = [keyOf(edges[0] ?? endOrderKey.date), keyOf(edges.at(-1) ?? endOrderKey.date)];
@@ -50,7 +49,7 @@ export async function countIntervals(
   await Promise.all(
     ranges.map(async ({ from, until }) => {
       const range = clip({ from: compareOrderKeys(from, first) < 0 ? first : from, until }, last);
-      for (const { date, status, n } of await readRows(reader, filter, range, byStatus))
+      for (const { date, status, n } of await readRows(reader, filter, range))
         addTo(intervals[intervalOf(edges, Number(date))], status === null ? null : String(status), Number(n));
     }),
   );
@@ -60,13 +59,6 @@ export async function countIntervals(
 /** Adds `n` to the count of a value. */
 export function addTo<K>(counts: Map<K, number> | undefined, value: K, n: number): void {
   if (n !== 0) counts?.set(value, (counts.get(value) ?? 0) + n);
-}
-
-/** The rows of a span by status, only those of a filter's statuses. */
-function statusCounts({ statuses: wanted }: SubscriptionFilter, { n, statuses }: Span): [string | null, number][] {
-  const all = Object.entries(statuses);
-  if (wanted !== undefined) return all.filter(([status]) => wanted.includes(status));
-  return [...all, [null, all.reduce((rest, [, rows]) => rest - rows, n)]];
 }
 
 const keyOf = (date: number): OrderKey => ({ date, id: '' });
@@ -133,21 +125,20 @@ async function readSpans(
   return rows.map(toSpan);
 }
 
-/** Counts the rows of a range by day and, with `byStatus`, by status. */
+/** Counts the rows of a range by day and status. */
 function readRows(
   reader: TenantReader,
   filter: SubscriptionFilter,
   { from, until }: { readonly from: OrderKey; readonly until: OrderKey },
-  byStatus: boolean,
 ) {
+  const { dateColumn } = filter;
   const values: SqlValue[] = [];
   const bind = binder(values);
   const conditions = filterConditions(countedPart(filter), bind);
   return reader.all(
-    `select min(created_date) as date, ${byStatus ? 'status' : 'null as status'}, count(*) as n
-      from subscription where tenant_id = $1${and(conditions)}
-      and (created_date, id) >= (${bind(from.date)}, ${bind(from.id)}) and (created_date, id) < (${bind(until.date)}, ${bind(until.id)})
-      group by ${dayOf('created_date')}${byStatus ? ', status' : ''}`,
+    `select min(${dateColumn}) as date, status, count(*) as n from subscription where tenant_id = $1${and(conditions)}
+      and (${dateColumn}, id) >= (${bind(from.date)}, ${bind(from.id)}) and (${dateColumn}, id) < (${bind(until.date)}, ${bind(until.id)})
+      group by ${dayOf(dateColumn)}, status`,
     values,
   );
 }
@@ -155,7 +146,7 @@ function readRows(
 /** The cost of ranking one bound, in rows that could be read instead. */
 const rowsOfBound = 500;
 
-/** All rows of a filter's product and statuses by status: one read of the root. Ignores bounds. */
+/** All rows of a filter's `countedPart` by status: one read of the root. */
 export async function countStatuses(reader: TenantReader, filter: SubscriptionFilter): Promise<StatusCounts> {
   const [row] = await reader.all(
     `select ${spanColumns} from subscription_span where tenant_id = $1 and series = $2 and level = ${spanLevel.root}`,
@@ -165,7 +156,7 @@ export async function countStatuses(reader: TenantReader, filter: SubscriptionFi
 }
 
 /**
- * Counts the `total` rows of a filter that `isCounted` by product, from the tree of each product.
+ * Counts the `total` rows of a counted filter by product, from the tree of each product.
  * `undefined` if reading the rows is less work: few rows between bounds, and many products.
  */
 export async function countProducts(
@@ -173,9 +164,10 @@ export async function countProducts(
   filter: SubscriptionFilter,
   total: number,
 ): Promise<ReadonlyMap<string, number> | undefined> {
-  const { productId, afterSeconds, beforeSeconds } = filter;
+  const { productId, dateColumn, afterSeconds, beforeSeconds } = filter;
   if (productId !== undefined) return new Map([[productId, total]]);
   const bounds = [afterSeconds, beforeSeconds].filter((bound) => bound !== undefined).length;
+  if (bounds > 0 && dateColumn !== 'created_date') return undefined;
   const roots = (await readProductRoots(reader)).map(toSpan);
   if (roots.length * bounds * rowsOfBound > total) return undefined;
   const counted = roots.map(async (root): Promise<[string, number]> => {
@@ -190,7 +182,7 @@ export async function countProducts(
 function readProductRoots(reader: TenantReader): Promise<readonly Row[]> {
   return reader.all(
     `with recursive product (series) as (
-      select min(series) from subscription_span where tenant_id = $1 and series > '${wholeSeries}'
+      select min(series) from subscription_span where tenant_id = $1 and series >= '${productPrefix}'
       union all
       select (select min(series) from subscription_span where tenant_id = $1 and series > product.series)
       from product where series is not null

@@ -3,17 +3,17 @@ import {
   and,
   type Bind,
   binder,
+  countedFilter,
   countedPart,
   filterConditions,
-  isCounted,
   rowsFrom,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
-import { seriesOfFilter, spanLevel, wholeSeries } from './span.ts';
+import { countSql, seriesOfFilter, spanLevel, wholeSeries } from './span.ts';
 
-/** The rows of a filter in the default order of all rows of its product and statuses. */
+/** The rows of a filter in the order of its date, among all rows of its `countedPart`. */
 export interface FilterRange {
-  /** Rank of the first one; 0 for a filter that the counts do not know (`isCounted`). */
+  /** Rank of the first one; 0 for a filter that the counts do not know (`countedFilter`). */
   readonly start: number;
   /** How many there are. */
   readonly total: number;
@@ -21,7 +21,7 @@ export interface FilterRange {
 
 /**
  * Reads the range of a filter: from the counts, at the same cost for any number of rows, or row by
- * row if the filter is not one that they know (`isCounted`).
+ * row if the filter is not one that they know (`countedFilter`).
  */
 export async function readRange(reader: TenantReader, filter: SubscriptionFilter): Promise<FilterRange> {
   const values: SqlValue[] = [];
@@ -33,9 +33,11 @@ export async function readRange(reader: TenantReader, filter: SubscriptionFilter
 
 /** Select expressions of the range of a filter; each is a single value. */
 export function rangeColumns(filter: SubscriptionFilter, bind: Bind): string {
-  const [start, end] = isCounted(filter)
-    ? [startRank(filter, bind), endRank(filter, bind)]
-    : ['0', `(select count(*) ${rowsFrom(filter, 'tenant_id', bind)})`];
+  const counted = countedFilter(filter);
+  const [start, end] =
+    counted === undefined
+      ? ['0', `(select count(*) ${rowsFrom(filter, 'tenant_id', bind)})`]
+      : [startRank(counted, bind), endRank(counted, bind)];
   return `${start} as range_start, ${end} as range_end`;
 }
 
@@ -68,20 +70,15 @@ export function rankAfter(filter: SubscriptionFilter, { skip, descending }: RowP
   return descending ? `${endRank(filter, bind)} - 1 - ${steps}` : `${startRank(filter, bind)} + ${steps}`;
 }
 
-/** SQL of the counts of a filter: the series, and a span's rows of the filter's statuses. */
+/** SQL of the counts of a filter: the series, and a span's rows of its `countedPart`. */
 interface CountsSql {
   readonly series: string;
   readonly n: string;
 }
 
 export function countsSql(filter: SubscriptionFilter, bind: Bind): CountsSql {
-  const { statuses } = filter;
-  const series = bind(seriesOfFilter(filter));
-  if (statuses === undefined) return { series, n: 'n' };
-  const each = [...new Set(statuses)].map(
-    (status) => `coalesce(cast(statuses ->> cast(${bind(status)} as text) as bigint), 0)`,
-  );
-  return { series, n: each.join(' + ') };
+  const countOf = (key: string): string => `coalesce(cast(counts ->> cast(${bind(key)} as text) as bigint), 0)`;
+  return { series: bind(seriesOfFilter(filter)), n: countSql(filter, countOf) };
 }
 
 const startRank = (filter: SubscriptionFilter, bind: Bind): string =>
@@ -90,19 +87,19 @@ const startRank = (filter: SubscriptionFilter, bind: Bind): string =>
 const endRank = (filter: SubscriptionFilter, bind: Bind): string =>
   filter.beforeSeconds === undefined ? totalSql(filter, bind) : rankSql(filter, filter.beforeSeconds, bind);
 
-/** SQL of how many rows have a filter's product and statuses: one read of the root. */
+/** SQL of how many rows a filter has without its bounds: one read of the root. */
 function totalSql(filter: SubscriptionFilter, bind: Bind): string {
   const { series, n } = countsSql(filter, bind);
   return `coalesce((select ${n} from subscription_span where tenant_id = $1 and series = ${series} and level = ${spanLevel.root}), 0)`;
 }
 
 /**
- * SQL of the rank of a second: how many rows of a filter's product and statuses were created before
- * it. Adds up the groups before it, the leaves before it in its own group, and the rows before it
- * in its own leaf, at most `leafRowsMax`. SQLite would compare a row value of two columns by its
- * date alone, so ids are expressions. It also compares row values again for each row that it
- * counts, which the date alone avoids. Looking the two keys up where they are used costs no more
- * than a `with` clause.
+ * SQL of the rank of a second: how many rows of a filter's `countedPart` have an earlier date. Adds
+ * up the groups before it, the leaves before it in its own group, and the rows before it in its
+ * own leaf, at most `leafRowsMax`. SQLite would compare a row value of two columns by its date
+ * alone, so ids are expressions. It also compares row values again for each row that it counts,
+ * which the date alone avoids. Looking the two keys up where they are used costs no more than a
+ * `with` clause.
  */
 function rankSql(filter: SubscriptionFilter, seconds: number, bind: Bind): string {
   const { series, n } = countsSql(filter, bind);
@@ -120,6 +117,6 @@ function rankSql(filter: SubscriptionFilter, seconds: number, bind: Bind): strin
         and (from_date, from_id) >= ${keyAt(group)} and (from_date, from_id) < ${keyAt(leaf)}
     ) + (
       select count(*) from subscription where tenant_id = $1${and(conditions)}
-        and (created_date, id) >= ${keyAt(leaf)} and created_date < ${date}
+        and (${filter.dateColumn}, id) >= ${keyAt(leaf)} and ${filter.dateColumn} < ${date}
     ))`;
 }

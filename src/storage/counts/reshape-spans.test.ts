@@ -23,17 +23,17 @@ const spanOf = (level: SpanLevel, index: number, n: number): Span => ({
   level,
   from: index === 0 ? firstOrderKey : { date: index, id: '' },
   n,
-  statuses: { ACTIVE: n },
+  counts: { ACTIVE: n },
 });
 const leafOf = (index: number, n: number): Span => spanOf(spanLevel.leaf, index, n);
 
-const rowOf = ({ series, level, from, n, statuses }: Span): Row => ({
+const rowOf = ({ series, level, from, n, counts }: Span): Row => ({
   series,
   level,
   from_date: from.date,
   from_id: from.id,
   n,
-  statuses: JSON.stringify(statuses),
+  counts: JSON.stringify(counts),
 });
 
 /** A tree of one group. `changed` are leaves with the rows that they have now and had before. */
@@ -87,10 +87,10 @@ describe('reshaping a tree', () => {
     const [, cut] = result.requests;
     expect(cut).toMatchObject({ values: [firstOrderKey.date, '', 501, 251] });
     expect(result.leaves).toEqual([
-      { ...leafOf(0, 251), statuses: { ACTIVE: 200, EXPIRED: 51 } },
-      { ...leafOf(0, 250), from: { date: 7, id: 'b' }, statuses: { ACTIVE: 230 } },
+      { ...leafOf(0, 251), counts: { ACTIVE: 200, EXPIRED: 51 } },
+      { ...leafOf(0, 250), from: { date: 7, id: 'b' }, counts: { ACTIVE: 230, none: 20 } },
     ]);
-    expect(result.groups).toMatchObject([{ n: 501, statuses: { ACTIVE: 430, EXPIRED: 51 } }]);
+    expect(result.groups).toMatchObject([{ n: 501, counts: { ACTIVE: 430, EXPIRED: 51 } }]);
   });
 
   test('merges a leaf that shrank below 60 rows with the one before it', () => {

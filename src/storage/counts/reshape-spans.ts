@@ -2,7 +2,10 @@ import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../
 import type { Row } from '../store.ts';
 import type { CountRequest, CountWork, SpanEdit } from './count-work.ts';
 import {
+  addCount,
   compareSpans,
+  countKeys,
+  dateOfSeries,
   draftOf,
   groupLeavesAimed,
   groupLeavesMax,
@@ -18,6 +21,7 @@ import {
   spanHolding,
   spanLevel,
   spansSql,
+  toCountedRow,
   toSpan,
 } from './span.ts';
 
@@ -124,24 +128,25 @@ function requestLeaves({ series, from }: Span): CountRequest {
   return { kind: 'read', sql, values: [series, from.date, from.id] };
 }
 
-/** Requests the rows of a leaf in pieces of equal size, by status, with the first key of each. */
+/** Requests the counted rows of a leaf in pieces of equal size, with the first key of each. */
 function requestPieces({ series, from, n }: Span): CountRequest {
   const product = productOfSeries(series);
+  const date = dateOfSeries(series);
   const rows = Math.ceil(n / Math.ceil(n / leafRowsAimed));
-  const sql = `select piece, status, count(*) as n, max(case when is_first then created_date end) as from_date,
+  const sql = `select piece, status, auto_renew, count(*) as n, max(case when is_first then date end) as from_date,
       max(case when is_first then id end) as from_id
     from (
-      select created_date, id, status, rank / cast($5 as bigint) as piece, rank % cast($5 as bigint) = 0 as is_first
+      select date, id, status, auto_renew, rank / cast($5 as bigint) as piece, rank % cast($5 as bigint) = 0 as is_first
       from (
-        select created_date, id, status, row_number() over (order by created_date, id) - 1 as rank
+        select date, id, status, auto_renew, row_number() over (order by date, id) - 1 as rank
         from (
-          select created_date, id, status from subscription
-          where tenant_id = $1 and (created_date, id) >= ($2, $3)${product === undefined ? '' : ' and product_id = $6'}
-          order by created_date, id limit $4
+          select ${date} as date, id, status, auto_renew from subscription
+          where tenant_id = $1 and (${date}, id) >= ($2, $3)${product === undefined ? '' : ' and product_id = $6'}
+          order by ${date}, id limit $4
         ) as kept
       ) as ranked
     ) as cut
-    group by piece, status` as const;
+    group by piece, status, auto_renew` as const;
   return {
     kind: 'read',
     sql,
@@ -151,13 +156,13 @@ function requestPieces({ series, from, n }: Span): CountRequest {
 
 /** The leaves that a leaf is split into; the first one keeps its key. */
 function toPieces({ series, from }: Span, rows: readonly Row[]): readonly Span[] {
-  const pieces = new Map<number, { from: OrderKey; n: number; statuses: Record<string, number> }>();
+  const pieces = new Map<number, { from: OrderKey; n: number; counts: Record<string, number> }>();
   for (const row of rows) {
     const index = Number(row.piece);
-    const piece = pieces.get(index) ?? { from, n: 0, statuses: {} };
+    const piece = pieces.get(index) ?? { from, n: 0, counts: {} };
     pieces.set(index, piece);
     piece.n += Number(row.n);
-    if (row.status !== null) piece.statuses[String(row.status)] = Number(row.n);
+    for (const key of countKeys(toCountedRow(row))) addCount(piece.counts, key, Number(row.n));
     if (index > 0 && row.from_id !== null) piece.from = { date: Number(row.from_date), id: String(row.from_id) };
   }
   return [...pieces.values()].map((piece) => ({ series, level: spanLevel.leaf, ...piece })).sort(compareSpans);

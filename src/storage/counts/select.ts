@@ -9,13 +9,13 @@ export interface LeafPosition {
   readonly from: OrderKey;
   /** The first order key after the leaf. */
   readonly until: OrderKey;
-  /** Rows of the leaf before it; only rows of the requested statuses count here and in `n`. */
+  /** Rows of the leaf before it; only those of the filter's `countedPart` count here and in `n`. */
   readonly skip: number;
   /** Rows of the leaf. */
   readonly n: number;
 }
 
-/** Finds the row of a rank among a filter's product and statuses; `undefined` past the last row. */
+/** Finds the row of a rank among a filter's `countedPart`; `undefined` past the last row. */
 type Select = (rank: number) => Promise<LeafPosition | undefined>;
 
 /**
@@ -45,7 +45,7 @@ export function selectSql(filter: SubscriptionFilter, rank: string, bind: Bind):
   const { series, n } = countsSql(filter, bind);
   const find = (level: SpanLevel, rest: string, range = ''): string => `
       select from_date, from_id, ${rest} - (upto - (${n})) as rest from (
-        select from_date, from_id, n, statuses,
+        select from_date, from_id, n, counts,
           sum(cast(${n} as integer)) over (order by from_date, from_id rows unbounded preceding) as upto
         from subscription_span where tenant_id = $1 and series = ${series} and level = ${level}${range}
       ) as span where upto > ${rest} order by from_date, from_id limit 1`;

@@ -1,14 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { firstOrderKey } from '../order-key.ts';
-import { countAt, emptyTree, lowerBound, type Span, type SpanLevel, spanHolding, spanLevel, treesOf } from './span.ts';
+import {
+  countAt,
+  countKeys,
+  emptyTree,
+  lowerBound,
+  type Span,
+  type SpanLevel,
+  spanHolding,
+  spanLevel,
+  treesOf,
+} from './span.ts';
 
 const spanOf = (level: SpanLevel, date: number, n = 0, id = '', series = 'all'): Span => ({
   series,
   level,
   from: { date, id },
   n,
-  statuses: {},
+  counts: {},
 });
 
 describe('the span that holds a key', () => {
@@ -52,27 +62,27 @@ describe('counting a row', () => {
       spanOf(spanLevel.root, 0, 5),
     ]);
     const tree = trees.get('all') ?? emptyTree('all');
-    const changed = countAt(tree, { date: 12, id: 'a' }, 'ACTIVE', 1);
+    const changed = countAt(tree, { date: 12, id: 'a' }, ['ACTIVE', 'ACTIVE+', '+'], 1);
     expect(changed).toEqual([tree.leaves[1], tree.groups[0], tree.roots[0]]);
     expect(changed).toMatchObject([
-      { n: 4, statuses: { ACTIVE: 1 }, before: 3 },
-      { n: 6, statuses: { ACTIVE: 1 } },
-      { n: 6, statuses: { ACTIVE: 1 } },
+      { n: 4, counts: { ACTIVE: 1, 'ACTIVE+': 1, '+': 1 }, before: 3 },
+      { n: 6, counts: { ACTIVE: 1 } },
+      { n: 6, counts: { ACTIVE: 1 } },
     ]);
-    expect(tree.leaves[0]).toMatchObject({ n: 2, statuses: {} });
+    expect(tree.leaves[0]).toMatchObject({ n: 2, counts: {} });
   });
 
-  test('without a status counts in the sum only', () => {
+  test('without a status has a key of its own', () => {
     const tree = emptyTree('all');
-    countAt(tree, firstOrderKey, null, 1);
-    expect(tree.roots).toMatchObject([{ n: 1, statuses: {} }]);
+    countAt(tree, firstOrderKey, countKeys({ status: null, autoRenew: 'false' }), 1);
+    expect(tree.roots).toMatchObject([{ n: 1, counts: { none: 1 } }]);
   });
 
   test('drops a status whose last row is gone', () => {
     const tree = emptyTree('all');
-    for (const by of [1, -1]) countAt(tree, firstOrderKey, 'ACTIVE', by);
-    expect(tree.leaves[0]).toMatchObject({ n: 0, statuses: {} });
-    expect(tree.leaves[0]?.statuses).not.toHaveProperty('ACTIVE');
+    for (const by of [1, -1]) countAt(tree, firstOrderKey, ['ACTIVE'], by);
+    expect(tree.leaves[0]).toMatchObject({ n: 0, counts: {} });
+    expect(tree.leaves[0]?.counts).not.toHaveProperty('ACTIVE');
   });
 });
 

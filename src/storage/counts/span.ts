@@ -1,16 +1,18 @@
 import { compareOrderKeys, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { Row, TenantSql } from '../store.ts';
-import type { SubscriptionFilter } from '../subscription-filter.ts';
+import { type DateColumn, dateColumns, type SubscriptionFilter } from '../subscription-filter.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 
-// An order-statistic B+-tree of row counts, one tree per tenant and one per tenant and product.
+// Order-statistic B+-trees of row counts: three per tenant, one for the order of each date, and one
+// per tenant and product, in the order of `createdDate`.
 //
 // - span: a node of a tree. It counts the rows between its order key and the next span's.
 // - leaf: a span over rows, at most 500.
 // - group: the sum of up to 64 leaves.
 // - root: the sum of all groups, one row per tree.
-// - series: the name of a tree, either `all` or `product=<id>`.
-// - order key: `createdDate` and id, which order the rows.
+// - series: the name of a tree: `all` for `createdDate`, `activation`, `expiration`, or
+//   `product=<id>`.
+// - order key: the date of the tree and the id, which order the rows.
 // - rank: how many rows lie before an order key.
 // - select: finds the row of a rank.
 
@@ -25,22 +27,78 @@ export interface Span {
   readonly from: OrderKey;
   /** All rows. */
   readonly n: number;
-  /** The rows that have a status, by status. */
-  readonly statuses: Readonly<Record<string, number>>;
+  /** The rows by status and renewal: the counts of `countKeys` that are not 0. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** The key of rows without a status; statuses are upper-case words. */
+const noStatus = 'none';
+/** The key of rows that renew automatically; after a status, of those of the status. */
+const renewing = '+';
+
+/** The keys that count a row, besides `n`. */
+export function countKeys({ status, autoRenew }: Pick<CountedRow, 'status' | 'autoRenew'>): readonly string[] {
+  const key = status ?? noStatus;
+  return autoRenew === 'true' ? [key, `${key}${renewing}`, renewing] : [key];
+}
+
+/** One of these counts, by its key. */
+type CountOf = (key: string) => string;
+
+/** SQL of a span's rows of a filter's statuses and renewal. */
+export function countSql({ statuses, autoRenew }: SubscriptionFilter, countOf: CountOf): string {
+  const renewed = (all: string, key: string): string => {
+    if (autoRenew === undefined) return all;
+    return autoRenew === 'true' ? countOf(key) : `${all} - ${countOf(key)}`;
+  };
+  if (statuses === undefined) return renewed('n', renewing);
+  const keys = [...new Set(statuses.map((status) => status ?? noStatus))];
+  return keys.map((key) => renewed(autoRenew === 'true' ? '' : countOf(key), `${key}${renewing}`)).join(' + ');
+}
+
+/** A span's rows of a filter's statuses and renewal, by status. */
+export function statusCounts({ statuses, autoRenew }: SubscriptionFilter, { counts }: Span): [string | null, number][] {
+  const keys = Object.keys(counts).filter((key) => !key.endsWith(renewing));
+  return keys.flatMap((key): [string | null, number][] => {
+    const status = key === noStatus ? null : key;
+    if (statuses !== undefined && !statuses.includes(status)) return [];
+    const [all = 0, renewed = 0] = [counts[key], counts[`${key}${renewing}`]];
+    return [[status, autoRenew === undefined ? all : autoRenew === 'true' ? renewed : all - renewed]];
+  });
 }
 
 /** The fields of a row that decide which spans count it. */
-export type CountedRow = Pick<SubscriptionRow, 'id' | 'createdDate' | 'productId' | 'status'>;
+export type CountedRow = Pick<
+  SubscriptionRow,
+  'id' | 'createdDate' | 'activationDate' | 'expirationDate' | 'productId' | 'status' | 'autoRenew'
+>;
 
-/** The columns that `toCountedRow` reads. */
-export const countedColumns = 'id, created_date, product_id, status';
+/** The columns besides the id that `toCountedRow` reads. */
+export const countedNames = [...dateColumns, 'product_id', 'status', 'auto_renew'] as const;
 
-export function toCountedRow({ id, created_date, product_id, status }: Row): CountedRow {
+/** All columns that `toCountedRow` reads, separated by commas. */
+export const countedColumns = `id, ${countedNames.join(', ')}` as const;
+
+/** These columns besides the id, of a table. */
+export const countedOf = (table: string): string => countedNames.map((name) => `${table}.${name}`).join(', ');
+
+/** The definitions of these columns in a temporary table. */
+export const defineCounted = (bigint: string): string =>
+  countedNames.map((name) => `${name} ${name.endsWith('_date') ? bigint : 'text'}`).join(', ');
+
+/** SQL of a replaced row's new columns, of a table, as `toRowChange` reads them. */
+export const newCountedOf = (table: string): string =>
+  countedNames.map((name) => `${table}.${name} as new_${name}`).join(', ');
+
+export function toCountedRow(row: Row): CountedRow {
   return {
-    id: String(id),
-    createdDate: Number(created_date),
-    productId: String(product_id),
-    status: status === null ? null : String(status),
+    id: String(row.id),
+    createdDate: Number(row.created_date),
+    activationDate: Number(row.activation_date),
+    expirationDate: Number(row.expiration_date),
+    productId: String(row.product_id),
+    status: row.status === null ? null : String(row.status),
+    autoRenew: String(row.auto_renew),
   };
 }
 
@@ -54,25 +112,45 @@ export const leafRowsAimed = 350;
 export const groupLeavesMax = 64;
 export const groupLeavesAimed = 40;
 
-/** The series of all rows of a tenant. */
+/** The series of all rows of a tenant, in the order of `createdDate`. */
 export const wholeSeries = 'all';
-const productPrefix = 'product=';
+const seriesOfDate: Readonly<Record<DateColumn, string>> = {
+  created_date: wholeSeries,
+  activation_date: 'activation',
+  expiration_date: 'expiration',
+};
+export const productPrefix = 'product=';
 
 const seriesOfProduct = (productId: string): string => `${productPrefix}${productId}`;
 
 /** The product that a series counts, or `undefined` if it counts all rows. */
 export const productOfSeries = (series: string): string | undefined =>
-  series === wholeSeries ? undefined : series.slice(productPrefix.length);
+  series.startsWith(productPrefix) ? series.slice(productPrefix.length) : undefined;
 
-/** Both series that count a row. */
-export const seriesOfRow = ({ productId }: CountedRow): readonly string[] => [wholeSeries, seriesOfProduct(productId)];
+/** The date that orders a series. */
+export const dateOfSeries = (series: string): DateColumn =>
+  dateColumns.find((column) => seriesOfDate[column] === series) ?? 'created_date';
 
-/** The series that holds the counts of a filter. */
-export const seriesOfFilter = ({ productId }: SubscriptionFilter): string =>
-  productId === undefined ? wholeSeries : seriesOfProduct(productId);
+/** All series that count a row, with its key in each. */
+export const placesOfRow = (row: CountedRow): readonly SeriesKey[] => [
+  { series: wholeSeries, orderKey: { date: row.createdDate, id: row.id } },
+  { series: seriesOfProduct(row.productId), orderKey: { date: row.createdDate, id: row.id } },
+  { series: seriesOfDate.activation_date, orderKey: { date: row.activationDate, id: row.id } },
+  { series: seriesOfDate.expiration_date, orderKey: { date: row.expirationDate, id: row.id } },
+];
+
+/** An order key in the tree of a series. */
+export interface SeriesKey {
+  readonly series: string;
+  readonly orderKey: OrderKey;
+}
+
+/** The series that holds the counts of a filter that the counts know. */
+export const seriesOfFilter = ({ productId, dateColumn }: SubscriptionFilter): string =>
+  productId === undefined ? seriesOfDate[dateColumn] : seriesOfProduct(productId);
 
 /** The columns that `toSpan` reads. */
-export const spanColumns = 'series, level, from_date, from_id, n, cast(statuses as text) as statuses';
+export const spanColumns = 'series, level, from_date, from_id, n, cast(counts as text) as counts';
 
 export function toSpan(row: Row): Span {
   return {
@@ -80,26 +158,26 @@ export function toSpan(row: Row): Span {
     level: Number(row.level) as SpanLevel,
     from: { date: Number(row.from_date), id: String(row.from_id) },
     n: Number(row.n),
-    statuses: JSON.parse(String(row.statuses)),
+    counts: JSON.parse(String(row.counts)),
   };
 }
 
 /** Adds the counts of adjacent spans up in one span, which begins where the first one does. */
 export function joinSpans(level: SpanLevel, spans: readonly [Span, ...Span[]]): Span {
   const [{ series, from }] = spans;
-  const statuses: Record<string, number> = {};
+  const counts: Record<string, number> = {};
   let n = 0;
   for (const span of spans) {
     n += span.n;
-    for (const [status, rows] of Object.entries(span.statuses)) statuses[status] = (statuses[status] ?? 0) + rows;
+    for (const [key, rows] of Object.entries(span.counts)) counts[key] = (counts[key] ?? 0) + rows;
   }
-  return { series, level, from, n, statuses };
+  return { series, level, from, n, counts };
 }
 
 /** A span under change. */
 export interface SpanDraft extends Span {
   n: number;
-  readonly statuses: Record<string, number>;
+  readonly counts: Record<string, number>;
   /** Rows that it had before the change. */
   readonly before: number;
 }
@@ -126,11 +204,11 @@ function treeOf(spans: readonly Span[]): SpanTree {
 }
 
 export function emptyTree(series: string): SpanTree {
-  const empty = (level: SpanLevel) => [draftOf({ series, level, from: firstOrderKey, n: 0, statuses: {} })];
+  const empty = (level: SpanLevel) => [draftOf({ series, level, from: firstOrderKey, n: 0, counts: {} })];
   return { leaves: empty(spanLevel.leaf), groups: empty(spanLevel.group), roots: empty(spanLevel.root) };
 }
 
-export const draftOf = (span: Span): SpanDraft => ({ ...span, statuses: { ...span.statuses }, before: span.n });
+export const draftOf = (span: Span): SpanDraft => ({ ...span, counts: { ...span.counts }, before: span.n });
 
 /** Sorts the spans of one level. */
 export const compareSpans = (a: Span, b: Span): number => compareOrderKeys(a.from, b.from);
@@ -151,22 +229,26 @@ export function spanHolding<T extends Span>(spans: readonly T[], key: OrderKey):
 export function beginLeafIfFull({ leaves }: SpanTree, from: OrderKey): void {
   const last = leaves.at(-1);
   if (last === undefined || last.n < leafRowsAimed) return;
-  leaves.push(draftOf({ series: last.series, level: spanLevel.leaf, from, n: 0, statuses: {} }));
+  leaves.push(draftOf({ series: last.series, level: spanLevel.leaf, from, n: 0, counts: {} }));
 }
 
 /**
- * Adds `by` rows of one status at a key, on every level. Returns the spans that changed.
+ * Adds `by` rows with the same `countKeys` at a key, on every level. Returns the changed spans.
  */
-export function countAt(tree: SpanTree, key: OrderKey, status: string | null, by: number): readonly SpanDraft[] {
-  const path = [spanHolding(tree.leaves, key), spanHolding(tree.groups, key), spanHolding(tree.roots, key)];
+export function countAt(tree: SpanTree, at: OrderKey, keys: readonly string[], by: number): readonly SpanDraft[] {
+  const path = [spanHolding(tree.leaves, at), spanHolding(tree.groups, at), spanHolding(tree.roots, at)];
   for (const draft of path) {
     draft.n += by;
-    if (status === null) continue;
-    const rows = (draft.statuses[status] ?? 0) + by;
-    if (rows === 0) delete draft.statuses[status];
-    else draft.statuses[status] = rows;
+    for (const key of keys) addCount(draft.counts, key, by);
   }
   return path;
+}
+
+/** Adds to a count; one that becomes 0 is removed. */
+export function addCount(counts: Record<string, number>, key: string, by: number): void {
+  const rows = (counts[key] ?? 0) + by;
+  if (rows === 0) delete counts[key];
+  else counts[key] = rows;
 }
 
 /** Spans of one level whose order keys lie in a range; every string is an SQL expression. */

@@ -1,4 +1,4 @@
-import { countedColumns } from '../counts/span.ts';
+import { countedColumns, countedNames, countedOf } from '../counts/span.ts';
 import { StorageError } from '../error.ts';
 import type { Row } from '../store.ts';
 import { assignColumns, columnNames, rowColumns, type SubscriptionRow, selectRevision } from '../subscription-row.ts';
@@ -38,7 +38,7 @@ export const unnestColumns = (first: number): string =>
  * fewer of their pages.
  */
 export const upsertRows = `with old as materialized (
-    select s.id, s.created_date, s.product_id, s.status
+    select s.id, ${countedOf('s')}
     from unnest($3::text[]) as k (id)
     cross join lateral (
       select * from subscription where tenant_id = $1 and id >= k.id and id <= k.id order by tenant_id, id limit 1
@@ -52,9 +52,9 @@ export const upsertRows = `with old as materialized (
     where s.record <> excluded.record or s.email is distinct from excluded.email
     returning id
   )
-  select 'old' as kind, id, created_date, product_id, status from old
+  select 'old' as kind, ${countedColumns} from old
   union all
-  select 'changed', id, null, null, null from changed`;
+  select 'changed', id, ${countedNames.map(() => 'null').join(', ')} from changed`;
 
 /** The numbers of the rows that are stored as they are, from 1, separated by commas. */
 export const findSame = `select string_agg(k.n::text, ',') as numbers

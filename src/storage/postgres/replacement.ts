@@ -1,5 +1,5 @@
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
-import { countedColumns } from '../counts/span.ts';
+import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/span.ts';
 import type { ReplaceCounts, Replacement, Row, TenantId } from '../store.ts';
 import { assignColumns, columnNames, defineColumns, setRevision } from '../subscription-row.ts';
 import { removeResumePoint } from '../tables/resume-point.ts';
@@ -106,9 +106,9 @@ export const lookUpByKey = [
 
 export const createTables = [
   `create temp table staged (${defineColumns({ id: 'text collate "C" not null primary key', text: 'text', bigint: 'bigint' })}) on commit drop`,
-  `create temp table kept (id text collate "C" not null, created_date bigint, product_id text, status text, email text, digest bytea) on commit drop`,
-  `create temp table changed (id text collate "C" not null primary key, is_new boolean not null, created_date bigint, product_id text, status text) on commit drop`,
-  `create temp table removed (id text collate "C" not null primary key, created_date bigint, product_id text, status text) on commit drop`,
+  `create temp table kept (id text collate "C" not null, ${defineCounted('bigint')}, email text, digest bytea) on commit drop`,
+  `create temp table changed (id text collate "C" not null primary key, is_new boolean not null, ${defineCounted('bigint')}) on commit drop`,
+  `create temp table removed (id text collate "C" not null primary key, ${defineCounted('bigint')}) on commit drop`,
 ];
 
 const stageRows = `insert into staged (${columnNames()})
@@ -118,12 +118,12 @@ const stageRows = `insert into staged (${columnNames()})
 const keepKeys = `insert into kept (${countedColumns}, email, digest)
   select ${countedColumns}, email, sha256(convert_to(record, 'UTF8')) from subscription where tenant_id = $1`;
 
-const findChanged = `insert into changed (id, is_new, created_date, product_id, status)
-  select t.id, k.id is null, k.created_date, k.product_id, k.status from staged as t left join kept as k on k.id = t.id
+const findChanged = `insert into changed (id, is_new, ${countedNames.join(', ')})
+  select t.id, k.id is null, ${countedOf('k')} from staged as t left join kept as k on k.id = t.id
   where k.id is null or k.email is distinct from t.email or k.digest <> sha256(convert_to(t.record, 'UTF8'))`;
 
 const findRemoved = `insert into removed (${countedColumns})
-  select k.id, k.created_date, k.product_id, k.status from kept as k left join staged as t on t.id = k.id where t.id is null`;
+  select k.id, ${countedOf('k')} from kept as k left join staged as t on t.id = k.id where t.id is null`;
 
 const countDifferences = `select (select count(*) from staged) as staged, (select count(*) from changed) as changed,
   (select count(*) from changed where is_new) as inserted, (select count(*) from removed) as removed`;
@@ -141,8 +141,7 @@ const insertTombstones = `insert into subscription_tombstone (tenant_id, id, rev
 export const removeTombstonesOfInserted =
   'delete from subscription_tombstone as t using changed as c where t.tenant_id = $1 and t.id = c.id and c.is_new';
 
-const readChanges = `select c.id, not c.is_new as was, c.created_date, c.product_id, c.status, true as stays,
-    t.created_date as new_created_date, t.product_id as new_product_id, t.status as new_status
+const readChanges = `select c.id, not c.is_new as was, ${countedOf('c')}, true as stays, ${newCountedOf('t')}
   from changed as c join staged as t on t.id = c.id
   union all
-  select id, true, created_date, product_id, status, false, null, null, null from removed`;
+  select id, true, ${countedNames.join(', ')}, false, ${countedNames.map(() => 'null').join(', ')} from removed`;

@@ -1,5 +1,5 @@
-import type { CountRequest, CountWork, SeriesKey } from '../counts/count-work.ts';
-import { type Span, spanLevel } from '../counts/span.ts';
+import type { CountRequest, CountWork } from '../counts/count-work.ts';
+import { type SeriesKey, type Span, spanLevel } from '../counts/span.ts';
 import { compareOrderKeys, type OrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
 import type { RunStatement } from './statements.ts';
@@ -77,11 +77,11 @@ const placeArrays = (spans: readonly Span[]): unknown[] => [
 
 const countArrays = (spans: readonly Span[]): unknown[] => [
   spans.map(({ n }) => n),
-  spans.map(({ statuses }) => JSON.stringify(statuses)),
+  spans.map(({ counts }) => JSON.stringify(counts)),
 ];
 
 /** The spans of each series between two keys, on each level, up to a limit. */
-const selectSpansBetween = `select s.series, s.level, s.from_date, s.from_id, s.n, cast(s.statuses as text) as statuses
+const selectSpansBetween = `select s.series, s.level, s.from_date, s.from_id, s.n, cast(s.counts as text) as counts
   from unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::bigint[])
     as k (series, first_date, first_id, last_date, last_id, most)
   cross join (values (0), (1), (2)) as l (level)
@@ -98,7 +98,7 @@ const selectSpansBetween = `select s.series, s.level, s.from_date, s.from_id, s.
   ) as s
   order by s.series, s.level, s.from_date, s.from_id`;
 
-const selectSpansAt = `select distinct s.series, s.level, s.from_date, s.from_id, s.n, cast(s.statuses as text) as statuses
+const selectSpansAt = `select distinct s.series, s.level, s.from_date, s.from_id, s.n, cast(s.counts as text) as counts
   from unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[]) as k (series, date, id, level)
   cross join lateral (
     select * from subscription_span
@@ -110,8 +110,8 @@ const removeSpans = `delete from subscription_span as s
   using unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[]) as k (series, level, from_date, from_id)
   where s.tenant_id = $1 and s.series = k.series and s.level = k.level and s.from_date = k.from_date and s.from_id = k.from_id`;
 
-const putSpans = `insert into subscription_span (tenant_id, series, level, from_date, from_id, n, statuses)
-  select $1, series, level, from_date, from_id, n, cast(statuses as jsonb)
+const putSpans = `insert into subscription_span (tenant_id, series, level, from_date, from_id, n, counts)
+  select $1, series, level, from_date, from_id, n, cast(counts as jsonb)
   from unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[])
-    as s (series, level, from_date, from_id, n, statuses)
-  on conflict (tenant_id, series, level, from_date, from_id) do update set n = excluded.n, statuses = excluded.statuses`;
+    as s (series, level, from_date, from_id, n, counts)
+  on conflict (tenant_id, series, level, from_date, from_id) do update set n = excluded.n, counts = excluded.counts`;

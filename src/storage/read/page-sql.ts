@@ -5,9 +5,9 @@ import {
   and,
   type Bind,
   binder,
+  countedFilter,
   countedPart,
   type DateColumn,
-  isCounted,
   rowsFrom,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
@@ -196,8 +196,9 @@ function orderedRowsSql(columns: string, { filter, order, range, bind }: Rows): 
  * product has all statuses.
  */
 function isMerged(filter: SubscriptionFilter, { column }: SubscriptionOrder): boolean {
-  const { productId, statuses } = filter;
-  return new Set(statuses).size > 1 && productId === undefined && isCounted(filter) && column === 'created_date';
+  const { productId, autoRenew, statuses } = filter;
+  if (productId !== undefined || autoRenew !== undefined) return false;
+  return new Set(statuses).size > 1 && column === 'created_date' && countedFilter(filter, column) !== undefined;
 }
 
 /** Whether a key is inside the filter's first bound in an order; a forged cursor may be outside. */
@@ -256,7 +257,7 @@ function stepsTo(
   // the counts of a leaf ignore the bounds of the filter, and so do the steps in it
   const part = { filter: countedPart(filter), bind };
   if (start.kind === 'selected') {
-    const range = ['(created_date, id) >= (select from_date, from_id from leaf)'];
+    const range = [`(${order.column}, id) >= (select from_date, from_id from leaf)`];
     const limit = offset('(select rest from leaf)');
     return {
       leaf: `${start.leafSql(bind)}, `,
@@ -264,7 +265,7 @@ function stepsTo(
     };
   }
   const { steps, down } = stepsInto(start.leaf);
-  const range = leafConditions(start.leaf, bind);
+  const range = leafConditions(order.column, start.leaf, bind);
   return { leaf: '', rows: { ...part, order: { ...order, descending: down }, range, limit: offset(bind(steps)) } };
 }
 
@@ -276,9 +277,9 @@ function stepsInto({ skip, n }: LeafPosition): { readonly steps: number; readonl
   return { steps: down ? n - 1 - skip : skip, down };
 }
 
-const leafConditions = ({ from, until }: LeafPosition, bind: Bind): string[] => [
-  `(created_date, id) >= (${bind(from.date)}, ${bind(from.id)})`,
-  `(created_date, id) < (${bind(until.date)}, ${bind(until.id)})`,
+const leafConditions = (column: DateColumn, { from, until }: LeafPosition, bind: Bind): string[] => [
+  `(${column}, id) >= (${bind(from.date)}, ${bind(from.id)})`,
+  `(${column}, id) < (${bind(until.date)}, ${bind(until.id)})`,
 ];
 
 function orderBy(date: string, descending: boolean): string {

@@ -2,7 +2,7 @@ import { type FilterRange, rangeColumns, rankAfter, rankIn, toRange } from '../c
 import { openSelect, selectSql } from '../counts/select.ts';
 import { leafRowsAimed } from '../counts/span.ts';
 import type { ReadOptions, Row, SqlValue, Store, TenantId, TenantReader, TenantStatement } from '../store.ts';
-import { type Bind, binder, isCounted, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
+import { type Bind, binder, countedFilter, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
 import {
   countBeyondSql,
   noRecords,
@@ -42,18 +42,18 @@ export interface PageContext {
 
 /**
  * Reads up to `size` records from a position, in the requested order (for a `before` position, the
- * nearest ones before it), and the total. In the order of `createdDate` and with a filter that the
- * counts know (`isCounted`), a page costs at most two to three times as much as page 1. A page
+ * nearest ones before it), and the total. With a filter that the counts know in the order of the
+ * page (`countedFilter`), a page costs at most two to three times as much as page 1. A page
  * takes one statement; on SQLite, more where the counts must find its first record.
  */
 export async function readPage({ store, ranges }: PageContext, tenant: TenantId, query: PageQuery): Promise<Page> {
-  const { filter, order, position } = query;
+  const { filter, order } = query;
   if (isNarrow(filter)) {
     const narrow = { ...query, isBounded: true, filter: { ...filter, recordsMax: narrowRowsMax + 1 } };
     const page = await readWith(store, tenant, narrow, undefined);
     if (page.total <= narrowRowsMax) return page;
   }
-  const bounded = { ...query, isBounded: isBounded(filter, order, position) };
+  const bounded = { ...query, isBounded: isBounded(filter, order) };
   const known = ranges?.find(tenant, query);
   if (known !== undefined) {
     const page = await readWith(store, tenant, bounded, known);
@@ -78,11 +78,10 @@ const isNear = (position: PagePosition): boolean => position.kind !== 'offset' |
  * filter's records in the requested order, and the counts have the total and the first record. A
  * page of a product's records with a rare status may read all index entries of the product.
  */
-function isBounded(filter: SubscriptionFilter, order: SubscriptionOrder, position: PagePosition): boolean {
-  if (!isCounted(filter) || (filter.productId !== undefined && filter.statuses !== undefined)) return false;
-  if (order.column === 'created_date') return true;
-  const { dateColumn: _dateColumn, ...conditions } = filter;
-  return Object.keys(conditions).length === 0 && isNear(position);
+function isBounded(filter: SubscriptionFilter, order: SubscriptionOrder): boolean {
+  const { productId, statuses, autoRenew } = filter;
+  if (countedFilter(filter, order.column) === undefined || autoRenew !== undefined) return false;
+  return statuses === undefined || (productId === undefined && order.column === 'created_date');
 }
 
 /** Up to this many records are read and sorted on the main thread, in about a millisecond. */
@@ -109,18 +108,19 @@ function readWith(
   if (position.kind !== 'offset')
     return readFrom(store, tenant, query, { kind: 'beyond', orderKey: position.orderKey }, known);
   const { skip } = position;
-  const isDeep = !isNear(position) && isCounted(filter) && order.column === 'created_date';
-  if (!isDeep) {
+  const counted = countedFilter(filter, order.column);
+  if (isNear(position) || counted === undefined) {
     const start: PageStart = skip === 0 ? { kind: 'first' } : { kind: 'step', steps: skip };
     return readFrom(store, tenant, query, start, known);
   }
-  if (store.engine === 'sqlite') return readSelected(store, tenant, query, skip, known);
+  if (store.engine === 'sqlite') return readSelected(store, tenant, { ...query, filter: counted }, skip, known);
   const place = { skip, descending: order.descending };
   const leafSql = (bind: Bind): string => {
-    const rank = known === undefined ? rankAfter(filter, place, bind) : `cast(${bind(rankIn(known, place))} as bigint)`;
-    return selectSql(filter, rank, bind);
+    const rank =
+      known === undefined ? rankAfter(counted, place, bind) : `cast(${bind(rankIn(known, place))} as bigint)`;
+    return selectSql(counted, rank, bind);
   };
-  return readFrom(store, tenant, query, { kind: 'selected', leafSql }, known);
+  return readFrom(store, tenant, { ...query, filter: counted }, { kind: 'selected', leafSql }, known);
 }
 
 /** Reads a page, with everything about it, in one statement. */

@@ -23,8 +23,6 @@ export interface DimensionScan {
   readonly filter: SubscriptionFilter;
   readonly columns: readonly Dimension[];
   readonly dateColumn: DateColumn;
-  /** The most entries that the index can have, if known. */
-  readonly entriesMax?: number;
 }
 
 /** A range of an index: the conditions on its first columns, and the columns that order it. */
@@ -49,9 +47,8 @@ export async function* scanDimensions(reader: TenantReader, scan: DimensionScan)
   if (selectsOne(scan.filter)) return yield* await countFound(reader, scan);
   const covered = coveringPath(scan.filter, scan.columns);
   for (const path of covered === undefined ? narrowestPaths(scan.filter) : [covered]) {
-    let left = scan.entriesMax ?? Number.POSITIVE_INFINITY;
-    for (let after: readonly SqlValue[] | undefined; ; left -= path.stepRows) {
-      const until = left <= path.stepRows ? undefined : await readStep(reader, path, after);
+    for (let after: readonly SqlValue[] | undefined; ; ) {
+      const until = await readStep(reader, path, after);
       yield* await countStep(reader, scan, path, after, until);
       if (until === undefined) break;
       after = until;

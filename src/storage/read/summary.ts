@@ -6,9 +6,9 @@ import {
   and,
   type Bind,
   binder,
+  countedFilter,
   type DateColumn,
   filterConditions,
-  isCounted,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
 import { type Dimension, type DimensionScan, scanDimensions } from './scan-dimensions.ts';
@@ -39,12 +39,13 @@ export interface SummaryCounts {
  */
 export async function summarise(reader: TenantReader, plan: SummaryPlan): Promise<SummaryCounts> {
   const { filter, columns, bucket } = plan;
-  const known = isCounted(filter) ? await readRange(reader, filter) : undefined;
+  const countedAs = countedFilter(filter);
+  const known = countedAs && (await readRange(reader, countedAs));
   const counted = new Map<Dimension, DimensionCounts>();
   const asked: readonly Dimension[] = bucket === undefined ? columns : [...columns, 'day'];
-  if (known !== undefined) {
+  if (countedAs !== undefined && known !== undefined) {
     const counting = asked.map(async (column) => {
-      const counts = await countDimension(reader, plan, column, known.total);
+      const counts = await countDimension(reader, { ...plan, filter: countedAs }, column, known.total);
       if (counts !== undefined) counted.set(column, counts);
     });
     await Promise.all(counting);
@@ -54,7 +55,7 @@ export async function summarise(reader: TenantReader, plan: SummaryPlan): Promis
   const rest = asked.filter((column) => !counted.has(column));
   if (rest.length > 0) {
     const dateColumn = bucket?.dateColumn ?? 'created_date';
-    const scan = { filter, columns: rest, dateColumn, ...(known !== undefined && { entriesMax: known.total }) };
+    const scan = { filter, columns: rest, dateColumn };
     for (const [column, counts] of await readScan(reader, scan, bucket)) counted.set(column, counts);
   }
   const [any] = counted.values();
@@ -78,18 +79,30 @@ async function countDimension(
 ): Promise<DimensionCounts | undefined> {
   if (total === 0) return new Map();
   if (column === 'status') return withoutNone(await countByStatus(reader, filter, total));
+  if (column === 'auto_renew') return withoutNone(await countByRenewal(reader, filter, total));
   if (column === 'product_id') {
     const products = await countProducts(reader, filter, total);
     return products && withoutNone(products);
   }
-  if (column !== 'day' || bucket?.dateColumn !== 'created_date') return undefined;
-  const [first, last] = await readEnds(reader, filter);
+  const ordered = bucket && countedFilter(filter, bucket.dateColumn);
+  if (column !== 'day' || bucket === undefined || ordered === undefined) return undefined;
+  const [first, last] = await readEnds(reader, ordered);
   if (first === undefined || last === undefined) return new Map();
   const starts: number[] = [];
   for (let start = bucket.startOf(first); start <= last; start = bucket.next(start)) starts.push(start);
   const edges = [first, ...starts.slice(1), last + 1];
-  const intervals = await countIntervals(reader, filter, edges, false);
+  const intervals = await countIntervals(reader, ordered, edges);
   return withoutNone(new Map(starts.map((start, index) => [start, sumOf(intervals[index] ?? new Map())])));
+}
+
+async function countByRenewal(
+  reader: TenantReader,
+  filter: SubscriptionFilter,
+  total: number,
+): Promise<DimensionCounts> {
+  if (filter.autoRenew !== undefined) return new Map([[filter.autoRenew, total]]);
+  const { total: renewed } = await readRange(reader, { ...filter, autoRenew: 'true' });
+  return new Map([['true', renewed] as const, ['false', total - renewed] as const]);
 }
 
 async function countByStatus(reader: TenantReader, filter: SubscriptionFilter, total: number): Promise<StatusCounts> {
@@ -98,25 +111,26 @@ async function countByStatus(reader: TenantReader, filter: SubscriptionFilter, t
   if (status !== undefined && others.length === 0) return new Map([[status, total]]);
   if (afterSeconds === undefined && beforeSeconds === undefined) return countStatuses(reader, filter);
   const edges = [afterSeconds === undefined ? firstOrderKey.date : afterSeconds + 1, beforeSeconds ?? endOrderKey.date];
-  const [counts] = await countIntervals(reader, filter, edges, true);
+  const [counts] = await countIntervals(reader, filter, edges);
   return counts ?? new Map();
 }
 
 const withoutNone = <K extends SqlValue>(counts: ReadonlyMap<K, number>): DimensionCounts =>
   new Map([...counts].filter(([, n]) => n > 0));
 
-/** The first and the last `createdDate` within a filter's product and bounds, of any status. */
+/** The first and the last date within a filter's product and bounds, of any status and renewal. */
 async function readEnds(reader: TenantReader, filter: SubscriptionFilter): Promise<(number | undefined)[]> {
-  const { statuses: _statuses, ...others } = filter;
+  const { statuses: _statuses, autoRenew: _autoRenew, ...others } = filter;
+  const { dateColumn } = filter;
   const values: SqlValue[] = [];
   const conditions = filterConditions(others, binder(values));
   const ends = (['asc', 'desc'] as const).map(async (direction) => {
     const [row] = await reader.all(
-      `select created_date from subscription where tenant_id = $1${and(conditions)}
-      order by created_date ${direction}, id ${direction} limit 1`,
+      `select ${dateColumn} as date from subscription where tenant_id = $1${and(conditions)}
+      order by ${dateColumn} ${direction}, id ${direction} limit 1`,
       values,
     );
-    return row === undefined ? undefined : Number(row.created_date);
+    return dateIn(row);
   });
   return Promise.all(ends);
 }
@@ -147,9 +161,9 @@ export interface SummaryBucket {
 
 /** Conditions of a filter whose columns the index of a date has after the date. */
 const indexedWith: Readonly<Record<DateColumn, readonly string[]>> = {
-  created_date: ['planId', 'autoRenew'],
-  activation_date: [],
-  expiration_date: ['autoRenew'],
+  created_date: ['statuses', 'autoRenew', 'planId'],
+  activation_date: ['statuses', 'autoRenew'],
+  expiration_date: ['statuses', 'autoRenew'],
 };
 
 /** Whether one index has the date and all columns that the filter compares. */
@@ -215,7 +229,7 @@ async function readFirstDate(
 
 /** Without the conditions after the date, one step in the index finds the first date. */
 function firstDateSql(filter: SubscriptionFilter, dateColumn: DateColumn, bind: Bind): string {
-  const { autoRenew: _autoRenew, planId: _planId, ...others } = filter;
+  const { statuses: _statuses, autoRenew: _autoRenew, planId: _planId, ...others } = filter;
   const conditions = filterConditions({ ...others, dateColumn }, bind);
   return `select ${dateColumn} as date from subscription where tenant_id = $1${and(conditions)} order by ${dateColumn}, id limit 1`;
 }

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
-import { countedColumns } from '../counts/span.ts';
+import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/span.ts';
 import type { ReplaceCounts, TenantId } from '../store.ts';
 import {
   assignColumns,
@@ -29,8 +29,8 @@ connection.run(`${writerPragmas}; pragma cache_size = -16384`);
 // Temporary tables are in an unnamed file, which the operating system removes with the process.
 connection.run(`
   create temp table staged (${defineColumns({ id: 'text not null primary key', text: 'text', bigint: 'integer' })}) without rowid;
-  create temp table changed (id text not null primary key, is_new integer not null, created_date integer, product_id text, status text) without rowid;
-  create temp table removed (id text not null primary key, created_date integer, product_id text, status text) without rowid`);
+  create temp table changed (id text not null primary key, is_new integer not null, ${defineCounted('integer')}) without rowid;
+  create temp table removed (id text not null primary key, ${defineCounted('integer')}) without rowid`);
 
 serveRequests<ReplacementRequest>((request) =>
   request.kind === 'finish' ? finish(request.dryRun) : add(request.rows),
@@ -101,13 +101,13 @@ function write({ inserted, updated, removed }: ReplaceCounts, revision: number):
 
 const stageRow = `insert or replace into temp.staged (${columnNames()}) values (${valuePlaceholders(1)})`;
 
-const findChanged = `insert into temp.changed (id, is_new, created_date, product_id, status)
-  select t.id, s.id is null, s.created_date, s.product_id, s.status
+const findChanged = `insert into temp.changed (id, is_new, ${countedNames.join(', ')})
+  select t.id, s.id is null, ${countedOf('s')}
   from temp.staged as t left join main.subscription as s on s.tenant_id = $1 and s.id = t.id
   where s.id is null or s.record <> t.record or s.email is not t.email`;
 
 const findRemoved = `insert into temp.removed (${countedColumns})
-  select id, created_date, product_id, status from main.subscription as s
+  select ${countedColumns} from main.subscription as s
   where tenant_id = $1 and not exists (select 1 from temp.staged as t where t.id = s.id)`;
 
 const writeChanged = `insert into subscription (tenant_id, revision, ${columnNames()})
@@ -121,11 +121,10 @@ const insertTombstones = `insert into subscription_tombstone (tenant_id, id, rev
 const removeTombstonesOfInserted =
   'delete from subscription_tombstone where tenant_id = $1 and id in (select id from temp.changed where is_new)';
 
-const readChanges = `select c.id, not c.is_new as was, c.created_date, c.product_id, c.status, 1 as stays,
-    t.created_date as new_created_date, t.product_id as new_product_id, t.status as new_status
+const readChanges = `select c.id, not c.is_new as was, ${countedOf('c')}, 1 as stays, ${newCountedOf('t')}
   from temp.changed as c cross join temp.staged as t on t.id = c.id
   union all
-  select id, 1, created_date, product_id, status, 0, null, null, null from temp.removed`;
+  select id, 1, ${countedNames.join(', ')}, 0, ${countedNames.map(() => 'null').join(', ')} from temp.removed`;
 
 export type ReplacementRequest =
   | { readonly kind: 'add'; readonly rows: readonly SubscriptionRow[] }

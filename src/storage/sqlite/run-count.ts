@@ -1,5 +1,5 @@
-import { type CountRequest, type CountWork, compareSeriesKeys, type SeriesKey } from '../counts/count-work.ts';
-import { spanColumns, spanLevel } from '../counts/span.ts';
+import { type CountRequest, type CountWork, compareSeriesKeys } from '../counts/count-work.ts';
+import { type SeriesKey, spanColumns, spanLevel } from '../counts/span.ts';
 import { endOrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
 import type { SqliteConnection } from './connection.ts';
@@ -20,8 +20,8 @@ function runRequest(connection: SqliteConnection, tenant: TenantId, request: Cou
     case 'write':
       for (const { series, level, from } of request.remove)
         connection.change(removeSpan, [tenant, series, level, from.date, from.id]);
-      for (const { series, level, from, n, statuses } of request.put)
-        connection.change(putSpan, [tenant, series, level, from.date, from.id, n, JSON.stringify(statuses)]);
+      for (const { series, level, from, n, counts } of request.put)
+        connection.change(putSpan, [tenant, series, level, from.date, from.id, n, JSON.stringify(counts)]);
       return [];
   }
 }
@@ -57,6 +57,6 @@ const selectSpanAfter = `select from_date, from_id from subscription_span where 
 const removeSpan =
   'delete from subscription_span where tenant_id = $1 and series = $2 and level = $3 and from_date = $4 and from_id = $5';
 
-const putSpan = `insert into subscription_span (tenant_id, series, level, from_date, from_id, n, statuses)
+const putSpan = `insert into subscription_span (tenant_id, series, level, from_date, from_id, n, counts)
   values ($1, $2, $3, $4, $5, $6, $7)
-  on conflict (tenant_id, series, level, from_date, from_id) do update set n = excluded.n, statuses = excluded.statuses`;
+  on conflict (tenant_id, series, level, from_date, from_id) do update set n = excluded.n, counts = excluded.counts`;
