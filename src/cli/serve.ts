@@ -212,13 +212,6 @@ const exportLimits = (config: Config): ExportLimits => ({
   rateMin: config.EXPORT_RATE_MIN_KIB * 1024,
 });
 
-interface Listening {
-  readonly config: Config;
-  readonly prefix: '' | 'MANAGEMENT_';
-  readonly message: string;
-  readonly reusePort: boolean;
-}
-
 async function listenOnBoth(
   app: FastifyInstance,
   management: FastifyInstance | undefined,
@@ -226,25 +219,27 @@ async function listenOnBoth(
   reusePort: boolean,
 ): Promise<void> {
   try {
-    await listen(app, { config, prefix: '', message: 'listening', reusePort });
-    if (management !== undefined)
-      await listen(management, {
-        config,
-        prefix: 'MANAGEMENT_',
-        message: "the operator's API is listening",
-        reusePort,
-      });
+    await listen(app, config, '', reusePort);
+    if (management !== undefined) await listen(management, config, 'MANAGEMENT_', reusePort);
   } catch (error) {
     await Promise.all([app.close(), management?.close()]);
     throw error;
   }
 }
 
-async function listen(app: FastifyInstance, { config, prefix, message, reusePort }: Listening): Promise<void> {
+/** What the log says of each listener, by the prefix of its settings. */
+const listening = { '': 'listening', MANAGEMENT_: "the operator's API is listening" } as const;
+
+async function listen(
+  app: FastifyInstance,
+  config: Config,
+  prefix: keyof typeof listening,
+  reusePort: boolean,
+): Promise<void> {
   const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
   const place = { host, port, reusePort }; // an option of Node.js that Fastify's types lack
   await app
-    .listen({ ...place, listenTextResolver: (address) => `${message} at ${address}` })
+    .listen({ ...place, listenTextResolver: (address) => `${listening[prefix]} at ${address}` })
     .catch((error: unknown) => {
       throw listenFailure(error, config, prefix);
     });

@@ -47,14 +47,8 @@ interface TracingOptions {
 const stopMsMax = 2_000;
 
 /** Starts recording spans in this process; returns the function that sends the last and stops. */
-export function startTracing({
-  endpoint,
-  headers,
-  attributes,
-  sampler,
-  ratio,
-  onFault,
-}: TracingOptions): () => Promise<void> {
+export function startTracing(options: TracingOptions): () => Promise<void> {
+  const { endpoint, headers, attributes, sampler, ratio, onFault } = options;
   const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   const provider = new TracerProvider({
     resource: resourceFromAttributes(attributes as Attributes),

@@ -65,7 +65,6 @@ async function checkHere(repair: boolean, output: Output): Promise<readonly Repo
     dataDir: config.DATA_DIR,
     poolSize: config.DATABASE_POOL_SIZE,
     operationMs: countingMs,
-    onConnectionError: () => undefined, // the current statement fails by itself
   });
   try {
     const startedAt = nowSeconds();

@@ -14,14 +14,14 @@ import type { Store, TenantId } from '../../storage/store.ts';
 import { readConfig } from '../config.ts';
 import { UsageError } from '../error.ts';
 import { reportUnrecorded } from '../log/describe-failure.ts';
-import { type Output, writeResult } from '../output.ts';
+import type { Output } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
 import { serverOf } from '../remote/server.ts';
 import { withOperator } from '../store/command-context.ts';
 import { openSpool } from '../store/open-spool.ts';
 import { openErrorsFile } from './errors-file.ts';
 import { type ImportCommandOptions, type ImportSource, openImportSource } from './import-source.ts';
-import { rejectedText, shownMax, summaryText } from './import-text.ts';
+import { shownMax, writeImport } from './import-text.ts';
 import { addServerOption } from './operator-api.ts';
 
 export function addImportCommand(program: Command, output: Output): void {
@@ -111,38 +111,20 @@ async function runImport(
     const loaded = await loadRecords(context, load, reportUnrecorded(output), (follow) =>
       loadSource({ store, tenant, source, options, output, onRejected, onResume, follow }),
     );
-    const { refused, importId, ...summary } = loaded;
-    const seconds = (performance.now() - started) / 1000;
-    if (options.json !== true) for (const row of shown) output.stderr.write(`${rejectedText(row)}\n`);
-    const { removed, ...others } = summary;
-    const outcome = outcomeOf({ ...loaded, dryRun });
-    const counts = options.replace === true ? summary : others;
-    const result = {
+    const { refused, importId, removed, ...counts } = loaded;
+    writeImport(output, options, {
       tenant,
       import_id: importId,
       dry_run: dryRun,
-      outcome,
+      outcome: outcomeOf({ ...loaded, dryRun }),
       ...(resume && { resumed_from: resumedFrom }),
       ...counts,
-      seconds: Math.round(seconds * 1000) / 1000,
-      errors: shown.map(({ line, errors }) => ({ line, errors })),
-    };
-    writeResult(
-      output,
-      options.json === true,
-      result,
-      summaryText(summary, {
-        tenant,
-        outcome,
-        replace: options.replace === true,
-        dryRun,
-        seconds,
-        shown: shown.length,
-        resumedFrom,
-      }),
-    );
+      ...(options.replace === true && { removed }),
+      seconds: Math.round(performance.now() - started) / 1000,
+      errors: shown.map(({ line, errors }) => ({ line, errors: [...errors] })),
+    });
     if (refused !== undefined) throw refused;
-    return summary.rejected > 0;
+    return counts.rejected > 0;
   } finally {
     await errorsFile?.close();
   }

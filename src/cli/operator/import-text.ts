@@ -1,30 +1,19 @@
-import type { LoadOutcome } from '../../contract/load.ts';
+import type { LoadSummary, RejectedRow } from '../../contract/load.ts';
 import type { Import } from '../../contract/operator/import.ts';
-import type { RejectedRow } from '../../import/read-valid-rows.ts';
-import type { ReplaceSummary } from '../../import/replace-records.ts';
+import { type Output, writeResult } from '../output.ts';
+import type { ImportCommandOptions } from './import-source.ts';
 
 /**
  * Maximum number of rejected rows on the screen or in the JSON summary; `--errors FILE` has all.
  */
 export const shownMax = 20;
 
-export function rejectedText({ line, errors }: Pick<RejectedRow, 'line' | 'errors'>): string {
+function rejectedText({ line, errors }: RejectedRow): string {
   const faults = errors.map(({ field, value, rule }) => {
     const what = field === '' ? 'the row' : field;
     return `${what} must be ${rule}${value === null ? '' : `: current value is ${value}`}`;
   });
   return `line ${line}: ${faults.join('; ')}`;
-}
-
-interface SummaryDetails {
-  readonly tenant: string;
-  readonly outcome: LoadOutcome;
-  readonly replace: boolean;
-  readonly dryRun: boolean;
-  readonly seconds: number;
-  readonly shown: number;
-  /** Number of rows that an earlier import had completed. */
-  readonly resumedFrom: number;
 }
 
 type CountedOutcome = Pick<Import, 'outcome' | 'accepted' | 'rejected'>;
@@ -36,14 +25,26 @@ export function outcomeText({ outcome, accepted, rejected }: CountedOutcome): st
   return outcome;
 }
 
-export function summaryText(summary: ReplaceSummary, details: SummaryDetails): string {
-  const { read, accepted, rejected, inserted, updated, unchanged, removed } = summary;
-  const { tenant, outcome, replace, dryRun, seconds, shown, resumedFrom } = details;
+/** The result of an import, as `--json` prints it. */
+interface ImportResult extends Omit<LoadSummary, 'correlation_id'> {
+  /** Number of rows that an earlier import had completed. */
+  readonly resumed_from?: number;
+}
+
+/** Prints the result of an import, and before its text the rejected rows that it lists. */
+export function writeImport(output: Output, { json, replace }: ImportCommandOptions, result: ImportResult): void {
+  if (json !== true) for (const row of result.errors) output.stderr.write(`${rejectedText(row)}\n`);
+  writeResult(output, json === true, result, summaryText(result, replace === true));
+}
+
+function summaryText(result: ImportResult, replace: boolean): string {
+  const { tenant, outcome, read, accepted, rejected, inserted, updated, unchanged, removed = 0 } = result;
+  const { dry_run: dryRun, resumed_from: resumedFrom = 0, seconds, errors } = result;
   const changes = `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${replace ? `, ${removed} removed` : ''}`;
   const dry = replace
     ? `would be ${changes} (dry run: nothing was changed)`
     : `${accepted} valid (dry run: nothing was loaded)`;
-  const more = rejected > shown ? ` (${shown} of them shown; --errors FILE writes all)` : '';
+  const more = rejected > errors.length ? ` (${errors.length} of them shown; --errors FILE writes all)` : '';
   const resumed = resumedFrom > 0 ? ` (resumed after row ${resumedFrom})` : '';
   return `Tenant ${tenant}: ${outcome.replaceAll('-', ' ')}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}.`;
 }

@@ -1,12 +1,12 @@
 import { type LoadSummary, loadMediaTypes } from '../../contract/load.ts';
 import { operatorOperations } from '../../contract/operator/operations.ts';
 import { UsageError } from '../error.ts';
-import { type Output, writeResult } from '../output.ts';
+import type { Output } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
 import type { Server } from '../remote/server.ts';
 import { parseJson, pathOf, queryOf, send } from '../remote/server-operations.ts';
 import { type ImportCommandOptions, type ImportSource, openImportSource } from './import-source.ts';
-import { rejectedText, shownMax, summaryText } from './import-text.ts';
+import { shownMax, writeImport } from './import-text.ts';
 
 /** Longest silence, in milliseconds: a replacement is committed after its last byte. */
 const loadMs = 3_900_000;
@@ -21,21 +21,7 @@ export async function importThere(
   requireNoStore(options);
   const source = await openImportSource(file, options.format, undefined);
   const { correlation_id: _, ...summary } = await load(server, source, options, output);
-  const shown = summary.errors.slice(0, shownMax);
-  if (options.json !== true) for (const row of shown) output.stderr.write(`${rejectedText(row)}\n`);
-  const text = summaryText(
-    { removed: 0, ...summary },
-    {
-      tenant: options.tenant,
-      outcome: summary.outcome,
-      replace: options.replace === true,
-      dryRun: options.dryRun === true,
-      seconds: summary.seconds,
-      shown: shown.length,
-      resumedFrom: 0,
-    },
-  );
-  writeResult(output, options.json === true, { ...summary, errors: shown }, text);
+  writeImport(output, options, { ...summary, errors: summary.errors.slice(0, shownMax) });
   if (summary.rejected > 0) process.exitCode = 1;
 }
 

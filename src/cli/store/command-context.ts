@@ -85,7 +85,7 @@ async function record(
 ): Promise<void> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir } = config;
   try {
-    const store = openStore({ databaseUrl, dataDir, poolSize: 1, onConnectionError: () => undefined });
+    const store = openStore({ databaseUrl, dataDir, poolSize: 1 });
     await add(commandContext(store, config)).finally(() => store.close());
   } catch (error) {
     output.stderr.write(`Cannot add the action to the audit log: ${describeFailure(error)}; ${state}\n`);

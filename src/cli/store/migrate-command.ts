@@ -15,12 +15,8 @@ export function addMigrateCommand(program: Command, output: Output): void {
     )
     .action(async ({ json = false }: { json?: boolean }) => {
       const config = readConfig();
-      const store = openStore({
-        databaseUrl: config.DATABASE_URL,
-        dataDir: config.DATA_DIR,
-        poolSize: config.DATABASE_POOL_SIZE,
-        onConnectionError: () => undefined, // the running statement fails by itself
-      });
+      const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, DATABASE_POOL_SIZE: poolSize } = config;
+      const store = openStore({ databaseUrl, dataDir, poolSize });
       try {
         const result = await store.migrate();
         const applied = result.applied.length === 0 ? 'Nothing to do' : `Applied ${result.applied.join(', ')}`;

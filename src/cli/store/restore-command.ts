@@ -115,7 +115,7 @@ async function restoreDatabase(config: Config, backup: string, output: Output): 
   prepareFolder(DATA_DIR);
   return withStagedStore(join(DATA_DIR, 'restoring'), async (staged) => {
     const restored = await stage(staged, backup, 0);
-    const store = openStore({ databaseUrl: url, dataDir: DATA_DIR, poolSize: 1, onConnectionError: () => undefined });
+    const store = openStore({ databaseUrl: url, dataDir: DATA_DIR, poolSize: 1 });
     await store.migrate().finally(() => store.close());
     const bar = createProgressBar(output);
     await fillPostgresStore(url, staged.file, ({ bytes }) => bar.updateBytes(bytes)).finally(() => bar.end());
@@ -160,7 +160,7 @@ async function renewHistory(config: Config): Promise<void> {
     if (lock === undefined) throw storeInUse(file);
     lock.release();
   }
-  const store = await openReadyStore(config, { onConnectionError: () => undefined });
+  const store = await openReadyStore(config);
   await beginHistory(store, nowSeconds()).finally(() => store.close());
 }
 

@@ -4,13 +4,12 @@ import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
 
 /** Opens the store of the settings, and migrates its schema unless `MIGRATE_ON_START=false`. */
-export async function openReadyStore(config: Config, { onConnectionError, onPooler }: StoreEvents): Promise<Store> {
+export async function openReadyStore(config: Config, events: StoreEvents = {}): Promise<Store> {
   const store = openStore({
     databaseUrl: config.DATABASE_URL,
     dataDir: config.DATA_DIR,
     poolSize: config.DATABASE_POOL_SIZE,
-    onConnectionError,
-    ...(onPooler !== undefined && { onPooler }),
+    ...events,
     operationMs: config.REQUEST_SECONDS_MAX * 1000,
   });
   try {
@@ -24,7 +23,7 @@ export async function openReadyStore(config: Config, { onConnectionError, onPool
 }
 
 interface StoreEvents {
-  readonly onConnectionError: (error: Error) => void;
+  readonly onConnectionError?: (error: Error) => void;
   /** `DATABASE_URL` turned out to refer to a pooler. */
   readonly onPooler?: () => void;
 }
@@ -39,8 +38,7 @@ export const logStoreEvents = (logger: Logger): StoreEvents => ({
 
 /** Runs a command with an open store and always closes it. */
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
-  // the current statement fails by itself
-  const store = await openReadyStore(config, { onConnectionError: () => undefined });
+  const store = await openReadyStore(config);
   try {
     return await work(store);
   } finally {

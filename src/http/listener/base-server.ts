@@ -64,27 +64,16 @@ const httpLimits = {
 export const bodyMsMax = 6_000;
 
 /** Builds an HTTP server without routes: limits, error responses, correlation id and access log. */
-export function buildBaseServer({
-  logger,
-  trustedProxies,
-  connectionsPerAddressMax,
-  isDraining,
-  handleUnrouted,
-  requestTimeoutMs,
-  allowsHost,
-  isHttps,
-  requestMs,
-  observe,
-  tls,
-}: BaseServerOptions): FastifyInstance {
-  const headers = defaultHeaders({ isHttps });
+export function buildBaseServer(options: BaseServerOptions): FastifyInstance {
+  const { logger, trustedProxies, isDraining, handleUnrouted, allowsHost, tls } = options;
+  const headers = defaultHeaders(options);
   const handleClientError = createClientErrorHandler(logger, headers);
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
     genReqId: correlationIdOf,
-    childLoggerFactory: (parent, bindings, options, request) =>
-      parent.child(Object.assign(bindings, describeTrace(request)), options),
+    childLoggerFactory: (parent, bindings, settings, request) =>
+      parent.child(Object.assign(bindings, describeTrace(request)), settings),
     // requests in progress, or on open connections, still get their response
     return503OnClosing: false,
     bodyLimit: 65_536,
@@ -97,14 +86,14 @@ export function buildBaseServer({
     rewriteUrl: ({ url = '' }) => withoutSlash(url),
     // the operations parse the query string themselves
     routerOptions: { maxParamLength: urlLengthMax, querystringParser: () => ({}) },
-    requestTimeout: requestTimeoutMs,
+    requestTimeout: options.requestTimeoutMs,
     keepAliveTimeout: trustedProxies.length > 0 ? idleMs.proxies : idleMs.clients,
     ...(tls === undefined ? { http: httpLimits } : { https: { ...httpLimits, ...tlsOptions(tls) } }),
   });
   if (tls !== undefined && app.server instanceof TlsServer) installTls(app.server, tls, logger);
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(handleUnrouted);
-  const startDeadline = createRequestDeadlines(app, requestMs);
+  const startDeadline = createRequestDeadlines(app, options.requestMs);
   // a single hook without a promise: every request pays for each further hook or promise
   app.addHook('onRequest', (request, reply, done) => {
     startDeadline(request, reply);
@@ -126,7 +115,7 @@ export function buildBaseServer({
     if (socket.remoteAddress === undefined) socket.destroy();
   });
   limitConnections(app.server, {
-    max: connectionsPerAddressMax,
+    max: options.connectionsPerAddressMax,
     exempt: trustedProxies,
     refuse: (socket) => {
       // before the TLS handshake, no response can be read
@@ -135,7 +124,7 @@ export function buildBaseServer({
       socket.destroySoon(); // or a request that follows would be handled
     },
   });
-  addAccessLog(app, observe);
+  addAccessLog(app, options.observe);
   addTracing(app);
   return app;
 }

@@ -17,8 +17,8 @@ export interface PostgresOptions {
    * Timeout of an operation without a deadline, in milliseconds; `operationMsDefault` when omitted.
    */
   readonly operationMs?: number;
-  /** Called for each idle connection that breaks; the pool replaces it. */
-  readonly onConnectionError: (error: Error) => void;
+  /** Called for each idle connection that breaks; the pool replaces it, and statements fail. */
+  readonly onConnectionError?: ((error: Error) => void) | undefined;
   /**
    * Called once if the URL leads to a pooler: changes by other processes cannot be received then,
    * and each request queries the database.
@@ -72,7 +72,7 @@ export class PostgresConnections {
     });
     // Without an error listener, one killed backend would crash the process: the pool listens on
     // idle connections, but a connection in use has no listener of its own.
-    this.#pool.on('error', onConnectionError);
+    this.#pool.on('error', onConnectionError ?? (() => undefined));
     this.#pool.on('connect', (client) => {
       client.on('error', () => undefined); // its statements fail with the same error
       readMessages(client);
