@@ -3,14 +3,20 @@ import { fileURLToPath } from 'node:url';
 import { readWalks } from './walks.ts';
 
 // `npm run size`: files, lines and medians of src/ without tests, lengths of functions, and the
-// files and lines of the walks in docs/contributing/walks.md. With --check, exceeded limits fail.
+// files and lines of the walks in docs/contributing/walks.md. With --check, exceeded limits fail;
+// `npm run ok` does that.
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** The most files and lines of each part, and the 9th decile of the lengths of functions. */
+/**
+ * The most files and lines of each part, and the 9th decile of the lengths of functions. Each is
+ * what held in November 2026, with room for the features that were in work then: 4 % of the lines
+ * of src/ and 2 % of those of a page. Delete something before you raise one
+ * (docs/decisions/speed.md#size).
+ */
 const limits = {
-  src: { files: 440, lines: 38_500 },
-  'A page on PostgreSQL': { files: 60, lines: 5_000 },
+  src: { files: 380, lines: 40_000 },
+  'A page on PostgreSQL': { files: 62, lines: 7_050 },
   'A token': { files: 20 },
   'Loading records': { files: 35 },
   'An action of the operator': { files: 22 },

@@ -493,8 +493,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'keys-in-the-clear',
     breaks: 'Private keys are stored unencrypted although the operator set a secret for them.',
-    search: 'if (current === undefined) return jwk;',
-    replace: 'if (current !== null) return jwk;',
+    search: '(current === undefined ? jwk : current.encrypt(jwk))',
+    replace: '(current !== null ? jwk : jwk)',
     file: 'keys.test.ts',
     test: 'KEY_ENCRYPTION_SECRET encrypts the keys and replaces unencrypted ones',
     on: ['postgres'],
