@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityFaults } from '../support/accessibility-faults.ts';
@@ -297,6 +298,45 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     held.resolve();
     await page.unrouteAll({ behavior: 'wait' });
     expect(await rows().count()).toBe(await rows().getByText('Active').count());
+  });
+
+  test('the filtered records are counted by product, each count lists its records, and the CSV has all', async () => {
+    await open('/console/subscriptions?status=ACTIVE,EXPIRED', clients.acme, { acceptDownloads: true });
+    await page.getByRole('button', { name: 'Count by' }).click();
+    await page.getByRole('menuitemradio', { name: 'Product' }).click();
+    await sentence(/^\d+ subscriptions by product, status Active or Expired$/);
+    expect(search()).toBe('?status=ACTIVE,EXPIRED&by=product-id');
+    const token = await service.accessToken(clients.acme);
+    const response = await service.get('/v1/subscription/summary?status=ACTIVE,EXPIRED&by=product-id', token);
+    const { total, by } = await response.json();
+    const counts: { value: string; count: number; name: string }[] = by['product-id'];
+    const table = page.getByRole('table', { name: 'Product' });
+    const shown = await table
+      .getByRole('row')
+      .evaluateAll((all) => all.slice(1).map((row) => row.children[1]?.textContent));
+    expect(shown.map(Number)).toEqual(counts.map(({ count }) => count).sort((a, b) => b - a));
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV' }).click();
+    const lines = readFileSync(await (await download).path(), 'utf8').split('\r\n');
+    const [largest] = counts.toSorted((a, b) => b.count - a.count);
+    expect(lines).toHaveLength(counts.length + 3);
+    expect(lines.slice(0, 2)).toEqual(['dimension,value,count,name', `total,,${total},`]);
+    expect(lines).toContain(`product-id,${largest?.value},${largest?.count},"${largest?.name}"`);
+    await table.getByRole('link', { name: largest?.name ?? '', exact: true }).click();
+    await sentence(new RegExp(`^${largest?.count} subscriptions?, newest first`));
+    expect(search()).toBe(`?product-id=${largest?.value}&status=ACTIVE,EXPIRED`);
+  });
+
+  test('days are counted within a period, by the date that the filters limit', async () => {
+    await open('/console/subscriptions?by=day');
+    await sentence('Days are counted within at most 366 days.');
+    await page.goto(`${service.url}/console/subscriptions?by=day&expires-within=60d`);
+    await sentence(/^\d+ subscriptions by day of their end, ending within 60 days$/);
+    const first = page.getByRole('table', { name: 'Day' }).getByRole('row').nth(1);
+    const count = await first.getByRole('cell').first().textContent();
+    await first.getByRole('link').click();
+    await sentence(new RegExp(`^${count} subscriptions?, newest first, ending`));
   });
 
   test('a tenant without records is told how to import, not to loosen filters', async () => {

@@ -107,6 +107,8 @@ export const reportStates: readonly Picture[] = [
       await page.getByRole('alert').waitFor();
     },
   },
+  { name: 'counts-by-product', console: 'report', path: `${subscriptions}?status=ACTIVE&by=product-id` },
+  { name: 'counts-by-day', console: 'report', path: `${subscriptions}?expires-within=30d&by=day` },
   { name: 'subscriptions-past-the-end', console: 'report', path: `${subscriptions}?page=999` },
   { name: 'subscriptions-hidden-email', console: 'report', path: `${subscriptions}?email=hidden` },
   {

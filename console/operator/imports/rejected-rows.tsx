@@ -1,8 +1,8 @@
 import { Download } from 'lucide';
 import type { RejectedRow } from '../../../src/contract/load.ts';
 import { Button } from '../../ui/button.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import { DataTable } from '../parts/data-table.tsx';
-import { saveFile } from '../parts/save-file.ts';
 import { strings } from '../strings.ts';
 import { parseRejectedRows } from './parse-rejected-rows.ts';
 

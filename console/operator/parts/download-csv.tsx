@@ -2,9 +2,9 @@ import { Download } from 'lucide';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { announce } from '../../ui/live-region.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import { strings } from '../strings.ts';
 import { csvOf } from './csv-of.ts';
-import { saveFile } from './save-file.ts';
 import { useAction } from './use-action.ts';
 import { type ListId, readItems } from './use-list.ts';
 

@@ -1,3 +1,4 @@
+import { saveFile } from '../../ui/save-file.ts';
 import { type ExportFormat, exportFormats } from './export-format.ts';
 
 /** Where an export is written. Nothing is kept unless the stream was closed. */
@@ -57,17 +58,8 @@ function downloadDestination(name: string, format: ExportFormat): Destination {
     },
     close() {
       flush();
-      download(new Blob(blobs, { type: exportFormats[format].mediaType }), name);
+      saveFile(name, exportFormats[format].mediaType, ...blobs);
     },
   });
   return { name, writable, discard: async () => undefined };
-}
-
-function download(blob: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  // the download has begun to read the blob by then
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -4,27 +4,40 @@ import { type Fault, shorten } from '../../../src/contract/problem.ts';
 import { reportParameters } from '../../../src/contract/query.ts';
 import { defaultPageLimits } from '../../../src/contract/report.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../../src/contract/schema.ts';
+import { summaryGroups } from '../../../src/contract/summary.ts';
 
 const schemas = reportParameters(defaultPageLimits);
 
-/** A parameter that a link of the page may have: all but those of the response itself. */
-export type LinkParameter = Exclude<keyof typeof schemas, 'cursor' | 'format' | 'all'>;
+type ReportParameter = Exclude<keyof typeof schemas, 'cursor' | 'format' | 'all'>;
+
+/**
+ * A parameter that a link of the page may have: all of the report but those of the response itself,
+ * and the dimension by which the records are counted instead of listed.
+ */
+export type LinkParameter = ReportParameter | 'by';
 
 /** These parameters in the order of the documentation. */
-export const linkParameters = Object.keys(schemas).filter(
-  (name): name is LinkParameter => !['cursor', 'format', 'all'].includes(name),
-);
+export const linkParameters: readonly LinkParameter[] = [
+  ...Object.keys(schemas).filter((name): name is ReportParameter => !['cursor', 'format', 'all'].includes(name)),
+  'by',
+];
 
 /**
  * The fault of a value that the service would reject, or `undefined`. The largest page and size are
  * settings of the service, which alone checks them.
  */
 export function valueFault(name: LinkParameter, text: string): Fault | undefined {
+  if (name === 'by') return dimensionFault(text);
   if (isValid(name, text)) return undefined;
   return { parameter: name, value: name === 'email' ? null : shorten(text), rule: ruleOf(schemas[name]) };
 }
 
-function isValid(name: LinkParameter, text: string): boolean {
+const dimensionFault = (text: string): Fault | undefined =>
+  summaryGroups.some((group) => group === text)
+    ? undefined
+    : { parameter: 'by', value: shorten(text), rule: `one of ${summaryGroups.join(', ')}` };
+
+function isValid(name: ReportParameter, text: string): boolean {
   if (name === 'expires-within') return parseDuration(text) !== undefined;
   if (name === 'size' || name === 'page') return readWholeNumber({}, text) !== undefined;
   const { enum: words, format } = schemas[name] as { enum?: readonly string[]; format?: string };

@@ -4,6 +4,7 @@ import { sortValues } from '../../../src/contract/query.ts';
 import { AsOf } from '../../ui/as-of.tsx';
 import { announce } from '../../ui/live-region.tsx';
 import { Menu } from '../../ui/menu.tsx';
+import { CountMenu } from '../counts/counts-view.tsx';
 import { strings } from '../strings.ts';
 import { ColumnChooser } from './column-chooser.tsx';
 import { describeReport } from './describe-report.ts';
@@ -34,6 +35,7 @@ export function ReportBar({ report, width, isStale }: ReportBarProps) {
       </p>
       <div class="report-tools">
         {width < tableWidthMin ? <SortMenu report={report} /> : <ColumnChooser width={width} />}
+        <CountMenu state={state} />
         <Pager report={report} place="above" />
       </div>
     </div>

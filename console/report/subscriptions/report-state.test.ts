@@ -15,7 +15,7 @@ function stateOf(search: string, email?: string) {
 }
 
 const link =
-  'iccid=8944500102198304826&product-id=a%2Fb&status=ACTIVE,DEPLETED&before=2026-05-01T00:00:00Z&after=2026-04-01T00:00:00Z&date-field=expiration&device-id=d%201&plan-id=p&auto-renew=false&created-from=2026-04-01T00:00:00Z&created-to=2026-04-02T00:00:00Z&expires-within=7d&sort=-expirationDate&size=50&page=3';
+  'iccid=8944500102198304826&product-id=a%2Fb&status=ACTIVE,DEPLETED&before=2026-05-01T00:00:00Z&after=2026-04-01T00:00:00Z&date-field=expiration&device-id=d%201&plan-id=p&auto-renew=false&created-from=2026-04-01T00:00:00Z&created-to=2026-04-02T00:00:00Z&expires-within=7d&sort=-expirationDate&size=50&page=3&by=month';
 
 describe('the link of a report', () => {
   test('a link without parameters is the whole report, newest first', () => {
@@ -57,6 +57,7 @@ describe('the link of a report', () => {
 
   test('an empty value is a fault, not an absent filter', () => {
     expect(faultsOf('status=&product-id=')).toHaveLength(2);
+    expect(faultsOf('by=status,month')).toHaveLength(1);
   });
 
   test.each(['email=hidden', 'email=ada@example.com'])('%s asks for the address, which no link contains', (search) => {

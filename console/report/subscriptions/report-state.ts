@@ -2,10 +2,11 @@ import type { ExportQuery, SubscriptionQuery, SubscriptionSort } from '../../../
 import { parseForm } from '../../../src/contract/form.ts';
 import { malformedFault, nameFaults } from '../../../src/contract/parameter-faults.ts';
 import type { Fault } from '../../../src/contract/problem.ts';
+import type { SummaryGroup } from '../../../src/contract/summary.ts';
 import { type LinkParameter, linkParameters, valueFault } from './check-value.ts';
 
 /** A parameter that selects records. */
-export type FilterName = Exclude<LinkParameter, 'sort' | 'size' | 'page'>;
+export type FilterName = Exclude<LinkParameter, 'sort' | 'size' | 'page' | 'by'>;
 
 /** Valid values of filters as in a query string. */
 export type ReportFilters = { readonly [Name in FilterName]?: string };
@@ -20,6 +21,8 @@ export interface ReportState {
   readonly size: number | undefined;
   /** The link filters by an address that this page does not know, because links never have it. */
   readonly asksForEmail: boolean;
+  /** The dimension by which the records are counted instead of listed. */
+  readonly by: SummaryGroup | undefined;
 }
 
 /** The order of a link without `sort`: newest first. */
@@ -32,6 +35,7 @@ export const wholeReport: ReportState = {
   page: undefined,
   size: undefined,
   asksForEmail: false,
+  by: undefined,
 };
 
 /** The value of `email` in a link, instead of the address. */
@@ -58,7 +62,7 @@ export function parseReportState(
 }
 
 function stateOf(values: ReadonlyMap<string, string>, email: string | undefined): ReportState {
-  const { sort = defaultSort, page, size, ...filters } = Object.fromEntries(values);
+  const { sort = defaultSort, page, size, by, ...filters } = Object.fromEntries(values);
   const isByEmail = filters.email !== undefined;
   delete filters.email; // an address that somebody put into a link is not used either
   return {
@@ -67,17 +71,19 @@ function stateOf(values: ReadonlyMap<string, string>, email: string | undefined)
     page: page === undefined ? undefined : Number(page),
     size: size === undefined ? undefined : Number(size),
     asksForEmail: isByEmail && email === undefined,
+    by: by as SummaryGroup | undefined,
   };
 }
 
 /** The query string of the link of a state, without `?`; empty for the whole report. */
-export function formatReportState({ filters, sort, page, size, asksForEmail }: ReportState): string {
+export function formatReportState({ filters, sort, page, size, asksForEmail, by }: ReportState): string {
   const values: { readonly [Name in LinkParameter]?: string | number | undefined } = {
     ...filters,
     email: asksForEmail || filters.email !== undefined ? hidden : undefined,
     sort: sort === defaultSort ? undefined : sort,
     size,
     page,
+    by,
   };
   return linkParameters
     .flatMap((name) => (values[name] === undefined ? [] : [`${name}=${encode(String(values[name]))}`]))

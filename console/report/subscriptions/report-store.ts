@@ -71,7 +71,7 @@ export function refreshReport(place: Place = 'above'): void {
   openings.value += 1;
   memories.forgetLoaded();
   const parsed = link.peek();
-  if ('state' in parsed && !parsed.state.asksForEmail) void load(parsed.state, place);
+  if ('state' in parsed && !parsed.state.asksForEmail && parsed.state.by === undefined) void load(parsed.state, place);
 }
 
 /** Sets the address that the link hides. */
@@ -106,7 +106,7 @@ function enterEntry(): void {
   email.value = memory.email;
   const parsed = link.peek();
   abort();
-  if (!('state' in parsed) || parsed.state.asksForEmail) return;
+  if (!('state' in parsed) || parsed.state.asksForEmail || parsed.state.by !== undefined) return;
   const known = memory.loaded;
   if (known === undefined || !isSame(known.state, parsed.state)) void load(parsed.state, place);
   else if (known.page !== loaded.peek()?.page) loaded.value = { ...known, place: 'back' };

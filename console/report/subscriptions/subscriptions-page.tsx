@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { currentLocation, navigate } from '../../ui/location.tsx';
+import { CountsView } from '../counts/counts-view.tsx';
 import { ExportMenu } from '../export/export-menu.tsx';
 import { RefreshOffer } from '../live/refresh-offer.tsx';
 import { RecordPanel } from '../record/record-panel.tsx';
@@ -57,7 +58,9 @@ function Report({ state }: { state: ReportState }) {
           />
         )}
       </div>
-      {state.asksForEmail ? <EmailPrompt state={state} /> : <ReportBody width={width} openId={openId} />}
+      {state.asksForEmail && <EmailPrompt state={state} />}
+      {!state.asksForEmail && state.by !== undefined && <CountsView state={state} by={state.by} />}
+      {!state.asksForEmail && state.by === undefined && <ReportBody width={width} openId={openId} />}
       {openId !== undefined && <OpenRecord key="record" id={openId} state={state} />}
     </div>
   );

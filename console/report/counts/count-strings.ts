@@ -1,0 +1,41 @@
+import { formatCount } from '../../ui/format-count.ts';
+
+/** The texts of the counts of a report. */
+export const countStrings = {
+  menu: 'Count by',
+  list: 'List',
+  title: 'Subscriptions',
+  save: 'CSV',
+  count: 'Subscriptions',
+  share: 'Share',
+  dimension: {
+    status: 'Status',
+    'product-id': 'Product',
+    'plan-id': 'Plan',
+    'auto-renew': 'Renewal',
+    day: 'Day',
+    month: 'Month',
+  },
+  by: {
+    status: 'by status',
+    'product-id': 'by product',
+    'plan-id': 'by plan',
+    'auto-renew': 'by renewal',
+    day: 'by day',
+    month: 'by month',
+  },
+  values: {
+    status: ['status', 'statuses'],
+    'product-id': ['product', 'products'],
+    'plan-id': ['plan', 'plans'],
+    'auto-renew': ['renewal', 'renewals'],
+    day: ['day', 'days'],
+    month: ['month', 'months'],
+  },
+  ofDate: { created: ' of creation', activation: ' of activation', expiration: ' of their end' },
+  renewal: { true: 'Renews', false: 'Does not renew' },
+  card: (count: number, [one, many]: readonly [string, string]) => `${formatCount(count)} ${count === 1 ? one : many}`,
+  noCounts: 'These subscriptions cannot be counted',
+  notByEmail: 'Counts are not available for an email address or subscriber. Remove that filter, or show the list.',
+  needsDates: 'Days are counted within at most 366 days. Add a filter with both dates, such as Created: last 30 days.',
+} as const;

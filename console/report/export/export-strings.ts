@@ -1,0 +1,73 @@
+import { formatCount } from '../../ui/format-count.ts';
+
+/** The texts of exports. */
+export const exportStrings = {
+  title: 'Exports',
+  menu: 'Export',
+  tray: 'Exports of this visit',
+  all: 'All exports',
+  cancel: 'Cancel',
+  again: 'Export again',
+  dismiss: (file: string) => `Dismiss ${file}`,
+  startedAt: 'started at',
+  formats: {
+    csv: {
+      name: 'CSV',
+      hint: 'Any number of rows, for spreadsheets and scripts',
+      use: 'Opens in every spreadsheet. Import the ICCID as text there: a spreadsheet keeps only 15 digits of a number.',
+    },
+    xlsx: {
+      name: 'Excel',
+      hint: 'Up to 1,048,575 rows, dates in UTC',
+      use: 'An .xlsx workbook of up to 1,048,575 records, made in your browser. ICCIDs and ids are text, dates are in UTC, and no cell is a formula.',
+    },
+    ndjson: {
+      name: 'NDJSON',
+      hint: 'One JSON object per line, for programs',
+      use: 'The records as the API returns them, one per line, for programs.',
+    },
+  },
+  formatsTitle: 'Formats',
+  limits:
+    'Each client can run two exports at a time. A file is saved only if its number of rows and its SHA-256 checksum are those that the service computed. Keep this tab open until the export ends. Browsers without a dialog for saving hold the file in memory until then.',
+  none: 'No exports in this visit',
+  noneHint:
+    'Filter the subscriptions, then choose Export. The file contains every subscription that matches the filters.',
+  toSubscriptions: 'Go to the subscriptions',
+  started: (file: string) => `Exporting ${file}`,
+  waiting: 'Waiting for the service',
+  progress: (rows: number, totalRows: number) => `${formatCount(rows)} of ${formatCount(totalRows)} rows`,
+  saved: (rows: number) => `Complete: ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}, checksum verified.`,
+  cancelled: 'Cancelled. No file was saved.',
+  incomplete: 'The file is incomplete and was not saved.',
+  altered: 'The file differs from what the service sent and was not saved.',
+  rejected: 'The export did not start. No file was saved.',
+  workbookFull: 'An Excel sheet holds at most 1,048,575 records. Export as CSV instead.',
+  verified: 'SHA-256',
+  checksum: 'checksum',
+  size: (bytes: number) =>
+    bytes < 1_000_000
+      ? `${formatCount(Math.ceil(bytes / 1000))} kB`
+      : `${formatCount(Math.round(bytes / 1e5) / 10)} MB`,
+  command: (format: string) => `The same export from a script, as ${format}`,
+  commandLabel: 'curl command',
+  commandHint: 'Set ACCESS_TOKEN to an access token first. Run it in bash, zsh or another POSIX shell.',
+  workbook: {
+    sheet: 'Subscriptions',
+    headings: {
+      id: 'Id',
+      status: 'Status',
+      activationDate: 'Activated (UTC)',
+      expirationDate: 'Ends (UTC)',
+      createdDate: 'Created (UTC)',
+      'product.id': 'Product id',
+      'product.name': 'Product',
+      'product.period': 'Period',
+      'product.period_unit': 'Period unit',
+      'product.plan_id': 'Plan id',
+      iccid: 'ICCID',
+      device_id: 'Device',
+      auto_renew: 'Renews',
+    },
+  },
+} as const;
