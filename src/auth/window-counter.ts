@@ -15,7 +15,8 @@ export interface WindowCounter {
   read(key: string): WindowCount;
 }
 
-const bounds = { entriesMax: 10_000, bytesMax: 4_194_304 };
+/** The bounds of a memory of windows. */
+export const windowBounds = { entriesMax: 10_000, bytesMax: 4_194_304 };
 
 /** Longer keys are stored as their SHA-256, so that a key never takes much memory. */
 const keyLengthMax = 64;
@@ -25,7 +26,7 @@ const stored = (key: string): string => (key.length <= keyLengthMax ? key : hash
 export function createWindowCounter(windowMs: number, nowMs = () => performance.now()): WindowCounter {
   const windows = new BoundedMap<{ count: number; readonly endsAtMs: number }>({
     name: 'request_windows',
-    ...bounds,
+    ...windowBounds,
     nowMs,
   });
   return {
@@ -66,65 +67,4 @@ export function networkOf(address: string): string {
 function toIpv4(groups: readonly string[]): string {
   const bytes = groups.slice(6).flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]);
   return bytes.join('.');
-}
-
-/** Part of a limit that this process may use without asking. */
-interface Lease {
-  /** The count in all processes when the lease began. */
-  readonly before: number;
-  readonly size: number;
-  readonly endsAtMs: number;
-  used: number;
-}
-
-/** A process leases this part of a limit at a time; a limit below it is counted one by one. */
-const leasesPerLimit = 100;
-
-/**
- * Counts in windows that several processes share: each asks the counting one for a hundredth of the
- * limit at a time (`take`), so that most requests wait for no other process. The sum never exceeds
- * the limit; what a process leases and does not use is lost, at most a hundredth of the limit.
- */
-export class LeasedCounter {
-  readonly #take: (key: string, by: number) => Promise<WindowCount>;
-  readonly #nowMs: () => number;
-  readonly #leases: BoundedMap<Lease>;
-  /** Keys for which the other process has been asked. */
-  readonly #asked = new Map<string, Promise<void>>();
-
-  constructor(take: (key: string, by: number) => Promise<WindowCount>, nowMs = () => performance.now()) {
-    this.#take = take;
-    this.#nowMs = nowMs;
-    this.#leases = new BoundedMap<Lease>({ name: 'request_windows', ...bounds, nowMs });
-  }
-
-  /** Adds one; `undefined` if the other process must be asked. */
-  tryAdd(key: string, limit: number): WindowCount | undefined {
-    const lease = this.#leases.get(key);
-    if (lease === undefined) return undefined;
-    // once a count exceeds the limit, all later ones of the window do
-    if (lease.used === lease.size && lease.before + lease.used <= limit) return undefined;
-    if (lease.used < lease.size) lease.used += 1;
-    return { count: lease.before + lease.used, msLeft: lease.endsAtMs - this.#nowMs() };
-  }
-
-  /** Adds one, after asking the other process if necessary. */
-  async add(key: string, limit: number): Promise<WindowCount> {
-    for (;;) {
-      const counted = this.tryAdd(key, limit);
-      if (counted !== undefined) return counted;
-      await (this.#asked.get(key) ?? this.#ask(key, Math.ceil(limit / leasesPerLimit)));
-    }
-  }
-
-  #ask(key: string, size: number): Promise<void> {
-    const asked = this.#take(key, size)
-      .then(({ count, msLeft }) => {
-        const lease = { before: count - size, size, endsAtMs: this.#nowMs() + msLeft, used: 0 };
-        this.#leases.set(key, lease, msLeft);
-      })
-      .finally(() => this.#asked.delete(key));
-    this.#asked.set(key, asked);
-    return asked;
-  }
 }

@@ -1,7 +1,7 @@
 import type { Attempt } from '../../auth/failure-budget.ts';
-import { LeasedCounter } from '../../auth/window-counter.ts';
 import type { MetricValues } from '../../metrics/service-metrics.ts';
 import type { Counters, OwnCounters } from './counters.ts';
+import { LeasedCounter } from './leased-counter.ts';
 
 export type WorkerMessage =
   | { readonly kind: 'serving' }
