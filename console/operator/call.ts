@@ -34,10 +34,6 @@ export function call<Id extends OperatorApiId>(id: Id, input: Input<Id> = {}): P
   });
 }
 
-/** Reads the metrics of the service, without extending the session. */
-export const readMetrics = (signal: AbortSignal): Promise<string> =>
-  readText('/console/metrics', { headers: { 'x-background': '1' }, signal });
-
 /** Reads the rejected rows of an import, as NDJSON. */
 export const readRejectedRows = (importId: string, signal?: AbortSignal): Promise<string> =>
   readText(urlOf(routes.getImportErrors[1], { import_id: importId }), { signal: signal ?? null });

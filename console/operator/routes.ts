@@ -31,6 +31,7 @@ export const routes: {
   getImportErrors: ['GET', '/operator/v1/imports/{import_id}/errors', 'operator:read'],
   getDoctor: ['GET', '/operator/v1/doctor', 'operator:read'],
   runDoctor: ['POST', '/operator/v1/doctor', 'operator:write'],
+  getServiceHealth: ['GET', '/operator/v1/health', 'operator:read'],
   listSettings: ['GET', '/operator/v1/settings', 'operator:read'],
   listOperators: ['GET', '/operator/v1/operators', 'operator:read'],
   createOperator: ['POST', '/operator/v1/operators', 'operator:write'],

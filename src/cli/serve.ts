@@ -15,6 +15,7 @@ import { apiPath } from '../contract/report.ts';
 import type { ExportLimits } from '../http/listener/slots.ts';
 import type { ServiceState } from '../http/operator/operator-handlers.ts';
 import { buildServer } from '../http/server.ts';
+import type { HealthSource } from '../metrics/health.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { watchGate, watchSessions } from '../operator/watch-gate.ts';
 import { RangeMemory } from '../storage/read/range-memory.ts';
@@ -22,7 +23,7 @@ import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 import { listSettings } from './config-command.ts';
 import { listenFailure } from './log/describe-failure.ts';
-import { runDoctorProcess } from './serving/check-store.ts';
+import { runReportedDoctor } from './serving/check-store.ts';
 import { type Counters, createCounters } from './serving/counters.ts';
 import { createProtection, type Protection } from './serving/create-protection.ts';
 import { openTracing } from './serving/open-tracing.ts';
@@ -53,6 +54,8 @@ interface ServeOptions {
   readonly reusePort: boolean;
   /** Writes the metrics of all processes, if there are others. */
   readonly renderMetrics?: () => Promise<string | undefined>;
+  /** The state of all processes, if there are others. */
+  readonly health?: HealthSource;
 }
 
 /**
@@ -63,7 +66,7 @@ export async function serve(
   config: Config,
   store: Store,
   logger: Logger,
-  { counters: { failures, requests }, reusePort, renderMetrics }: ServeOptions = {
+  { counters: { failures, requests }, reusePort, renderMetrics, health: sharedHealth }: ServeOptions = {
     counters: createCounters(config),
     reusePort: false,
   },
@@ -122,7 +125,7 @@ export async function serve(
     keyRing,
     audit: audit.log,
     ...watchOperators(auth, audit.tally, logger),
-    ...serviceState(config),
+    ...serviceState(config, sharedHealth ?? opened?.health),
     authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
     ...managementOptions(config, protection),
     observe: opened?.observeManagement,
@@ -130,7 +133,8 @@ export async function serve(
     renderMetrics: renderMetrics ?? (async () => opened?.metrics.render()),
     publicUrl,
   });
-  management?.addHook('onClose', async () => opened?.metrics.close());
+  if (sharedHealth === undefined) opened?.health.start();
+  management?.addHook('onClose', async () => opened?.close());
   app.addHook('onClose', async () => certificates.close());
   app.addHook('onClose', stopTracing);
   await listenOnBoth(app, management, config, reusePort);
@@ -168,8 +172,9 @@ function watchOperators({ store, failures, settings: limits }: AuthContext, tall
   return { operatorGate: gate, operatorSessions: watchSessions(sessions, tally) };
 }
 
-const serviceState = (config: Config): ServiceState => ({
-  checkStore: async () => void (await runDoctorProcess(config)),
+const serviceState = (config: Config, health: HealthSource | undefined): ServiceState => ({
+  checkStore: () => runReportedDoctor(config, health),
+  readHealth: async (period) => health?.read(period),
   settings: listSettings(config),
 });
 

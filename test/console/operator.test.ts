@@ -130,14 +130,17 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
 
   test('health has a sentence, eight charts with their values as text, and runs the doctor', async () => {
     await open('');
-    await page.getByText('The store was never checked. Run the doctor below.').waitFor();
+    await page.getByRole('heading', { name: 'The service is healthy' }).waitFor();
+    await page.getByText('The store was not checked yet.').waitFor();
     await page.getByRole('img', { name: /^Memory: processes \d+ MiB, caches/ }).waitFor();
-    const charts = page.getByRole('region', { name: 'Metrics of the last ten minutes' });
+    const charts = page.getByRole('region', { name: 'Metrics of the last hour' });
     await expect.poll(() => charts.getByRole('img').count()).toBe(8);
     await button('Run the doctor').click();
     // it runs in a process of its own
     await page.getByText('No problem found').waitFor();
-    await page.getByRole('heading', { name: 'The service is healthy' }).waitFor();
+    await page.getByText('The store passed its last check').waitFor();
+    await button('Last 24 hours').click();
+    await page.getByRole('region', { name: 'Metrics of the last 24 hours' }).waitFor();
     expect((await api('/doctor')).ok).toBe(true);
   });
 

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
 const [, section = ''] = /## What is kept in memory\n([\s\S]*?)\n## /.exec(architecture) ?? [];
-const paths = [...section.matchAll(/`((?:auth|cli|http|import|report|storage)\/[\w/-]+\.ts)`/g)].map(
+const paths = [...section.matchAll(/`((?:auth|cli|http|import|metrics|report|storage)\/[\w/-]+\.ts)`/g)].map(
   ([, path]) => path,
 );
 

@@ -110,10 +110,11 @@ describe.each(engines)("sessions of the operator's console on $engine", ({ openT
     expect((await other.send('PUT', path, { headers, body: {} })).status).toBe(403);
   });
 
-  test('the metrics below /console need a session', async () => {
+  test('the state of the service needs a session', async () => {
     const { send } = await signInNew('operator:read');
-    expect((await send('GET', '/console/metrics')).body.detail).toContain('the first process must respond');
-    expect((await management.send('GET', '/console/metrics')).status).toBe(401);
+    const path = '/console/operator/v1/health';
+    expect((await send('GET', path)).body.detail).toContain('the first process must respond');
+    expect((await management.send('GET', path)).status).toBe(401);
   });
 
   test('a cookie authorizes nothing outside of /console, and a token nothing below it', async () => {

@@ -96,6 +96,7 @@ export async function startManagement(
       throw new AccessError('INVALID_TOKEN', 'Cannot accept the access token: this test has no clients');
     },
     checkStore: async () => undefined,
+    readHealth: async () => undefined,
     settings: [],
     checkReady: async () => undefined,
     isDraining: () => false,

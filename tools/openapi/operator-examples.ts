@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../src/contract/operator/audit.ts';
 import type { Client, ClientDetails, ClientSession } from '../../src/contract/operator/client.ts';
 import type { DoctorResult } from '../../src/contract/operator/doctor.ts';
+import type { ServiceHealth } from '../../src/contract/operator/health.ts';
 import type { Import, LastImport } from '../../src/contract/operator/import.ts';
 import type { Key } from '../../src/contract/operator/key.ts';
 import type { Setting } from '../../src/contract/operator/setting.ts';
@@ -112,6 +113,22 @@ const doctor: DoctorResult = {
   checks: [{ check: 'schema', ok: true, message: 'This version can work with the schema' }],
 };
 
+const serviceHealth: ServiceHealth = {
+  ready: true,
+  version: '0.2.0',
+  processes: 1,
+  tenants: 12,
+  requests_waiting: 0,
+  exports_in_progress: 0,
+  loads_in_progress: 1,
+  problems: [{ id: 'rejected-rows', severity: 'warning', count: 3 }],
+  last_check_at: '2026-05-01T03:30:04Z',
+  check: null,
+  kept_seconds: 86_400,
+  seconds: 300,
+  charts: [{ id: 'errors', unit: 'percent', lines: [{ id: 'failed', values: [0, null, 0.1] }] }],
+};
+
 const setting: Setting = {
   name: 'PORT',
   value: '8080',
@@ -161,6 +178,7 @@ export const operatorExamples: Readonly<Record<string, unknown>> = {
   keys: pageOf(key),
   key: { ...key, state: 'next', rotation_due_at: null },
   doctor,
+  serviceHealth,
   settings: pageOf(setting),
   imports: pageOf(importExample),
   import: importExample,

@@ -1,5 +1,6 @@
 import { Stethoscope } from 'lucide';
 import type { DoctorResult } from '../../../src/contract/operator/doctor.ts';
+import type { ServiceHealth } from '../../../src/contract/operator/health.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -16,15 +17,31 @@ import { strings } from '../strings.ts';
 
 const { doctor: texts } = strings.health;
 
+interface DoctorCardProps {
+  /** When the store was last checked; `null` if never, absent if that is not known. */
+  readonly lastCheckAt: string | null | undefined;
+  readonly progress: ServiceHealth['check'];
+  /** Called when a check that was started here begins and ends. */
+  readonly onChecking: (isChecking: boolean) => void;
+  readonly onRun: () => void;
+}
+
 /** The last check of the store, and a button that runs one. */
-export function DoctorCard({ onRun }: { onRun: () => void }) {
-  const { value, error, reload } = useResource('doctor', readLast);
+export function DoctorCard({ lastCheckAt, progress, onChecking, onRun }: DoctorCardProps) {
+  const { value, error, reload } = useResource(`doctor ${lastCheckAt}`, (signal) =>
+    lastCheckAt === null ? Promise.resolve('never' as const) : readLast(signal),
+  );
   const {
     run,
     isBusy,
     error: failure,
   } = useAction(async (idempotencyKey) => {
-    await call('runDoctor', { idempotencyKey });
+    onChecking(true);
+    try {
+      await call('runDoctor', { idempotencyKey });
+    } finally {
+      onChecking(false);
+    }
     reload();
     onRun();
   });
@@ -32,12 +49,18 @@ export function DoctorCard({ onRun }: { onRun: () => void }) {
     <Card
       title={texts.title}
       actions={
-        <ActionButton permission="runDoctor" icon={Stethoscope} busy={isBusy} onClick={() => void run()}>
-          {isBusy ? texts.running : texts.run}
+        <ActionButton
+          permission="runDoctor"
+          icon={Stethoscope}
+          busy={isBusy || progress !== null}
+          onClick={() => void run()}
+        >
+          {isBusy || progress !== null ? texts.running : texts.run}
         </ActionButton>
       }
     >
       <div class="stack">
+        {(isBusy || progress !== null) && <CheckProgress progress={progress} />}
         {failure !== undefined && <ErrorNote error={failure} />}
         {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
         {value === undefined && error === undefined && (
@@ -58,6 +81,14 @@ const readLast = (signal: AbortSignal): Promise<DoctorResult | 'never'> =>
     if (error instanceof RequestError && error.status === 404) return 'never';
     throw error;
   });
+
+/** How many tenants were checked. */
+const CheckProgress = ({ progress }: Pick<DoctorCardProps, 'progress'>) => (
+  <p role="status">
+    <progress max={progress?.tenants ?? 1} value={progress?.checked} aria-label={texts.running} />{' '}
+    {progress === null ? texts.running : texts.progress(progress.checked, progress.tenants)}
+  </p>
+);
 
 const Result = ({ result }: { result: DoctorResult }) => (
   <>

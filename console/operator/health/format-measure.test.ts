@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { formatMeasure } from './format-measure.ts';
 
 test.each([
-  { value: 0, unit: 'perSecond', text: '0/s' },
-  { value: 0.123, unit: 'perSecond', text: '0.12/s' },
+  { value: 0, unit: 'per-second', text: '0/s' },
+  { value: 0.123, unit: 'per-second', text: '0.12/s' },
   { value: 4.56, unit: 'milliseconds', text: '4.6 ms' },
   { value: 1234.5, unit: 'mebibytes', text: '1,235 MiB' },
   { value: 3, unit: 'connections', text: '3' },

@@ -1,7 +1,8 @@
-import type { Unit } from './health-charts.ts';
+/** The units of the charts of the health page. */
+export type Unit = 'per-second' | 'milliseconds' | 'percent' | 'connections' | 'mebibytes';
 
 const suffixes: { readonly [Key in Unit]: string } = {
-  perSecond: '/s',
+  'per-second': '/s',
   milliseconds: ' ms',
   percent: ' %',
   connections: '',
@@ -11,5 +12,5 @@ const suffixes: { readonly [Key in Unit]: string } = {
 /** A value with its unit, and as many decimals as matter: "0.4/s", "12 ms". */
 export function formatMeasure(value: number, unit: Unit): string {
   const decimals = value === 0 || value >= 10 || unit === 'connections' ? 0 : value >= 1 ? 1 : 2;
-  return `${value.toLocaleString('en', { maximumFractionDigits: decimals })}${suffixes[unit]}`;
+  return `${value.toLocaleString('en', { maximumFractionDigits: decimals })}${suffixes[unit] ?? ''}`;
 }

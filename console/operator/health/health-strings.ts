@@ -6,21 +6,21 @@ export const healthStrings = {
   verdict: 'State of the service',
   well: 'The service is healthy',
   wellHint: 'The store passed its last check, and no import failed or rejected a row in the last 24 hours.',
+  newHint: 'No import failed or rejected a row in the last 24 hours. The store was not checked yet.',
   attention: { error: 'The service has a problem', warning: 'Something needs attention' },
   problems: {
-    notReady: () => 'The service cannot serve reports.',
+    'not-ready': () => 'The service cannot serve reports.',
     doctor: (count: number) => `${countOf(count, 'check', 'checks')} of the store failed.`,
-    lostAudit: (count: number) => `The database did not accept ${countOf(count, 'audit entry', 'audit entries')}.`,
+    'lost-audit': (count: number) => `The database did not accept ${countOf(count, 'audit entry', 'audit entries')}.`,
     certificate: (count: number) => `${countOf(count, 'certificate expires', 'certificates expire')} within 14 days.`,
-    failedImports: (count: number) =>
+    'failed-imports': (count: number) =>
       `${countOf(count, 'import', 'imports')} failed or ${count === 1 ? 'was' : 'were'} interrupted in the last 24 hours.`,
-    rejectedRows: (count: number) =>
+    'rejected-rows': (count: number) =>
       `${countOf(count, 'row was rejected', 'rows were rejected')} by imports in the last 24 hours.`,
-    staleTenants: (count: number) =>
+    'stale-tenants': (count: number) =>
       `${countOf(count, 'tenant has', 'tenants have')} had no import without rejected rows for a week.`,
     waiting: (count: number) => `${countOf(count, 'request waits', 'requests wait')} for their turn.`,
-    droppedLog: (count: number) => `${countOf(count, 'log line was', 'log lines were')} dropped.`,
-    neverChecked: () => 'The store was never checked. Run the doctor below.',
+    'dropped-log': (count: number) => `${countOf(count, 'log line was', 'log lines were')} dropped.`,
   },
   ready: 'Ready',
   version: 'Version',
@@ -28,20 +28,26 @@ export const healthStrings = {
   requestsWaiting: 'Requests waiting',
   exports: 'Exports running',
   loads: 'Imports running',
-  charts: 'Metrics of the last ten minutes',
+  charts: { hour: 'Metrics of the last hour', day: 'Metrics of the last 24 hours' },
+  period: 'Period',
+  periods: { hour: 'Last hour', day: 'Last 24 hours' },
+  kept: (minutes: number) => {
+    const kept = minutes < 120 ? countOf(minutes, 'minute', 'minutes') : `${Math.floor(minutes / 60)} hours`;
+    return `Kept for ${kept} so far, since the start of the service.`;
+  },
   titles: {
     requests: 'Report requests',
     duration: 'Duration of reports',
     errors: 'Failed reports',
     refused: 'Refused requests',
-    eventLoop: 'Event loop delay',
+    'event-loop': 'Event loop delay',
     database: 'Database connections',
     memory: 'Memory',
     imports: 'Imported rows over HTTP',
   },
   databaseFiles: 'Database files',
   units: {
-    perSecond: 'per second',
+    'per-second': 'per second',
     milliseconds: 'milliseconds',
     percent: 'percent of requests',
     connections: 'connections',
@@ -49,17 +55,17 @@ export const healthStrings = {
   },
   lines: {
     success: 'successful',
-    clientError: 'client errors',
-    serverError: 'server errors',
+    'client-error': 'client errors',
+    'server-error': 'server errors',
     median: 'median',
     p99: '99th percentile',
     failed: 'server errors',
-    rateLimit: 'over the quota',
+    'rate-limit': 'over the quota',
     overload: 'overload',
     busy: 'busy',
     idle: 'idle',
     waiting: 'waiting',
-    databaseFile: 'database',
+    'database-file': 'database',
     wal: 'write-ahead log',
     resident: 'processes',
     caches: 'caches',
@@ -70,6 +76,8 @@ export const healthStrings = {
     title: 'Check of the store',
     run: 'Run the doctor',
     running: 'Checking',
+    progress: (checked: number, tenants: number) =>
+      `Checking: ${checked} of ${countOf(tenants, 'tenant', 'tenants')} done`,
     never: 'The store was never checked.',
     verdict: (problems: number) => (problems === 0 ? 'No problem found' : countOf(problems, 'problem', 'problems')),
     by: (host: string, version: string, checked: number) =>

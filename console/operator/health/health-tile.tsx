@@ -1,52 +1,51 @@
-import { type ChartLine, LineChart } from '../../charts/line-chart.tsx';
+import type { ServiceHealth } from '../../../src/contract/operator/health.ts';
+import { LineChart } from '../../charts/line-chart.tsx';
 import { strings } from '../strings.ts';
-import { formatMeasure } from './format-measure.ts';
-import type { HealthChart, Reading, Unit } from './health-charts.ts';
-import { readingsMax } from './use-readings.ts';
+import { formatMeasure, type Unit } from './format-measure.ts';
 
 const { health: texts } = strings;
 
-/** Values that the width holds at first: two minutes. */
-const slotsMin = 24;
+/** Values that the width holds at first. */
+const slotsMin = 12;
 
 /** The least upper end of an axis, in its unit. */
 const topMin: { readonly [Key in Unit]: number } = {
-  perSecond: 1,
+  'per-second': 1,
   milliseconds: 10,
   percent: 1,
   connections: 2,
   mebibytes: 1,
 };
 
-interface HealthTileProps {
-  readonly chart: HealthChart;
-  readonly readings: readonly Reading[];
-}
+type Chart = ServiceHealth['charts'][number];
+
+/** The words of what a newer service may call differently. */
+const wordOf = (words: Readonly<Record<string, string>>, id: string): string => words[id] ?? id;
 
 /** A small chart with its title, its unit and the current values. */
-export function HealthTile({ chart: { id, unit, lines }, readings }: HealthTileProps) {
-  const drawn: (ChartLine & { readonly current: string })[] = lines.map((line) => {
-    const values = readings.slice(1).map((after, index) => {
-      const before = readings[index];
-      return before === undefined ? undefined : line.read(before, after);
-    });
-    const last = values.at(-1);
-    const current = last === undefined ? strings.noValue : formatMeasure(last, unit);
-    return { label: texts.lines[line.id], values, current };
+export function HealthTile({ chart: { id, unit: named, lines } }: { chart: Chart }) {
+  const unit = named as Unit;
+  const drawn = lines.map((line) => {
+    const current = line.values.at(-1) ?? undefined;
+    return {
+      label: wordOf(texts.lines, line.id),
+      values: line.values.map((value) => value ?? undefined),
+      current: current === undefined ? strings.noValue : formatMeasure(current, unit),
+    };
   });
-  const title = unit === 'connections' || id !== 'database' ? texts.titles[id] : texts.databaseFiles;
+  const title = unit === 'connections' || id !== 'database' ? wordOf(texts.titles, id) : texts.databaseFiles;
   const text = `${title}: ${drawn.map(({ label, current }) => `${label} ${current}`).join(', ')}`;
   return (
     <figure class="card health-tile">
       <figcaption>
         <h2>{title}</h2>
-        <span class="soft">{texts.units[unit]}</span>
+        <span class="soft">{wordOf(texts.units, unit)}</span>
       </figcaption>
       <LineChart
         text={text}
         lines={drawn}
-        slots={Math.min(Math.max(readings.length - 1, slotsMin), readingsMax - 1)}
-        topMin={topMin[unit]}
+        slots={Math.max(lines[0]?.values.length ?? 0, slotsMin)}
+        topMin={topMin[unit] ?? 1}
         format={(value) => formatMeasure(value, unit)}
       />
       <ul class="health-values">

@@ -1,24 +1,22 @@
 import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide';
 import type { ComponentChildren } from 'preact';
+import type { ServiceHealth } from '../../../src/contract/operator/health.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Link } from '../../ui/location.tsx';
-import type { Metrics } from '../parse-metrics.ts';
 import { strings } from '../strings.ts';
-import { findProblems, type HealthProblem } from './find-problems.ts';
 
 const { health: texts } = strings;
 
 /** Where a problem can be looked into. */
-const places: { readonly [Id in HealthProblem['id']]?: string } = {
-  failedImports: '/console/imports?result=failed',
-  rejectedRows: '/console/imports',
-  staleTenants: '/console/tenants',
-  lostAudit: '/console/audit',
+const places: { readonly [id: string]: string } = {
+  'failed-imports': '/console/imports?result=failed',
+  'rejected-rows': '/console/imports',
+  'stale-tenants': '/console/tenants',
+  'lost-audit': '/console/audit',
 };
 
 /** The state of the service: healthy, or a sentence for each problem. */
-export function HealthVerdict({ metrics }: { metrics: Metrics }) {
-  const problems = findProblems(metrics, Date.now() / 1000);
+export function HealthVerdict({ health: { problems, last_check_at: checkedAt } }: { health: ServiceHealth }) {
   const [worst] = problems;
   const icons = { error: CircleAlert, warning: TriangleAlert } as const;
   return (
@@ -27,7 +25,7 @@ export function HealthVerdict({ metrics }: { metrics: Metrics }) {
       <div>
         <h2>{worst === undefined ? texts.well : texts.attention[worst.severity]}</h2>
         {worst === undefined ? (
-          <p class="soft">{texts.wellHint}</p>
+          <p class="soft">{checkedAt === null ? texts.newHint : texts.wellHint}</p>
         ) : (
           <ul>
             {problems.map((problem) => (
@@ -40,8 +38,10 @@ export function HealthVerdict({ metrics }: { metrics: Metrics }) {
   );
 }
 
-function sentenceOf({ id, count }: HealthProblem): ComponentChildren {
+function sentenceOf({ id, count }: ServiceHealth['problems'][number]): ComponentChildren {
   const place = places[id];
-  const sentence = texts.problems[id](count);
+  const sentence = isKnown(id) ? texts.problems[id](count) : id; // of a newer service
   return place === undefined ? sentence : <Link href={place}>{sentence}</Link>;
 }
+
+const isKnown = (id: string): id is keyof typeof texts.problems => Object.hasOwn(texts.problems, id);

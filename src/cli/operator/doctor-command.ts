@@ -27,6 +27,7 @@ const daySeconds = 86_400;
 
 interface DoctorOptions extends ServerChoice {
   readonly repair?: boolean;
+  readonly progress?: boolean;
   readonly json?: boolean;
 }
 
@@ -37,16 +38,17 @@ export function addDoctorCommand(program: Command, output: Output): void {
       'check the database: schema, integrity, row-level security, and the records and stored counts of every tenant',
     )
     .option('--repair', 'repair and recount the records of each tenant that has a problem')
+    .option('--progress', 'print {"checked","tenants"} to standard error before each tenant')
     .option('--json', 'print {"ok","checks"}')
     .addHelpText(
       'after',
       '\nExamples:\n  subreport doctor\n  subreport doctor --repair --json\n\nExit codes: 0 all checks passed, or all problems were repaired; 1 otherwise.',
     )
-    .action(async ({ repair = false, json = false, ...choice }: DoctorOptions) => {
+    .action(async ({ repair = false, progress = false, json = false, ...choice }: DoctorOptions) => {
       const isLocal = serverOf(choice) === undefined;
       if (repair && !isLocal)
         throw new UsageError('Cannot use --repair: it must not be combined with --server, as it needs the store');
-      const checks = isLocal ? await checkHere(repair, output) : await checkThere(choice);
+      const checks = isLocal ? await checkHere({ repair, progress }, output) : await checkThere(choice);
       const ok = checks.every((check) => check.ok);
       writeResult(output, json, { ok, checks }, checks.map(checkLine).join('\n'));
       if (!ok) process.exitCode = 1;
@@ -58,7 +60,10 @@ const checkThere = async (choice: ServerChoice): Promise<readonly ReportedCheck[
   (await withOperations(choice, (call) => call('runDoctor'))).checks;
 
 /** Checks the store of the settings, and stores the result in it. */
-async function checkHere(repair: boolean, output: Output): Promise<readonly ReportedCheck[]> {
+async function checkHere(
+  { repair, progress }: { readonly repair: boolean; readonly progress: boolean },
+  output: Output,
+): Promise<readonly ReportedCheck[]> {
   const config = readConfig();
   const store = openStore({
     databaseUrl: config.DATABASE_URL,
@@ -69,7 +74,9 @@ async function checkHere(repair: boolean, output: Output): Promise<readonly Repo
   try {
     const startedAt = nowSeconds();
     if (repair) await recordStoreStart(config, output, 'store.repair');
-    const found = await examineStore(store, repair ? startedAt : undefined);
+    const found = await examineStore(store, repair ? startedAt : undefined, (checked, tenants) => {
+      if (progress) output.stderr.write(`${JSON.stringify({ checked, tenants })}\n`);
+    });
     // the keys of a store without its schema cannot be read
     const hasKeys = found.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
     const keys = hasKeys ? [await checkKeys(store, config.KEY_ROTATION_DAYS)] : [];

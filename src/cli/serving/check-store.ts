@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
+import type { CheckProgress, HealthSource } from '../../metrics/health.ts';
 import { StorageError } from '../../storage/error.ts';
 import type { Config } from '../config.ts';
 import { tlsSettings } from '../settings/tls-settings.ts';
@@ -14,6 +16,8 @@ import { checkLine, type ReportedCheck } from '../store/examine-store.ts';
  * checked too.
  */
 const firstCheckMs = 600_000;
+/** The same for a store that was never checked. */
+const newStoreMs = 30_000;
 /** The lowest priority (nice 19): the check only uses idle CPU time. */
 const lowestPriority = 19;
 
@@ -26,15 +30,16 @@ const main = fileURLToPath(new URL('../main.ts', import.meta.url));
  * Checks the SQLite database periodically, because SQLite itself does not detect flipped bits
  * (docs/decisions/storage.md#flipped-bytes).
  */
-export function checkRegularly(config: Config, logger: Logger): void {
+export async function checkRegularly(config: Config, logger: Logger, findLast: () => Promise<unknown>): Promise<void> {
   const { DATABASE_URL, CHECK_HOURS } = config;
   if (DATABASE_URL !== undefined || CHECK_HOURS === 0) return;
   const check = () =>
     void checkStore(config, logger).catch((error: unknown) =>
       logger.warn({ err: error }, 'the store could not be checked'),
     );
-  setTimeout(check, firstCheckMs).unref();
   setInterval(check, CHECK_HOURS * 3_600_000).unref();
+  const last = await findLast().catch(() => undefined);
+  setTimeout(check, last === undefined ? newStoreMs : firstCheckMs).unref();
 }
 
 /** Checks the store and logs the result, as an error if a check fails. */
@@ -45,17 +50,30 @@ async function checkStore(config: Config, logger: Logger): Promise<void> {
   else logger.error({ problems }, 'the store has problems: run subreport doctor');
 }
 
+/** Checks the store for a request, and tells `health` how far it is. */
+export async function runReportedDoctor(config: Config, health: HealthSource | undefined): Promise<void> {
+  try {
+    await runDoctorProcess(config, (progress) => health?.noteCheck(progress));
+  } finally {
+    health?.noteCheck(null);
+  }
+}
+
 /** Runs `subreport doctor`, which stores its result, in a child process. */
-export async function runDoctorProcess(config: Config): Promise<readonly ReportedCheck[]> {
-  const child = spawn(process.execPath, [main, 'doctor', '--json'], {
+export async function runDoctorProcess(
+  config: Config,
+  onProgress: HealthSource['noteCheck'] = () => undefined,
+): Promise<readonly ReportedCheck[]> {
+  const child = spawn(process.execPath, [main, 'doctor', '--json', '--progress'], {
     env: doctorEnvironment(config),
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     timeout: doctorMsMax,
   });
   const end = () => child.kill();
   process.once('exit', end);
   try {
     if (child.pid !== undefined) setPriority(child.pid, lowestPriority);
+    createInterface(child.stderr).on('line', (line) => onProgress(readProgress(line)));
     const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
     return readChecks(output);
   } finally {
@@ -72,6 +90,14 @@ function doctorEnvironment(config: Config): Record<string, string> {
     ...Object.fromEntries(names.map((name) => [name, config[name]])),
     ...(DATABASE_URL !== undefined && { DATABASE_URL }),
   };
+}
+
+const progressLine = /^\{"checked":(\d+),"tenants":(\d+)\}$/;
+
+/** The progress in a line of `doctor --progress`; `null` for any other line. */
+function readProgress(line: string): CheckProgress {
+  const [, checked, tenants] = progressLine.exec(line) ?? [];
+  return tenants === undefined ? null : { checked: Number(checked), tenants: Number(tenants) };
 }
 
 function readChecks(output: string): readonly ReportedCheck[] {

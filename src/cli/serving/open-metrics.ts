@@ -4,6 +4,7 @@ import { operations } from '../../contract/operations.ts';
 import { operatorOperations } from '../../contract/operator/operations.ts';
 import { operationNames } from '../../http/listener/operation-routes.ts';
 import { firstImportIdAt } from '../../import/record-import.ts';
+import { HealthHistory } from '../../metrics/health.ts';
 import type { MeasureResponse } from '../../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../../metrics/service-metrics.ts';
 import { memoryUse } from '../../storage/bounded-map.ts';
@@ -26,6 +27,8 @@ export interface OpenedMetrics {
   readonly metrics: ServiceMetrics;
   readonly observePublic: MeasureResponse;
   readonly observeManagement: MeasureResponse;
+  readonly health: HealthHistory;
+  readonly close: () => void;
 }
 
 interface MeasuredService {
@@ -62,8 +65,14 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     droppedLogLines,
     memoryUse,
   });
+  const health = new HealthHistory(metrics.render);
   return {
     metrics,
+    health,
+    close: () => {
+      health.stop();
+      metrics.close();
+    },
     observePublic: metrics.measureListener('public', operationNames({ ...operations, ...consoleOperations })),
     observeManagement: metrics.measureListener(
       'management',

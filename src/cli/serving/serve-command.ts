@@ -5,6 +5,7 @@ import { openKeyRing } from '../../auth/keys/key-ring.ts';
 import { sweepImports } from '../../import/record-import.ts';
 import type { Store } from '../../storage/store.ts';
 import { sweepAuditEntries } from '../../storage/tables/audit-entry.ts';
+import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
 import { sweepTombstones } from '../../storage/tables/history.ts';
 import { deleteDeadFamilies } from '../../storage/tables/refresh-family.ts';
 import { deleteEndedOperatorSessions } from '../../storage/tables/session.ts';
@@ -58,7 +59,7 @@ export function addServeCommand(program: Command, output: Output): void {
           void announce({ config, store, demo: demoClient, json, workers }, logger, output);
           sweepRegularly(store, config, logger);
           rotateRegularly(keyRingOptions(config, store, logger), logger);
-          checkRegularly(config, logger);
+          void checkRegularly(config, logger, () => findDoctorResult(store));
         });
       } catch (error) {
         await store.close();

@@ -1,4 +1,6 @@
 import type { Attempt } from '../../auth/failure-budget.ts';
+import type { HealthPeriod } from '../../contract/operator/health.ts';
+import type { CheckProgress, HealthSource } from '../../metrics/health.ts';
 import type { MetricValues } from '../../metrics/service-metrics.ts';
 import type { Counters, OwnCounters } from './counters.ts';
 import { LeasedCounter } from './leased-counter.ts';
@@ -25,6 +27,7 @@ type Operation = keyof typeof operations;
 interface Primary extends Pick<OwnCounters, 'failures' | 'windows'> {
   /** Writes the metrics of all workers. */
   readonly renderMetrics: () => Promise<string>;
+  readonly health: HealthSource;
 }
 
 /** The operations that a worker may call. */
@@ -34,6 +37,8 @@ const operations = {
   secondsToWait: ({ failures }: Primary, attempt: Attempt) => failures.secondsToWait(attempt),
   countFailure: ({ failures }: Primary, attempt: Attempt) => failures.count(attempt),
   renderMetrics: ({ renderMetrics }: Primary, _all: undefined) => renderMetrics(),
+  readHealth: ({ health }: Primary, period: HealthPeriod) => health.read(period),
+  noteCheck: ({ health }: Primary, progress: CheckProgress) => health.noteCheck(progress),
 } as const;
 
 export async function runForWorker(
@@ -48,8 +53,10 @@ export interface PrimaryChannel {
   on(event: 'message', listener: (message: PrimaryMessage) => void): unknown;
 }
 
+type PrimaryCalls = Pick<Primary, 'renderMetrics' | 'health'> & { readonly counters: Counters };
+
 /** Calls the first process, so that limits and metrics are those of all workers together. */
-export function callPrimary(channel: PrimaryChannel): { counters: Counters; renderMetrics: Primary['renderMetrics'] } {
+export function callPrimary(channel: PrimaryChannel): PrimaryCalls {
   const waiting = new Map<number, (value: never) => void>();
   let lastId = 0;
   channel.on('message', (message) => {
@@ -75,5 +82,9 @@ export function callPrimary(channel: PrimaryChannel): { counters: Counters; rend
       },
     },
     renderMetrics: () => call('renderMetrics', undefined),
+    health: {
+      read: (period) => call('readHealth', period),
+      noteCheck: (progress) => void call('noteCheck', progress),
+    },
   };
 }

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
+import { HealthHistory } from '../../metrics/health.ts';
 import type { Config } from '../config.ts';
 import { CommandError } from '../error.ts';
 import { describeFailure, listenFailure } from '../log/describe-failure.ts';
@@ -35,6 +36,7 @@ export class Workers {
   readonly #counters;
   readonly #serving = new Set<Worker>();
   #renderMetrics: (() => Promise<string>) | undefined;
+  readonly #health = new HealthHistory(() => this.#collectMetrics());
   readonly #stopping = new AbortController();
   readonly #silenceMs: number;
 
@@ -60,6 +62,7 @@ export class Workers {
     if (this.#config.MANAGEMENT_PORT > 0) await requireFreePort(this.#config, 'MANAGEMENT_');
     try {
       const first = await Promise.all(Array.from({ length: count }, () => this.#startOne()));
+      if (this.#config.MANAGEMENT_PORT > 0) this.#health.start();
       const supervised = Promise.all(first.map((serving) => this.#supervise(serving)));
       return { ended: supervised.then((inOrder) => inOrder.every(Boolean)).finally(() => this.kill()) };
     } catch (error) {
@@ -103,9 +106,10 @@ export class Workers {
         else if (message.kind === 'draining') drains.resolve();
         else if (message.kind === 'failed') reject(new CommandError(message.message));
         else if (message.kind === 'call')
-          void runForWorker({ ...this.#counters, renderMetrics: () => this.#collectMetrics() }, message).then(
-            (result) => send(worker, result),
-          );
+          void runForWorker(
+            { ...this.#counters, renderMetrics: () => this.#collectMetrics(), health: this.#health },
+            message,
+          ).then((result) => send(worker, result));
       });
     });
     try {

@@ -14,13 +14,21 @@ const problemsShownMax = 5;
 
 /**
  * Checks a store and every tenant in it; with `repairAt`, the current time, repairs what it can.
+ * `onProgress` receives how many tenants were checked, and how many there are.
  */
-export async function examineStore(store: Store, repairAt?: number): Promise<readonly ReportedCheck[]> {
+export async function examineStore(
+  store: Store,
+  repairAt?: number,
+  onProgress: (checked: number, tenants: number) => void = () => undefined,
+): Promise<readonly ReportedCheck[]> {
   const checks: ReportedCheck[] = [...(await store.examine())];
   const readable = checks.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
   if (!readable) return checks; // an unreadable store cannot be counted
-  for (const { tenant } of (await listTenants(store)).filter(({ deletingSince }) => deletingSince === null))
+  const tenants = (await listTenants(store)).filter(({ deletingSince }) => deletingSince === null);
+  for (const [index, { tenant }] of tenants.entries()) {
+    onProgress(index, tenants.length);
     checks.push(...(await examineTenant(store, tenant, repairAt)));
+  }
   return checks;
 }
 

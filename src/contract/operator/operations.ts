@@ -5,6 +5,7 @@ import { Type } from '../type.ts';
 import { auditOperations } from './audit.ts';
 import { clientOperations } from './client-operations.ts';
 import { doctorOperations } from './doctor.ts';
+import { healthOperations } from './health.ts';
 import { importId, importOperations } from './import.ts';
 import { keyOperations } from './key.ts';
 import { settingOperations } from './setting.ts';
@@ -18,6 +19,7 @@ export const operatorApi = {
   ...keyOperations,
   ...importOperations,
   ...doctorOperations,
+  ...healthOperations,
   ...settingOperations,
   ...operatorTokenOperations,
   ...auditOperations,

@@ -41,6 +41,7 @@ const app = await buildManagementServer({
   }),
   now: () => 0,
   audit: { add: async () => () => undefined, record: async () => undefined },
+  readHealth: async () => undefined,
   checkStore: async () => undefined,
   settings: [],
   checkReady: async () => undefined,

@@ -7,17 +7,16 @@ import type { OperatorGate } from '../../auth/verify/authorize-operator.ts';
 import { operatorOperations } from '../../contract/operator/operations.ts';
 import { addConsolePages, consoleIsBuilt } from '../console/pages.ts';
 import { type BaseServerOptions, bodyMsMax, buildBaseServer } from '../listener/base-server.ts';
-import { RequestError } from '../listener/error.ts';
 import { addHealthRoutes, type Readiness } from '../listener/health.ts';
 import { addHomeRoute, operatorLinks } from '../listener/home.ts';
 import { createUnroutedHandler } from '../listener/operation-routes.ts';
 import { discardBody, limitBody } from '../listener/read-body.ts';
-import { retryAfterSeconds } from '../listener/send-error.ts';
 import { traceRequests } from '../listener/tracing.ts';
 import { addDocsRoutes } from '../reference/docs-routes.ts';
 import { authorizeLoad, authorizeOperatorLoad, type LoadAuthorization } from './authorize-load.ts';
 import { addOperatorSessionRoutes } from './console-session.ts';
 import { createLoadRoute, type LoadRoute } from './load-subscriptions.ts';
+import { addMetricsRoute } from './metrics-route.ts';
 import {
   addAuditRoutes,
   addClientRoutes,
@@ -98,10 +97,6 @@ export async function buildManagementServer(options: ManagementOptions): Promise
     const addConsoleApi = async (scope: FastifyInstance): Promise<void> => {
       addLoadRoute(scope, (request, tenant) => authorizeOperatorLoad(options.store, bySession, request, tenant));
       await addOperatorRoutes(scope, options, bySession, [...groups, operatorTokenRoutes(options.operatorGate)]);
-      await scope.register(async (metrics) => {
-        metrics.addHook('onRequest', async (request) => void (await bySession(request)));
-        addMetricsRoute(metrics, options.renderMetrics);
-      });
     };
     await app.register(addConsoleApi, { prefix: '/console' });
   }
@@ -133,19 +128,3 @@ const handleUnrouted = createUnroutedHandler(
   operatorOperations,
   'Cannot find the resource: the path must be one of those in /openapi.json, which /docs shows; reports are served at the public URL',
 );
-
-/** The text format of Prometheus. */
-const contentType = 'text/plain; version=0.0.4; charset=utf-8';
-
-/** Adds `getMetrics`. `render` returns `undefined` if the metrics cannot be collected. */
-export function addMetricsRoute(app: FastifyInstance, render: () => Promise<string | undefined>): void {
-  app.get(operatorOperations.getMetrics.path, async (_request, reply) => {
-    const text = await render();
-    if (text === undefined) {
-      throw new RequestError('UNAVAILABLE', 'Cannot read the metrics: the first process must respond', {
-        headers: { 'retry-after': retryAfterSeconds },
-      });
-    }
-    return reply.headers({ 'content-type': contentType, 'cache-control': 'no-store' }).send(text);
-  });
-}

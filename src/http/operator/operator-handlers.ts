@@ -3,6 +3,7 @@ import { listKeys } from '../../auth/keys/rotate-keys.ts';
 import type { OperatorGate } from '../../auth/verify/authorize-operator.ts';
 import { parseInstant } from '../../contract/instant.ts';
 import { auditOperations } from '../../contract/operator/audit.ts';
+import type { HealthPeriod, ServiceHealth } from '../../contract/operator/health.ts';
 import { listLimitDefault, listParameters } from '../../contract/operator/operation.ts';
 import type { Setting } from '../../contract/operator/setting.ts';
 import { describeFaults } from '../../contract/parameter-faults.ts';
@@ -38,6 +39,7 @@ import {
   showClient,
 } from '../../operator/read-clients.ts';
 import { createTenant, deleteTenant, describeTenant, listTenants, showTenant } from '../../operator/tenants.ts';
+import { metricsUnavailable } from './metrics-route.ts';
 import type { AddRoute } from './operator-routes.ts';
 
 /** Adds the operations on tenants, and `eraseSubscriptions`. */
@@ -176,15 +178,22 @@ export const keyRoutes =
 export interface ServiceState {
   /** Checks the store in another process, which stores the result. */
   readonly checkStore: () => Promise<void>;
+  /** The state over a period; `undefined` if the metrics cannot be collected. */
+  readonly readHealth: (period: HealthPeriod) => Promise<ServiceHealth | undefined>;
   readonly settings: readonly Setting[];
 }
 
-/** Makes the function that adds `getDoctor`, `runDoctor` and `listSettings`. */
+/** Makes the function that adds `getDoctor`, `runDoctor`, `getServiceHealth` and `listSettings`. */
 export const serviceRoutes =
-  ({ checkStore, settings }: ServiceState) =>
+  ({ checkStore, readHealth, settings }: ServiceState) =>
   (add: AddRoute): void => {
     add('getDoctor', ({ context }) => showDoctor(context));
     add('runDoctor', ({ contextWithoutDeadline }) => runDoctor(contextWithoutDeadline(), checkStore));
+    add('getServiceHealth', async ({ query: { period } }) => {
+      const health = await readHealth(period === 'hour' ? 'hour' : 'day');
+      if (health === undefined) throw metricsUnavailable();
+      return health;
+    });
     add('listSettings', async () => ({ data: settings, next: null }));
   };
 

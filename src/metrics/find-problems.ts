@@ -1,14 +1,7 @@
-import { type Metrics, sumOf } from '../parse-metrics.ts';
+import type { ServiceHealth } from '../contract/operator/health.ts';
+import { type Metrics, sumOf } from './parse-metrics.ts';
 
-/** What needs the operator's attention. */
-export interface HealthProblem {
-  readonly id:
-    | ('notReady' | 'doctor' | 'neverChecked' | 'failedImports' | 'lostAudit' | 'droppedLog' | 'waiting')
-    | ('certificate' | 'staleTenants' | 'rejectedRows');
-  /** A number for its sentence. */
-  readonly count: number;
-  readonly severity: 'error' | 'warning';
-}
+type HealthProblem = ServiceHealth['problems'][number];
 
 const daySeconds = 86_400;
 /** Certificates are renewed some 30 days before their end; half of that is late. */
@@ -19,27 +12,22 @@ export function findProblems(metrics: Metrics, nowSeconds: number): HealthProble
   const value = (name: string, match = {}): number => sumOf(metrics, name, match) ?? 0;
   const problems: HealthProblem[] = [
     {
-      id: 'notReady',
+      id: 'not-ready',
       severity: 'error',
       count: metrics.has('subreport_ready') && value('subreport_ready') === 0 ? 1 : 0,
     },
     { id: 'doctor', severity: 'error', count: value('subreport_doctor_problems') },
-    { id: 'lostAudit', severity: 'error', count: value('subreport_audit_lost_entries_total') },
+    { id: 'lost-audit', severity: 'error', count: value('subreport_audit_lost_entries_total') },
     { id: 'certificate', severity: 'warning', count: expiringCertificates(metrics, nowSeconds) },
-    { id: 'failedImports', severity: 'warning', count: failedImports(value) },
+    { id: 'failed-imports', severity: 'warning', count: failedImports(value) },
     {
-      id: 'rejectedRows',
+      id: 'rejected-rows',
       severity: 'warning',
       count: value('subreport_import_rows_last_day', { result: 'rejected' }),
     },
-    { id: 'staleTenants', severity: 'warning', count: value('subreport_tenants', { last_import: 'older' }) },
+    { id: 'stale-tenants', severity: 'warning', count: value('subreport_tenants', { last_import: 'older' }) },
     { id: 'waiting', severity: 'warning', count: value('subreport_requests_waiting') },
-    { id: 'droppedLog', severity: 'warning', count: value('subreport_log_lines_dropped_total') },
-    {
-      id: 'neverChecked',
-      severity: 'warning',
-      count: value('subreport_doctor_last_run_timestamp_seconds') === 0 ? 1 : 0,
-    },
+    { id: 'dropped-log', severity: 'warning', count: value('subreport_log_lines_dropped_total') },
   ];
   return problems.filter(({ count }) => count > 0);
 }

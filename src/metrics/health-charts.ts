@@ -1,27 +1,27 @@
-import { increaseOf, type Match, type Metrics, quantileOf, sumOf } from '../parse-metrics.ts';
+import { increaseOf, type Match, type Metrics, quantileOf, sumOf } from './parse-metrics.ts';
 
 /** The metrics at one time. */
 export interface Reading {
-  /** Milliseconds of `performance.now()`. */
+  /** In milliseconds. */
   readonly at: number;
   readonly metrics: Metrics;
 }
 
-export type ChartId = 'requests' | 'duration' | 'errors' | 'refused' | 'eventLoop' | 'database' | 'memory' | 'imports';
-export type Unit = 'perSecond' | 'milliseconds' | 'percent' | 'connections' | 'mebibytes';
-export type LineId =
-  | ('success' | 'clientError' | 'serverError' | 'median' | 'p99' | 'failed' | 'rateLimit' | 'overload')
-  | ('busy' | 'idle' | 'waiting' | 'databaseFile' | 'wal' | 'resident' | 'caches' | 'accepted' | 'rejected');
+type ChartId = 'requests' | 'duration' | 'errors' | 'refused' | 'event-loop' | 'database' | 'memory' | 'imports';
+type Unit = 'per-second' | 'milliseconds' | 'percent' | 'connections' | 'mebibytes';
+type LineId =
+  | ('success' | 'client-error' | 'server-error' | 'median' | 'p99' | 'failed' | 'rate-limit' | 'overload')
+  | ('busy' | 'idle' | 'waiting' | 'database-file' | 'wal' | 'resident' | 'caches' | 'accepted' | 'rejected');
 
 /** A line of a chart: its value between two readings, or at the second one. */
-export interface Line {
+interface Line {
   readonly id: LineId;
   /** `undefined` if there is no value, such as a duration without requests. */
   readonly read: (before: Reading, after: Reading) => number | undefined;
 }
 
-/** A chart of the health page. */
-export interface HealthChart {
+/** A chart of the state of the service. */
+interface HealthChart {
   readonly id: ChartId;
   readonly unit: Unit;
   readonly lines: readonly Line[];
@@ -75,20 +75,20 @@ const file: HealthChart = {
   id: 'database',
   unit: 'mebibytes',
   lines: [
-    { id: 'databaseFile', read: gauge('subreport_store_bytes', { part: 'database' }, 1 / mebibyte) },
+    { id: 'database-file', read: gauge('subreport_store_bytes', { part: 'database' }, 1 / mebibyte) },
     { id: 'wal', read: gauge('subreport_store_bytes', { part: 'wal' }, 1 / mebibyte) },
   ],
 };
 
-/** The charts of the health page; SQLite has no pool of connections. */
+/** The charts of the state of the service; SQLite has no pool of connections. */
 export const healthCharts = (metrics: Metrics): readonly HealthChart[] => [
   {
     id: 'requests',
-    unit: 'perSecond',
+    unit: 'per-second',
     lines: [
       { id: 'success', read: rate(`${duration}_count`, statusClass('2xx'), statusClass('3xx')) },
-      { id: 'clientError', read: rate(`${duration}_count`, statusClass('4xx')) },
-      { id: 'serverError', read: rate(`${duration}_count`, statusClass('5xx')) },
+      { id: 'client-error', read: rate(`${duration}_count`, statusClass('4xx')) },
+      { id: 'server-error', read: rate(`${duration}_count`, statusClass('5xx')) },
     ],
   },
   {
@@ -102,14 +102,14 @@ export const healthCharts = (metrics: Metrics): readonly HealthChart[] => [
   { id: 'errors', unit: 'percent', lines: [{ id: 'failed', read: failedShare }] },
   {
     id: 'refused',
-    unit: 'perSecond',
+    unit: 'per-second',
     lines: [
-      { id: 'rateLimit', read: rate('subreport_requests_refused_total', { reason: 'rate_limit' }) },
+      { id: 'rate-limit', read: rate('subreport_requests_refused_total', { reason: 'rate_limit' }) },
       { id: 'overload', read: rate('subreport_requests_refused_total', { reason: 'overload' }) },
     ],
   },
   {
-    id: 'eventLoop',
+    id: 'event-loop',
     unit: 'milliseconds',
     lines: [
       { id: 'median', read: gauge('subreport_event_loop_delay_seconds', { percentile: '50' }, 1000) },
@@ -127,7 +127,7 @@ export const healthCharts = (metrics: Metrics): readonly HealthChart[] => [
   },
   {
     id: 'imports',
-    unit: 'perSecond',
+    unit: 'per-second',
     lines: [
       { id: 'accepted', read: rate('subreport_load_rows_total', { result: 'accepted' }) },
       { id: 'rejected', read: rate('subreport_load_rows_total', { result: 'rejected' }) },

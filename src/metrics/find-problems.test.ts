@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseMetrics } from '../parse-metrics.ts';
 import { findProblems } from './find-problems.ts';
+import { parseMetrics } from './parse-metrics.ts';
 
 const now = 1_780_000_000;
 const well = [
@@ -15,22 +15,26 @@ test('a healthy service has no problem', () => {
 });
 
 test.each([
-  { line: 'subreport_ready 0', id: 'notReady', count: 1 },
+  { line: 'subreport_ready 0', id: 'not-ready', count: 1 },
   { line: 'subreport_doctor_problems 2', id: 'doctor', count: 2 },
-  { line: 'subreport_audit_lost_entries_total 3', id: 'lostAudit', count: 3 },
-  { line: 'subreport_imports_last_day{via="http",result="failed"} 4', id: 'failedImports', count: 4 },
-  { line: 'subreport_import_rows_last_day{via="http",result="rejected"} 3', id: 'rejectedRows', count: 3 },
-  { line: 'subreport_tenants{last_import="older"} 5', id: 'staleTenants', count: 5 },
+  { line: 'subreport_audit_lost_entries_total 3', id: 'lost-audit', count: 3 },
+  { line: 'subreport_imports_last_day{via="http",result="failed"} 4', id: 'failed-imports', count: 4 },
+  { line: 'subreport_import_rows_last_day{via="http",result="rejected"} 3', id: 'rejected-rows', count: 3 },
+  { line: 'subreport_tenants{last_import="older"} 5', id: 'stale-tenants', count: 5 },
   {
     line: `subreport_certificate_expiry_timestamp_seconds{listener="public"} ${now + 13 * 86_400}`,
     id: 'certificate',
     count: 1,
   },
-  { line: 'subreport_doctor_last_run_timestamp_seconds 0', id: 'neverChecked', count: 1 },
 ])('$line is the problem $id', ({ line, id, count }) => {
   const name = line.replace(/[{ ].*/, '');
   const lines = [...well.filter((each) => !each.startsWith(`${name} `)), line];
   expect(findProblems(parseMetrics(lines.join('\n')), now)).toEqual([expect.objectContaining({ id, count })]);
+});
+
+test('a store that was never checked is no problem: the service checks it soon', () => {
+  const lines = well.map((line) => line.replace(/^(subreport_doctor_last_run\S+) .*/, '$1 0'));
+  expect(findProblems(parseMetrics(lines.join('\n')), now)).toEqual([]);
 });
 
 test('a certificate that is valid for a month is no problem', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseMetrics } from '../parse-metrics.ts';
-import { type ChartId, healthCharts, type Reading } from './health-charts.ts';
+import { healthCharts, type Reading } from './health-charts.ts';
+import { parseMetrics } from './parse-metrics.ts';
 
 const count = (listener: string, status: string, requests: number): string =>
   `subreport_request_duration_seconds_count{listener="${listener}",operation="x",status_class="${status}"} ${requests}`;
@@ -10,7 +10,7 @@ const reading = (seconds: number, ...lines: string[]): Reading => ({
   metrics: parseMetrics(lines.join('\n')),
 });
 
-const valuesOf = (id: ChartId, before: Reading, after: Reading): (number | undefined)[] =>
+const valuesOf = (id: string, before: Reading, after: Reading): (number | undefined)[] =>
   healthCharts(after.metrics)
     .filter((chart) => chart.id === id)
     .flatMap(({ lines }) => lines.map(({ read }) => read(before, after)));
