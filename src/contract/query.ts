@@ -2,8 +2,7 @@ import type { TSchema } from 'typebox';
 import { durationDaysMax, durationPattern } from './duration.ts';
 import { ProductId } from './product.ts';
 import { formatWords, type PageLimits } from './report.ts';
-import { descriptionOf } from './schema.ts';
-import { AutoRenew, Iccid, knownStatuses, Status, statusWord } from './subscription.ts';
+import { AutoRenew, Iccid, knownStatuses, statusWord } from './subscription.ts';
 import { Type } from './type.ts';
 
 /**
@@ -173,26 +172,3 @@ function buildParameters(limits: PageLimits) {
 
 /** Name of a query parameter of the report. */
 export type ReportParameter = keyof ReturnType<typeof buildParameters>;
-
-/**
- * The body of a search: the query parameters of the report as members of a JSON object. `size` and
- * `page` are numbers, `status` may be an array, `auto-renew` and `all` may be booleans; the others
- * are strings as in the query string.
- */
-export function searchBody(limits: PageLimits) {
-  const parameters = reportParameters(limits);
-  const members: Record<string, TSchema> = {
-    ...parameters,
-    status: Type.Union([parameters.status, Type.Array(Status, { minItems: 1, maxItems: 16 })], {
-      description: descriptionOf(parameters.status),
-    }),
-    'auto-renew': booleanOr(parameters['auto-renew']),
-    all: booleanOr(parameters.all),
-  };
-  return Type.Object(
-    Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
-    { additionalProperties: false, description: 'The filters, sort order and position of a report' },
-  );
-}
-
-const booleanOr = (word: TSchema) => Type.Union([Type.Boolean(), word], { description: descriptionOf(word) });

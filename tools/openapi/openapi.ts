@@ -1,12 +1,14 @@
+import type { TSchema } from 'typebox';
 import { changeParameters, changesPage } from '../../src/contract/change.ts';
 import { recordColumns } from '../../src/contract/csv.ts';
 import { tokenErrorTable } from '../../src/contract/error-code.ts';
 import { type Operation, type OperationId, operations } from '../../src/contract/operations.ts';
-import { reportParameters, searchBody } from '../../src/contract/query.ts';
+import { reportParameters } from '../../src/contract/query.ts';
 import { apiPath, type PageLimits, reportFormats } from '../../src/contract/report.ts';
 import { descriptionOf, exampleOf } from '../../src/contract/schema.ts';
-import { SubscriptionId } from '../../src/contract/subscription.ts';
+import { Status, SubscriptionId } from '../../src/contract/subscription.ts';
 import { summaryParameters } from '../../src/contract/summary.ts';
+import { Type } from '../../src/contract/type.ts';
 import { codeSamples, sampleRequests } from './code-samples.ts';
 import { referring, securitySchemes, usedComponents } from './components.ts';
 import {
@@ -169,6 +171,29 @@ function describeSearch(limits: PageLimits): Json {
     },
   };
 }
+
+/**
+ * The body of a search: the query parameters of the report as members of a JSON object. `size` and
+ * `page` are numbers, `status` may be an array, `auto-renew` and `all` may be booleans; the others
+ * are strings as in the query string.
+ */
+function searchBody(limits: PageLimits) {
+  const parameters = reportParameters(limits);
+  const members: Record<string, TSchema> = {
+    ...parameters,
+    status: Type.Union([parameters.status, Type.Array(Status, { minItems: 1, maxItems: 16 })], {
+      description: descriptionOf(parameters.status),
+    }),
+    'auto-renew': booleanOr(parameters['auto-renew']),
+    all: booleanOr(parameters.all),
+  };
+  return Type.Object(
+    Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
+    { additionalProperties: false, description: 'The filters, sort order and position of a report' },
+  );
+}
+
+const booleanOr = (word: TSchema) => Type.Union([Type.Boolean(), word], { description: descriptionOf(word) });
 
 function describeSummary(): Json {
   return {

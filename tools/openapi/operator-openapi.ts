@@ -1,5 +1,4 @@
 import { LoadSummary, loadMediaTypes, loadParameters } from '../../src/contract/load.ts';
-import type { SampleRequest } from '../../src/contract/operations.ts';
 import type { OperatorOperation } from '../../src/contract/operator/operation.ts';
 import {
   idempotencyKey,
@@ -10,7 +9,7 @@ import {
   pathParameters,
 } from '../../src/contract/operator/operations.ts';
 import { descriptionOf, exampleOf } from '../../src/contract/schema.ts';
-import { codeSamples, sampleRequests } from './code-samples.ts';
+import { codeSamples, type SampleRequest, sampleRequests } from './code-samples.ts';
 import { operatorSecuritySchemes, referring, usedComponents } from './components.ts';
 import { exampleCsv, exampleLine } from './examples.ts';
 import { type OpenApiOptions, openApiPaths } from './openapi.ts';

@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox';
 import type { OperatorScope } from '../oauth/grant.ts';
-import type { Operation, SampleRequest } from '../operations.ts';
+import type { Operation } from '../operations.ts';
 import { Type } from '../type.ts';
 
 /**
@@ -28,7 +28,7 @@ export interface OperatorOperation extends Operation {
   /** Statuses of its errors besides those that every operation has. */
   readonly errors?: readonly number[];
   /** The body or the query string of the code samples. */
-  readonly sample?: Pick<SampleRequest, 'json' | 'query'>;
+  readonly sample?: { readonly json?: object; readonly query?: Readonly<Record<string, string>> };
 }
 
 /** Maximum number of items on a page. */
