@@ -302,6 +302,7 @@ export const folders: readonly Folder[] = [
       'src/operator',
       'src/cli/config.ts',
       'src/cli/error.ts',
+      'src/cli/integer-option.ts',
       'src/cli/output.ts',
       'src/cli/progress-bar.ts',
       'src/cli/settings',

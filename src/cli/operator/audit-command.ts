@@ -6,12 +6,14 @@ import { formatInstant, parseInstant } from '../../contract/instant.ts';
 import type { AuditEntry } from '../../contract/operator/audit.ts';
 import type { CallOperation } from '../../contract/operator/operations.ts';
 import { UsageError } from '../error.ts';
+import { integerFrom } from '../integer-option.ts';
 import { formatTable, type Output, writeResult } from '../output.ts';
 import type { ServerChoice } from '../remote/server.ts';
 import { nowSeconds } from '../store/store-session.ts';
 import { addServerOption, listAll, pageItems, withOperations } from './operator-api.ts';
 
 const followMs = 1_000;
+const idMax = 999_999_999_999_999;
 
 interface AuditOptions extends ServerChoice {
   readonly since?: string;
@@ -39,10 +41,10 @@ export function addAuditCommand(program: Command, output: Output): void {
     .addOption(new Option('--action <action>', 'only this action (docs/audit.md)').choices(Object.keys(auditActions)))
     .option('--actor <actor>', 'only by the actor with this id or name')
     .addOption(new Option('--outcome <outcome>', 'only with this outcome').choices(auditOutcomes))
-    .option('--limit <n>', 'maximum number of entries', readCount, 50)
+    .option('--limit <n>', 'maximum number of entries', integerFrom(0, idMax, 50), 50)
     .option('--json', 'print a JSON array')
     .option('--ndjson', 'print all entries as NDJSON, oldest first; ignores --limit')
-    .option('--after <id>', 'with --ndjson or --follow: only entries after this id', readCount)
+    .option('--after <id>', 'with --ndjson or --follow: only entries after this id', integerFrom(0, idMax, 1042))
     .option('--follow', 'print new entries as they are added, until Ctrl-C')
     .addHelpText(
       'after',
@@ -115,9 +117,3 @@ function parseTime(text: string): string {
 
 const ago = (seconds: number | undefined): number | undefined =>
   seconds === undefined ? undefined : nowSeconds() - seconds;
-
-function readCount(text: string): number {
-  if (!/^\d{1,15}$/.test(text))
-    throw new InvalidArgumentError(`it must be an integer, such as 50: current value is '${text}'`);
-  return Number(text);
-}

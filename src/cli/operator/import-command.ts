@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { outcomeOf } from '../../contract/load.ts';
 import { importFlags } from '../../contract/operator/import.ts';
 import { requireNoImport } from '../../import/import-lock.ts';
@@ -13,6 +13,7 @@ import { requireTenant } from '../../operator/tenants.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { readConfig } from '../config.ts';
 import { UsageError } from '../error.ts';
+import { integerFrom } from '../integer-option.ts';
 import { reportUnrecorded } from '../log/describe-failure.ts';
 import type { Output } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
@@ -42,7 +43,7 @@ export function addImportCommand(program: Command, output: Output): void {
     .option(
       '--unpacked-max-gib <n>',
       `maximum uncompressed size of a gzip or zstd file (default: ${decompressedGibMax})`,
-      parseGib,
+      integerFrom(1, 99_999, 64),
     )
     .option('--json', 'print a JSON summary')
     .addHelpText(
@@ -191,11 +192,4 @@ async function readSource<T>(
   } finally {
     bar.end();
   }
-}
-
-function parseGib(text: string): number {
-  const gib = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (gib < 1)
-    throw new InvalidArgumentError(`it must be an integer number of GiB, such as 64: current value is '${text}'`);
-  return gib;
 }

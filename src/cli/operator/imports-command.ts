@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Import, importResults } from '../../contract/operator/import.ts';
+import { integerFrom } from '../integer-option.ts';
 import { formatTable, type Output, writeResult } from '../output.ts';
 import type { ServerChoice } from '../remote/server.ts';
 import { outcomeText } from './import-text.ts';
@@ -28,7 +29,7 @@ function addList(imports: Command, output: Output): void {
     .description('list imports, the newest first')
     .option('--tenant <tenant>', 'only imports into this tenant')
     .addOption(new Option('--result <result>', 'only imports with this result').choices(importResults))
-    .option('--limit <n>', `maximum number of imports, 1 to ${limitMax}`, readLimit, 20)
+    .option('--limit <n>', `maximum number of imports, 1 to ${limitMax}`, integerFrom(1, limitMax, 20), 20)
     .option('--json', 'print a JSON array')
     .addHelpText(
       'after',
@@ -65,12 +66,6 @@ function addErrors(imports: Command, output: Output): void {
       const params = { import_id: id };
       output.stdout.write(await withOperations(choice, (call) => call('getImportErrors', { params })));
     });
-}
-
-function readLimit(text: string): number {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= limitMax) return limit;
-  throw new InvalidArgumentError(`it must be an integer from 1 to ${limitMax}, such as 20: current value is '${text}'`);
 }
 
 const header = ['ID', 'STARTED', 'TENANT', 'OUTCOME', 'READ', 'REJECTED', 'CHANGED', 'BY'];

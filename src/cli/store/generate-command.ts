@@ -9,10 +9,13 @@ import { loadRecords } from '../../operator/load.ts';
 import { requireTenant } from '../../operator/tenants.ts';
 import { readConfig } from '../config.ts';
 import { UsageError, writeFailure } from '../error.ts';
+import { integerFrom } from '../integer-option.ts';
 import { reportUnrecorded } from '../log/describe-failure.ts';
 import { type Output, writeResult } from '../output.ts';
 import { withOperator } from './command-context.ts';
 import { nowSeconds } from './store-session.ts';
+
+const wholeNumber = integerFrom(0, 999_999_999, 1_000);
 
 interface GenerateOptions {
   readonly tenant?: string;
@@ -97,12 +100,6 @@ async function writeNdjson(rows: Iterable<unknown>, file: string, output: Output
 
 function refuseRejected({ errors }: { errors: readonly { field: string; rule: string }[] }): never {
   throw new TypeError(`Cannot load a synthetic row: it must fit the contract: ${JSON.stringify(errors)}`);
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text))
-    throw new InvalidArgumentError(`it must be an integer, such as 1000: current value is '${text}'`);
-  return Number(text);
 }
 
 function parseUntil(text: string): number {
