@@ -73,11 +73,11 @@ _subreport() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
     case "$command $word" in
-${lines(({ path, subcommands }) => subcommands.map(({ name }) => `      '${path} ${name}') command='${`${path} ${name}`.trim()}' ;;`))}
+${lines(commandCases)}
     esac
   done
   case "$command $prev" in
-${lines(valueCases)}
+${lines(valueCases(bashReply))}
   esac
   case "$command" in
 ${lines(wordCases)}
@@ -88,16 +88,26 @@ complete -o default -F _subreport subreport
 `;
 }
 
-/** The values of an option: its choices, or files. */
-const valueCases = ({ path, options }: DescribedCommand): string[] =>
-  options
-    .filter(({ takesValue }) => takesValue)
-    .map(({ names, choices }) => {
-      const pattern = names.map((name) => `'${path} ${name}'`).join('|');
-      const reply =
-        choices.length === 0 ? 'COMPREPLY=()' : `COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$cur"))`;
-      return `    ${pattern}) ${reply}; return ;;`;
-    });
+/** The cases of bash and zsh that lead from a command to a subcommand. */
+const commandCases = ({ path, subcommands }: DescribedCommand): string[] =>
+  subcommands.map(({ name }) => `      '${path} ${name}') command='${`${path} ${name}`.trim()}' ;;`);
+
+/** The cases of bash and zsh for the value of an option, whose choices may be empty. */
+const valueCases =
+  (replyOf: (choices: readonly string[]) => string) =>
+  ({ path, options }: DescribedCommand): string[] =>
+    options
+      .filter(({ takesValue }) => takesValue)
+      .map(({ names, choices }) => {
+        const pattern = names.map((name) => `'${path} ${name}'`).join('|');
+        return `    ${pattern}) ${replyOf(choices)}; return ;;`;
+      });
+
+const bashReply = (choices: readonly string[]): string =>
+  choices.length === 0 ? 'COMPREPLY=()' : `COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$cur"))`;
+
+const zshReply = (choices: readonly string[]): string =>
+  choices.length === 0 ? '_files' : `compadd -- ${choices.join(' ')}`;
 
 /** Subcommands and options. Where an argument can be a file, options follow only after a hyphen. */
 function wordCases({ path, subcommands, options, takesArgument, argumentChoices }: DescribedCommand): string[] {
@@ -116,11 +126,11 @@ _subreport() {
   local -a subcommands options
   for word in "\${(@)words[2,CURRENT-1]}"; do
     case "$command $word" in
-${lines(({ path, subcommands }) => subcommands.map(({ name }) => `      '${path} ${name}') command='${`${path} ${name}`.trim()}' ;;`))}
+${lines(commandCases)}
     esac
   done
   case "$command \${words[CURRENT-1]}" in
-${lines(zshValueCases)}
+${lines(valueCases(zshReply))}
   esac
   case "$command" in
 ${lines(itemCases)}
@@ -137,14 +147,6 @@ ${lines(itemCases)}
 compdef _subreport subreport
 `;
 }
-
-const zshValueCases = ({ path, options }: DescribedCommand): string[] =>
-  options
-    .filter(({ takesValue }) => takesValue)
-    .map(({ names, choices }) => {
-      const pattern = names.map((name) => `'${path} ${name}'`).join('|');
-      return `    ${pattern}) ${choices.length === 0 ? '_files' : `compadd -- ${choices.join(' ')}`}; return ;;`;
-    });
 
 function itemCases({ path, subcommands, options, argumentChoices }: DescribedCommand): string[] {
   const words = [...subcommands, ...argumentChoices.map((name) => ({ name, description: name }))];

@@ -4,17 +4,17 @@ import { createSampler } from './store-metrics.ts';
 /** The history of imports and checks, by any process. All reject while the store cannot be read. */
 export interface MeasuredHistory {
   /** Counts the imports that began in the last 24 hours. */
-  readonly countImports: () => Promise<
-    readonly {
-      readonly via: string;
-      readonly result: string;
-      readonly imports: number;
-      readonly accepted: number;
-      readonly rejected: number;
-    }[]
-  >;
+  readonly countImports: () => Promise<readonly DayTotal[]>;
   readonly lastCheck: () => Promise<CheckResult | undefined>;
   readonly goodImports: () => Promise<GoodImports>;
+}
+
+interface DayTotal {
+  readonly via: string;
+  readonly result: string;
+  readonly imports: number;
+  readonly accepted: number;
+  readonly rejected: number;
 }
 
 /** The result of the last check of the store (`subreport doctor`), by any process. */
@@ -42,36 +42,33 @@ export function addHistoryMetrics(registry: Registry, history: MeasuredHistory):
 }
 
 function addDayMetrics(registry: Registry, { countImports }: MeasuredHistory): void {
-  const registers = [registry];
-  const aggregator = 'max';
   const read = createSampler(countImports, maxAgeMs);
-  new Gauge({
-    name: 'subreport_imports_last_day',
-    help: 'Imports without dry runs that began in the last 24 hours, by how they were started and how they ended',
-    labelNames: ['via', 'result'],
-    aggregator,
-    registers,
-    async collect() {
-      const totals = (await read()) ?? [];
-      this.reset();
-      for (const { via, result, imports } of totals) this.set({ via, result }, imports);
+  const add = (name: string, help: string, show: (gauge: Gauge, total: DayTotal) => void) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['via', 'result'],
+      aggregator: 'max',
+      registers: [registry],
+      async collect() {
+        const totals = (await read()) ?? [];
+        this.reset();
+        for (const total of totals) show(this, total);
+      },
+    });
+  add(
+    'subreport_imports_last_day',
+    'Imports without dry runs that began in the last 24 hours, by how they were started and how they ended',
+    (gauge, { via, result, imports }) => gauge.set({ via, result }, imports),
+  );
+  add(
+    'subreport_import_rows_last_day',
+    'Rows of imports that began in the last 24 hours',
+    (gauge, { via, accepted, rejected }) => {
+      gauge.inc({ via, result: 'accepted' }, accepted);
+      gauge.inc({ via, result: 'rejected' }, rejected);
     },
-  });
-  new Gauge({
-    name: 'subreport_import_rows_last_day',
-    help: 'Rows of imports that began in the last 24 hours',
-    labelNames: ['via', 'result'],
-    aggregator,
-    registers,
-    async collect() {
-      const totals = (await read()) ?? [];
-      this.reset();
-      for (const { via, accepted, rejected } of totals) {
-        this.inc({ via, result: 'accepted' }, accepted);
-        this.inc({ via, result: 'rejected' }, rejected);
-      }
-    },
-  });
+  );
 }
 
 /** While the last imports and checks cannot be read, their metrics are absent. */

@@ -41,11 +41,8 @@ export async function introspectToken(
       sid: id,
     };
   }
-  const claims = await verifyToken(token).catch((error: unknown) => {
-    if (error instanceof AccessError) return undefined;
-    throw error;
-  });
-  if (claims === undefined || claims.clientId !== client.clientId) return inactive;
+  const claims = await ownClaims(verifyToken, client, token);
+  if (claims === undefined) return inactive;
   if ((await findTokenClient(claims)) === undefined) return inactive;
   const { iss, sub, aud, exp, iat, jti, scope, sid } = claims.payload;
   const known = { iss, sub, aud, exp, iat, jti, scope, sid };
@@ -84,11 +81,8 @@ async function familyOf(
 ): Promise<string | undefined> {
   const content = await readOwnRefreshToken(context, token);
   if (content !== undefined) return content.family;
-  const claims = await verifyToken(token).catch((error: unknown) => {
-    if (error instanceof AccessError) return undefined;
-    throw error;
-  });
-  if (claims === undefined || claims.clientId !== client.clientId) return undefined;
+  const claims = await ownClaims(verifyToken, client, token);
+  if (claims === undefined) return undefined;
   if (claims.family === undefined) {
     throw new TokenError(
       'unsupported_token_type',
@@ -96,4 +90,13 @@ async function familyOf(
     );
   }
   return claims.family;
+}
+
+/** The claims of a client's valid access token; `undefined` for any other token. */
+async function ownClaims(verifyToken: ResourceServer['verifyToken'], { clientId }: ClientRow, token: string) {
+  const claims = await verifyToken(token).catch((error: unknown) => {
+    if (error instanceof AccessError) return undefined;
+    throw error;
+  });
+  return claims?.clientId === clientId ? claims : undefined;
 }

@@ -114,29 +114,21 @@ export function secretOf(client: string): Setting<string | undefined> {
 }
 
 /** A comma-separated list of IP addresses and networks; empty if unset. */
-export function networks(description: string): Setting<readonly string[]> {
-  return {
-    read: (value) => {
-      const list = value.split(',').map((each) => each.trim());
-      return list.every(isNetwork) ? list : undefined;
-    },
-    fallback: [],
-    rule: 'IP addresses or networks separated by commas, such as 10.0.0.0/8,127.0.0.1',
-    description,
-  };
-}
+export const networks = (description: string): Setting<readonly string[]> =>
+  listSetting(isNetwork, 'IP addresses or networks separated by commas, such as 10.0.0.0/8,127.0.0.1', description);
 
 /** A comma-separated list of host names; empty if unset. */
-export function hostNames(description: string): Setting<readonly string[]> {
-  return {
-    read: (value) => {
-      const list = value.split(',').map((each) => each.trim());
-      return list.every((each) => /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i.test(each)) ? list : undefined;
-    },
-    fallback: [],
-    rule: 'host names separated by commas, such as subreport.internal,subreport',
-    description,
+export const hostNames = (description: string): Setting<readonly string[]> =>
+  listSetting(isHostName, 'host names separated by commas, such as subreport.internal,subreport', description);
+
+const isHostName = (text: string): boolean => /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i.test(text);
+
+function listSetting(isItem: (item: string) => boolean, rule: string, description: string): Setting<readonly string[]> {
+  const read = (value: string): readonly string[] | undefined => {
+    const list = value.split(',').map((each) => each.trim());
+    return list.every(isItem) ? list : undefined;
   };
+  return { read, fallback: [], rule, description };
 }
 
 function isNetwork(text: string): boolean {
