@@ -48,6 +48,7 @@ if (root !== null)
       pages={pages}
       describe={({ client_id, tenant }) => ({ user: client_id, context: tenant })}
       SignIn={SignInPage}
+      loadFind={async () => (await import('./find/find-dialog.tsx')).FindDialog}
     />,
     root,
   );

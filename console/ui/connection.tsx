@@ -1,7 +1,9 @@
 import { signal } from '@preact/signals';
 import { WifiOff } from 'lucide';
+import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { announce } from './live-region.tsx';
+import { isGatewayFailure } from './request.ts';
 import { strings } from './strings.ts';
 
 /** Whether requests reach the service: no network, or no response. */
@@ -28,17 +30,19 @@ export function noteResponse(): void {
   announce(strings.back);
 }
 
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Polls the service after a delay; a new call replaces the one that waits. */
 function probe(delayMs: number): void {
-  setTimeout(async () => {
+  clearTimeout(timer);
+  timer = setTimeout(async () => {
     const response = await fetch('/healthz', { headers: { 'x-background': '1' } }).catch(() => undefined);
-    if (response === undefined || isGatewayFailure(response)) return probe(Math.min(delayMs * 2, probeMs.last));
+    const isDown = response === undefined || isGatewayFailure(response);
+    if (isDown) return probe(Math.max(probeMs.first, Math.min(delayMs * 2, probeMs.last)));
     probing = false;
     noteResponse();
   }, delayMs);
 }
-
-/** Whether a proxy could not reach the service. */
-export const isGatewayFailure = ({ status }: Response): boolean => status === 502 || status === 504;
 
 window.addEventListener('offline', () => {
   connection.value = 'offline';
@@ -50,9 +54,15 @@ window.addEventListener('online', noteFailure);
 export function ConnectionBar() {
   if (connection.value === 'up') return null;
   return (
-    <p class="connection-bar no-print" role="status">
-      <Icon icon={WifiOff} />
-      {connection.value === 'offline' ? strings.offline : strings.down}
-    </p>
+    <div class="connection-bar no-print">
+      <p role="status">
+        <Icon icon={WifiOff} /> {connection.value === 'offline' ? strings.offline : strings.down}
+      </p>
+      {connection.value === 'down' && (
+        <Button variant="quiet" onClick={() => probe(0)}>
+          {strings.tryNow}
+        </Button>
+      )}
+    </div>
   );
 }

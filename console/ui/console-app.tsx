@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals';
 import { CircleHelp } from 'lucide';
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { ErrorNote } from './error-note.tsx';
 import { Frame } from './frame.tsx';
-import { KeyboardHelp } from './keyboard.tsx';
+import { findIsShown, KeyboardHelp, useFindKey } from './keyboard.tsx';
 import { currentLocation, Link } from './location.tsx';
 import { type Page, pageAt } from './page.ts';
 import type { SessionBody, SessionKeeper, SessionState, SignInWay } from './session.ts';
@@ -19,8 +19,16 @@ interface ConsoleAppProps<Body extends SessionBody> {
   readonly word?: string;
   /** The name of the user and the tenant or service whose data is shown. */
   readonly describe: (session: Body) => { readonly user: string; readonly context: string };
+  /** Imports the dialog that finds pages and records. */
+  readonly loadFind?: () => Promise<ComponentType<FindProps>>;
   /** The page, or the dialog over one whose session has expired, with which the user signs in. */
   readonly SignIn: ComponentType<{ readonly ways: readonly SignInWay[]; readonly expired?: Body }>;
+}
+
+/** What a dialog that finds pages and records receives. */
+export interface FindProps {
+  readonly pages: readonly Page[];
+  readonly onClose: () => void;
 }
 
 /** Why the last sign-out failed: the session may still exist. */
@@ -60,7 +68,27 @@ export function ConsoleApp<Body extends SessionBody>(props: ConsoleAppProps<Body
         </Dialog>
       )}
       <KeyboardHelp />
+      {state.kind === 'signed-in' && props.loadFind && <Find load={props.loadFind} pages={props.pages} />}
     </>
+  );
+}
+
+/** The dialog that finds pages and records, once it is opened with its key or its button. */
+function Find({ load, pages }: { load: () => Promise<ComponentType<FindProps>>; pages: readonly Page[] }) {
+  const [found, setFound] = useState<{ Dialog: ComponentType<FindProps> }>();
+  const isOpen = findIsShown.value;
+  useEffect(() => {
+    if (isOpen && found === undefined) void load().then((Dialog) => setFound({ Dialog }));
+  }, [isOpen]);
+  useFindKey();
+  if (!isOpen || found === undefined) return null;
+  return (
+    <found.Dialog
+      pages={pages}
+      onClose={() => {
+        findIsShown.value = false;
+      }}
+    />
   );
 }
 
@@ -71,6 +99,7 @@ function SignedIn<Body extends SessionBody>({
   describe,
   session,
   hasEnded,
+  loadFind,
 }: ConsoleAppProps<Body> & { session: Body; hasEnded: boolean }) {
   const page = pageAt(pages, currentLocation.value.path);
   const title = page?.label ?? strings.notFound;
@@ -85,6 +114,7 @@ function SignedIn<Body extends SessionBody>({
       context={context}
       title={title}
       onSignOut={() => void signOut(keeper)}
+      hasFind={loadFind !== undefined}
     >
       <div class="page">{hasEnded ? <Placeholder /> : <CurrentPage page={page} />}</div>
     </Frame>

@@ -10,24 +10,26 @@ interface ErrorNoteProps {
   readonly onRetry?: () => void;
 }
 
-/** The error sentences of the service, beside the button that was pressed. */
+/** What failed and what to do, beside the button that was pressed; the words of the service on request. */
 export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
-  const { messages, correlationId } = failureOf(error);
+  const { sentences, details, correlationId } = failureOf(error);
   return (
     <div class="error-note" role="alert">
       <Icon icon={CircleAlert} />
       <div class="error-note-body">
-        {messages.map((message) => (
-          <p key={message}>{message}</p>
+        {sentences.map((sentence) => (
+          <p key={sentence}>{sentence}</p>
         ))}
-        {correlationId !== undefined && (
-          <p class="error-note-id">
-            {strings.correlationId}{' '}
-            <span>
-              <code>{correlationId}</code>
-              <CopyButton text={correlationId} what={strings.correlationId.toLowerCase()} />
-            </span>
-          </p>
+        {details.length > 0 ? (
+          <details class="error-note-details">
+            <summary>{strings.details}</summary>
+            {details.map((sentence) => (
+              <p key={sentence}>{sentence}</p>
+            ))}
+            <CorrelationId id={correlationId} />
+          </details>
+        ) : (
+          <CorrelationId id={correlationId} />
         )}
       </div>
       {onRetry && (
@@ -38,3 +40,15 @@ export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
     </div>
   );
 }
+
+/** What the operator finds in the log of the service. */
+const CorrelationId = ({ id }: { readonly id: string | undefined }) =>
+  id !== undefined && (
+    <p class="error-note-id">
+      {strings.correlationId}{' '}
+      <span>
+        <code>{id}</code>
+        <CopyButton text={id} what={strings.correlationId.toLowerCase()} />
+      </span>
+    </p>
+  );

@@ -1,9 +1,10 @@
-import { CircleUser, Ellipsis, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide';
+import { CircleUser, Ellipsis, Keyboard, LogOut, Monitor, Moon, Search, Sun } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { Brand } from './brand.tsx';
+import { IconButton } from './button.tsx';
 import { ConnectionBar } from './connection.tsx';
 import { Icon } from './icon.tsx';
-import { keysAreShown } from './keyboard.tsx';
+import { findIsShown, keysAreShown } from './keyboard.tsx';
 import { LiveRegion } from './live-region.tsx';
 import { currentLocation, Link, navigate, pagePathOf } from './location.tsx';
 import { Menu } from './menu.tsx';
@@ -23,11 +24,13 @@ interface FrameProps {
   readonly user: string;
   readonly onSignOut: () => void;
   readonly title: string;
+  /** Whether there is a dialog that finds pages and records. */
+  readonly hasFind: boolean;
   readonly children: ComponentChildren;
 }
 
 /** The frame of every page: navigation, title, tenant, theme and account. */
-export const Frame = ({ pages, current, word, context, user, onSignOut, title, children }: FrameProps) => (
+export const Frame = ({ pages, current, word, context, user, onSignOut, title, hasFind, children }: FrameProps) => (
   <div class="frame">
     <a class="skip no-print" href="#main">
       {strings.skip}
@@ -56,6 +59,15 @@ export const Frame = ({ pages, current, word, context, user, onSignOut, title, c
         {context}
       </span>
       <div class="bar-actions no-print">
+        {hasFind && (
+          <IconButton
+            icon={Search}
+            label={strings.find}
+            onClick={() => {
+              findIsShown.value = true;
+            }}
+          />
+        )}
         <ThemeMenu />
         <Menu
           label={<span class="user">{user}</span>}

@@ -17,6 +17,9 @@ const registered = signal<readonly Shortcut[]>([]);
 /** Whether the list of keys is open. */
 export const keysAreShown = signal(false);
 
+/** Whether the dialog that finds pages and records is open. */
+export const findIsShown = signal(false);
+
 /** Registers keys while the component is drawn. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   useEffect(() => {
@@ -25,6 +28,28 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
       registered.value = registered.peek().filter((each) => !shortcuts.includes(each));
     };
   });
+}
+
+const openFind = (): void => {
+  findIsShown.value = true;
+};
+
+/** In the list of keys only: the handler of keys leaves those with Ctrl to the browser. */
+const findShortcuts: readonly Shortcut[] = [{ key: 'Ctrl K', label: strings.findPlaces, run: openFind }];
+
+/** Opens the dialog that finds pages and records with Ctrl or Command and K, while it is drawn. */
+export function useFindKey(): void {
+  useShortcuts(findShortcuts);
+  useEffect(() => {
+    findIsShown.value = false;
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || document.querySelector('dialog[open]')) return;
+      event.preventDefault();
+      openFind();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
 }
 
 /** Whether the focused field, menu or dialog handles the key itself. */

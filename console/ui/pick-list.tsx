@@ -75,6 +75,7 @@ export function PickList({ label, placeholder, options, none }: PickListProps) {
               role="option"
               aria-selected={at === index}
               class="pick-option"
+              onPointerMove={() => setActive(at)}
               onClick={option.onPick}
             >
               <span class="pick-label">{option.label}</span>

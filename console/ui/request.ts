@@ -54,3 +54,6 @@ export async function requestJson<T>(path: string, request: JsonRequest = {}): P
   const correlationId = response.headers.get('x-correlation-id') ?? undefined;
   throw new RequestError(response.status, problem as Readonly<Record<string, unknown>>, correlationId);
 }
+
+/** Whether a proxy could not reach the service. */
+export const isGatewayFailure = ({ status }: { readonly status: number }): boolean => status === 502 || status === 504;

@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
-import { isGatewayFailure, noteFailure, noteResponse } from './connection.tsx';
-import { requestJson } from './request.ts';
+import { noteFailure, noteResponse } from './connection.tsx';
+import { isGatewayFailure, requestJson } from './request.ts';
 
 /** What the service says of every session. */
 export interface SessionBody {

@@ -122,6 +122,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await stranger.goto(`${origin}/console/keys`);
     await stranger.getByLabel('Operator token').fill('sro_wrong');
     await stranger.getByRole('button', { name: 'Sign in' }).click();
+    await stranger.getByRole('alert').getByText('Details').click();
     await stranger.getByRole('alert').getByText('Correlation id').waitFor();
     await stranger.context().close();
     const seen = await page.evaluate(() => document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage }));

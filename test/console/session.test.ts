@@ -53,12 +53,15 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
   };
   const heading = (name: string) => page.getByRole('heading', { level: 1, name });
 
-  test('a wrong secret shows the sentence of the service beside the form, with a correlation id', async () => {
+  test('a wrong secret has a sentence for people, and the words of the service below Details', async () => {
     await page.goto(`${service.url}/console/`);
     await fillForm('wrong');
     const alert = page.getByRole('alert');
     await alert.waitFor();
-    expect(await alert.textContent()).toMatch(/Cannot authenticate the client.*Correlation id/);
+    await alert.getByText('This sign-in is not valid.').waitFor();
+    expect(await alert.innerText()).not.toContain('Cannot authenticate');
+    await alert.getByText('Details').click();
+    expect(await alert.innerText()).toMatch(/Cannot authenticate the client[\s\S]*Correlation id/);
     expect(await page.getByLabel('Client id').inputValue()).toBe(client.client_id);
   });
 
@@ -179,6 +182,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
     await page.route(/healthz|connect-api/, (route) => route.abort());
     await open('Changes');
     await page.getByText('The service does not respond').waitFor();
+    await page.getByRole('button', { name: 'Try now' }).click();
     await page.unrouteAll();
     await page.getByText('The service does not respond').waitFor({ state: 'detached' });
   });

@@ -116,6 +116,13 @@ export const reportStates: readonly Picture[] = [
     console: 'report',
     path: `${subscriptions}?status=ACTIVE,DEPLETED&auto-renew=true&created-from=2025-01-01T00:00:00Z&expires-within=60d`,
   },
+  { name: 'find', console: 'report', path: subscriptions, prepare: (page) => page.keyboard.press('Control+k') },
+  {
+    name: 'views',
+    console: 'report',
+    path: `${subscriptions}?status=ACTIVE`,
+    prepare: (page) => page.getByRole('button', { name: 'Views', exact: true }).click(),
+  },
   { name: 'filters', console: 'report', path: subscriptions, prepare: (page) => page.keyboard.press('/') },
   ...['Status', 'Product', 'Created', 'Ends within', 'Renewal', 'ICCID'].map(
     (filter): Picture => ({

@@ -5,10 +5,13 @@ const now = new Date('2026-03-31T23:30:00Z');
 
 test.each([
   ['today', '2026-03-31', '2026-04-01'],
+  ['yesterday', '2026-03-30', '2026-03-31'],
   ['last7', '2026-03-25', '2026-04-01'],
   ['last30', '2026-03-02', '2026-04-01'],
   ['thisMonth', '2026-03-01', '2026-04-01'],
   ['lastMonth', '2026-02-01', '2026-03-01'],
+  ['thisQuarter', '2026-01-01', '2026-04-01'],
+  ['lastQuarter', '2025-10-01', '2026-01-01'],
   ['last12Months', '2025-04-01', '2026-04-01'],
 ] as const)('the preset %s is whole days in UTC', (preset, from, to) => {
   expect(presetRange(preset, now)).toEqual({ from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z` });
@@ -18,7 +21,7 @@ test('a range is named by its preset only while that preset is this range', () =
   for (const preset of createdPresets) {
     const { from, to } = presetRange(preset, now);
     expect(presetOf(from, to, now)).toBe(preset);
-    expect(presetOf(from, to, new Date('2026-05-02T00:00:00Z'))).toBeUndefined();
+    expect(presetOf(from, to, new Date('2026-09-02T00:00:00Z'))).toBeUndefined();
   }
 });
 

@@ -8,7 +8,17 @@ export interface DayRange {
   readonly to: string;
 }
 
-export const createdPresets = ['today', 'last7', 'last30', 'thisMonth', 'lastMonth', 'last12Months'] as const;
+export const createdPresets = [
+  'today',
+  'yesterday',
+  'last7',
+  'last30',
+  'thisMonth',
+  'lastMonth',
+  'thisQuarter',
+  'lastQuarter',
+  'last12Months',
+] as const;
 export type CreatedPreset = (typeof createdPresets)[number];
 
 /** Days of the presets of the end date. */
@@ -19,9 +29,12 @@ export function presetRange(preset: CreatedPreset, now: Date): DayRange {
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
   const range = (starts: number, ends: number) => ({ from: instantOf(starts), to: instantOf(ends) });
   const tomorrow = Date.UTC(year, month, day + 1);
+  const quarter = month - (month % 3);
   switch (preset) {
     case 'today':
       return range(Date.UTC(year, month, day), tomorrow);
+    case 'yesterday':
+      return range(Date.UTC(year, month, day - 1), Date.UTC(year, month, day));
     case 'last7':
       return range(Date.UTC(year, month, day - 6), tomorrow);
     case 'last30':
@@ -30,6 +43,10 @@ export function presetRange(preset: CreatedPreset, now: Date): DayRange {
       return range(Date.UTC(year, month, 1), Date.UTC(year, month + 1, 1));
     case 'lastMonth':
       return range(Date.UTC(year, month - 1, 1), Date.UTC(year, month, 1));
+    case 'thisQuarter':
+      return range(Date.UTC(year, quarter, 1), Date.UTC(year, quarter + 3, 1));
+    case 'lastQuarter':
+      return range(Date.UTC(year, quarter - 3, 1), Date.UTC(year, quarter, 1));
     case 'last12Months':
       return range(Date.UTC(year - 1, month, day + 1), tomorrow);
   }

@@ -7,6 +7,7 @@ import { ExportMenu } from '../export/export-menu.tsx';
 import { RefreshOffer } from '../live/refresh-offer.tsx';
 import { RecordPanel } from '../record/record-panel.tsx';
 import { strings } from '../strings.ts';
+import { ViewsMenu } from '../views/views-menu.tsx';
 import { describeReport } from './describe-report.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { Pager, turnPage } from './pager.tsx';
@@ -50,6 +51,7 @@ function Report({ state }: { state: ReportState }) {
     <div ref={element} class="report">
       <div class="report-head">
         <FilterBar state={state} />
+        {!state.asksForEmail && <ViewsMenu state={state} />}
         {!state.asksForEmail && (
           <ExportMenu
             query={exportQueryOf(state)}

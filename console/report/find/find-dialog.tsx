@@ -1,0 +1,62 @@
+import { useEffect } from 'preact/hooks';
+import { Dialog } from '../../ui/dialog.tsx';
+import { navigate } from '../../ui/location.tsx';
+import type { Page } from '../../ui/page.ts';
+import { PickList, type PickOption } from '../../ui/pick-list.tsx';
+import { strings } from '../strings.ts';
+import { wholeReport, withFilters } from '../subscriptions/report-state.ts';
+import { showReport } from '../subscriptions/report-store.ts';
+import { suggestFilters } from '../subscriptions/suggest-filters.ts';
+import { refreshViews, savedViews } from '../views/saved-views.ts';
+import { viewHref } from '../views/views-menu.tsx';
+
+const text = strings.find;
+
+interface FindDialogProps {
+  readonly pages: readonly Page[];
+  readonly onClose: () => void;
+}
+
+/** Goes to a page, a saved view, or the subscriptions of a SIM, an email address or a status. */
+export function FindDialog({ pages, onClose }: FindDialogProps) {
+  useEffect(refreshViews, []);
+  const pick = (go: () => void) => () => {
+    onClose();
+    go();
+  };
+  const options = (typed: string): readonly PickOption[] => {
+    const wanted = typed.trim().toLowerCase();
+    const places = [
+      ...savedViews.value.map(({ name, search }) => ({ label: name, group: text.views, href: viewHref(search) })),
+      ...pages.map(({ label, path }) => ({ label, group: text.pages, href: path })),
+    ];
+    const suggestions = wanted === '' ? [] : suggestFilters(typed, {}, new Date());
+    return [
+      ...places
+        .filter(({ label }) => label.toLowerCase().includes(wanted))
+        .map(({ label, group, href }) => ({
+          key: `${group} ${label}`,
+          label: <bdi>{label}</bdi>,
+          group,
+          onPick: pick(() => navigate(href)),
+        })),
+      ...suggestions.flatMap((suggestion) =>
+        'apply' in suggestion
+          ? [
+              {
+                key: suggestion.label,
+                label: <bdi>{suggestion.label}</bdi>,
+                group: text.subscriptions,
+                onPick: pick(() => showReport(withFilters(wholeReport, suggestion.apply))),
+              },
+            ]
+          : [],
+      ),
+    ];
+  };
+  return (
+    <Dialog title={text.title} onClose={onClose}>
+      <PickList label={text.hint} placeholder={text.hint} none={text.none} options={options} />
+    </Dialog>
+  );
+}

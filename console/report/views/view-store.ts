@@ -1,0 +1,52 @@
+/** A report that somebody has named: the query of its link, which has no email address. */
+export interface SavedView {
+  readonly name: string;
+  readonly search: string;
+}
+
+/** Number of views that the browser keeps for a client; the oldest ones are dropped. */
+export const viewsMax = 50;
+
+/** Keeps the views of one client in this browser. */
+export class ViewStore {
+  readonly #storage: Pick<Storage, 'getItem' | 'setItem'>;
+  readonly #key: string;
+
+  constructor(storage: Pick<Storage, 'getItem' | 'setItem'>, tenant: string, clientId: string) {
+    this.#storage = storage;
+    this.#key = `subreport.views.${JSON.stringify([tenant, clientId])}`;
+  }
+
+  /** In the order of their names; none if the stored text was altered. */
+  read(): readonly SavedView[] {
+    try {
+      const stored: unknown = JSON.parse(this.#storage.getItem(this.#key) ?? '[]');
+      return Array.isArray(stored) ? stored.filter(isView) : [];
+    } catch {
+      return [];
+    }
+  }
+
+  /** Adds a view, or replaces the one with its name. */
+  save(view: SavedView): void {
+    const others = this.read().filter(({ name }) => name !== view.name);
+    this.#write([...others.slice(1 - viewsMax), view].sort((a, b) => a.name.localeCompare(b.name)));
+  }
+
+  remove(name: string): void {
+    this.#write(this.read().filter((view) => view.name !== name));
+  }
+
+  #write(views: readonly SavedView[]): void {
+    try {
+      this.#storage.setItem(this.#key, JSON.stringify(views));
+    } catch {
+      // storage is blocked: no view is kept
+    }
+  }
+}
+
+const isView = (value: unknown): value is SavedView => {
+  const { name, search } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof name === 'string' && typeof search === 'string';
+};

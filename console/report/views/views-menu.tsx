@@ -1,0 +1,94 @@
+import { Bookmark, Link2, X } from 'lucide';
+import { useEffect, useState } from 'preact/hooks';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { copyText } from '../../ui/copy-button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { announce } from '../../ui/live-region.tsx';
+import { Link } from '../../ui/location.tsx';
+import { Popover } from '../../ui/popover.tsx';
+import { strings as shared } from '../../ui/strings.ts';
+import { strings } from '../strings.ts';
+import { formatReportState, type ReportState } from '../subscriptions/report-state.ts';
+import { subscriptionsPath } from '../subscriptions/report-store.ts';
+import { refreshViews, removeView, savedViews, saveView } from './saved-views.ts';
+
+const text = strings.views;
+
+/** The link of a saved view. */
+export const viewHref = (search: string): string =>
+  search === '' ? subscriptionsPath : `${subscriptionsPath}?${search}`;
+
+/** The saved views, and how to keep or share what the page shows. */
+export function ViewsMenu({ state }: { readonly state: ReportState }) {
+  useEffect(refreshViews, []);
+  return (
+    <Popover label={text.menu} icon={Bookmark}>
+      {(close) => (
+        <div class="views">
+          {savedViews.value.length > 0 && (
+            <ul aria-label={text.menu}>
+              {savedViews.value.map(({ name, search }) => (
+                <li key={name}>
+                  <Link href={viewHref(search)} onClick={close}>
+                    <bdi>{name}</bdi>
+                  </Link>
+                  <IconButton icon={X} label={shared.remove(name)} onClick={() => removeView(name)} />
+                </li>
+              ))}
+            </ul>
+          )}
+          <SaveForm state={state} onSaved={close} />
+          <CopyLink />
+        </div>
+      )}
+    </Popover>
+  );
+}
+
+const nameLengthMax = 60;
+
+function SaveForm({ state, onSaved }: { readonly state: ReportState; readonly onSaved: () => void }) {
+  const [error, setError] = useState<string>();
+  return (
+    <form
+      class="views-form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+        if (name === '') return setError(text.nameRule);
+        saveView({ name, search: formatReportState({ ...state, page: undefined }) });
+        announce(text.saved(name));
+        onSaved();
+      }}
+    >
+      <TextField
+        name="name"
+        label={text.name}
+        hint={text.hint}
+        error={error}
+        maxLength={nameLengthMax}
+        autocomplete="off"
+      />
+      <Button type="submit" variant="primary">
+        {text.save}
+      </Button>
+    </form>
+  );
+}
+
+function CopyLink() {
+  const [copied, setCopied] = useState(false);
+  return (
+    <Button
+      icon={Link2}
+      onClick={async () => {
+        const done = await copyText(window.location.href);
+        announce(done ? shared.copied : shared.notCopied);
+        setCopied(done);
+      }}
+    >
+      {copied ? shared.copied : text.copyLink}
+    </Button>
+  );
+}
