@@ -99,10 +99,14 @@ export const strings = {
     noneHint: 'A tenant is a customer whose subscriptions are reported. Create one, then import its records.',
     erasure: {
       title: 'Erase records',
-      ids: 'Ids of subscriptions',
+      by: 'By',
+      ways: { email: 'Email or identifier of the subscriber', iccid: 'ICCID', ids: 'Ids of subscriptions' },
       hint: 'At most 2,000, separated by spaces, commas or new lines. Remove them from the source of your imports first.',
-      button: (count: number) => (count === 0 ? 'Erase records' : `Erase ${records(count)}`),
-      question: (count: number) => `Erase ${records(count)}?`,
+      sourceHint: 'Remove the records from the source of your imports first.',
+      count: records,
+      all: { email: (email: string) => `all records of ${email}`, iccid: (iccid: string) => `all records of ${iccid}` },
+      button: (what: string) => `Erase ${what}`,
+      question: (what: string) => `Erase ${what}?`,
       effect: 'The records are deleted for good. The change feed reports them as removed.',
       confirm: 'Erase for good',
       done: (deleted: number, missing: number) =>

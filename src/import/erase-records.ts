@@ -7,7 +7,7 @@ import { requireHeld, withImportLock, withWriteLock } from './import-lock.ts';
 const batchRows = 500;
 
 interface ErasureSummary {
-  /** Distinct ids in the request. */
+  /** Distinct ids in the request, or records of the subscriber or SIM. */
   readonly asked: number;
   readonly deleted: number;
   /** Ids without a record; they may have been erased before. */
@@ -15,12 +15,18 @@ interface ErasureSummary {
 }
 
 /**
- * Erases records by their ids, in batches that are durable one by one. Each record leaves a
+ * Erases records by their ids, in batches that are durable one by one. `findIds` is called while no
+ * import can add a record. Each record leaves a
  * tombstone, so that clients that read changes remove it too. Throws `ImportError` `BUSY`, and
  * erases nothing, while an import into the tenant is running, because it could bring a record back.
  */
-export function eraseRecords(store: Store, tenant: TenantId, ids: ReadonlySet<string>): Promise<ErasureSummary> {
+export function eraseRecords(
+  store: Store,
+  tenant: TenantId,
+  findIds: () => ReadonlySet<string> | Promise<ReadonlySet<string>>,
+): Promise<ErasureSummary> {
   return withImportLock(store, tenant, async (lock) => {
+    const ids = await findIds();
     const all = [...ids];
     let deleted = 0;
     for (let start = 0; start < all.length; start += batchRows) {

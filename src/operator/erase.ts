@@ -1,14 +1,30 @@
+import { normaliseEmail } from '../contract/query.ts';
 import { eraseRecords as eraseById } from '../import/erase-records.ts';
+import type { Store, TenantId } from '../storage/store.ts';
+import { findSubscriptionIds } from '../storage/tables/subscription-ids.ts';
+import { OperatorError } from './error.ts';
 import { type OperatorContext, performInSteps } from './perform.ts';
 import { requireTenant } from './tenants.ts';
 
+/** Which records are erased; exactly one member is given. */
+interface Erased {
+  readonly ids?: readonly string[];
+  /** All records of the subscriber. */
+  readonly email?: string;
+  /** All records of the SIM. */
+  readonly iccid?: string;
+}
+
 /**
- * Erases records of a tenant by their ids. Throws `ImportError` `BUSY`, and erases nothing, while
- * an import into the tenant is running.
+ * Erases records of a tenant. Throws `OperatorError` unless exactly one member of `erased` is
+ * given. Throws `ImportError` `BUSY`, and erases nothing, while an import into the tenant runs.
  */
-export function eraseSubscriptions(context: OperatorContext, name: string, ids: ReadonlySet<string>) {
+export function eraseSubscriptions(context: OperatorContext, name: string, erased: Erased) {
   const work = async () => {
-    const summary = await eraseById(context.store, await requireTenant(context.store, name), ids);
+    if (Object.values(erased).filter((value) => value !== undefined).length !== 1)
+      throw new OperatorError('INVALID', 'Cannot erase records: exactly one of ids, email and iccid must be given');
+    const tenant = await requireTenant(context.store, name);
+    const summary = await eraseById(context.store, tenant, () => findErased(context.store, tenant, erased));
     return { tenant: name, ...summary };
   };
   return performInSteps(
@@ -20,4 +36,11 @@ export function eraseSubscriptions(context: OperatorContext, name: string, ids: 
     },
     work,
   );
+}
+
+async function findErased(store: Store, tenant: TenantId, { ids, email, iccid }: Erased): Promise<ReadonlySet<string>> {
+  if (ids !== undefined) return new Set(ids);
+  const [column, value] =
+    email === undefined ? (['iccid', iccid ?? ''] as const) : (['email', normaliseEmail(email)] as const);
+  return new Set(await findSubscriptionIds(store, tenant, column, value));
 }

@@ -209,6 +209,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
 
   test('records are erased by their ids', async () => {
     await openDangerZone();
+    await page.getByLabel('By', { exact: true }).selectOption('ids');
     await page.getByLabel('Ids of subscriptions').fill(`${rows[0]?.id}\nunknown= ${rows[1]?.id}`);
     await button('Erase 3 records').click();
     await confirm('acme', 'Erase for good');

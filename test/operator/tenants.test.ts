@@ -63,6 +63,24 @@ describe.each(engines)('tenants on $engine', ({ openTestStore }) => {
     expect((await send('GET', `${path}/erased`, { token })).body.records).toBe(38);
   });
 
+  test('records are erased by the email of their subscriber or by their ICCID, which no entry contains', async () => {
+    const { send } = management;
+    const erase = (body: object) => send('POST', `${path}/erased/subscriptions/erase`, { token, body });
+    const left = rows.slice(2);
+    const email = left[0]?.email ?? '';
+    const other = left.find((row) => row.email !== email);
+    const ofEmail = left.filter((row) => row.email === email).length;
+    const ofSim = left.filter(({ iccid }) => iccid === other?.iccid).length;
+    const byEmail = await erase({ email: email.toUpperCase() });
+    expect(byEmail.body).toEqual({ tenant: 'erased', asked: ofEmail, deleted: ofEmail, missing: 0 });
+    expect((await erase({ iccid: other?.iccid })).body).toMatchObject({ asked: ofSim, deleted: ofSim, missing: 0 });
+    expect((await send('GET', `${path}/erased`, { token })).body.records).toBe(left.length - ofEmail - ofSim);
+    expect((await erase({ email })).body).toMatchObject({ asked: 0, deleted: 0 });
+    for (const body of [{}, { ids: ['a'], email: 'a@b' }]) expect((await erase(body)).status).toBe(400);
+    const { body } = await send('GET', '/operator/v1/audit?action=subscription.erase&limit=5', { token });
+    expect(JSON.stringify(body)).not.toContain(email);
+  });
+
   test('a NUL in a path, a filter or a cursor is not passed to the database', async () => {
     const cursor = (...key: string[]): string => Buffer.from(JSON.stringify(key)).toString('base64url');
     const hostile = [

@@ -1,7 +1,7 @@
 import { Eraser } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Card } from '../../ui/card.tsx';
-import { TextArea } from '../../ui/field.tsx';
+import { Select, TextArea, TextField } from '../../ui/field.tsx';
 import { call } from '../call.ts';
 import { ActionButton } from '../parts/action-button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
@@ -16,16 +16,24 @@ interface EraseRecordsProps {
   readonly onErased: () => void;
 }
 
-/** Erases the records with the given ids once the name of the tenant is typed. */
+/** What records are chosen by. */
+const ways = ['email', 'iccid', 'ids'] as const;
+type Way = (typeof ways)[number];
+
+/** Erases records of a subscriber, of a SIM or by their ids, once the name of the tenant is typed. */
 export function EraseRecords({ tenant, onErased }: EraseRecordsProps) {
+  const [way, setWay] = useState<Way>('email');
   const [text, setText] = useState('');
   const [isAsking, setAsking] = useState(false);
   const [result, setResult] = useState<string>();
   const ids = readIds(text);
+  const value = way === 'iccid' ? text.replaceAll(/\s/g, '') : text.trim();
+  const isComplete = way === 'ids' ? ids.length > 0 : value !== '';
+  const what = way === 'ids' ? texts.count(ids.length) : texts.all[way](value);
   const { run, isBusy, error } = useAction(async (idempotencyKey) => {
     const { deleted, missing } = await call('eraseSubscriptions', {
       params: { tenant },
-      body: { ids },
+      body: way === 'ids' ? { ids } : { [way]: value },
       idempotencyKey,
     });
     setResult(texts.done(deleted, missing));
@@ -36,28 +44,45 @@ export function EraseRecords({ tenant, onErased }: EraseRecordsProps) {
   return (
     <Card title={texts.title}>
       <div class="stack">
-        <TextArea
-          label={texts.ids}
-          hint={texts.hint}
-          rows={4}
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-          spellcheck={false}
+        <Select
+          label={texts.by}
+          options={ways.map((each) => ({ value: each, label: texts.ways[each] }))}
+          value={way}
+          onChange={({ currentTarget }) => setWay(ways.find((each) => each === currentTarget.value) ?? 'ids')}
         />
+        {way === 'ids' ? (
+          <TextArea
+            label={texts.ways.ids}
+            hint={texts.hint}
+            rows={4}
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+            spellcheck={false}
+          />
+        ) : (
+          <TextField
+            label={texts.ways[way]}
+            hint={texts.sourceHint}
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+            autocomplete="off"
+            spellcheck={false}
+          />
+        )}
         <p role="status">{result}</p>
         <ActionButton
           permission="eraseSubscriptions"
           variant="danger"
           icon={Eraser}
-          disabled={ids.length === 0}
+          disabled={!isComplete}
           onClick={() => setAsking(true)}
         >
-          {texts.button(ids.length)}
+          {isComplete ? texts.button(what) : texts.title}
         </ActionButton>
       </div>
       {isAsking && (
         <ConfirmDialog
-          title={texts.question(ids.length)}
+          title={texts.question(what)}
           typed={tenant}
           confirmLabel={texts.confirm}
           isBusy={isBusy}

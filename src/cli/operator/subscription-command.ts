@@ -13,6 +13,8 @@ interface DeleteOptions extends ServerChoice {
   readonly tenant: string;
   readonly id?: readonly string[];
   readonly file?: string;
+  readonly email?: string;
+  readonly iccid?: string;
   readonly json?: boolean;
 }
 
@@ -26,19 +28,28 @@ export function addSubscriptionCommand(program: Command, output: Output): void {
     .requiredOption('--tenant <tenant>', 'the tenant of the subscriptions')
     .option('--id <id...>', 'ids of subscriptions')
     .option('--file <file>', 'a file with one id per line, or - for standard input')
+    .option('--email <value>', 'all subscriptions of this subscriber: an email address or identifier')
+    .option('--iccid <value>', 'all subscriptions of this ICCID')
     .option('--json', 'print {"tenant","asked","deleted","missing"}')
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport subscription delete --tenant acme --id c3ViMQ c3ViMg\n  subreport subscription delete --tenant acme --file erase.txt --json\n\nUnknown ids are counted as missing and are not an error. Remove the subscription from the source of your imports first. The history of imports may quote values of its rejected rows for IMPORT_HISTORY_DAYS (docs/import.md).',
+      '\nExamples:\n  subreport subscription delete --tenant acme --id c3ViMQ c3ViMg\n  subreport subscription delete --tenant acme --file erase.txt --json\n  subreport subscription delete --tenant acme --email jane@example.com\n\nUnknown ids are counted as missing and are not an error. Remove the subscription from the source of your imports first. The history of imports may quote values of its rejected rows for IMPORT_HISTORY_DAYS (docs/import.md).',
     )
-    .action(async ({ tenant, id = [], file, json = false, ...choice }: DeleteOptions) => {
-      if (id.length === 0 && file === undefined)
-        throw new UsageError('Cannot delete subscriptions: at least one of --id and --file must be given');
+    .action(async ({ tenant, id = [], file, email, iccid, json = false, ...choice }: DeleteOptions) => {
+      const ways = [id.length > 0 || file !== undefined, email !== undefined, iccid !== undefined];
+      if (ways.filter(Boolean).length !== 1)
+        throw new UsageError(
+          'Cannot delete subscriptions: either --id or --file, or --email, or --iccid must be given',
+        );
       const wrong = id.find((each) => !isId(each));
       if (wrong !== undefined)
         throw new UsageError(`Cannot use --id: it must be ${idRule}: current value is '${wrong}'`);
-      const ids = new Set([...id, ...(file === undefined ? [] : await readIds(file))]);
-      const summary = await erase(choice, tenant, [...ids]);
+      const summary =
+        email !== undefined || iccid !== undefined
+          ? await withOperations(choice, (call) =>
+              call('eraseSubscriptions', { params: { tenant }, body: { email, iccid } }),
+            )
+          : await erase(choice, tenant, [...new Set([...id, ...(file === undefined ? [] : await readIds(file))])]);
       const { asked, deleted, missing } = summary;
       writeResult(
         output,

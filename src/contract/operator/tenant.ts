@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
+import { Email } from '../query.ts';
 import { plain, wholeNumber } from '../schema.ts';
-import { SubscriptionId } from '../subscription.ts';
+import { Iccid, SubscriptionId } from '../subscription.ts';
 import { Type } from '../type.ts';
 import { LastImport } from './import.ts';
 import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
@@ -57,22 +58,29 @@ export const NewTenant = Type.Object(
 /** The body of `eraseSubscriptions`. */
 export const Erasure = Type.Object(
   {
-    ids: Type.Array(SubscriptionId, {
-      minItems: 1,
-      maxItems: erasureIdsMax,
-      description: 'Ids of subscriptions; an id that appears twice counts once',
-      'x-rule': `a list of 1 to ${erasureIdsMax} ids of subscriptions`,
-      examples: [['c3Vic2NyaXB0aW9uLTAwMDE=']],
-    }),
+    ids: Type.Optional(
+      Type.Array(SubscriptionId, {
+        minItems: 1,
+        maxItems: erasureIdsMax,
+        description: 'Ids of subscriptions; an id that appears twice counts once',
+        'x-rule': `a list of 1 to ${erasureIdsMax} ids of subscriptions`,
+        examples: [['c3Vic2NyaXB0aW9uLTAwMDE=']],
+      }),
+    ),
+    email: Type.Optional(Email),
+    iccid: Type.Optional(Iccid),
   },
-  { additionalProperties: false, description: 'The records to erase' },
+  {
+    additionalProperties: false,
+    description: 'The records to erase: those with these ids, or all of one subscriber (email) or one SIM (iccid)',
+  },
 );
 
 /** The result of an erasure. */
 export const ErasureSummary = Type.Object(
   {
     tenant,
-    asked: wholeNumber('Distinct ids in the request', 2),
+    asked: wholeNumber('Distinct ids in the request, or records of the subscriber or SIM', 2),
     deleted: wholeNumber('Records that were erased', 1),
     missing: wholeNumber('Ids without a record', 1),
   },
@@ -131,7 +139,7 @@ export const tenantOperations = {
     tag: 'records',
     summary: 'Erase records',
     description:
-      'Permanently deletes records of a tenant by their ids, for erasure requests. Clients that read changes receive a tombstone for each. Unknown ids are counted as missing. Remove the records from the source of your imports first. While an import into the tenant runs, the response is 503.',
+      'Permanently deletes records of a tenant for erasure requests: exactly one of ids, email and iccid says which. Clients that read changes receive a tombstone for each. Unknown ids are counted as missing. Remove the records from the source of your imports first. While an import into the tenant runs, the response is 503.',
     scope: 'operator:write',
     body: Erasure,
     bodyBytesMax: 1_048_576,

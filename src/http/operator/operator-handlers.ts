@@ -57,8 +57,8 @@ export function addTenantRoutes(add: AddRoute): void {
   add('deleteTenant', ({ contextWithoutDeadline, params: { tenant = '' } }) =>
     deleteTenant(contextWithoutDeadline(), tenant),
   );
-  add('eraseSubscriptions', ({ contextWithoutDeadline, params: { tenant = '' }, body: { ids } }) =>
-    eraseSubscriptions(contextWithoutDeadline(), tenant, new Set(ids)),
+  add('eraseSubscriptions', ({ contextWithoutDeadline, params: { tenant = '' }, body }) =>
+    eraseSubscriptions(contextWithoutDeadline(), tenant, body),
   );
 }
 
