@@ -284,23 +284,23 @@ CREATE INDEX refresh_family_rotated ON public.refresh_family USING btree (client
 
 CREATE INDEX refresh_family_session ON public.refresh_family USING btree (session_sha256) WHERE (session_sha256 IS NOT NULL);
 
-CREATE INDEX subscription_activation ON public.subscription USING btree (tenant_id, activation_date, id, status, auto_renew);
+CREATE INDEX subscription_activation ON public.subscription USING btree (tenant_id, activation_date, id, status, auto_renew, plan_id, created_date, expiration_date);
 
-CREATE INDEX subscription_created ON public.subscription USING btree (tenant_id, created_date, id, status, auto_renew, plan_id);
+CREATE INDEX subscription_created ON public.subscription USING btree (tenant_id, created_date, id, status, auto_renew, plan_id, activation_date, expiration_date);
 
 CREATE INDEX subscription_device ON public.subscription USING btree (tenant_id, device_id);
 
 CREATE INDEX subscription_email ON public.subscription USING btree (tenant_id, email) WHERE (email IS NOT NULL);
 
-CREATE INDEX subscription_expiration ON public.subscription USING btree (tenant_id, expiration_date, id, status, auto_renew);
+CREATE INDEX subscription_expiration ON public.subscription USING btree (tenant_id, expiration_date, id, status, auto_renew, plan_id, created_date, activation_date);
 
 CREATE INDEX subscription_iccid ON public.subscription USING btree (tenant_id, iccid);
 
-CREATE INDEX subscription_product ON public.subscription USING btree (tenant_id, product_id, created_date, id, status, auto_renew);
+CREATE INDEX subscription_product ON public.subscription USING btree (tenant_id, product_id, created_date, id, status, auto_renew, plan_id, activation_date, expiration_date);
 
 CREATE INDEX subscription_revision ON public.subscription USING btree (tenant_id, revision, id);
 
-CREATE INDEX subscription_status ON public.subscription USING btree (tenant_id, status, created_date, id);
+CREATE INDEX subscription_status ON public.subscription USING btree (tenant_id, status, created_date, id) WHERE (COALESCE(status, ''::text) <> 'EXPIRED'::text);
 
 CREATE INDEX subscription_tombstone_revision ON public.subscription_tombstone USING btree (tenant_id, revision, id);
 

@@ -189,23 +189,27 @@ CREATE TABLE subscription (
   primary key (tenant_id, id)
 ) strict;
 
-CREATE INDEX subscription_activation on subscription (tenant_id, activation_date, id, status, auto_renew);
+CREATE INDEX subscription_activation on subscription
+  (tenant_id, activation_date, id, status, auto_renew, plan_id, created_date, expiration_date);
 
-CREATE INDEX subscription_created on subscription (tenant_id, created_date, id, status, auto_renew, plan_id);
+CREATE INDEX subscription_created on subscription
+  (tenant_id, created_date, id, status, auto_renew, plan_id, activation_date, expiration_date);
 
 CREATE INDEX subscription_device on subscription (tenant_id, device_id);
 
 CREATE INDEX subscription_email on subscription (tenant_id, email) where email is not null;
 
-CREATE INDEX subscription_expiration on subscription (tenant_id, expiration_date, id, status, auto_renew);
+CREATE INDEX subscription_expiration on subscription
+  (tenant_id, expiration_date, id, status, auto_renew, plan_id, created_date, activation_date);
 
 CREATE INDEX subscription_iccid on subscription (tenant_id, iccid);
 
-CREATE INDEX subscription_product on subscription (tenant_id, product_id, created_date, id, status, auto_renew);
+CREATE INDEX subscription_product on subscription
+  (tenant_id, product_id, created_date, id, status, auto_renew, plan_id, activation_date, expiration_date);
 
 CREATE INDEX subscription_revision on subscription (tenant_id, revision, id);
 
-CREATE INDEX subscription_status on subscription (tenant_id, status, created_date, id);
+CREATE INDEX subscription_status on subscription (tenant_id, status, created_date, id) where coalesce(status, '') <> 'EXPIRED';
 
 CREATE TABLE subscription_import (
   tenant_id text not null primary key references tenant (id),

@@ -95,12 +95,12 @@ async function countSpan(reader: TenantReader, series: string, from: OrderKey, u
   const product = productOfSeries(series);
   const date = dateOfSeries(series);
   const rows = await reader.all(
-    `select status, auto_renew, count(*) as n from subscription where tenant_id = $1 and (${date}, id) >= ($2, $3)
-      and (${date}, id) < ($4, $5)${product === undefined ? '' : ' and product_id = $6'} group by status, auto_renew`,
+    `select status, auto_renew, plan_id, count(*) as n from subscription where tenant_id = $1 and (${date}, id) >= ($2, $3)
+      and (${date}, id) < ($4, $5)${product === undefined ? '' : ' and product_id = $6'} group by status, auto_renew, plan_id`,
     [from.date, from.id, until.date, until.id, ...(product === undefined ? [] : [product])],
   );
   const counts: Record<string, number> = {};
-  for (const row of rows) for (const key of countKeys(toCountedRow(row))) addCount(counts, key, Number(row.n));
+  for (const row of rows) for (const key of countKeys(series, toCountedRow(row))) addCount(counts, key, Number(row.n));
   return { series, level: spanLevel.leaf, from, n: rows.reduce((sum, { n }) => sum + Number(n), 0), counts };
 }
 

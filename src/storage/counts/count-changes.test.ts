@@ -16,7 +16,7 @@ const inserted = Array.from({ length: 1_000 }, (_, index) => ({
   after: {
     id: `${index}`,
     ...{ createdDate: 2 + index, activationDate: 2 + index, expirationDate: 2 + index },
-    ...{ productId: 'a', status: 'ACTIVE', autoRenew: 'false' },
+    ...{ productId: 'a', status: 'ACTIVE', autoRenew: 'false', planId: 'p' },
   },
 }));
 

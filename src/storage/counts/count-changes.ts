@@ -81,7 +81,8 @@ export function* recount(): CountWork {
   for (const { n, ...values } of counted) {
     const row = toCountedRow(values);
     for (const { series } of placesOfRow(row)) {
-      for (const span of countAt(treeFor(trees, series), firstOrderKey, countKeys(row), Number(n))) edit.put(span);
+      for (const span of countAt(treeFor(trees, series), firstOrderKey, countKeys(series, row), Number(n)))
+        edit.put(span);
     }
   }
   // each tree is one leaf with all its rows until here
@@ -97,8 +98,8 @@ export const selectLastKey =
 export const toLastKey = (row: Row | undefined): OrderKey =>
   row === undefined ? firstOrderKey : { date: Number(row.created_date), id: String(row.id) };
 
-const countByCountedValues = `select product_id, status, auto_renew, count(*) as n from subscription
-  where tenant_id = $1 group by product_id, status, auto_renew` as const;
+const countByCountedValues = `select product_id, plan_id, status, auto_renew, count(*) as n from subscription
+  where tenant_id = $1 group by product_id, plan_id, status, auto_renew` as const;
 
 interface Move extends SeriesKey {
   /** The `countKeys` of the row. */
@@ -121,8 +122,7 @@ function movesOf({ before, after }: RowChange): Move[] {
 
 function movesOfRow(row: CountedRow | undefined, by: 1 | -1): Move[] {
   if (row === undefined) return [];
-  const keys = countKeys(row);
-  return placesOfRow(row).map((place) => ({ ...place, keys, by }));
+  return placesOfRow(row).map((place) => ({ ...place, keys: countKeys(place.series, row), by }));
 }
 
 function treeFor(trees: Map<string, SpanTree>, series: string): SpanTree {

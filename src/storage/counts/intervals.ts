@@ -4,6 +4,7 @@ import { and, binder, countedPart, dayOf, filterConditions, type SubscriptionFil
 import { readRange } from './range.ts';
 import {
   lowerBound,
+  planKey,
   productOfSeries,
   productPrefix,
   type Span,
@@ -176,6 +177,35 @@ export async function countProducts(
     return [product, statusCounts(filter, root).reduce((sum, [, n]) => sum + n, 0)];
   });
   return new Map(await Promise.all(counted));
+}
+
+/**
+ * Counts the `total` rows of a counted filter by plan, from the trees of products: as long as each
+ * product has one plan, its rows are those of the plan. `undefined` if one has several, or if
+ * counting by product is more work than reading the rows.
+ */
+export async function countPlans(
+  reader: TenantReader,
+  filter: SubscriptionFilter,
+  total: number,
+): Promise<ReadonlyMap<string, number> | undefined> {
+  const plansOf = new Map<string, readonly (readonly [plan: string, n: number])[]>();
+  for (const root of (await readProductRoots(reader)).map(toSpan)) {
+    const plans = Object.entries(root.counts).filter(([key]) => key.startsWith(planKey));
+    plansOf.set(
+      productOfSeries(root.series) ?? '',
+      plans.map(([key, n]) => [key.slice(planKey.length), n]),
+    );
+  }
+  const products = await countProducts(reader, filter, total);
+  if (products === undefined) return undefined;
+  const counts = new Map<string, number>();
+  for (const [product, n] of products) {
+    const [[plan = ''] = [], ...others] = plansOf.get(product) ?? [];
+    if (others.length > 0) return undefined;
+    addTo(counts, plan, n);
+  }
+  return counts;
 }
 
 /** The root of each product's tree. Steps from series to series, past their groups and leaves. */

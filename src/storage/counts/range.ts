@@ -31,19 +31,19 @@ export async function readRange(reader: TenantReader, filter: SubscriptionFilter
   return toRange(row);
 }
 
-/** Select expressions of the range of a filter; each is a single value. */
-export function rangeColumns(filter: SubscriptionFilter, bind: Bind): string {
+/** Select expressions of the range of a filter; each is a single value, with a name of its own. */
+export function rangeColumns(filter: SubscriptionFilter, bind: Bind, name = 'range'): string {
   const counted = countedFilter(filter);
   const [start, end] =
     counted === undefined
       ? ['0', `(select count(*) ${rowsFrom(filter, 'tenant_id', bind)})`]
       : [startRank(counted, bind), endRank(counted, bind)];
-  return `${start} as range_start, ${end} as range_end`;
+  return `${start} as ${name}_start, ${end} as ${name}_end`;
 }
 
 /** Reads the values of `rangeColumns`. */
-export function toRange(row: Row | undefined): FilterRange {
-  const [start, end] = [Number(row?.range_start ?? 0), Number(row?.range_end ?? 0)];
+export function toRange(row: Row | undefined, name = 'range'): FilterRange {
+  const [start, end] = [Number(row?.[`${name}_start`] ?? 0), Number(row?.[`${name}_end`] ?? 0)];
   return { start, total: Math.max(0, end - start) };
 }
 

@@ -133,20 +133,21 @@ function requestPieces({ series, from, n }: Span): CountRequest {
   const product = productOfSeries(series);
   const date = dateOfSeries(series);
   const rows = Math.ceil(n / Math.ceil(n / leafRowsAimed));
-  const sql = `select piece, status, auto_renew, count(*) as n, max(case when is_first then date end) as from_date,
+  const sql =
+    `select piece, status, auto_renew, plan_id, count(*) as n, max(case when is_first then date end) as from_date,
       max(case when is_first then id end) as from_id
     from (
-      select date, id, status, auto_renew, rank / cast($5 as bigint) as piece, rank % cast($5 as bigint) = 0 as is_first
+      select date, id, status, auto_renew, plan_id, rank / cast($5 as bigint) as piece, rank % cast($5 as bigint) = 0 as is_first
       from (
-        select date, id, status, auto_renew, row_number() over (order by date, id) - 1 as rank
+        select date, id, status, auto_renew, plan_id, row_number() over (order by date, id) - 1 as rank
         from (
-          select ${date} as date, id, status, auto_renew from subscription
+          select ${date} as date, id, status, auto_renew, plan_id from subscription
           where tenant_id = $1 and (${date}, id) >= ($2, $3)${product === undefined ? '' : ' and product_id = $6'}
           order by ${date}, id limit $4
         ) as kept
       ) as ranked
     ) as cut
-    group by piece, status, auto_renew` as const;
+    group by piece, status, auto_renew, plan_id` as const;
   return {
     kind: 'read',
     sql,
@@ -162,7 +163,7 @@ function toPieces({ series, from }: Span, rows: readonly Row[]): readonly Span[]
     const piece = pieces.get(index) ?? { from, n: 0, counts: {} };
     pieces.set(index, piece);
     piece.n += Number(row.n);
-    for (const key of countKeys(toCountedRow(row))) addCount(piece.counts, key, Number(row.n));
+    for (const key of countKeys(series, toCountedRow(row))) addCount(piece.counts, key, Number(row.n));
     if (index > 0 && row.from_id !== null) piece.from = { date: Number(row.from_date), id: String(row.from_id) };
   }
   return [...pieces.values()].map((piece) => ({ series, level: spanLevel.leaf, ...piece })).sort(compareSpans);

@@ -74,7 +74,7 @@ describe('counting a row', () => {
 
   test('without a status has a key of its own', () => {
     const tree = emptyTree('all');
-    countAt(tree, firstOrderKey, countKeys({ status: null, autoRenew: 'false' }), 1);
+    countAt(tree, firstOrderKey, countKeys('all', { status: null, autoRenew: 'false', planId: 'p' }), 1);
     expect(tree.roots).toMatchObject([{ n: 1, counts: { none: 1 } }]);
   });
 

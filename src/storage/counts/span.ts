@@ -36,10 +36,18 @@ const noStatus = 'none';
 /** The key of rows that renew automatically; after a status, of those of the status. */
 const renewing = '+';
 
-/** The keys that count a row, besides `n`. */
-export function countKeys({ status, autoRenew }: Pick<CountedRow, 'status' | 'autoRenew'>): readonly string[] {
+/** Before a plan: the key of its records, in the trees of products. */
+export const planKey = 'plan ';
+
+type CountedValues = Pick<CountedRow, 'status' | 'autoRenew' | 'planId'>;
+
+/** The keys that count a row in a series, besides `n`. */
+export function countKeys(series: string, { status, autoRenew, planId }: CountedValues): readonly string[] {
   const key = status ?? noStatus;
-  return autoRenew === 'true' ? [key, `${key}${renewing}`, renewing] : [key];
+  return [
+    ...(autoRenew === 'true' ? [key, `${key}${renewing}`, renewing] : [key]),
+    ...(productOfSeries(series) === undefined ? [] : [`${planKey}${planId}`]),
+  ];
 }
 
 /** One of these counts, by its key. */
@@ -58,7 +66,7 @@ export function countSql({ statuses, autoRenew }: SubscriptionFilter, countOf: C
 
 /** A span's rows of a filter's statuses and renewal, by status. */
 export function statusCounts({ statuses, autoRenew }: SubscriptionFilter, { counts }: Span): [string | null, number][] {
-  const keys = Object.keys(counts).filter((key) => !key.endsWith(renewing));
+  const keys = Object.keys(counts).filter((key) => !key.endsWith(renewing) && !key.startsWith(planKey));
   return keys.flatMap((key): [string | null, number][] => {
     const status = key === noStatus ? null : key;
     if (statuses !== undefined && !statuses.includes(status)) return [];
@@ -70,11 +78,11 @@ export function statusCounts({ statuses, autoRenew }: SubscriptionFilter, { coun
 /** The fields of a row that decide which spans count it. */
 export type CountedRow = Pick<
   SubscriptionRow,
-  'id' | 'createdDate' | 'activationDate' | 'expirationDate' | 'productId' | 'status' | 'autoRenew'
+  'id' | 'createdDate' | 'activationDate' | 'expirationDate' | 'productId' | 'planId' | 'status' | 'autoRenew'
 >;
 
 /** The columns besides the id that `toCountedRow` reads. */
-export const countedNames = [...dateColumns, 'product_id', 'status', 'auto_renew'] as const;
+export const countedNames = [...dateColumns, 'product_id', 'plan_id', 'status', 'auto_renew'] as const;
 
 /** All columns that `toCountedRow` reads, separated by commas. */
 export const countedColumns = `id, ${countedNames.join(', ')}` as const;
@@ -97,6 +105,7 @@ export function toCountedRow(row: Row): CountedRow {
     activationDate: Number(row.activation_date),
     expirationDate: Number(row.expiration_date),
     productId: String(row.product_id),
+    planId: String(row.plan_id),
     status: row.status === null ? null : String(row.status),
     autoRenew: String(row.auto_renew),
   };

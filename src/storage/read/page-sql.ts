@@ -10,6 +10,7 @@ import {
   type DateColumn,
   rowsFrom,
   type SubscriptionFilter,
+  unindexedStatus,
 } from '../subscription-filter.ts';
 import { type Layout, selectUtf8, utf8Of } from '../utf8-column.ts';
 
@@ -142,8 +143,33 @@ export function pageSql(
   limit: number,
   bind: Bind,
 ): string {
+  if (filter.along !== undefined) return foundSql(filter, order, start, limit, bind);
   const rows = rowsAt(filter, order, start, limit, bind);
-  return `${beginSql(filter, order, start, bind)}${rowsSql('id, record', rows)}`;
+  const begin = beginSql(filter, order, start, bind);
+  return `${begin === '' ? '' : `with ${begin} `}${rowsSql('id, record', rows)}`;
+}
+
+/** A subquery, because PostgreSQL might join by reading the whole table. */
+export const recordOfFound = '(select record from subscription as s where s.tenant_id = $1 and s.id = found.id)';
+
+/**
+ * SQL of the same along a path: finds the keys in the index alone, which has all that the filter
+ * compares, sorts them if it is not that of the order, and then reads the records of the page.
+ */
+function foundSql(
+  filter: SubscriptionFilter,
+  order: SubscriptionOrder,
+  start: PageStart,
+  limit: number,
+  bind: Bind,
+): string {
+  const steps = start.kind === 'step' ? start.steps : 0;
+  const from = start.kind === 'step' ? ({ kind: 'first' } as const) : start;
+  const rows = rowsAt(filter, order, from, limit, bind);
+  const begin = beginSql(filter, order, from, bind);
+  const offset = steps === 0 ? '' : ` offset ${bind(steps)}`;
+  return `with ${begin === '' ? '' : `${begin}, `}found as materialized (${rowsSql('id', rows)}${offset})
+    select date, id, ${recordOfFound} as record from found order by ${orderBy('date', order.descending)}`;
 }
 
 /** Up to `limit` rows of a filter in an order from a start. */
@@ -177,7 +203,8 @@ interface Rows {
  */
 function rowsSql(columns: string, rows: Rows): string {
   const { filter, order, limit } = rows;
-  if (!isMerged(filter, order)) return `${orderedRowsSql(columns, rows)} limit ${limit}`;
+  if (!isByStatus(filter, order) || new Set(filter.statuses).size === 1)
+    return `${orderedRowsSql(columns, rows)} limit ${limit}`;
   const ranges = [...new Set(filter.statuses)].map((status, index) => {
     const range = orderedRowsSql(columns, { ...rows, filter: { ...filter, statuses: [status] } });
     return `select * from (${range}) as status_${index}`;
@@ -191,14 +218,12 @@ function orderedRowsSql(columns: string, { filter, order, range, bind }: Rows): 
     order by ${orderBy(column, descending)}`;
 }
 
-/**
- * Whether an index has the rows of each of several statuses in the requested order. The index of a
- * product has all statuses.
- */
-function isMerged(filter: SubscriptionFilter, { column }: SubscriptionOrder): boolean {
-  const { productId, autoRenew, statuses } = filter;
-  if (productId !== undefined || autoRenew !== undefined) return false;
-  return new Set(statuses).size > 1 && column === 'created_date' && countedFilter(filter, column) !== undefined;
+/** Whether the index of statuses has the rows of a filter, those of each status in the order. */
+export function isByStatus(filter: SubscriptionFilter, { column }: SubscriptionOrder): boolean {
+  const { productId, autoRenew, statuses, along } = filter;
+  if (statuses === undefined || statuses.includes(unindexedStatus)) return false;
+  if (productId !== undefined || autoRenew !== undefined || along !== undefined) return false;
+  return column === 'created_date' && countedFilter(filter, column) !== undefined;
 }
 
 /** Whether a key is inside the filter's first bound in an order; a forged cursor may be outside. */
@@ -241,7 +266,7 @@ function startConditions({ column, descending }: SubscriptionOrder, start: PageS
 function beginSql(filter: SubscriptionFilter, order: SubscriptionOrder, start: PageStart, bind: Bind): string {
   if (start.kind === 'first' || start.kind === 'beyond') return '';
   const { leaf, rows } = stepsTo(filter, order, start, bind);
-  return `with ${leaf}begin_at as (select date, coalesce(id, '') as at_id from (${rowsSql('id', rows)}) as stepped) `;
+  return `${leaf}begin_at as (select date, coalesce(id, '') as at_id from (${rowsSql('id', rows)}) as stepped)`;
 }
 
 /** The row that a page begins at, and the `with` queries that it needs. */

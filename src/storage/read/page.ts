@@ -1,3 +1,4 @@
+import { countPlans } from '../counts/intervals.ts';
 import { type FilterRange, rangeColumns, rankAfter, rankIn, toRange } from '../counts/range.ts';
 import { openSelect, selectSql } from '../counts/select.ts';
 import { leafRowsAimed } from '../counts/span.ts';
@@ -5,6 +6,7 @@ import type { ReadOptions, Row, SqlValue, Store, TenantId, TenantReader, TenantS
 import { type Bind, binder, countedFilter, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
 import {
   countBeyondSql,
+  isByStatus,
   noRecords,
   type PagePosition,
   type PageQuery,
@@ -14,6 +16,7 @@ import {
   reverse,
   type SubscriptionOrder,
 } from './page-sql.ts';
+import { choosePath, covers, orderPath, readWidths, type Widths } from './path.ts';
 import type { KnownRange, RangeMemory } from './range-memory.ts';
 
 /** Records of one snapshot, and the range of all records of the filter. */
@@ -79,9 +82,17 @@ const isNear = (position: PagePosition): boolean => position.kind !== 'offset' |
  * page of a product's records with a rare status may read all index entries of the product.
  */
 function isBounded(filter: SubscriptionFilter, order: SubscriptionOrder): boolean {
-  const { productId, statuses, autoRenew } = filter;
-  if (countedFilter(filter, order.column) === undefined || autoRenew !== undefined) return false;
-  return statuses === undefined || (productId === undefined && order.column === 'created_date');
+  return countedFilter(filter, order.column) !== undefined && isDirect(filter, order);
+}
+
+/**
+ * Whether an index has exactly the records of a filter: in the order of the page, or as those of
+ * one SIM, device or subscriber.
+ */
+function isDirect(filter: SubscriptionFilter, order: SubscriptionOrder): boolean {
+  if (selectsOne(filter) || isByStatus(filter, order)) return true;
+  const { statuses, autoRenew } = filter;
+  return statuses === undefined && autoRenew === undefined && countedFilter(filter, order.column) !== undefined;
 }
 
 /** Up to this many records are read and sorted on the main thread, in about a millisecond. */
@@ -105,6 +116,7 @@ function readWith(
   known: KnownRange | undefined,
 ): Promise<Page> {
   const { filter, order, position } = query;
+  if (!isDirect(filter, order)) return readAlong(store, tenant, query, known);
   if (position.kind !== 'offset')
     return readFrom(store, tenant, query, { kind: 'beyond', orderKey: position.orderKey }, known);
   const { skip } = position;
@@ -121,6 +133,65 @@ function readWith(
     return selectSql(counted, rank, bind);
   };
   return readFrom(store, tenant, { ...query, filter: counted }, { kind: 'selected', leafSql }, known);
+}
+
+/**
+ * Reads a page along the index that the counts show to be best. With a filter that they know in the
+ * order of the page, they also have its first record, which may be far behind the first entry.
+ */
+function readAlong(
+  store: PageStore,
+  tenant: TenantId,
+  query: BoundedQuery,
+  known: KnownRange | undefined,
+): Promise<Page> {
+  const { filter, order } = query;
+  const read = async (reader: TenantReader): Promise<Page> => {
+    const counted = countedFilter(filter, order.column);
+    const path = orderPath(filter, order.column);
+    const widths = counted === undefined ? await readWidths(reader, filter) : undefined;
+    const along = widths === undefined ? path : choosePath(widths, covers(path, filter, []) ? path : undefined);
+    const asked = { ...query, filter: { ...(counted ?? filter), along } };
+    const found = known ?? (widths && (await rangeOfPlan(reader, filter, widths)));
+    const isCounted = countedFilter(filter) !== undefined || widths === undefined;
+    const head = headQuery(asked, found, isCounted ? filter : { ...filter, along: choosePath(widths) });
+    const [row] = await reader.all(head.sql, head.values);
+    const start = await startAlong(reader, asked, found ?? toRange(row), counted);
+    if (start === undefined) return toPage(query, row, noRecords, found);
+    const body = bodyQuery(store, asked, start);
+    const [bodyRow] = await reader.all(body.sql, body.values);
+    return toPage(query, row, body.toRecords(bodyRow), found);
+  };
+  return store.readTenant(tenant, read, query);
+}
+
+/** The range of a filter with a plan, if the trees of its products have it. */
+async function rangeOfPlan(
+  reader: TenantReader,
+  filter: SubscriptionFilter,
+  { all, created_date: width = all }: Widths,
+): Promise<KnownRange | undefined> {
+  const { planId, ...others } = filter;
+  const counted = planId === undefined ? undefined : countedFilter(others);
+  if (planId === undefined || counted === undefined) return undefined;
+  const plans = await countPlans(reader, counted, width);
+  return plans && { start: 0, total: plans.get(planId) ?? 0, revision: 0 };
+}
+
+/** Where a page along a path begins; `undefined` past the last record. */
+async function startAlong(
+  reader: TenantReader,
+  { filter, position, order }: PageQuery,
+  range: FilterRange,
+  counted: SubscriptionFilter | undefined,
+): Promise<PageStart | undefined> {
+  if (position.kind !== 'offset') return { kind: 'beyond', orderKey: position.orderKey };
+  const { skip } = position;
+  if (skip >= range.total) return undefined;
+  if (counted === undefined) return { kind: 'step', steps: skip };
+  const select = await openSelect(reader, filter);
+  const leaf = await select(rankIn(range, { skip, descending: order.descending }));
+  return leaf && { kind: 'leaf', leaf };
 }
 
 /** Reads a page, with everything about it, in one statement. */
@@ -180,17 +251,22 @@ function bodyQuery({ engine }: PageStore, query: PageQuery, start: PageStart, co
   });
 }
 
-/** The statement of everything but the records. */
-function headQuery(query: PageQuery, known: KnownRange | undefined): TenantStatement {
+/** The statement of everything but the records; `total` is the filter as it is counted. */
+function headQuery(query: PageQuery, known: KnownRange | undefined, total = query.filter): TenantStatement {
   const values: SqlValue[] = [];
-  const sql = `select ${headColumns(query, known, binder(values))}revision
+  const sql = `select ${headColumns(query, known, binder(values), total)}revision
     from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1` as const;
   return { sql, values };
 }
 
 /** Everything but the records and the revision, as far as it is not known; each ends in a comma. */
-function headColumns({ filter, order, position, size }: PageQuery, known: KnownRange | undefined, bind: Bind): string {
-  const range = known === undefined ? `${rangeColumns(filter, bind)}, ` : '';
+function headColumns(
+  { filter, order, position, size }: PageQuery,
+  known: KnownRange | undefined,
+  bind: Bind,
+  total = filter,
+): string {
+  const range = known === undefined ? `${rangeColumns(total, bind)}, ` : '';
   if (position.kind === 'offset' || known?.passed !== undefined) return range;
   // how many records are behind the key of the page and beyond it, as far as that matters
   const { orderKey } = position;

@@ -1,24 +1,33 @@
 import { readRange } from '../counts/range.ts';
 import type { LineBatch, SqlValue, TenantReader, TenantSnapshot, TenantSql } from '../store.ts';
-import { binder, rowsFrom, type SubscriptionFilter } from '../subscription-filter.ts';
-import type { SubscriptionOrder } from './page-sql.ts';
+import { binder, countedFilter, rowsFrom, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
+import { recordOfFound, type SubscriptionOrder } from './page-sql.ts';
+import { choosePath, narrowest, orderPath, readWidths } from './path.ts';
 
 /** Streams the JSON of all records of a filter, in an order, up to `batchRows` at a time. */
-export function streamRecords(
+export async function* streamRecords(
   snapshot: TenantSnapshot,
   filter: SubscriptionFilter,
   { column, descending }: SubscriptionOrder,
   batchRows: number,
 ): AsyncIterable<LineBatch> {
+  const path = orderPath(filter, column);
+  const isInOrder = selectsOne(filter) || countedFilter(filter, column) !== undefined;
+  const along = isInOrder ? path : choosePath(await readWidths(snapshot, filter), path);
+  const isSorted = along !== path;
   const values: SqlValue[] = [];
-  const rows = rowsFrom(filter, `${column}, id, record`, binder(values));
+  const rows = rowsFrom(isSorted ? { ...filter, along } : filter, `${column}, id, record`, binder(values));
   const direction = descending ? 'desc' : 'asc';
-  const sql = `select record ${rows} order by ${column} ${direction}, id ${direction}` as TenantSql;
-  return snapshot.streamLines(sql, values, batchRows);
+  // the keys are sorted before their records are read
+  const sql = isSorted
+    ? `with found as materialized (select ${column} as date, id ${rows} order by ${column} ${direction}, id ${direction})
+      select ${recordOfFound} as record from found order by date ${direction}, id ${direction}`
+    : `select record ${rows} order by ${column} ${direction}, id ${direction}`;
+  yield* snapshot.streamLines(sql as TenantSql, values, batchRows);
 }
 
 export async function countMatching(reader: TenantReader, filter: SubscriptionFilter): Promise<number> {
-  return (await readRange(reader, filter)).total;
+  return (await readRange(reader, await narrowest(reader, filter))).total;
 }
 
 /** The JSON text of one record, or `undefined` if the tenant has none with this id. */

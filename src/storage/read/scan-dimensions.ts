@@ -4,14 +4,18 @@ import {
   and,
   type Bind,
   binder,
+  boundsOf,
   type DateBounds,
   type DateColumn,
+  dateOfPath,
   dayOf,
   filterConditions,
+  type Path,
   rowsFrom,
   type SubscriptionFilter,
   selectsOne,
 } from '../subscription-filter.ts';
+import { choosePath, covers, keyOfPath, readWidths } from './path.ts';
 
 /** A column that a summary counts by, or the day of a date. */
 export type Dimension = 'status' | 'product_id' | 'plan_id' | 'auto_renew' | 'day';
@@ -26,7 +30,7 @@ export interface DimensionScan {
 }
 
 /** A range of an index: the conditions on its first columns, and the columns that order it. */
-interface Path {
+interface IndexRange {
   readonly within: SubscriptionFilter;
   readonly key: readonly string[];
   /** Entries of the index for one statement. */
@@ -45,68 +49,36 @@ const coveredStepRows = 30_000;
  */
 export async function* scanDimensions(reader: TenantReader, scan: DimensionScan): AsyncGenerator<Row> {
   if (selectsOne(scan.filter)) return yield* await countFound(reader, scan);
-  const covered = coveringPath(scan.filter, scan.columns);
-  for (const path of covered === undefined ? narrowestPaths(scan.filter) : [covered]) {
-    for (let after: readonly SqlValue[] | undefined; ; ) {
-      const until = await readStep(reader, path, after);
-      yield* await countStep(reader, scan, path, after, until);
-      if (until === undefined) break;
-      after = until;
-      await setImmediate(); // SQLite's statements block the event loop
-    }
+  const along = choosePath(await readWidths(reader, scan.filter));
+  const asked = { ...scan, filter: { ...scan.filter, along } };
+  const range = indexRange(along, asked);
+  for (let after: readonly SqlValue[] | undefined; ; ) {
+    const until = await readStep(reader, range, after);
+    yield* await countStep(reader, asked, range, after, until);
+    if (until === undefined) break;
+    after = until;
+    await setImmediate(); // SQLite's statements block the event loop
   }
 }
 
-/** The index of `created_date`, if it has the columns and all columns that the filter compares. */
-function coveringPath(filter: SubscriptionFilter, columns: readonly Dimension[]): Path | undefined {
-  const { afterSeconds, beforeSeconds, dateColumn, planId, autoRenew, ...others } = filter;
-  const isBounded = afterSeconds !== undefined || beforeSeconds !== undefined;
-  if (columns.some((column) => column !== 'plan_id' && column !== 'auto_renew')) return undefined;
-  if (Object.keys(others).length > 0 || (isBounded && dateColumn !== 'created_date')) return undefined;
-  return { within: filter, key: ['created_date', 'id'], stepRows: coveredStepRows, covered: true };
-}
-
-/**
- * The index ranges that have a filter's rows and probably the fewest others: the index of its
- * narrowest condition, one range for each of several statuses.
- */
-function narrowestPaths(filter: SubscriptionFilter): Path[] {
-  const { planId, productId, statuses, autoRenew } = filter;
-  const created = boundsOf(filter).find(({ dateColumn }) => dateColumn === 'created_date');
-  const along = (
-    within: Partial<SubscriptionFilter>,
-    bounds: DateBounds = created ?? { dateColumn: 'created_date' },
-  ): Path => ({
-    within: { ...within, ...bounds },
-    key: [bounds.dateColumn, 'id'],
-    stepRows,
-    covered: false,
-  });
-  const others = boundsOf(filter).filter(({ dateColumn }) => dateColumn !== 'created_date');
-  const span = others.find(
-    ({ afterSeconds, beforeSeconds }) => afterSeconds !== undefined && beforeSeconds !== undefined,
-  );
-  if (span !== undefined) return [along({}, span)];
-  const product = productId === undefined ? {} : { productId };
-  if (statuses !== undefined) return [...new Set(statuses)].map((status) => along({ ...product, statuses: [status] }));
-  if (productId !== undefined) return [along(product)];
-  const inIndex = { ...(planId !== undefined && { planId }), ...(autoRenew !== undefined && { autoRenew }) };
-  return [created === undefined && others[0] ? along({}, others[0]) : along(inIndex)];
-}
-
-function boundsOf({ dateColumn, afterSeconds, beforeSeconds, furtherBounds = [] }: SubscriptionFilter): DateBounds[] {
-  const first = {
-    dateColumn,
-    ...(afterSeconds !== undefined && { afterSeconds }),
-    ...(beforeSeconds !== undefined && { beforeSeconds }),
+/** The entries of a path within the bounds of its date, and of its product. */
+function indexRange(along: Path, { filter, columns }: DimensionScan): IndexRange {
+  const dateColumn = dateOfPath(along);
+  const bounds = boundsOf(filter).find((each) => each.dateColumn === dateColumn) ?? { dateColumn };
+  const { productId } = filter;
+  const covered = covers(along, filter, columns);
+  return {
+    within: { ...bounds, along, ...(along === 'product_id' && productId !== undefined && { productId }) },
+    key: keyOfPath(along),
+    stepRows: covered ? coveredStepRows : stepRows,
+    covered,
   };
-  return [first, ...furtherBounds].filter((each) => Object.keys(each).length > 1);
 }
 
 /** The last key of the next step; `undefined` if fewer entries are left. */
 async function readStep(
   reader: TenantReader,
-  { within, key, stepRows }: Path,
+  { within, key, stepRows }: IndexRange,
   after: readonly SqlValue[] | undefined,
 ): Promise<readonly SqlValue[] | undefined> {
   const values: SqlValue[] = [];
@@ -132,15 +104,13 @@ const numberOrText = (column: string, value: SqlValue): SqlValue => (column.ends
 function countStep(
   reader: TenantReader,
   { filter, columns, dateColumn }: DimensionScan,
-  { within, key, stepRows, covered }: Path,
+  { key, stepRows, covered }: IndexRange,
   after: readonly SqlValue[] | undefined,
   until: readonly SqlValue[] | undefined,
 ): Promise<readonly Row[]> {
   const values: SqlValue[] = [];
   const bind = binder(values);
-  const { statuses = filter.statuses } = within;
-  const asked = statuses === undefined ? filter : { ...filter, statuses };
-  const open = withoutReplacedBounds(asked, key, after, until);
+  const open = withoutReplacedBounds(filter, key, after, until);
   const conditions = [...filterConditions(open, bind), ...keyConditions(key, after, until, bind)];
   const selected = selectedOf(columns, dateColumn);
   const groups = columns.join(', ');

@@ -1,4 +1,11 @@
-import { addTo, countIntervals, countProducts, countStatuses, type StatusCounts } from '../counts/intervals.ts';
+import {
+  addTo,
+  countIntervals,
+  countPlans,
+  countProducts,
+  countStatuses,
+  type StatusCounts,
+} from '../counts/intervals.ts';
 import { readRange } from '../counts/range.ts';
 import { endOrderKey, firstOrderKey } from '../order-key.ts';
 import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
@@ -84,6 +91,10 @@ async function countDimension(
     const products = await countProducts(reader, filter, total);
     return products && withoutNone(products);
   }
+  if (column === 'plan_id') {
+    const plans = await countPlans(reader, filter, total);
+    return plans && withoutNone(plans);
+  }
   const ordered = bucket && countedFilter(filter, bucket.dateColumn);
   if (column !== 'day' || bucket === undefined || ordered === undefined) return undefined;
   const [first, last] = await readEnds(reader, ordered);
@@ -162,8 +173,8 @@ export interface SummaryBucket {
 /** Conditions of a filter whose columns the index of a date has after the date. */
 const indexedWith: Readonly<Record<DateColumn, readonly string[]>> = {
   created_date: ['statuses', 'autoRenew', 'planId'],
-  activation_date: ['statuses', 'autoRenew'],
-  expiration_date: ['statuses', 'autoRenew'],
+  activation_date: ['statuses', 'autoRenew', 'planId'],
+  expiration_date: ['statuses', 'autoRenew', 'planId'],
 };
 
 /** Whether one index has the date and all columns that the filter compares. */
