@@ -1,7 +1,12 @@
 import { Argument, type Command, type Option } from 'commander';
 import type { Output } from './output.ts';
 
-const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;
+const shells = {
+  bash: bashCompletion,
+  zsh: zshCompletion,
+  fish: fishCompletion,
+  powershell: powershellCompletion,
+} as const;
 
 export function addCompletionCommand(program: Command, output: Output): void {
   program
@@ -14,7 +19,8 @@ export function addCompletionCommand(program: Command, output: Output): void {
 Examples:
   source <(subreport completion bash)    # in ~/.bashrc
   source <(subreport completion zsh)     # in ~/.zshrc, after compinit
-  subreport completion fish > ~/.config/fish/completions/subreport.fish`,
+  subreport completion fish > ~/.config/fish/completions/subreport.fish
+  subreport completion powershell | Out-String | Invoke-Expression    # in $PROFILE`,
     )
     .action((shell: keyof typeof shells) => {
       output.stdout.write(shells[shell](describeCommands(program)));
@@ -196,3 +202,42 @@ function optionArguments({ names, description, takesValue, choices }: DescribedO
 }
 
 const quoteForFish = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
+/** Returns a completion script for PowerShell 5 and later. Without a match, it offers files. */
+function powershellCompletion(commands: readonly DescribedCommand[]): string {
+  const words = commands.map(({ path, subcommands, options, argumentChoices }) => {
+    const flags = options.flatMap(({ names }) => names);
+    return `  '${path}' = ${powershellList([...subcommands.map(({ name }) => name), ...argumentChoices, ...flags])}`;
+  });
+  const values = commands.flatMap(({ path, options }) =>
+    options
+      .filter(({ choices }) => choices.length > 0)
+      .flatMap(({ names, choices }) => names.map((name) => `  '${path} ${name}' = ${powershellList(choices)}`)),
+  );
+  return `# PowerShell completion of subreport. In $PROFILE: subreport completion powershell | Out-String | Invoke-Expression
+$subreportWords = @{
+${words.join('\n')}
+}
+$subreportValues = @{
+${values.join('\n')}
+}
+Register-ArgumentCompleter -Native -CommandName subreport -ScriptBlock {
+  param($word, $line, $position)
+  $command = ''
+  $typed = @($line.CommandElements | Select-Object -Skip 1 | ForEach-Object { "$_" })
+  if ($word -ne '' -and $typed.Count -gt 0) { $typed = @($typed | Select-Object -SkipLast 1) }
+  foreach ($each in $typed) {
+    $next = "$command $each".Trim()
+    if ($subreportWords.ContainsKey($next)) { $command = $next }
+  }
+  $previous = if ($typed.Count -gt 0) { $typed[-1] } else { '' }
+  $offered = $subreportValues["$command $previous"]
+  if ($null -eq $offered) { $offered = $subreportWords[$command] }
+  $offered | Where-Object { $_ -like "$word*" } |
+    ForEach-Object { [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_) }
+}
+`;
+}
+
+const powershellList = (words: readonly string[]): string =>
+  `@(${words.map((word) => `'${word.replaceAll("'", "''")}'`).join(', ')})`;

@@ -21,7 +21,7 @@ const readingOperations = Object.entries(operatorOperations).flatMap(([name, { m
 const readingCommands = [
   ...['serve', 'config', 'audit', 'completion', 'tenant list', 'keys list', 'client list', 'client show'],
   ...['client sessions', 'operator list', 'imports list', 'imports show', 'imports errors'],
-  ...['login', 'logout', 'whoami', 'list', 'show', 'export', 'summary', 'changes', 'token'],
+  ...['login', 'logout', 'whoami', 'list', 'show', 'export', 'summary', 'changes', 'token', 'profiles', 'open'],
 ];
 
 /** A run of each changing command, in this order; `FOLDER` is a folder of the test. */

@@ -28,10 +28,18 @@ function hasRoom(): boolean {
   return Math.min(bavail * bsize, freemem()) >= neededBytes && !options.split(',').includes('noexec');
 }
 
-/** Removes what a killed run has left. */
+/** Removes what a killed run has left, except a mounted disk, which only root can unmount. */
 function removeAbandoned(): void {
   for (const name of readdirSync(memory)) {
     const pid = new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1];
-    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(memory, name), { recursive: true, force: true });
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    try {
+      rmSync(join(memory, name), { recursive: true, force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).errno !== busy) throw error;
+    }
   }
 }
+
+/** How `rmSync` reports EBUSY. */
+const busy = -4094;

@@ -54,10 +54,14 @@ function missingProfile(name: string): CommandError {
   return new CommandError(`Cannot find profile '${name}': run '${login}' first${choice}`);
 }
 
-function profileNames(): string[] {
+/** The names of the profiles, from A. */
+export function profileNames(): string[] {
   try {
     const files = readdirSync(join(configFolder(), 'profiles'));
-    return files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length));
+    return files
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => file.slice(0, -'.json'.length))
+      .sort();
   } catch {
     return []; // no folder yet
   }

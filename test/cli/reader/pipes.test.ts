@@ -68,6 +68,14 @@ describe('login and profiles', () => {
     expect(modeOf('config', 'subreport/tokens/default.json')).toBe('600');
   });
 
+  test('profiles are listed without their secrets, and open names the console of one', async () => {
+    const { stdout } = await run('profiles', '--json');
+    const profile = { profile: 'default', base_url: `${service.url}/connect-api`, client_id: 'acme-reporting' };
+    expect(JSON.parse(stdout)).toEqual([profile]);
+    expect((await run('profiles')).stdout).toMatch(/^default +http\S+ +acme-reporting$/m);
+    expect((await run('open', '--print')).stdout).toBe(`${service.url}/console\n`);
+  });
+
   test('login with a wrong secret fails and stores nothing', async () => {
     const args = [
       'login',
