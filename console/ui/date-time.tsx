@@ -1,6 +1,6 @@
-import { formatDay, formatLocal, formatUtc } from './format-date.ts';
+import { formatDay } from './format-date.ts';
 import { strings } from './strings.ts';
-import { tooltipEvents, tooltipId } from './tooltip.tsx';
+import { tooltipId } from './tooltip.tsx';
 
 interface DateTimeProps {
   /** An instant as the API writes it, or a date. */
@@ -15,15 +15,16 @@ interface DateTimeProps {
 export function DateTime({ value, text, focusable = true }: DateTimeProps) {
   const date = new Date(value ?? Number.NaN);
   if (Number.isNaN(date.getTime())) return <span class="soft">{strings.noDate}</span>;
+  const day = formatDay(date);
   return (
     <time
       class="date-time"
       dateTime={date.toISOString()}
       aria-describedby={tooltipId}
       tabIndex={focusable ? 0 : undefined}
-      {...tooltipEvents([formatUtc(date), formatLocal(date)])}
+      data-tooltip
     >
-      {text ?? formatDay(date)}
+      {text === undefined ? day : <span data-day={day}>{text}</span>}
     </time>
   );
 }

@@ -1,8 +1,10 @@
 import { CircleUser, Ellipsis, Keyboard, LogOut, Monitor, Moon, Search, Sun } from 'lucide';
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { Brand } from './brand.tsx';
 import { IconButton } from './button.tsx';
 import { ConnectionBar } from './connection.tsx';
+import { formatUtc } from './format-date.ts';
 import { Icon } from './icon.tsx';
 import { findIsShown, keysAreShown } from './keyboard.tsx';
 import { LiveRegion } from './live-region.tsx';
@@ -58,6 +60,7 @@ export const Frame = ({ pages, current, word, context, user, onSignOut, title, h
       <span class="context" title={context}>
         {context}
       </span>
+      <PrintedAt />
       <div class="bar-actions no-print">
         {hasFind && (
           <IconButton
@@ -95,6 +98,19 @@ export const Frame = ({ pages, current, word, context, user, onSignOut, title, h
     <Tooltip />
   </div>
 );
+
+/** When the page is printed, on paper only: its figures are of that time. */
+function PrintedAt() {
+  const element = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    const print = (): void => {
+      if (element.current !== null) element.current.textContent = formatUtc(new Date());
+    };
+    window.addEventListener('beforeprint', print);
+    return () => window.removeEventListener('beforeprint', print);
+  }, []);
+  return <span ref={element} class="printed-at" />;
+}
 
 /** Pages that the bar of a narrow window holds, "More" included. */
 const barSlots = 5;

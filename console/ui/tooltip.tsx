@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { formatLocal, formatUtc } from './format-date.ts';
 
 interface Shown {
   readonly lines: readonly string[];
@@ -8,22 +9,30 @@ interface Shown {
 
 const shown = signal<Shown | undefined>(undefined);
 
-/** Shows lines beside an element until it loses the pointer, focus or its place. */
-export function tooltipEvents(lines: readonly string[]) {
-  const show = (event: { currentTarget: HTMLElement }): void => {
-    shown.value = { lines, target: event.currentTarget };
-  };
-  const hide = (): void => {
-    shown.value = undefined;
-  };
-  return { onMouseEnter: show, onMouseLeave: hide, onFocus: show, onBlur: hide, onClick: show };
+/** The times of the page whose tooltip has UTC and local time: `<time data-tooltip>`. */
+const timeAt = (target: EventTarget | null): HTMLTimeElement | null =>
+  target instanceof Element ? target.closest<HTMLTimeElement>('time[data-tooltip]') : null;
+
+function show({ target }: Event): void {
+  const time = timeAt(target);
+  if (time === null || shown.peek()?.target === time) return;
+  const date = new Date(time.dateTime);
+  shown.value = { lines: [formatUtc(date), formatLocal(date)], target: time };
 }
+
+function hide({ target }: Event): void {
+  if (timeAt(target) !== null) shown.value = undefined;
+}
+
+// one handler for all times: a page of 200 rows has 400
+for (const event of ['mouseover', 'focusin', 'click']) window.addEventListener(event, show);
+for (const event of ['mouseout', 'focusout']) window.addEventListener(event, hide);
 
 /** The id of the tooltip, for `aria-describedby`. */
 export const tooltipId = 'tooltip';
 
-window.addEventListener('keydown', ({ key }) => {
-  if (key === 'Escape') shown.value = undefined;
+window.addEventListener('keydown', () => {
+  shown.value = undefined;
 });
 
 const gap = 4;

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { X } from 'lucide';
 import { render } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { currentLocation, Link } from '../../ui/location.tsx';
 import { strings } from '../strings.ts';
@@ -27,7 +28,9 @@ export function showExportTray(): void {
 function ExportTray() {
   const entries = exportEntries.value.filter(({ id }) => !dismissed.value.has(id));
   // the page of the exports shows them all
-  if (entries.length === 0 || currentLocation.value.path === '/console/exports') return null;
+  const isVisible = entries.length > 0 && currentLocation.value.path !== '/console/exports';
+  useEffect(() => void document.documentElement.toggleAttribute('data-tray', isVisible), [isVisible]);
+  if (!isVisible) return null;
   return (
     <section class="export-tray no-print" aria-label={text.tray}>
       {entries.slice(0, shownMax).map((entry) => (

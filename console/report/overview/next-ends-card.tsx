@@ -2,7 +2,6 @@ import { CalendarCheck } from 'lucide';
 import type { SubscriptionPage } from '../../../src/client/index.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
-import { formatDay } from '../../ui/format-date.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { Link } from '../../ui/location.tsx';
@@ -52,11 +51,7 @@ const Ends = ({ records }: Pick<SubscriptionPage, 'records'>) => (
           {product.name || strings.subscriptions.noName}
         </Link>
         <span class="soft">{`…${iccid.slice(-4)}`}</span>
-        <DateTime
-          value={expirationDate}
-          text={describeEnd(expirationDate, Date.now()) ?? formatDay(new Date(expirationDate))}
-          focusable={false}
-        />
+        <DateTime value={expirationDate} text={describeEnd(expirationDate, Date.now())} focusable={false} />
       </li>
     ))}
   </ol>

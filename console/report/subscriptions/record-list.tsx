@@ -19,8 +19,8 @@ interface RecordListProps {
 /** The records in two lines each, where a table has no room. */
 export const RecordList = ({ records, ...rest }: RecordListProps) => (
   <ul class="record-list" aria-label={text.table}>
-    {records.map((record) => (
-      <RecordLines key={record.id} record={record} now={Date.now()} {...rest} />
+    {records.map((record, index) => (
+      <RecordLines key={index} record={record} now={Date.now()} {...rest} />
     ))}
   </ul>
 );
@@ -37,7 +37,7 @@ function RecordLines({ record, state, currentId, openId, now }: LineProps) {
         <RecordLink record={record} href={href} isCurrent={isCurrent} />
         <StatusLabel status={record.status ?? null} />
       </div>
-      <div class="record-line soft">
+      <div class="record-line soft" data-part="card">
         <IccidButton record={record} isCurrent={isCurrent} isFull={false} />
         <span>
           {Date.parse(record.expirationDate) > now ? text.endsWord : text.endedWord}{' '}

@@ -1,7 +1,6 @@
 import type { Subscription } from '../../../src/client/index.ts';
 import { copyText } from '../../ui/copy-button.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
-import { formatDay } from '../../ui/format-date.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { Link } from '../../ui/location.tsx';
 import { strings as shared } from '../../ui/strings.ts';
@@ -38,6 +37,7 @@ export function IccidButton({ record: { iccid }, isCurrent, isFull }: PartProps 
     <button
       type="button"
       class="iccid"
+      data-full={isFull ? undefined : groupIccid(iccid)}
       tabIndex={isCurrent ? 0 : -1}
       title={text.copyIccid(iccid)}
       onClick={async () => announce((await copyText(iccid)) ? text.copiedIccid : shared.notCopied)}
@@ -53,11 +53,7 @@ const endLength = 5;
 
 /** The end: counted in days when it is near, otherwise the date. */
 export const EndDate = ({ record, isCurrent, now }: PartProps & { now: number }) => (
-  <DateTime
-    value={record.expirationDate}
-    text={describeEnd(record.expirationDate, now) ?? formatDay(new Date(record.expirationDate))}
-    focusable={isCurrent}
-  />
+  <DateTime value={record.expirationDate} text={describeEnd(record.expirationDate, now)} focusable={isCurrent} />
 );
 
 /** Whether a record renews: the word may be written in any case. */

@@ -68,8 +68,9 @@ export function ReportTable({ records, state, width, currentId, openId }: Report
         </tr>
       </thead>
       <tbody>
-        {table.getRowModel().rows.map((row) => (
-          <Row key={row.id} row={row} isOpen={row.id === openId} currentId={currentId} {...context} />
+        {/* by position: another page changes the texts of the rows and keeps their elements */}
+        {table.getRowModel().rows.map((row, index) => (
+          <Row key={index} row={row} isOpen={row.id === openId} currentId={currentId} {...context} />
         ))}
       </tbody>
     </table>
@@ -97,7 +98,7 @@ function Row({ row, isOpen, currentId, ...context }: RowProps) {
       onClick={(event) => openRow(event, reportHref(context.state, row.id))}
     >
       {row.getVisibleCells().map((cell) => (
-        <td key={cell.id} class={`column-${cell.column.id}`}>
+        <td key={cell.column.id} class={`column-${cell.column.id}`}>
           {cells[cell.column.id as ColumnId](row.original, { ...context, isCurrent })}
         </td>
       ))}

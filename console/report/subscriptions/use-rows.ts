@@ -16,16 +16,21 @@ const links = (root: HTMLElement): HTMLElement[] => [...root.querySelectorAll<HT
 export function useRows({ page, place }: LoadedReport) {
   const root = useRef<HTMLDivElement>(null);
   const hadFocus = useRef(false);
+  const focusedId = useRef<string | undefined>(undefined);
   const currentId = useSignal<string | undefined>(undefined);
   if (!page.records.some(({ id }) => id === currentId.peek())) currentId.value = page.records[0]?.id;
   useLayoutEffect(() => {
     const { current: rows } = root;
     if (rows === null) return;
-    const { focusedId } = currentMemory() ?? {};
-    const remembered = place === 'back' ? links(rows).find(({ dataset }) => dataset.record === focusedId) : undefined;
+    const linkOf = (id: string | undefined) => links(rows).find(({ dataset }) => dataset.record === id);
+    const remembered = place === 'back' ? linkOf(currentMemory()?.focusedId) : undefined;
+    const focused = document.activeElement?.closest<HTMLElement>('[data-row]');
+    // the element is still there, but has another record now
+    const hasMoved = focused !== null && focused !== undefined && focused.dataset.row !== focusedId.current;
     const isLost = hadFocus.current && document.activeElement === document.body;
     if (remembered !== undefined) remembered.focus({ preventScroll: true });
-    else if (isLost || place === 'below') links(rows)[0]?.focus({ preventScroll: true });
+    else if (hasMoved && linkOf(focusedId.current)) linkOf(focusedId.current)?.focus({ preventScroll: true });
+    else if (isLost || hasMoved || place === 'below') links(rows)[0]?.focus({ preventScroll: true });
     if (place !== 'back' && rows.getBoundingClientRect().top < 0) rows.scrollIntoView({ block: 'start' });
   }, [page, place]);
   const shortcuts = useRef(rowShortcuts(() => root.current)).current;
@@ -37,6 +42,7 @@ export function useRows({ page, place }: LoadedReport) {
       hadFocus.current = true;
       const id = (event.target as HTMLElement).closest<HTMLElement>('[data-row]')?.dataset.row;
       if (id !== undefined) currentId.value = id;
+      focusedId.current = id;
       const memory = currentMemory();
       if (memory !== undefined) memory.focusedId = id;
     },
