@@ -53,9 +53,12 @@ do $$ declare
     "refresh_family": "select, insert, update, delete",
     "schema_migration": "select",
     "subscription": "select, insert, update, delete",
+    "subscription_commit": "select, insert, update, delete",
+    "subscription_erasure": "select, insert, update, delete",
     "subscription_import": "select, insert, update, delete",
     "subscription_span": "select, insert, update, delete",
     "subscription_tombstone": "select, insert, update, delete",
+    "subscription_version": "select, insert, update, delete",
     "tenant": "select, insert, update",
     "tenant_revision": "select, insert, update, delete"
   }';

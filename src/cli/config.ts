@@ -209,6 +209,12 @@ export const settings = {
     90,
     'Days for which the tombstone of a removed subscription is kept; older change tokens are rejected with 410; 0 keeps all tombstones',
   ),
+  HISTORY_DAYS: wholeNumber(
+    0,
+    3_650,
+    30,
+    'Days for which former versions of records are kept, for reports as of an earlier time (docs/history.md); the smaller one of this and TOMBSTONE_DAYS counts; 0 keeps none',
+  ),
   IMPORT_HISTORY_DAYS: wholeNumber(
     0,
     3_650,

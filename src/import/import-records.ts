@@ -50,7 +50,7 @@ export async function importRecords(
   if (options.dryRun) return checkRecords(source, options);
   return withImportLock(store, tenant, async (lock) => {
     await options.onStart?.();
-    return loadRecords({ store, tenant, lock }, source, options);
+    return loadRecords({ store, tenant, lock, importId: options.importId }, source, options);
   });
 }
 
@@ -133,6 +133,7 @@ interface LoadTarget {
   readonly store: Store;
   readonly tenant: TenantId;
   readonly lock: ImportLock;
+  readonly importId?: string | undefined;
 }
 
 /**
@@ -157,14 +158,14 @@ interface BatchLoader {
 }
 
 /** Loads batches one after another, each while the next one is read and checked. */
-export function createBatchLoader({ store, tenant, lock }: LoadTarget, start: LoadCounts): BatchLoader {
+export function createBatchLoader({ store, tenant, lock, importId }: LoadTarget, start: LoadCounts): BatchLoader {
   const counts = { inserted: start.inserted, updated: start.updated, unchanged: start.unchanged };
   let pendingBatch: Promise<void> = Promise.resolve();
   const loadOne = async (rows: readonly SubscriptionRow[], resumePoint: ResumePoint | 'finished'): Promise<void> => {
     requireHeld(lock, 'run the import again with --resume');
     const loaded = await inSpan(
       'load batch',
-      () => retryBusy(() => store.loadSubscriptions(tenant, rows, resumePoint)),
+      () => retryBusy(() => store.loadSubscriptions(tenant, rows, resumePoint, importId)),
       () => ({ 'subreport.rows': rows.length }),
     );
     counts.inserted += loaded.inserted;

@@ -35,6 +35,8 @@ export interface SourceOptions {
   readonly rejectedMax?: number;
   /** Called occasionally with the number of rows read. */
   readonly onProgress?: (read: number) => void;
+  /** The import that the history of the records names. */
+  readonly importId?: string;
   /** Called under the tenant's import lock, before the first row is read. */
   readonly onStart?: () => Promise<void>;
   /** Called when reading ends, also with an error, with the counts so far. */

@@ -63,6 +63,7 @@ export async function recordImport<T extends Summary>(
   try {
     const summary = await work((options) => ({
       ...options,
+      importId: running.id,
       onStart: async () => {
         await interruptImports(store, origin.tenant);
         await putImport(store, running);

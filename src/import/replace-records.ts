@@ -37,7 +37,7 @@ export async function replaceRecords(
 ): Promise<ReplaceSummary> {
   return withImportLock(store, tenant, async (lock) => {
     await options.onStart?.();
-    const replacement = await store.openReplacement(tenant);
+    const replacement = await store.openReplacement(tenant, options.importId);
     const tally = { read: 0, rejected: 0 };
     try {
       await addRows(replacement, source, options, tally);

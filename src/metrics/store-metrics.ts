@@ -7,6 +7,8 @@ export interface MeasuredStore extends MeasuredPool {
   /** Milliseconds since all changes of other processes were last known. */
   readonly changeMarkAgeMs: () => number;
   readonly readSize: () => Promise<readonly StorePart[]>;
+  /** Former versions of records in the history. */
+  readonly countVersions: () => Promise<number>;
   /** Rejects if the keys cannot be read now. */
   readonly keyRotations: () => Promise<readonly MeasuredKey[]>;
 }
@@ -36,7 +38,10 @@ export function addStoreMetrics(registry: Registry, store: MeasuredStore): void 
   addKeyMetrics(registry, store.keyRotations);
 }
 
-function addStateMetrics(registry: Registry, { checkReady, changeMarkAgeMs, readSize }: MeasuredStore): void {
+function addStateMetrics(
+  registry: Registry,
+  { checkReady, changeMarkAgeMs, readSize, countVersions }: MeasuredStore,
+): void {
   const registers = [registry];
   new Gauge({
     name: 'subreport_ready',
@@ -69,6 +74,19 @@ function addStateMetrics(registry: Registry, { checkReady, changeMarkAgeMs, read
     registers,
     async collect() {
       for (const { part, bytes } of (await readRarely()) ?? []) this.set({ part }, bytes);
+    },
+  });
+  new Gauge({
+    name: 'subreport_history_versions',
+    help: 'Former versions of records in the history',
+    aggregator: 'max',
+    registers,
+    async collect() {
+      this.remove();
+      await countVersions().then(
+        (versions) => this.set(versions),
+        () => undefined,
+      );
     },
   });
 }

@@ -12,6 +12,6 @@ export interface StoreOptions extends Omit<PostgresOptions, 'url'> {
 /** Opens the configured store. Throws `StorageError` `UNUSABLE` if the folder cannot be used. */
 export function openStore({ databaseUrl, dataDir, ...options }: StoreOptions): Store {
   return databaseUrl === undefined
-    ? openSqliteStore(dataDir, options.operationMs)
+    ? openSqliteStore(dataDir, options)
     : openPostgresStore({ url: databaseUrl, ...options });
 }

@@ -157,6 +157,20 @@ create table subscription (
   revision bigint not null default 0
 );
 
+create table subscription_commit (
+  tenant_id text collate "C" not null,
+  revision bigint not null,
+  committed_at bigint not null,
+  import_id text collate "C"
+);
+
+create table subscription_erasure (
+  tenant_id text collate "C" not null,
+  from_revision bigint not null,
+  until_revision bigint not null,
+  n bigint not null
+);
+
 create table subscription_import (
   tenant_id text collate "C" not null,
   bytes bigint not null,
@@ -185,13 +199,36 @@ create table subscription_tombstone (
   revision bigint not null
 );
 
+create table subscription_version (
+  tenant_id text collate "C" not null,
+  id text collate "C" not null,
+  from_revision bigint not null,
+  until_revision bigint not null,
+  created_date bigint not null,
+  activation_date bigint not null,
+  expiration_date bigint not null,
+  status text collate "C",
+  product_id text collate "C" not null,
+  plan_id text collate "C" not null,
+  iccid text collate "C" not null,
+  device_id text collate "C" not null,
+  auto_renew text collate "C" not null,
+  email text collate "C",
+  record text collate "C" not null
+);
+
 create table tenant (
   id text collate "C" not null,
   created_at bigint not null,
   revision bigint not null default 0,
   swept_revision bigint not null default 0,
   deletion_started_at bigint,
-  deleted_at bigint
+  deleted_at bigint,
+  history_from bigint,
+  history_from_at bigint,
+  history_revision bigint,
+  history_at bigint,
+  history_swept bigint not null default 0
 );
 
 create table tenant_revision (
@@ -242,6 +279,10 @@ alter table schema_migration add constraint schema_migration_pkey PRIMARY KEY (n
 
 alter table subscription add constraint subscription_pkey PRIMARY KEY (tenant_id, id);
 
+alter table subscription_commit add constraint subscription_commit_pkey PRIMARY KEY (tenant_id, revision);
+
+alter table subscription_erasure add constraint subscription_erasure_pkey PRIMARY KEY (tenant_id, from_revision, until_revision);
+
 alter table subscription_import add constraint subscription_import_pkey PRIMARY KEY (tenant_id);
 
 alter table subscription_import add constraint subscription_import_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
@@ -251,6 +292,8 @@ alter table subscription_span add constraint subscription_span_pkey PRIMARY KEY 
 alter table subscription_tombstone add constraint subscription_tombstone_pkey PRIMARY KEY (tenant_id, id);
 
 alter table subscription_tombstone add constraint subscription_tombstone_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
+
+alter table subscription_version add constraint subscription_version_pkey PRIMARY KEY (tenant_id, id, until_revision);
 
 alter table tenant add constraint tenant_pkey PRIMARY KEY (id);
 
@@ -304,11 +347,19 @@ CREATE INDEX subscription_status ON public.subscription USING btree (tenant_id, 
 
 CREATE INDEX subscription_tombstone_revision ON public.subscription_tombstone USING btree (tenant_id, revision, id);
 
+CREATE INDEX subscription_version_until ON public.subscription_version USING btree (tenant_id, until_revision);
+
 alter table import_rejection enable row level security;
 alter table import_rejection force row level security;
 
 alter table subscription enable row level security;
 alter table subscription force row level security;
+
+alter table subscription_commit enable row level security;
+alter table subscription_commit force row level security;
+
+alter table subscription_erasure enable row level security;
+alter table subscription_erasure force row level security;
 
 alter table subscription_import enable row level security;
 alter table subscription_import force row level security;
@@ -319,11 +370,22 @@ alter table subscription_span force row level security;
 alter table subscription_tombstone enable row level security;
 alter table subscription_tombstone force row level security;
 
+alter table subscription_version enable row level security;
+alter table subscription_version force row level security;
+
 create policy import_rejection_tenant on import_rejection for all
   using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
   with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
 
 create policy subscription_tenant on subscription for all
+  using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
+  with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
+
+create policy subscription_commit_tenant on subscription_commit for all
+  using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
+  with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
+
+create policy subscription_erasure_tenant on subscription_erasure for all
   using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
   with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
 
@@ -336,6 +398,10 @@ create policy subscription_span_tenant on subscription_span for all
   with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
 
 create policy subscription_tombstone_tenant on subscription_tombstone for all
+  using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
+  with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
+
+create policy subscription_version_tenant on subscription_version for all
   using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
   with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
 

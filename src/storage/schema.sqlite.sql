@@ -211,6 +211,24 @@ CREATE INDEX subscription_revision on subscription (tenant_id, revision, id);
 
 CREATE INDEX subscription_status on subscription (tenant_id, status, created_date, id) where coalesce(status, '') <> 'EXPIRED';
 
+CREATE TABLE subscription_commit (
+  tenant_id text not null,
+  revision integer not null,
+  committed_at integer not null,
+  import_id text,
+  primary key (tenant_id, revision)
+) strict, without rowid;
+
+CREATE INDEX subscription_commit_time on subscription_commit (tenant_id, committed_at, revision);
+
+CREATE TABLE subscription_erasure (
+  tenant_id text not null,
+  from_revision integer not null,
+  until_revision integer not null,
+  n integer not null,
+  primary key (tenant_id, from_revision, until_revision)
+) strict, without rowid;
+
 CREATE TABLE subscription_import (
   tenant_id text not null primary key references tenant (id),
   bytes integer not null,
@@ -243,12 +261,33 @@ CREATE TABLE subscription_tombstone (
 
 CREATE INDEX subscription_tombstone_revision on subscription_tombstone (tenant_id, revision, id);
 
+CREATE TABLE subscription_version (
+  tenant_id text not null,
+  id text not null,
+  from_revision integer not null,
+  until_revision integer not null,
+  created_date integer not null,
+  activation_date integer not null,
+  expiration_date integer not null,
+  status text,
+  product_id text not null,
+  plan_id text not null,
+  iccid text not null,
+  device_id text not null,
+  auto_renew text not null,
+  email text,
+  record text not null,
+  primary key (tenant_id, id, until_revision)
+) strict;
+
+CREATE INDEX subscription_version_until on subscription_version (tenant_id, until_revision);
+
 CREATE TABLE tenant (
   id text not null primary key,
   created_at integer not null,
   -- Grows with each committed change of the tenant's subscriptions.
   revision integer not null default 0
-, swept_revision integer not null default 0, deletion_started_at integer, deleted_at integer) strict;
+, swept_revision integer not null default 0, deletion_started_at integer, deleted_at integer, history_from integer, history_from_at integer, history_revision integer, history_at integer, history_swept integer not null default 0) strict;
 
 CREATE TABLE tenant_revision (
   tenant_id text not null references tenant (id) on delete cascade,

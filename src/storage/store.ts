@@ -33,7 +33,7 @@ export interface TenantStatement {
 export type DirectorySql<S extends string> = string extends S
   ? never
   : S extends
-        | `${string} subscription${' ' | '\n' | '_span' | '_tombstone' | '_import'}${string}`
+        | `${string} subscription${' ' | '\n' | '_span' | '_tombstone' | '_import' | '_version' | '_commit' | '_erasure'}${string}`
         | `${string} import_rejection${string}`
     ? never
     : S;
@@ -221,26 +221,27 @@ export interface Store extends Directory {
   /**
    * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves.
    * Equal rows stay as they are. `resumePoint`, with the counts of these rows added to its own, is
-   * stored in the same transaction; `finished` removes it.
+   * stored in the same transaction; `finished` removes it. The history names the import.
    */
   loadSubscriptions(
     tenant: TenantId,
     rows: readonly SubscriptionRow[],
     resumePoint?: ResumePoint | 'finished',
+    importId?: string,
   ): Promise<LoadCounts>;
   /**
    * Opens a replacement of all rows of a tenant. The caller holds the tenant's import lock, and
    * must close the replacement.
    */
-  openReplacement(tenant: TenantId): Promise<Replacement>;
+  openReplacement(tenant: TenantId, importId?: string): Promise<Replacement>;
   /**
    * Takes the import lock of a tenant without waiting. Returns `undefined` if another process holds
    * it.
    */
   lockImport(tenant: TenantId): Promise<ImportLock | undefined>;
   /**
-   * Removes subscriptions of one tenant by id in one transaction, durable when it resolves. Returns
-   * how many existed.
+   * Erases subscriptions of one tenant by id, and all their former versions, in one transaction,
+   * durable when it resolves. Returns how many existed.
    */
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number>;
   /**

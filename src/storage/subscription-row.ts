@@ -82,8 +82,7 @@ export const valuePlaceholders = (first: number): string =>
 
 // The statements that both engines share when they change a tenant's subscriptions.
 
-export const selectRevision = 'select revision from tenant where id = $1';
-
-export const setRevision = 'update tenant set revision = $2 where id = $1';
+/** The columns of a version, of which `$1` is the tenant and `$2` the revision that ends it. */
+export const versionColumns = `tenant_id, until_revision, from_revision, ${columnNames()}`;
 
 export const selectAnyTombstone = 'select 1 as found from subscription_tombstone where tenant_id = $1 limit 1';

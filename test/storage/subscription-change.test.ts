@@ -47,7 +47,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
         [1, 'id3', true],
         [2, 'id2', true],
       ]);
-      expect(await store.readTenant(tenant, readHistory)).toEqual({
+      expect(await store.readTenant(tenant, readHistory)).toMatchObject({
         revision: 2,
         createdAt: 1_700_000_000,
         sweptRevision: 0,
@@ -148,7 +148,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       const revision = history.revision + 1;
       expect([await changesOf(tenant), await store.readTenant(tenant, readHistory)]).toEqual([
         known,
-        { ...history, revision },
+        { ...history, revision, kept: expect.anything() },
       ]);
     });
 

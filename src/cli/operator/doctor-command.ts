@@ -69,6 +69,7 @@ async function checkHere(
     databaseUrl: config.DATABASE_URL,
     dataDir: config.DATA_DIR,
     poolSize: config.DATABASE_POOL_SIZE,
+    keepsHistory: config.HISTORY_DAYS > 0,
     operationMs: countingMs,
   });
   try {

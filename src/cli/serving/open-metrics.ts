@@ -11,6 +11,7 @@ import { memoryUse } from '../../storage/bounded-map.ts';
 import type { Store } from '../../storage/store.ts';
 import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
 import { countImports, readGoodImports } from '../../storage/tables/import-history.ts';
+import { countVersions } from '../../storage/tables/sweep-versions.ts';
 import type { Config } from '../config.ts';
 import { droppedLogLines } from '../log/logger.ts';
 import { packageVersion } from '../package-version.ts';
@@ -49,6 +50,7 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     },
     changeMarkAgeMs: () => store.changeMarkAgeMs(),
     readSize: () => withinScrape().readSize(),
+    countVersions: () => countVersions(withinScrape()),
     waiting,
     poolUse: () => store.poolUse?.(),
     observePoolWaits: (observe) => store.observePoolWaits?.(observe),

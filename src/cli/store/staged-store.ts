@@ -48,7 +48,7 @@ export async function withStagedStore<T>(folder: string, work: (staged: StagedSt
 const checkingMs = 3_600_000;
 
 async function withOpenStore<T>(folder: string, file: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = openSqliteStore(folder, checkingMs);
+  const store = openSqliteStore(folder, { operationMs: checkingMs });
   const result = await work(store).finally(() => store.close());
   if (existsSync(`${file}-wal`)) throw new TypeError(`Cannot close '${file}': no connection may be left open`);
   return result;

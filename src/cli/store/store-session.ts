@@ -10,6 +10,7 @@ export async function openReadyStore(config: Config, events: StoreEvents = {}): 
     dataDir: config.DATA_DIR,
     poolSize: config.DATABASE_POOL_SIZE,
     ...events,
+    keepsHistory: config.HISTORY_DAYS > 0,
     operationMs: config.REQUEST_SECONDS_MAX * 1000,
   });
   try {

@@ -1,7 +1,8 @@
 import { countedColumns, countedNames, countedOf } from '../counts/span.ts';
 import { StorageError } from '../error.ts';
 import type { Row } from '../store.ts';
-import { assignColumns, columnNames, rowColumns, type SubscriptionRow, selectRevision } from '../subscription-row.ts';
+import { assignColumns, columnNames, rowColumns, type SubscriptionRow, versionColumns } from '../subscription-row.ts';
+import { selectRevision } from '../tables/revision.ts';
 import { changeChannel } from './listener.ts';
 
 // The statements that change a tenant's subscriptions on PostgreSQL.
@@ -9,14 +10,20 @@ import { changeChannel } from './listener.ts';
 /** Serializes the changes of one tenant, so that its revision and its rows agree. */
 export const lockTenant = `${selectRevision} for update`;
 
+/** The last revision of a tenant, and the one after it. */
+export interface LastRevision {
+  readonly row: Row;
+  readonly next: number;
+}
+
 /**
- * The revision of the next change of a tenant that `lockTenant` locked. Throws `StorageError`
- * `UNUSABLE` without such a tenant: no foreign key requires it.
+ * The last revision of a tenant that `lockTenant` locked. Throws `StorageError` `UNUSABLE` without
+ * such a tenant: no foreign key requires it.
  */
-export function nextRevision([locked]: readonly Row[]): number {
+export function lastRevision([locked]: readonly Row[]): LastRevision {
   if (locked === undefined)
     throw new StorageError('UNUSABLE', 'Cannot change records: their tenant must exist in the table of tenants');
-  return Number(locked.revision) + 1;
+  return { row: locked, next: Number(locked.revision) + 1 };
 }
 
 /**
@@ -29,21 +36,28 @@ export const begin = 'begin isolation level read committed';
 export const unnestColumns = (first: number): string =>
   `unnest(${rowColumns.map(({ name, type }, index) => (name === 'record' ? `string_to_array($${first + index}::text, chr(31))` : `$${first + index}::${type}[]`)).join(', ')})`;
 
+// 'on conflict' as in `insertRows`: Citus would use COPY without it
+const keptVersions = `, kept as (
+    insert into subscription_version (${versionColumns})
+    select $1, $2::bigint, revision, ${columnNames()} from old
+    on conflict (tenant_id, id, until_revision) do nothing
+  )`;
+
 /**
  * Returns the previous version of each row (`old` reads the state before the statement) and the ids
  * of inserted or updated rows. The client combines the two, because the planner would expect few
  * rows in a join of them, while there are many. Old rows are selected by a range in primary-key
  * order: every index ends with the id, and while a table has no statistics the planner could
  * otherwise scan all of another index. Most indexes contain the date, so rows in its order change
- * fewer of their pages.
+ * fewer of their pages. The old versions of rows become part of the history if it is kept.
  */
-export const upsertRows = `with old as materialized (
-    select s.id, ${countedOf('s')}
+const upsertText = (keepsHistory: boolean): string => `with old as materialized (
+    select ${keepsHistory ? `s.revision, ${columnNames('s')}` : `s.id, ${countedOf('s')}`}
     from unnest($3::text[]) as k (id)
     cross join lateral (
       select * from subscription where tenant_id = $1 and id >= k.id and id <= k.id order by tenant_id, id limit 1
     ) as s
-  ), changed as (
+  )${keepsHistory ? keptVersions : ''}, changed as (
     insert into subscription as s (tenant_id, revision, ${columnNames()})
     select $1, $2::bigint, ${columnNames()}
     from ${unnestColumns(3)} as r (${columnNames()})
@@ -55,6 +69,10 @@ export const upsertRows = `with old as materialized (
   select 'old' as kind, ${countedColumns} from old
   union all
   select 'changed', id, ${countedNames.map(() => 'null').join(', ')} from changed`;
+
+export const upsertRows = upsertText(false);
+
+export const upsertAndKeepRows = upsertText(true);
 
 /** The numbers of the rows that are stored as they are, from 1, separated by commas. */
 export const findSame = `select string_agg(k.n::text, ',') as numbers
@@ -71,12 +89,20 @@ export const insertRows = `insert into subscription (tenant_id, revision, ${colu
   order by created_date, id`;
 
 export const deleteRows = `with removed as (
-    delete from subscription where tenant_id = $1 and id = any($3::text[]) returning ${countedColumns}
+    delete from subscription where tenant_id = $1 and id = any($3::text[]) returning ${countedColumns}, revision as from_revision
   ), buried as (
     insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2::bigint from removed
     on conflict (tenant_id, id) do update set revision = excluded.revision
   )
-  select ${countedColumns} from removed`;
+  select ${countedColumns}, from_revision from removed`;
+
+export const eraseVersions = `delete from subscription_version where tenant_id = $1 and id = any($2::text[])
+  returning from_revision, until_revision`;
+
+export const addErasures = `insert into subscription_erasure as e (tenant_id, from_revision, until_revision, n)
+  select $1, from_revision, until_revision, n
+  from unnest($2::bigint[], $3::bigint[], $4::bigint[]) as r (from_revision, until_revision, n)
+  on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + excluded.n`;
 
 export const removeTombstones = `delete from subscription_tombstone as t using unnest($2::text[]) as k (id)
   where t.tenant_id = $1 and t.id = k.id`;

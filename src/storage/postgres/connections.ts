@@ -17,6 +17,8 @@ export interface PostgresOptions {
    * Timeout of an operation without a deadline, in milliseconds; `operationMsDefault` when omitted.
    */
   readonly operationMs?: number;
+  /** Whether former versions of changed records are kept; true when omitted. */
+  readonly keepsHistory?: boolean;
   /** Called for each idle connection that breaks; the pool replaces it, and statements fail. */
   readonly onConnectionError?: ((error: Error) => void) | undefined;
   /**

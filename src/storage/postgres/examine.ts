@@ -47,7 +47,7 @@ async function checkOptions(client: pg.ClientBase): Promise<StoreCheck> {
 
 async function checkTables(client: pg.ClientBase): Promise<StoreCheck> {
   const { rows } = await client.query(
-    `select relname from pg_class where relname in ('subscription', 'subscription_span', 'subscription_tombstone', 'subscription_import', 'import_rejection') and relkind in ('r', 'p')
+    `select relname from pg_class where relname in ('subscription', 'subscription_span', 'subscription_tombstone', 'subscription_import', 'subscription_version', 'subscription_commit', 'subscription_erasure', 'import_rejection') and relkind in ('r', 'p')
        and relnamespace = current_schema()::regnamespace and not (relrowsecurity and relforcerowsecurity)`,
   );
   const open = rows.map(({ relname }) => relname).join(', ');

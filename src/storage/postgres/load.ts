@@ -1,16 +1,18 @@
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
 import type { LoadCounts, ResumePoint, TenantId } from '../store.ts';
-import { type SubscriptionRow, selectAnyTombstone, setRevision } from '../subscription-row.ts';
+import { type SubscriptionRow, selectAnyTombstone } from '../subscription-row.ts';
 import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
+import { commitRevision } from '../tables/revision.ts';
 import {
   columnArrays,
   comparedArrays,
   findSame,
   insertRows,
+  lastRevision,
   lockTenant,
-  nextRevision,
   removeTombstones,
+  upsertAndKeepRows,
   upsertRows,
 } from './change-sql.ts';
 import { countOnPostgres } from './run-count.ts';
@@ -22,6 +24,10 @@ interface Changed<T> {
   readonly result: T;
   /** The resume point of the import that made the change. */
   readonly resumePoint?: ResumePoint | 'finished';
+  /** The import that made the change. */
+  readonly importId?: string | undefined;
+  /** Erased versions: a response with them must not be cached any longer. */
+  readonly erasedVersions?: number;
 }
 
 /** Changes rows of a tenant, whose lock is held, to the next revision. */
@@ -32,6 +38,8 @@ export type TenantChange<T> = (
 
 interface ChangeTransaction {
   readonly tenant: TenantId;
+  /** Whether former versions of changed records are kept. */
+  readonly keepsHistory: boolean;
   readonly run: RunStatement;
   /** Tells other processes of the change once it is committed. */
   readonly announce: () => Promise<unknown>;
@@ -43,7 +51,7 @@ interface ChangeTransaction {
  * tombstones with them.
  */
 export async function changeRows<T>(
-  { tenant, run, announce, facts }: ChangeTransaction,
+  { tenant, keepsHistory, run, announce, facts }: ChangeTransaction,
   change: TenantChange<T>,
 ): Promise<T> {
   const [locked, tombstones, [last]] = await Promise.all([
@@ -51,19 +59,21 @@ export async function changeRows<T>(
     run(selectAnyTombstone, [tenant]),
     run(selectLastKey, [tenant]),
   ]);
-  const revision = nextRevision(locked);
+  const { row: lastRow, next: revision } = lastRevision(locked);
   const { isDistributed } = await facts();
-  const { changes, result, resumePoint } = await change(run, { revision, isDistributed });
+  const { changes, result, resumePoint, importId, erasedVersions = 0 } = await change(run, { revision, isDistributed });
+  const kept = changes.filter(({ before, after }) => before !== undefined && after !== undefined).length;
+  const versions = kept - erasedVersions;
   const inserted = changes.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
   await Promise.all([
     ...(resumePoint === undefined ? [] : [run(...resumePointStatement(tenant, resumePoint))]),
-    ...(changes.length === 0
+    ...(changes.length + erasedVersions === 0
       ? []
       : [
           countOnPostgres(run, tenant, countChanges(changes, toLastKey(last))),
           // a row that already existed has no tombstone
           ...(tombstones.length > 0 && inserted.length > 0 ? [run(removeTombstones, [tenant, inserted])] : []),
-          run(setRevision, [tenant, revision]),
+          ...commitRevision({ tenant, last: lastRow, keepsHistory, importId, versions }).map((each) => run(...each)),
           announce(),
         ]),
   ]);
@@ -75,6 +85,8 @@ interface Load {
   readonly revision: number;
   readonly rows: readonly SubscriptionRow[];
   readonly resumePoint: ResumePoint | 'finished' | undefined;
+  readonly importId: string | undefined;
+  readonly keepsHistory: boolean;
   /**
    * Citus runs an `insert … select` as COPY, which row-level security rejects; an upsert it does
    * not.
@@ -83,16 +95,15 @@ interface Load {
 }
 
 /** Inserts or updates rows of a tenant, with its lock held; equal rows stay as they are. */
-export async function loadRows(
-  run: RunStatement,
-  { tenant, revision, rows, resumePoint, isDistributed }: Load,
-): Promise<Changed<LoadCounts>> {
+export async function loadRows(run: RunStatement, load: Load): Promise<Changed<LoadCounts>> {
+  const { tenant, revision, rows, resumePoint, isDistributed, keepsHistory } = load;
   if (!isDistributed && expectsOnlyNewRows(resumePoint) && (await insertAll(run, tenant, revision, rows))) {
     const changes = rows.map((after) => ({ after }));
-    return toChanged(changes, rows.length, resumePoint);
+    return toChanged(changes, load);
   }
   const differing = await withoutStored(run, tenant, rows);
-  const returned = differing.length === 0 ? [] : await run(upsertRows, [tenant, revision, ...columnArrays(differing)]);
+  const upsert = keepsHistory ? upsertAndKeepRows : upsertRows;
+  const returned = differing.length === 0 ? [] : await run(upsert, [tenant, revision, ...columnArrays(differing)]);
   const old = new Map(returned.filter(({ kind }) => kind === 'old').map((row) => [row.id, toCountedRow(row)]));
   const changed = new Set(returned.filter(({ kind }) => kind === 'changed').map(({ id }) => id));
   const changes = differing
@@ -101,12 +112,17 @@ export async function loadRows(
       const before = old.get(after.id);
       return before === undefined ? { after } : { before, after };
     });
-  return toChanged(changes, rows.length, resumePoint);
+  return toChanged(changes, load);
 }
 
-function toChanged(changes: readonly RowChange[], rows: number, resumePoint: Load['resumePoint']): Changed<LoadCounts> {
-  const result = countLoaded(rows, changes);
-  return { changes, result, ...(resumePoint !== undefined && { resumePoint: addLoaded(resumePoint, result) }) };
+function toChanged(changes: readonly RowChange[], { rows, resumePoint, importId }: Load): Changed<LoadCounts> {
+  const result = countLoaded(rows.length, changes);
+  return {
+    changes,
+    result,
+    importId,
+    ...(resumePoint !== undefined && { resumePoint: addLoaded(resumePoint, result) }),
+  };
 }
 
 /**

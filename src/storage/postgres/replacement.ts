@@ -1,9 +1,10 @@
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/span.ts';
 import type { ReplaceCounts, Replacement, Row, TenantId } from '../store.ts';
-import { assignColumns, columnNames, defineColumns, setRevision } from '../subscription-row.ts';
+import { assignColumns, columnNames, defineColumns, versionColumns } from '../subscription-row.ts';
 import { removeResumePoint } from '../tables/resume-point.ts';
-import { announceChange, begin, columnArrays, lockTenant, nextRevision, unnestColumns } from './change-sql.ts';
+import { commitRevision } from '../tables/revision.ts';
+import { announceChange, begin, columnArrays, lastRevision, lockTenant, unnestColumns } from './change-sql.ts';
 import { close, connect, createDedicatedClient } from './connect.ts';
 import { bypassesRowSecurity } from './database-facts.ts';
 import { toStorageError } from './error.ts';
@@ -20,7 +21,8 @@ export const statementMsMax = 3_600_000;
  * transaction, because a pooler could continue the next one in another session, without the
  * temporary tables.
  */
-export async function openPostgresReplacement(url: string, tenant: TenantId): Promise<Replacement> {
+export async function openPostgresReplacement(url: string, target: ReplacementTarget): Promise<Replacement> {
+  const { tenant } = target;
   const client = createDedicatedClient(url, {
     name: 'subreport-replace',
     queryMs: statementMsMax,
@@ -52,7 +54,7 @@ export async function openPostgresReplacement(url: string, tenant: TenantId): Pr
     async finish(dryRun) {
       await run('analyze staged');
       for (const [text, values] of tenantRights(tenant, stepDown)) await run(text, values);
-      const counts = await apply(run, tenant, dryRun);
+      const counts = await apply(run, target, dryRun);
       await run(dryRun ? 'rollback' : 'commit');
       return counts;
     },
@@ -60,10 +62,18 @@ export async function openPostgresReplacement(url: string, tenant: TenantId): Pr
   };
 }
 
+interface ReplacementTarget {
+  readonly tenant: TenantId;
+  /** Whether former versions of changed records are kept. */
+  readonly keepsHistory: boolean;
+  readonly importId: string | undefined;
+}
+
 type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
-async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<ReplaceCounts> {
-  const revision = nextRevision(await run(lockTenant, [tenant]));
+async function apply(run: Run, target: ReplacementTarget, dryRun: boolean): Promise<ReplaceCounts> {
+  const { tenant, keepsHistory } = target;
+  const { row: last, next: revision } = lastRevision(await run(lockTenant, [tenant]));
   // the temporary tables are joined completely, and the planner has no statistics of them
   await run('set local enable_nestloop = off');
   await run(keepKeys, [tenant]);
@@ -78,6 +88,11 @@ async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<Repla
   // an earlier import's resume point does not describe the replaced records
   await run(removeResumePoint, [tenant]);
   if (changed + removed === 0) return counts;
+  if (keepsHistory && changed - inserted + removed > 0) {
+    for (const setting of lookUpByKey) await run(`set local ${setting}`);
+    await run(keepVersions, [tenant, revision]);
+    for (const setting of joinWhole) await run(`set local ${setting}`);
+  }
   await run(writeChanged, [tenant, revision]);
   // Rows are looked up by key from here on. Both sides of each join have an index, so that the cost
   // stays n log n even if the planner takes the tenant for a small one: without these settings,
@@ -92,7 +107,8 @@ async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<Repla
   const work =
     changed + removed > countedChangesMax ? recount() : countChanges((await run(readChanges)).map(toRowChange));
   await countOnPostgres(run, tenant, work);
-  await run(setRevision, [tenant, revision]);
+  const versions = changed - inserted + removed;
+  for (const statement of commitRevision({ ...target, last, versions })) await run(...statement);
   await run(announceChange);
   return counts;
 }
@@ -102,6 +118,12 @@ async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<Repla
 export const lookUpByKey = [
   ...['enable_nestloop = on', 'enable_hashjoin = off', 'enable_mergejoin = off'],
   ...['enable_seqscan = off', 'enable_bitmapscan = off'],
+];
+
+/** The opposite of `lookUpByKey`. */
+const joinWhole = [
+  ...['enable_nestloop = off', 'enable_hashjoin = on', 'enable_mergejoin = on'],
+  ...['enable_seqscan = on', 'enable_bitmapscan = on'],
 ];
 
 export const createTables = [
@@ -127,6 +149,12 @@ const findRemoved = `insert into removed (${countedColumns})
 
 const countDifferences = `select (select count(*) from staged) as staged, (select count(*) from changed) as changed,
   (select count(*) from changed where is_new) as inserted, (select count(*) from removed) as removed`;
+
+export const keepVersions = `insert into subscription_version (${versionColumns})
+  select s.tenant_id, $2::bigint, s.revision, ${columnNames('s')}
+  from (select id from changed where not is_new union all select id from removed) as c
+  join subscription as s on s.tenant_id = $1 and s.id = c.id
+  on conflict (tenant_id, id, until_revision) do nothing`;
 
 const writeChanged = `insert into subscription (tenant_id, revision, ${columnNames()})
   select $1, $2::bigint, ${columnNames('t')}

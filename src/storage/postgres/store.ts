@@ -25,11 +25,20 @@ import {
   type TenantSnapshot,
   type TenantStatement,
 } from '../store.ts';
-import { type SubscriptionRow, setRevision } from '../subscription-row.ts';
+import type { SubscriptionRow } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/delete-tenant.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
+import { commitRevision, erasedRanges, type RevisionCommit } from '../tables/revision.ts';
 import { lockImportOnPostgres } from './advisory-locks.ts';
-import { announceChange, begin, deleteRows, lockTenant, nextRevision } from './change-sql.ts';
+import {
+  addErasures,
+  announceChange,
+  begin,
+  deleteRows,
+  eraseVersions,
+  lastRevision,
+  lockTenant,
+} from './change-sql.ts';
 import { describeDatabase } from './connect.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
 import { appliedMigrations, DatabaseFactsReader } from './database-facts.ts';
@@ -50,7 +59,7 @@ import { type TransactionParts, transactOnPostgres } from './transact.ts';
  * bounded in time.
  */
 export function openPostgresStore(options: PostgresOptions): Store {
-  const { url } = options;
+  const { url, keepsHistory = true } = options;
   const listener = new PostgresListener(url, options.onPooler ?? (() => undefined));
   const connections = new PostgresConnections(options);
   const facts = new DatabaseFactsReader();
@@ -59,7 +68,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
     read: createDirectoryGroups(connections, statements, true),
     write: createDirectoryGroups(connections, statements, false),
   };
-  return new PostgresStore({ url, listener, connections, facts, statements, groups });
+  return new PostgresStore({ url, keepsHistory, listener, connections, facts, statements, groups });
 }
 
 type Client = pg.ClientBase;
@@ -67,6 +76,7 @@ type Client = pg.ClientBase;
 /** State shared by all views of a store (`within`). */
 interface SharedParts {
   readonly url: string;
+  readonly keepsHistory: boolean;
   readonly connections: PostgresConnections;
   readonly statements: Statements;
   readonly listener: PostgresListener;
@@ -119,8 +129,9 @@ class PostgresStore implements Store {
     return openPostgresSnapshot(this.#shared.url, tenant, pauseMsMax, deadline);
   }
 
-  async openReplacement(tenant: TenantId): Promise<Replacement> {
-    const replacement = await openPostgresReplacement(this.#shared.url, tenant);
+  async openReplacement(tenant: TenantId, importId?: string): Promise<Replacement> {
+    const { url, keepsHistory } = this.#shared;
+    const replacement = await openPostgresReplacement(url, { tenant, keepsHistory, importId });
     return {
       ...replacement,
       finish: async (dryRun) => {
@@ -140,14 +151,25 @@ class PostgresStore implements Store {
     tenant: TenantId,
     rows: readonly SubscriptionRow[],
     resumePoint?: ResumePoint | 'finished',
+    importId?: string,
   ): Promise<LoadCounts> {
-    return this.#changeTenant(tenant, (run, how) => loadRows(run, { ...how, tenant, rows, resumePoint }));
+    const { keepsHistory } = this.#shared;
+    return this.#changeTenant(tenant, (run, how) =>
+      loadRows(run, { ...how, tenant, rows, resumePoint, importId, keepsHistory }),
+    );
   }
 
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {
     return this.#changeTenant(tenant, async (run, { revision }) => {
-      const removed = await run(deleteRows, [tenant, revision, ids]);
-      return { changes: removed.map((row) => ({ before: toCountedRow(row) })), result: removed.length };
+      const [removed, versions] = await Promise.all([
+        run(deleteRows, [tenant, revision, ids]),
+        run(eraseVersions, [tenant, ids]),
+      ]);
+      const ranges = this.#shared.keepsHistory ? erasedRanges([...removed, ...versions], revision) : [];
+      const columns = [ranges.map(({ from }) => from), ranges.map(({ until }) => until), ranges.map(({ n }) => n)];
+      if (ranges.length > 0) await run(addErasures, [tenant, ...columns]);
+      const changes = removed.map((row) => ({ before: toCountedRow(row) }));
+      return { changes, result: removed.length, erasedVersions: versions.length };
     });
   }
 
@@ -166,7 +188,8 @@ class PostgresStore implements Store {
       const locked = await this.#query(client, lockTenant, [tenant]);
       const rows = await this.#query(client, removeOldTombstones, [tenant, revision, limit]);
       if (rows.length === 0) return 0;
-      await this.#query(client, setSweptRevision, [tenant, nextRevision(locked), revision]);
+      await this.#query(client, setSweptRevision, [tenant, revision]);
+      await this.#commitRevision(client, tenant, lastRevision(locked).row);
       await client.query(announceChange);
       return rows.length;
     });
@@ -176,20 +199,33 @@ class PostgresStore implements Store {
     return this.#shared.connections.useUnbounded((client) =>
       this.#shared.statements.inTenant(client, begin, tenant, async () => {
         await client.query(noTimeLimit);
-        nextRevision(await this.#query(client, lockTenant, [tenant])); // throws without the tenant
+        const { row } = lastRevision(await this.#query(client, lockTenant, [tenant]));
         const run: RunStatement = (text, values) => this.#query(client, text, values);
-        const revision = await countOnPostgres(run, tenant, repairSubscriptions(nowSeconds));
-        await this.#query(client, setRevision, [tenant, revision]);
+        const { keepsHistory } = this.#shared;
+        const repaired = await countOnPostgres(run, tenant, repairSubscriptions({ nowSeconds, keepsHistory }));
+        await this.#commitRevision(client, tenant, row, repaired);
         await client.query(announceChange);
       }),
     );
+  }
+
+  async #commitRevision(
+    client: Client,
+    tenant: TenantId,
+    last: Row,
+    how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions'> = {},
+  ): Promise<void> {
+    const { keepsHistory } = this.#shared;
+    for (const statement of commitRevision({ tenant, last, keepsHistory, ...how }))
+      await this.#query(client, ...statement);
   }
 
   #changeTenant<T>(tenant: TenantId, change: TenantChange<T>): Promise<T> {
     return this.#change(tenant, (client) => {
       const run: RunStatement = (text, values) => this.#query(client, text, values);
       const announce = () => client.query(announceChange);
-      return changeRows({ tenant, run, announce, facts: () => this.#shared.facts.read(client) }, change);
+      const { keepsHistory, facts } = this.#shared;
+      return changeRows({ tenant, keepsHistory, run, announce, facts: () => facts.read(client) }, change);
     });
   }
 

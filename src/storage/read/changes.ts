@@ -1,4 +1,4 @@
-import type { Row, TenantReader } from '../store.ts';
+import type { Row, TenantReader, TenantSql } from '../store.ts';
 
 /**
  * Position in the order of a tenant's changes: the revision of the change, then the record's id.
@@ -48,3 +48,56 @@ function toChange({ revision, id, record }: Row): SubscriptionChange {
 
 /** Compares as both engines do: ids are ASCII, so UTF-16 and UTF-8 order them alike. */
 const compareChangeKeys = (a: ChangeKey, b: ChangeKey): number => a.revision - b.revision || (a.id < b.id ? -1 : 1);
+
+/** A change, and what the record was at an earlier revision. */
+export interface DescribedChange extends SubscriptionChange {
+  /** Its JSON text then, or `undefined` if there was none, or if it has been erased. */
+  readonly before: string | undefined;
+  /** Whether it is known not to have been there then. */
+  readonly wasAbsent: boolean;
+  /** When the change was committed, in UTC epoch seconds, if that is kept. */
+  readonly committedSeconds: number | undefined;
+}
+
+/**
+ * Reads changes as `readChanges` does, with what each record was at the revision `base`, of which
+ * the versions are kept. A negative one is before all records.
+ */
+export async function readDescribedChanges(
+  reader: TenantReader,
+  { revision, id }: ChangeKey,
+  base: number,
+  limit: number,
+): Promise<readonly DescribedChange[]> {
+  const [live, removed] = await Promise.all(
+    [describedRecords, describedTombstones].map((sql) => reader.all(sql, [revision, id, limit, base])),
+  );
+  return [...(live ?? []), ...(removed ?? [])].map(toDescribedChange).sort(compareChangeKeys).slice(0, limit);
+}
+
+/** With the version that was current at `$5`, and the first one that ended after it. */
+const describedBy = `c.committed_at, v.record as before, (
+    select min(n.until_revision) from subscription_version as n
+    where n.tenant_id = s.tenant_id and n.id = s.id and n.until_revision > $5
+  ) as known`;
+
+const described = `as s
+  left join subscription_commit as c on c.tenant_id = s.tenant_id and c.revision = s.revision
+  left join subscription_version as v on v.tenant_id = s.tenant_id and v.id = s.id and v.until_revision > $5 and v.from_revision <= $5
+  where s.tenant_id = $1 and (s.revision, s.id) > ($2, $3) order by s.revision, s.id limit $4`;
+
+const describedRecords =
+  `select s.revision, s.id, s.record, ${describedBy} from subscription ${described}` as TenantSql;
+
+const describedTombstones =
+  `select s.revision, s.id, ${describedBy} from subscription_tombstone ${described}` as TenantSql;
+
+function toDescribedChange(row: Row): DescribedChange {
+  const { before = null, known = null, committed_at: at = null } = row;
+  return {
+    ...toChange(row),
+    before: before === null ? undefined : String(before),
+    wasAbsent: before === null && known !== null,
+    committedSeconds: at === null ? undefined : Number(at),
+  };
+}

@@ -254,19 +254,22 @@ const dateIn = (row: Row | undefined): number | undefined =>
 const productsPerStatement = 20;
 
 /**
- * Returns the name of each product in the last of its records in the default order. Costs one step
- * in an index and one record per product. Products without a record are absent.
+ * Returns the name of each product in the last of its records in the default order, as they are or
+ * at a revision. Costs one step in an index and one record per product; at a revision, it also
+ * reads what has changed since. Products without a record are absent.
  */
 export async function readProductNames(
   reader: TenantReader,
   products: readonly string[],
+  revision?: number,
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
+  const versions = revision === undefined ? new Map<SqlValue, Row>() : await readLastVersions(reader, revision);
   for (let from = 0; from < products.length; from += productsPerStatement) {
     const some = products.slice(from, from + productsPerStatement);
-    const records = await readLastRecords(reader, some);
+    const records = await readLastRecords(reader, some, revision);
     for (const [index, product] of some.entries()) {
-      const name = nameIn(records[index] ?? null);
+      const name = nameIn(laterRecord(records[index] ?? null, versions.get(product)));
       if (name !== undefined) names.set(product, name);
     }
   }
@@ -274,17 +277,43 @@ export async function readProductNames(
 }
 
 /** Subqueries, because Citus joins no distributed table laterally to a list of values. */
-async function readLastRecords(reader: TenantReader, products: readonly string[]): Promise<readonly SqlValue[]> {
+async function readLastRecords(
+  reader: TenantReader,
+  products: readonly string[],
+  revision: number | undefined,
+): Promise<readonly SqlValue[]> {
   const values: SqlValue[] = [];
   const bind = binder(values);
+  const unchanged = revision === undefined ? '' : ` and revision <= ${bind(revision)}`;
   const columns = products.map(
     (product, index) =>
-      `(select record from subscription where tenant_id = $1 and product_id = ${bind(product)}
+      `(select record from subscription where tenant_id = $1 and product_id = ${bind(product)}${unchanged}
         order by created_date desc, id desc limit 1) as record_${index}`,
   );
   // every subquery compares `tenant_id`
   const [row] = await reader.all(`select ${columns.join(', ')}` as TenantSql, values);
   return products.map((_, index) => row?.[`record_${index}`] ?? null);
+}
+
+/** The last version of each product, among those that were current at a revision. */
+async function readLastVersions(reader: TenantReader, revision: number): Promise<ReadonlyMap<SqlValue, Row>> {
+  const rows = await reader.all(
+    `select product_id, created_date, id, record from (
+       select product_id, created_date, id, record,
+         row_number() over (partition by product_id order by created_date desc, id desc) as place
+       from subscription_version where tenant_id = $1 and until_revision > $2 and from_revision <= $2
+     ) as version where place = 1`,
+    [revision],
+  );
+  return new Map(rows.map((row) => [row.product_id ?? null, row]));
+}
+
+/** Whichever comes last in the default order: a record, or a version. */
+function laterRecord(record: SqlValue, version: Row | undefined): SqlValue {
+  if (version === undefined || typeof record !== 'string') return version?.record ?? record;
+  const { id, createdDate } = JSON.parse(record) as { readonly id: string; readonly createdDate: string };
+  const isLater = Date.parse(createdDate) / 1000 - Number(version.created_date) || (id < String(version.id) ? -1 : 1);
+  return isLater > 0 ? record : (version.record ?? null);
 }
 
 /** The product's name in the JSON text of a record. */

@@ -68,6 +68,8 @@ export async function checkRecords(reader: TenantReader): Promise<RecordsCheck> 
   ] as const)
     for (const { id, revision: ahead } of await reader.all(sql, [revision, problemsMax]))
       problems.push(`${kind} '${id}' is of revision ${ahead}, the tenant is at ${revision}`);
+  for (const { id, problem } of await reader.all(wrongVersions, [problemsMax]))
+    problems.push(`A former version of record '${id}' ${problem}`);
   for (let from = ''; problems.length < problemsMax; ) {
     const rows = await reader.all(selectRecords, [from, checkedRows]);
     problems.push(...rows.flatMap(problemOf));
@@ -88,6 +90,25 @@ function problemOf(row: Row): string[] {
  */
 export const selectRecords = `select ${recordColumns.join(', ')}, record from subscription
   where tenant_id = $1 and id > $2 order by id limit $3` as const;
+
+/**
+ * Versions of the kept history that cannot be true, beside their neighbours: the next version, the
+ * record and the tombstone.
+ */
+export const wrongVersions = `select id, problem from (
+    select v.id, case
+      when v.from_revision >= v.until_revision then 'ends before it begins'
+      when v.until_revision > t.revision then 'ends after the last revision'
+      when exists (select 1 from subscription_version as n where n.tenant_id = v.tenant_id and n.id = v.id
+        and n.until_revision > v.until_revision and n.from_revision < v.until_revision) then 'overlaps the next one'
+      when exists (select 1 from subscription as s where s.tenant_id = v.tenant_id and s.id = v.id
+        and s.revision < v.until_revision) then 'overlaps the record'
+      when exists (select 1 from subscription_tombstone as b where b.tenant_id = v.tenant_id and b.id = v.id
+        and b.revision < v.until_revision) then 'is younger than its tombstone'
+      end as problem
+    from subscription_version as v join tenant as t on t.id = v.tenant_id
+    where v.tenant_id = $1 and v.until_revision > t.history_from
+  ) as checked where problem is not null order by id limit $2`;
 
 const selectLiveTombstones = `select id from subscription_tombstone as t where tenant_id = $1
   and exists (select 1 from subscription as s where s.tenant_id = t.tenant_id and s.id = t.id) order by id limit $2`;

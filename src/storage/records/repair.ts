@@ -1,25 +1,54 @@
 import { recount } from '../counts/count-changes.ts';
 import type { CountRequest, CountWork } from '../counts/count-work.ts';
 import type { Row, SqlValue, TenantSql } from '../store.ts';
+import { columnNames, versionColumns } from '../subscription-row.ts';
 import { historyStart } from '../tables/history.ts';
-import { checkedRows, columnsOfRecord, differingColumns, recordColumns, selectRecords } from './check.ts';
+import {
+  checkedRows,
+  columnsOfRecord,
+  differingColumns,
+  recordColumns,
+  selectRecords,
+  wrongVersions,
+} from './check.ts';
+
+interface RepairOptions {
+  readonly nowSeconds: number;
+  /** Whether the former versions of repaired records are kept. */
+  readonly keepsHistory: boolean;
+}
+
+/** What a repair leads to. */
+interface Repaired {
+  /** The tenant's next revision. */
+  readonly revision: number;
+  /** Whether earlier revisions cannot be read any more. */
+  readonly beginsHistory: boolean;
+  /** Versions that were kept of repaired records. */
+  readonly versions: number;
+}
 
 /**
  * Repairs the problems that `checkRecords` and `checkCounts` find in one tenant, in a transaction
- * that creates the next revision, and returns that revision. Columns are set from the record's
+ * that creates the next revision. Columns are set from the record's
  * JSON, because clients receive the JSON; a record whose JSON is incomplete is left alone. Repaired
  * records get the next revision, so that clients that read changes receive them again.
  *
  * A revision above the tenant's shows that revisions were lost, of which clients may have tokens
- * and ETags. The tenant then begins a new history, as after a restore (`beginHistory`).
+ * and ETags. The tenant then begins a new history, as after a restore (`beginHistory`). Versions
+ * that cannot be true end the history that they belong to.
  */
-export function* repairSubscriptions(nowSeconds: number): CountWork<number> {
+export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions): CountWork<Repaired> {
   const [[tenant] = []] = yield [ask(selectRevisions)];
   const known = Number(tenant?.revision ?? 0);
-  const ahead = yield [ask(recordAhead, known), ask(tombstoneAhead, known)];
+  const ahead = yield [ask(recordAhead, known), ask(tombstoneAhead, known), ask(versionAhead, known)];
   const newest = Math.max(Number(tenant?.swept_revision ?? 0), ...ahead.map(([row]) => Number(row?.revision ?? 0)));
   const isNewHistory = newest > known;
   const revision = 1 + (isNewHistory ? Math.max(historyStart(nowSeconds), newest) : known);
+  const [wrong = []] = yield [ask(wrongVersions, 1)];
+  const keeps = keepsHistory && !isNewHistory && wrong.length === 0;
+  let versions = 0;
+  if (keeps) versions += (yield [ask(keepRecordsWithTombstone, revision)])[0]?.length ?? 0;
   yield [ask(touchRecordsWithTombstone, revision)];
   yield [ask(removeLiveTombstones)];
   if (isNewHistory)
@@ -31,13 +60,15 @@ export function* repairSubscriptions(nowSeconds: number): CountWork<number> {
   for (let from = ''; ; ) {
     const [rows = []] = yield [ask(selectRecords, from, checkedRows)];
     const repaired = rows.filter((row) => (differingColumns(row)?.length ?? 0) > 0);
+    if (keeps && repaired.length > 0)
+      versions += (yield repaired.map(({ id }) => ask(keepRecord, revision, String(id)))).flat().length;
     if (repaired.length > 0)
       yield repaired.map((row) => ask(updateColumns, String(row.id), revision, ...columnsAfterId(row)));
     if (rows.length < checkedRows) break;
     from = String(rows.at(-1)?.id);
   }
   yield* recount();
-  return revision;
+  return { revision, beginsHistory: isNewHistory || wrong.length > 0, versions };
 }
 
 const ask = (sql: TenantSql, ...values: SqlValue[]): CountRequest => ({ kind: 'read', sql, values });
@@ -52,6 +83,18 @@ const recordAhead = 'select max(revision) as revision from subscription where te
 
 const tombstoneAhead =
   'select max(revision) as revision from subscription_tombstone where tenant_id = $1 and revision > $2';
+
+const versionAhead =
+  'select max(until_revision) as revision from subscription_version where tenant_id = $1 and until_revision > $2';
+
+/** Keeps records as they are until revision `$2`, of which `$1` is the tenant. */
+const keepRecords = `insert into subscription_version (${versionColumns})
+  select tenant_id, cast($2 as bigint), revision, ${columnNames()} from subscription where tenant_id = $1 and revision < $2`;
+
+const keepRecordsWithTombstone = `${keepRecords}
+  and id in (select id from subscription_tombstone where tenant_id = $1) on conflict do nothing returning id` as TenantSql;
+
+const keepRecord = `${keepRecords} and id = $3 on conflict do nothing returning id` as TenantSql;
 
 const touchRecordsWithTombstone = `update subscription set revision = $2 where tenant_id = $1 and id in (
     select id from subscription_tombstone where tenant_id = $1

@@ -1,18 +1,18 @@
 import { workerData } from 'node:worker_threads';
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/span.ts';
-import type { ReplaceCounts, TenantId } from '../store.ts';
+import type { ReplaceCounts, Row, TenantId } from '../store.ts';
 import {
   assignColumns,
   columnNames,
   defineColumns,
   rowValues,
   type SubscriptionRow,
-  selectRevision,
-  setRevision,
   valuePlaceholders,
+  versionColumns,
 } from '../subscription-row.ts';
 import { removeResumePoint } from '../tables/resume-point.ts';
+import { commitRevision, selectRevision } from '../tables/revision.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
 import { countOnSqlite } from './run-count.ts';
 import { serveRequests } from './thread.ts';
@@ -20,7 +20,7 @@ import { serveRequests } from './thread.ts';
 // The thread of one replacement on the embedded store (`store.ts`). It may wait for the
 // writer's lock inside SQLite, because nothing else runs on this thread.
 
-const { file, tenant } = workerData as ReplacementStart;
+const { file, tenant, keepsHistory, importId } = workerData as ReplacementStart;
 /** How long it waits for other writers, whose writes take milliseconds. */
 const writeWaitMs = 60_000;
 
@@ -53,8 +53,9 @@ function finish(dryRun: boolean): ReplaceCounts {
   if (dryRun) return compared.counts;
   connection.run('begin immediate');
   try {
-    const { counts, revision } = readRevision() === compared.revision ? compared : compare();
-    write(counts, revision + 1);
+    const last = readLast();
+    const { counts } = last.revision === compared.revision ? compared : compare();
+    write(counts, last);
     connection.run('commit');
     return counts;
   } catch (error) {
@@ -64,7 +65,7 @@ function finish(dryRun: boolean): ReplaceCounts {
 }
 
 function compare(): { readonly counts: ReplaceCounts; readonly revision: number } {
-  const revision = readRevision();
+  const { revision } = readLast();
   connection.run('delete from temp.changed; delete from temp.removed');
   const changed = connection.change(findChanged, [tenant]);
   const removed = connection.change(findRemoved, [tenant]);
@@ -76,16 +77,23 @@ function compare(): { readonly counts: ReplaceCounts; readonly revision: number 
   return { counts: { inserted, updated: changed - inserted, unchanged: staged - changed, removed }, revision };
 }
 
-function readRevision(): number {
-  const [row] = connection.all(selectRevision, [tenant]);
-  return Number(row?.revision ?? 0);
+interface LastRevision {
+  readonly row: Row;
+  readonly revision: number;
 }
 
-function write({ inserted, updated, removed }: ReplaceCounts, revision: number): void {
+function readLast(): LastRevision {
+  const row = connection.first(selectRevision, [tenant]) ?? { revision: 0 };
+  return { row, revision: Number(row.revision) };
+}
+
+function write({ inserted, updated, removed }: ReplaceCounts, last: LastRevision): void {
   // an earlier import's resume point does not describe the replaced records
   connection.change(removeResumePoint, [tenant]);
   const changes = inserted + updated + removed;
   if (changes === 0) return;
+  const revision = last.revision + 1;
+  if (keepsHistory) connection.change(keepVersions, [tenant, revision]);
   connection.change(writeChanged, [tenant, revision]);
   if (removed > 0) {
     connection.change('delete from subscription where tenant_id = $1 and id in (select id from temp.removed)', [
@@ -96,7 +104,14 @@ function write({ inserted, updated, removed }: ReplaceCounts, revision: number):
   if (inserted > 0) connection.change(removeTombstonesOfInserted, [tenant]);
   const work = changes > countedChangesMax ? recount() : countChanges(connection.all(readChanges, []).map(toRowChange));
   countOnSqlite(connection, tenant, work);
-  connection.change(setRevision, [tenant, revision]);
+  for (const statement of commitRevision({
+    tenant,
+    last: last.row,
+    keepsHistory,
+    importId,
+    versions: updated + removed,
+  }))
+    connection.change(...statement);
 }
 
 const stageRow = `insert or replace into temp.staged (${columnNames()}) values (${valuePlaceholders(1)})`;
@@ -109,6 +124,11 @@ const findChanged = `insert into temp.changed (id, is_new, ${countedNames.join('
 const findRemoved = `insert into temp.removed (${countedColumns})
   select ${countedColumns} from main.subscription as s
   where tenant_id = $1 and not exists (select 1 from temp.staged as t where t.id = s.id)`;
+
+const keepVersions = `insert into subscription_version (${versionColumns})
+  select s.tenant_id, $2, s.revision, ${columnNames('s')}
+  from (select id from temp.changed where not is_new union all select id from temp.removed) as c
+  cross join main.subscription as s on s.tenant_id = $1 and s.id = c.id`;
 
 const writeChanged = `insert into subscription (tenant_id, revision, ${columnNames()})
   select $1, $2, ${columnNames('t')}
@@ -134,4 +154,7 @@ export type ReplacementRequest =
 export interface ReplacementStart {
   readonly file: string;
   readonly tenant: TenantId;
+  /** Whether former versions of changed records are kept. */
+  readonly keepsHistory: boolean;
+  readonly importId: string | undefined;
 }

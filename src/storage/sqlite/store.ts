@@ -49,15 +49,21 @@ import type { TenantChange } from './writer-thread.ts';
  * that acknowledged writes survive a crash of the process and a power failure. Several processes
  * may share the folder.
  */
-export function openSqliteStore(folder: string, operationMs = operationMsDefault): Store {
+export function openSqliteStore(folder: string, options: SqliteOptions = {}): Store {
   const file = prepareFolder(folder);
   const use = lockShared(file);
   try {
-    return new SqliteStore(openShared(file, operationMs, use), undefined);
+    return new SqliteStore(openShared(file, options, use), undefined);
   } catch (error) {
     use.release();
     throw error;
   }
+}
+
+interface SqliteOptions {
+  readonly operationMs?: number;
+  /** Whether former versions of changed records are kept; true when omitted. */
+  readonly keepsHistory?: boolean;
 }
 
 /** Connections and locks shared by all views of a store (`within`). */
@@ -65,6 +71,7 @@ interface SharedConnections {
   readonly file: string;
   /** How long a write without a deadline waits for another process's write, in milliseconds. */
   readonly operationMs: number;
+  readonly keepsHistory: boolean;
   readonly use: UseLock;
   readonly connection: SqliteConnection;
   readonly writer: SqliteWriter;
@@ -76,13 +83,18 @@ interface SharedConnections {
   changeMark: number | undefined;
 }
 
-function openShared(file: string, operationMs: number, use: UseLock): SharedConnections {
+function openShared(
+  file: string,
+  { operationMs = operationMsDefault, keepsHistory = true }: SqliteOptions,
+  use: UseLock,
+): SharedConnections {
   const connection = new SqliteConnection(file, sqliteOpenWaitMs);
   connection.run('pragma journal_mode = wal; pragma busy_timeout = 0');
   connection.run(writerPragmas);
   return {
     file,
     operationMs,
+    keepsHistory,
     use,
     connection,
     writer: new SqliteWriter(file, connection),
@@ -138,12 +150,14 @@ class SqliteStore implements Store {
     tenant: TenantId,
     rows: readonly SubscriptionRow[],
     resumePoint?: ResumePoint | 'finished',
+    importId?: string,
   ): Promise<LoadCounts> {
-    return this.#change({ kind: 'load', tenant, rows, resumePoint });
+    return this.#change({ kind: 'load', tenant, rows, resumePoint, importId });
   }
 
-  async openReplacement(tenant: TenantId): Promise<Replacement> {
-    return openReplacement(this.#shared.file, tenant);
+  async openReplacement(tenant: TenantId, importId?: string): Promise<Replacement> {
+    const { file, keepsHistory } = this.#shared;
+    return openReplacement({ file, tenant, keepsHistory, importId });
   }
 
   async lockImport(tenant: TenantId): Promise<ImportLock | undefined> {
@@ -305,7 +319,8 @@ class SqliteStore implements Store {
   }
 
   #change<T>(change: TenantChange): Promise<T> {
-    return this.#shared.writer.change(change, this.#deadline ?? performance.now() + changeMsMax);
+    const { writer, keepsHistory } = this.#shared;
+    return writer.change({ ...change, keepsHistory }, this.#deadline ?? performance.now() + changeMsMax);
   }
 }
 
@@ -318,8 +333,7 @@ const createMigrationTable =
  * Opens a replacement on the embedded store in its own thread: the final comparison takes seconds,
  * during which the main thread keeps serving requests.
  */
-function openReplacement(file: string, tenant: TenantId): Replacement {
-  const start: ReplacementStart = { file, tenant };
+function openReplacement(start: ReplacementStart): Replacement {
   const thread = new SqliteThread<ReplacementRequest>(new URL('./replacement-thread.ts', import.meta.url), start);
   return {
     add: (rows) => thread.request({ kind: 'add', rows }),

@@ -3,20 +3,20 @@ import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } f
 import { countedColumns, toCountedRow } from '../counts/span.ts';
 import type { OrderKey } from '../order-key.ts';
 import { repairSubscriptions } from '../records/repair.ts';
-import type { LoadCounts, ResumePoint, TenantId } from '../store.ts';
+import type { LoadCounts, ResumePoint, Row, TenantId } from '../store.ts';
 import {
   columnNames,
   rowColumns,
   rowValues,
   type SubscriptionRow,
   selectAnyTombstone,
-  selectRevision,
-  setRevision,
   valuePlaceholders,
+  versionColumns,
 } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/delete-tenant.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
 import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
+import { commitRevision, erasedRanges, type RevisionCommit, selectRevision } from '../tables/revision.ts';
 import { nextWaitMs, SqliteConnection, writerPragmas } from './connection.ts';
 import { countOnSqlite } from './run-count.ts';
 import { serveRequests } from './thread.ts';
@@ -43,35 +43,36 @@ serveRequests<WriteRequest>((request) => {
   return connection.commitAfter(() => change(request));
 });
 
-function change(request: TenantChange): LoadCounts | number | undefined {
+function change(request: TenantChange & ChangeOptions): LoadCounts | number | undefined {
   switch (request.kind) {
     case 'load':
       return loadRows(request);
     case 'delete':
-      return deleteRows(request.tenant, request.ids);
+      return deleteRows(request);
     case 'erase':
       return eraseRows(request.tenant, request.limit);
     case 'sweep':
-      return sweepTombstones(request.tenant, request.revision, request.limit);
+      return sweepTombstones(request);
     case 'recount':
-      recountRows(request.tenant, request.nowSeconds);
+      recountRows(request);
       return undefined;
   }
 }
 
-type Load = TenantChange & { readonly kind: 'load' };
+/** One kind of change, with the options of the store. */
+type Change<Kind extends TenantChange['kind']> = TenantChange & ChangeOptions & { readonly kind: Kind };
 
-function loadRows(load: Load): LoadCounts {
+function loadRows(load: Change<'load'>): LoadCounts {
   const { tenant, rows, resumePoint } = load;
-  const revision = nextRevision(tenant);
+  const last = readLast(tenant);
   const [anyTombstone] = connection.all(selectAnyTombstone, [tenant]);
   const storedLast = toLastKey(connection.first(selectLastKey, [tenant]));
-  const changes = writeRows(load, revision);
+  const changes = writeRows(load, last.next);
   // a row that already existed has no tombstone
   const inserted = changes.filter(({ before }) => before === undefined);
   if (anyTombstone !== undefined)
     for (const { after } of inserted) connection.change(removeTombstone, [tenant, after?.id ?? '']);
-  recordChanges(tenant, changes, revision, storedLast);
+  recordChanges(load, changes, last, storedLast);
   const counts = countLoaded(rows.length, changes);
   if (resumePoint !== undefined) connection.change(...resumePointStatement(tenant, addLoaded(resumePoint, counts)));
   return counts;
@@ -81,14 +82,15 @@ function loadRows(load: Load): LoadCounts {
  * Inserts or updates rows, in the order of most indexes; equal rows stay as they are. While every
  * row of an import is new, none is looked up first.
  */
-function writeRows({ tenant, rows, resumePoint }: Load, revision: number): readonly RowChange[] {
+function writeRows(load: Change<'load'>, revision: number): readonly RowChange[] {
+  const { tenant, rows, resumePoint } = load;
   const isLookedUp = !expectsOnlyNewRows(resumePoint);
   const changes: RowChange[] = [];
   for (const row of rows.toSorted(compareRows)) {
     const isSame = isLookedUp && connection.first(selectSame, [tenant, row.id, row.record, row.email]) !== undefined;
     if (isSame) continue;
     if (connection.change(insertIfNew, [tenant, revision, ...rowValues(row)]) === 1) changes.push({ after: row });
-    else changes.push(...updateRow(tenant, row, revision));
+    else changes.push(...updateRow(load, row, revision));
   }
   return changes;
 }
@@ -100,10 +102,15 @@ const compareRows = (a: SubscriptionRow, b: SubscriptionRow): number =>
  * Assigns only the columns that differ, so that only their indexes change. Returns the change, if
  * there is one.
  */
-function updateRow(tenant: TenantId, row: SubscriptionRow, revision: number): readonly RowChange[] {
+function updateRow(
+  { tenant, keepsHistory }: Change<'load'>,
+  row: SubscriptionRow,
+  revision: number,
+): readonly RowChange[] {
   const stored = connection.first(selectRow, [tenant, row.id]) ?? {};
   const differing = rowColumns.filter(({ name, read }) => stored[name] !== read(row));
   if (differing.length === 0) return [];
+  if (keepsHistory && Number(stored.revision) < revision) keepVersion(tenant, stored, revision);
   const assigned = differing.map(({ name }, index) => `${name} = $${index + 4}`);
   connection.change(
     `update subscription set ${['revision = $3', ...assigned].join(', ')} where tenant_id = $1 and id = $2`,
@@ -112,12 +119,24 @@ function updateRow(tenant: TenantId, row: SubscriptionRow, revision: number): re
   return [{ before: toCountedRow(stored), after: row }];
 }
 
-function deleteRows(tenant: TenantId, ids: readonly string[]): number {
-  const revision = nextRevision(tenant);
+/** Keeps a row as it is stored, until a revision that changes it. */
+function keepVersion(tenant: TenantId, { revision: from = 0, ...stored }: Row, until: number): void {
+  connection.change(insertVersion, [tenant, until, from, ...rowColumns.map(({ name }) => stored[name] ?? null)]);
+}
+
+function deleteRows(change: Change<'delete'>): number {
+  const { tenant, ids, keepsHistory } = change;
+  const last = readLast(tenant);
   const removed = ids.flatMap((id) => connection.all(deleteRow, [tenant, id]));
-  for (const { id } of removed) connection.change(insertTombstone, [tenant, String(id), revision]);
+  for (const { id } of removed) connection.change(insertTombstone, [tenant, String(id), last.next]);
+  const versions = ids.flatMap((id) => connection.all(eraseVersions, [tenant, id]));
   const changes = removed.map((row) => ({ before: toCountedRow(row) }));
-  recordChanges(tenant, changes, revision);
+  if (changes.length > 0) countOnSqlite(connection, tenant, countChanges(changes));
+  // also if only versions are erased: a response with them must not be cached any longer
+  if (removed.length + versions.length > 0) commit(change, last, { versions: -versions.length });
+  if (keepsHistory)
+    for (const { from, until, n } of erasedRanges([...removed, ...versions], last.next))
+      connection.change(addErasure, [tenant, from, until, n]);
   return removed.length;
 }
 
@@ -129,28 +148,53 @@ function eraseRows(tenant: TenantId, limit: number): number {
   return 0;
 }
 
-function sweepTombstones(tenant: TenantId, revision: number, limit: number): number {
+function sweepTombstones(change: Change<'sweep'>): number {
+  const { tenant, revision, limit } = change;
   const removed = connection.all(removeOldTombstones, [tenant, revision, limit]).length;
-  if (removed > 0) connection.change(setSweptRevision, [tenant, nextRevision(tenant), revision]);
+  if (removed === 0) return 0;
+  connection.change(setSweptRevision, [tenant, revision]);
+  commit(change, readLast(tenant));
   return removed;
 }
 
-function recountRows(tenant: TenantId, nowSeconds: number): void {
-  const revision = countOnSqlite(connection, tenant, repairSubscriptions(nowSeconds));
-  connection.change(setRevision, [tenant, revision]);
+function recountRows(change: Change<'recount'>): void {
+  const last = readLast(change.tenant);
+  const repaired = countOnSqlite(connection, change.tenant, repairSubscriptions(change));
+  commit(change, last, repaired);
 }
 
 /** Updates the counts and the revision in the transaction that changed the rows. */
-function recordChanges(tenant: TenantId, changes: readonly RowChange[], revision: number, storedLast?: OrderKey): void {
+function recordChanges(
+  load: Change<'load'>,
+  changes: readonly RowChange[],
+  last: LastRevision,
+  storedLast: OrderKey,
+): void {
   if (changes.length === 0) return;
-  countOnSqlite(connection, tenant, countChanges(changes, storedLast));
-  connection.change(setRevision, [tenant, revision]);
+  countOnSqlite(connection, load.tenant, countChanges(changes, storedLast));
+  commit(load, last, { versions: changes.filter(({ before }) => before !== undefined).length });
 }
 
-/** The tenant's revision after this transaction, if it changes anything. */
-function nextRevision(tenant: TenantId): number {
-  const [row] = connection.all(selectRevision, [tenant]);
-  return Number(row?.revision ?? 0) + 1;
+/** The last revision of a tenant, and the one after it. */
+interface LastRevision {
+  readonly row: Row;
+  readonly next: number;
+}
+
+function readLast(tenant: TenantId): LastRevision {
+  const row = connection.first(selectRevision, [tenant]) ?? { revision: 0 };
+  return { row, next: Number(row.revision) + 1 };
+}
+
+function commit(
+  change: TenantChange & ChangeOptions,
+  { row: last, next: revision }: LastRevision,
+  how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions'> = {},
+): void {
+  const { tenant, keepsHistory } = change;
+  const importId = change.kind === 'load' ? change.importId : undefined;
+  for (const statement of commitRevision({ tenant, last, revision, keepsHistory, importId, ...how }))
+    connection.change(...statement);
 }
 
 const insertIfNew = `insert into subscription (tenant_id, revision, ${columnNames()})
@@ -159,9 +203,18 @@ const insertIfNew = `insert into subscription (tenant_id, revision, ${columnName
 const selectSame =
   'select 1 as same from subscription where tenant_id = $1 and id = $2 and record = $3 and email is $4';
 
-const selectRow = `select ${columnNames()} from subscription where tenant_id = $1 and id = $2`;
+const selectRow = `select ${columnNames()}, revision from subscription where tenant_id = $1 and id = $2`;
 
-const deleteRow = `delete from subscription where tenant_id = $1 and id = $2 returning ${countedColumns}`;
+const insertVersion = `insert into subscription_version (${versionColumns}) values ($1, $2, $3, ${valuePlaceholders(4)})`;
+
+const deleteRow = `delete from subscription where tenant_id = $1 and id = $2
+  returning ${countedColumns}, revision as from_revision`;
+
+const eraseVersions =
+  'delete from subscription_version where tenant_id = $1 and id = $2 returning from_revision, until_revision';
+
+const addErasure = `insert into subscription_erasure as e (tenant_id, from_revision, until_revision, n) values ($1, $2, $3, $4)
+  on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + excluded.n`;
 
 const insertTombstone = `insert into subscription_tombstone (tenant_id, id, revision) values ($1, $2, $3)
   on conflict (tenant_id, id) do update set revision = excluded.revision`;
@@ -179,15 +232,23 @@ export type TenantChange =
       readonly tenant: TenantId;
       readonly rows: readonly SubscriptionRow[];
       readonly resumePoint: ResumePoint | 'finished' | undefined;
+      readonly importId: string | undefined;
     }
   | { readonly kind: 'delete'; readonly tenant: TenantId; readonly ids: readonly string[] }
   | { readonly kind: 'erase'; readonly tenant: TenantId; readonly limit: number }
   | { readonly kind: 'sweep'; readonly tenant: TenantId; readonly revision: number; readonly limit: number }
   | { readonly kind: 'recount'; readonly tenant: TenantId; readonly nowSeconds: number };
 
+/** How a store changes subscriptions. */
+export interface ChangeOptions {
+  /** Whether former versions of changed records are kept. */
+  readonly keepsHistory: boolean;
+}
+
 export type WriteRequest =
-  | (TenantChange & {
-      /** How long to wait for another process's write, in milliseconds. */
-      readonly waitMs: number;
-    })
+  | (TenantChange &
+      ChangeOptions & {
+        /** How long to wait for another process's write, in milliseconds. */
+        readonly waitMs: number;
+      })
   | { readonly kind: 'checkpoint' };

@@ -3,7 +3,7 @@ import { inSpan } from '../../tracing/span.ts';
 import { before } from '../deadline.ts';
 import { nextWaitMs, type SqliteConnection } from './connection.ts';
 import { SqliteThread } from './thread.ts';
-import type { TenantChange, WriteRequest, WriterStart } from './writer-thread.ts';
+import type { ChangeOptions, TenantChange, WriteRequest, WriterStart } from './writer-thread.ts';
 
 /**
  * Number of writes on the main thread after which the writer thread copies the write-ahead log into
@@ -61,7 +61,7 @@ export class SqliteWriter {
    * Runs a change of subscriptions on the thread, in one transaction that is durable when the
    * promise resolves. The caller knows the type of the result.
    */
-  change<T>(change: TenantChange, deadline: number): Promise<T> {
+  change<T>(change: TenantChange & ChangeOptions, deadline: number): Promise<T> {
     return this.#inTurn(() =>
       inSpan(`writer ${change.kind}`, () =>
         this.#request({ ...change, waitMs: Math.max(0, deadline - performance.now()) }),

@@ -57,6 +57,15 @@ export const eraseStatements: readonly TenantSql[] = [
   `delete from subscription_tombstone where tenant_id = $1 and id in (
      select id from subscription_tombstone where tenant_id = $1 limit $2
    ) returning 1 as erased`,
+  `delete from subscription_version where tenant_id = $1 and (id, until_revision) in (
+     select id, until_revision from subscription_version where tenant_id = $1 limit $2
+   ) returning 1 as erased`,
+  `delete from subscription_commit where tenant_id = $1 and revision in (
+     select revision from subscription_commit where tenant_id = $1 limit $2
+   ) returning 1 as erased`,
+  `delete from subscription_erasure where tenant_id = $1 and (from_revision, until_revision) in (
+     select from_revision, until_revision from subscription_erasure where tenant_id = $1 limit $2
+   ) returning 1 as erased`,
   `delete from import_rejection where tenant_id = $1 and import_id in (
      select import_id from import_rejection where tenant_id = $1 limit $2
    ) returning 1 as erased`,

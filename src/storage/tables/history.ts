@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { directoryStatement, type Store, type TenantId, type TenantReader } from '../store.ts';
+import { isHistoryKept } from './revision.ts';
 
 /** A tenant's history as of a reader's snapshot. */
 export interface TenantHistory {
@@ -14,16 +15,35 @@ export interface TenantHistory {
    * be updated by changes.
    */
   readonly sweptRevision: number;
+  /** The past that can be read; absent if only the present can. Times are UTC epoch seconds. */
+  readonly kept?: {
+    /** The oldest revision that can be read, and since when it was current at the latest. */
+    readonly from: number;
+    readonly fromSeconds: number;
+    /** When the tenant's revision was committed. */
+    readonly lastSeconds: number;
+  };
 }
 
 export async function readHistory(reader: TenantReader): Promise<TenantHistory> {
   const [row] = await reader.all(
-    'select revision, created_at, swept_revision from (select id as tenant_id, revision, created_at, swept_revision from tenant) as t where tenant_id = $1',
+    `select * from (
+       select id as tenant_id, revision, created_at, swept_revision,
+         history_from, history_from_at, history_revision, history_at from tenant
+     ) as t where tenant_id = $1`,
   );
-  const [revision, createdAt, sweptRevision] = [row?.revision, row?.created_at, row?.swept_revision].map((value) =>
-    Number(value ?? 0),
-  ) as [number, number, number];
-  return { revision, createdAt, sweptRevision };
+  const numberOf = (name: string): number => Number(row?.[name] ?? 0);
+  const kept = {
+    from: numberOf('history_from'),
+    fromSeconds: numberOf('history_from_at'),
+    lastSeconds: numberOf('history_at'),
+  };
+  return {
+    revision: numberOf('revision'),
+    createdAt: numberOf('created_at'),
+    sweptRevision: numberOf('swept_revision'),
+    ...(row !== undefined && isHistoryKept(row) && { kept }),
+  };
 }
 
 /** Revisions reserved per second: more than any store can commit. */
@@ -100,19 +120,19 @@ async function sweepTenant(store: Store, tenant: TenantId, revision: number): Pr
   }
 }
 
-const noteRevisions = `insert into tenant_revision (tenant_id, day, revision)
+export const noteRevisions = `insert into tenant_revision (tenant_id, day, revision)
   select id, cast($1 as bigint), revision from tenant where deletion_started_at is null on conflict do nothing`;
 
 const selectDue =
   'select tenant_id, max(revision) as revision from tenant_revision where day <= $1 group by tenant_id order by tenant_id';
 
-const forgetDays = 'delete from tenant_revision where day <= $1';
+export const forgetDays = 'delete from tenant_revision where day <= $1';
 
 /** Removes up to `$3` tombstones with a revision up to `$2`; returns the id of each. */
 export const removeOldTombstones = `delete from subscription_tombstone where tenant_id = $1 and id in (
     select id from subscription_tombstone where tenant_id = $1 and revision <= $2 order by revision, id limit $3
   ) returning id`;
 
-/** Sets the revision to `$2` and records that tombstones up to `$3` are no longer complete. */
-export const setSweptRevision = `update tenant set revision = $2,
-  swept_revision = case when swept_revision > $3 then swept_revision else $3 end where id = $1`;
+/** Records that tombstones up to `$2` are no longer complete. */
+export const setSweptRevision =
+  'update tenant set swept_revision = case when swept_revision > $2 then swept_revision else $2 end where id = $1';

@@ -1,0 +1,86 @@
+import type { Row, SqlValue } from '../store.ts';
+
+// The statements by which a change of a tenant's subscriptions becomes the tenant's next revision,
+// and part of its history (docs/decisions/changes.md#history).
+
+/** Reads what the next revision of a tenant continues. */
+export const selectRevision =
+  'select revision, history_from, history_from_at, history_revision, history_at from tenant where id = $1';
+
+/** A statement and its values. */
+type BoundStatement = readonly [sql: string, values: readonly SqlValue[]];
+
+export interface RevisionCommit {
+  readonly tenant: string;
+  /** The row that `selectRevision` read in this transaction, with the tenant locked. */
+  readonly last: Row;
+  /** The new revision, if it is not the one after the last. */
+  readonly revision?: number;
+  /** Whether this program keeps former versions of changed records. */
+  readonly keepsHistory: boolean;
+  /** Whether no earlier revision can be read any more. */
+  readonly beginsHistory?: boolean;
+  readonly importId?: string | undefined;
+  /** Versions that the change added; negative if it removed some. */
+  readonly versions?: number;
+}
+
+/**
+ * Statements that make a change the tenant's next revision. Its commit time is the current time, or
+ * that of the last revision if the clock was set back: times grow with revisions. The history goes
+ * on only if the last revision is part of it; otherwise a program that keeps none has changed
+ * records since, and it begins again.
+ */
+export function commitRevision({
+  tenant,
+  last,
+  revision = Number(last.revision) + 1,
+  keepsHistory,
+  beginsHistory = false,
+  importId,
+  versions = 0,
+}: RevisionCommit): readonly BoundStatement[] {
+  if (!keepsHistory) return [[setRevision, [tenant, revision]]];
+  const now = Math.floor(Date.now() / 1000);
+  if (beginsHistory) return [[setKeptRevision, [tenant, revision, revision, now, now, versions]]];
+  const goesOn = isHistoryKept(last);
+  const at = goesOn ? Math.max(now, Number(last.history_at)) : now;
+  const from = goesOn ? [Number(last.history_from), Number(last.history_from_at)] : [Number(last.revision), at];
+  return [
+    [setKeptRevision, [tenant, revision, ...from, at, versions]],
+    [insertCommit, [tenant, revision, at, importId ?? null]],
+  ];
+}
+
+/** Whether the tenant's last revision is part of its history. */
+export const isHistoryKept = ({ revision, history_revision: kept = null }: Row): boolean =>
+  kept !== null && Number(kept) === Number(revision);
+
+const setRevision = 'update tenant set revision = $2 where id = $1';
+
+const setKeptRevision = `update tenant set revision = $2, history_from = $3, history_from_at = $4,
+  history_revision = $2, history_at = $5, history_rows = history_rows + $6 where id = $1`;
+
+const insertCommit =
+  'insert into subscription_commit (tenant_id, revision, committed_at, import_id) values ($1, $2, $3, $4) on conflict do nothing';
+
+/** The revisions in which some erased records were current. */
+export interface ErasedRange {
+  readonly from: number;
+  readonly until: number;
+  readonly n: number;
+}
+
+/**
+ * Adds up erased versions, of which nothing but their revisions may stay. Rows have `from_revision`
+ * and perhaps `until_revision`; without it, the record was current until `revision`.
+ */
+export function erasedRanges(rows: readonly Row[], revision: number): readonly ErasedRange[] {
+  const ranges = rows.map(({ from_revision: from, until_revision: until }) => ({
+    from: Number(from),
+    until: Number(until ?? revision),
+  }));
+  return [...Map.groupBy(ranges, ({ from, until }) => `${from} ${until}`).values()].flatMap(([range, ...others]) =>
+    range === undefined ? [] : [{ ...range, n: 1 + others.length }],
+  );
+}
