@@ -1,43 +1,53 @@
 import { reportPaths } from '../contract/report.ts';
 import type { Api } from './api.ts';
 import type { CallOptions } from './options.ts';
-import type { ChangesPage, SubscriptionChange } from './records.ts';
+import type { Instant } from './query.ts';
+import type { ChangeKind, ChangeOf, ChangesPage } from './records.ts';
 
 /** Options of reading changes. */
-export interface ChangesOptions extends CallOptions {
+export interface ChangesOptions<Before extends boolean = false> extends CallOptions {
+  /** Whether each change has its kind, its time, and the record as it was. */
+  readonly before?: Before | undefined;
+  /** Only changes of these kinds. A page may then be empty before the last one. */
+  readonly kind?: ChangeKind | readonly ChangeKind[] | undefined;
   /**
    * Maximum number of changes per page; by default 1,000, or the service's limit if it is lower.
    */
   readonly size?: number | undefined;
 }
 
-interface ChangesBody {
-  readonly changes: SubscriptionChange[];
+interface ChangesBody<Change> {
+  readonly changes: Change[];
   readonly next: string;
   readonly has_more: boolean;
 }
 
 /** Yields pages of changes until the copy is up to date; there is always at least one page. */
-export async function* listChanges(
+export async function* listChanges<Before extends boolean = false>(
   api: Api,
-  since: string | undefined,
-  options: ChangesOptions,
-): AsyncGenerator<ChangesPage, void, undefined> {
-  let page: ChangesPage | undefined;
+  since: Instant | undefined,
+  options: ChangesOptions<Before>,
+): AsyncGenerator<ChangesPage<ChangeOf<Before>>, void, undefined> {
+  let page: ChangesPage<ChangeOf<Before>> | undefined;
   do {
     page = await readChanges(api, page?.next ?? since, options);
     yield page;
   } while (page.hasMore);
 }
 
-/** Returns the page of changes after a change token. */
-export async function readChanges(
+/** Returns the page of changes after a change token or an instant. */
+export async function readChanges<Before extends boolean = false>(
   api: Api,
-  since: string | undefined,
-  { size, ...options }: ChangesOptions,
-): Promise<ChangesPage> {
+  since: Instant | undefined,
+  { size, before, kind, ...options }: ChangesOptions<Before>,
+): Promise<ChangesPage<ChangeOf<Before>>> {
+  const query = { since, before: before || undefined, kind };
   const read = (wanted: number | undefined) =>
-    api.json<ChangesBody>(reportPaths.listSubscriptionChanges, { query: { since, size: wanted } }, options);
+    api.json<ChangesBody<ChangeOf<Before>>>(
+      reportPaths.listSubscriptionChanges,
+      { query: { ...query, size: wanted } },
+      options,
+    );
   const { body } = await (size === undefined ? api.widest(read) : read(size));
   return { changes: body.changes, next: body.next, hasMore: body.has_more };
 }

@@ -6,12 +6,14 @@ import { type ExportOptions, exportSubscriptions, type SubscriptionExport } from
 import { type FollowOptions, followChanges } from './follow.ts';
 import { createList, type ListOptions, type SubscriptionList } from './list.ts';
 import type { CallOptions, ClientOptions, TokenSourceOptions } from './options.ts';
-import type { ExportQuery, SubscriptionQuery, SummaryQuery } from './query.ts';
+import type { ExportQuery, Instant, Moment, SubscriptionQuery, SummaryQuery } from './query.ts';
 import {
+  type ChangeOf,
   type ChangesPage,
   parseSubscription,
   type RecordOf,
   type Subscription,
+  type SubscriptionHistory,
   type SubscriptionSummary,
 } from './records.ts';
 import { requireSecureUrl, Sender } from './sender.ts';
@@ -42,11 +44,17 @@ export interface SubreportClient {
     options?: ListOptions<Parse>,
   ): SubscriptionList<RecordOf<Parse>>;
 
-  /** Returns one record by its id. Rejects with `ApiError` `NOT_FOUND` if there is none. */
+  /**
+   * Returns one record by its id, as it is or as it was at a moment. Rejects with `ApiError`
+   * `NOT_FOUND` if there is none.
+   */
   subscription<Parse extends boolean = false>(
     id: string,
-    options?: Omit<ListOptions<Parse>, 'checkpoint'>,
+    options?: Omit<ListOptions<Parse>, 'checkpoint'> & { readonly 'as-of'?: Moment | undefined },
   ): Promise<RecordOf<Parse>>;
+
+  /** Returns the kept versions of one record, newest first. */
+  history(id: string, options?: CallOptions): Promise<SubscriptionHistory>;
 
   /**
    * Returns the whole report from one snapshot as a stream of CSV or NDJSON. By default, the stream
@@ -69,13 +77,16 @@ export interface SubreportClient {
   summary(query?: SummaryQuery, options?: CallOptions): Promise<SubscriptionSummary>;
 
   /**
-   * Yields pages of changes after a change token until the copy is up to date; without a token, all
-   * changes from the beginning; with `now`, one empty page with the current change token. There is
+   * Yields pages of changes after a change token, or after an instant, until the copy is up to date;
+   * without a token, all changes from the beginning; with `now`, one empty page with the current change token. There is
    * always at least one page, which is empty if nothing changed. Rejects with `ApiError`
    * `RESYNC_REQUIRED` if the token is no longer valid: then read everything again, without a token,
    * into an empty copy.
    */
-  changes(since?: string, options?: ChangesOptions): AsyncGenerator<ChangesPage, void, undefined>;
+  changes<Before extends boolean = false>(
+    since?: Instant,
+    options?: ChangesOptions<Before>,
+  ): AsyncGenerator<ChangesPage<ChangeOf<Before>>, void, undefined>;
 
   /**
    * Calls `onPage` with each page of changes until the signal is aborted. The promise then resolves
@@ -141,10 +152,12 @@ export function createReader(api: Api, clock: Clock): ReportReader {
   return {
     subscriptions: (query = {}, given) => list(query, query.email !== undefined, given),
     search: (query, given) => list(query, true, given),
-    subscription: async (id, given = {}) => {
-      const path = reportPaths.getSubscription.replace('{id}', encodeURIComponent(id));
-      return converterOf(given)((await api.json<Subscription>(path, {}, given)).body);
+    subscription: async (id, { 'as-of': asOf, ...given } = {}) => {
+      const path = pathOf(reportPaths.getSubscription, id);
+      return converterOf(given)((await api.json<Subscription>(path, { query: { 'as-of': asOf } }, given)).body);
     },
+    history: async (id, given = {}) =>
+      (await api.json<SubscriptionHistory>(pathOf(reportPaths.getSubscriptionHistory, id), {}, given)).body,
     export: (query, given) => exportSubscriptions(api, query, given),
     summary: async (query = {}, given = {}) =>
       (await api.json<SubscriptionSummary>(reportPaths.getSubscriptionSummary, { query: withoutEmail(query) }, given))
@@ -153,6 +166,8 @@ export function createReader(api: Api, clock: Clock): ReportReader {
     follow: (given) => followChanges(api, given, clock),
   };
 }
+
+const pathOf = (path: string, id: string): string => path.replace('{id}', encodeURIComponent(id));
 
 function converterOf<Parse extends boolean>({ parse }: Pick<ListOptions<Parse>, 'parse'>) {
   return (record: Subscription) => (parse === true ? parseSubscription(record) : record) as RecordOf<Parse>;

@@ -32,6 +32,8 @@ export type {
 export type {
   ExportQuery,
   Instant,
+  Moment,
+  OrderedQuery,
   SubscriptionFilters,
   SubscriptionQuery,
   SubscriptionSort,
@@ -39,7 +41,10 @@ export type {
   SummaryQuery,
 } from './query.ts';
 export {
+  type ChangeKind,
+  type ChangeOf,
   type ChangesPage,
+  type DescribedChange,
   isRemoved,
   type ParsedSubscription,
   type Product,
@@ -49,8 +54,10 @@ export {
   type RemovedSubscription,
   type Subscription,
   type SubscriptionChange,
+  type SubscriptionHistory,
   type SubscriptionStatus,
   type SubscriptionSummary,
+  type SubscriptionVersion,
   type SummaryCount,
 } from './records.ts';
 export { type AccessToken, TokenSource } from './token-source.ts';

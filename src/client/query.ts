@@ -32,15 +32,24 @@ export interface SubscriptionFilters {
 }
 
 /** The filters and the order of a report. */
-export interface ExportQuery extends SubscriptionFilters {
+export interface OrderedQuery extends SubscriptionFilters {
   /** An email address or identifier, which is sent in a request body, never in a URL. */
   readonly email?: string | undefined;
   /** `createdDate` by default. */
   readonly sort?: SubscriptionSort | undefined;
 }
 
+/** A moment of the past: an instant, or a revision. */
+export type Moment = Instant | number;
+
+/** The filters and the order of a whole report. */
+export interface ExportQuery extends OrderedQuery {
+  /** The report as it was at this moment, as the service knew it then. */
+  readonly 'as-of'?: Moment | undefined;
+}
+
 /** The filters, order and position of a report. */
-export interface SubscriptionQuery extends ExportQuery {
+export interface SubscriptionQuery extends OrderedQuery {
   /**
    * Records per page, 1 to 1,000 unless the operator has set other limits. By default 20 for
    * `page()`, and 1,000 or the service's limit where the list reads all pages.
@@ -60,6 +69,8 @@ export type SummaryDimension = 'status' | 'product-id' | 'plan-id' | 'auto-renew
  * `search({ email }).total()`.
  */
 export interface SummaryQuery extends SubscriptionFilters {
+  /** The counts as they were at this moment, as the service knew it then. */
+  readonly 'as-of'?: Moment | undefined;
   /** All but `day` and `month` by default. */
   readonly by?: SummaryDimension | readonly SummaryDimension[] | undefined;
 }

@@ -68,9 +68,42 @@ export function isRemoved(change: SubscriptionChange): change is RemovedSubscrip
   return 'removed' in change;
 }
 
+/** What happened to a record since a moment. */
+export type ChangeKind = 'added' | 'changed' | 'removed';
+
+/** A change with what happened, and the record as it was: the changes of `before: true`. */
+export type DescribedChange = SubscriptionChange & {
+  kind: ChangeKind;
+  /** When the change was committed; absent if that was before the kept history. */
+  committed_at?: string;
+  /** The record at the moment in `since`; absent if it was added, or erased later. */
+  before?: Subscription;
+};
+
+/** The changes of a call. */
+export type ChangeOf<Before extends boolean> = Before extends true ? DescribedChange : SubscriptionChange;
+
+/** A version of a record, or its removal. */
+export interface SubscriptionVersion {
+  /** The revision that made it. */
+  readonly revision: number;
+  /** When it was committed; absent if that was before the kept history. */
+  readonly committed_at?: string;
+  /** The import that made it. */
+  readonly import_id?: string;
+  readonly record?: Subscription;
+  readonly removed?: true;
+}
+
+/** The kept versions of one record, newest first. */
+export interface SubscriptionHistory {
+  readonly id: string;
+  readonly versions: readonly SubscriptionVersion[];
+}
+
 /** A page of changes. Apply them in this order. */
-export interface ChangesPage {
-  readonly changes: readonly SubscriptionChange[];
+export interface ChangesPage<Change = SubscriptionChange> {
+  readonly changes: readonly Change[];
   /** The change token to continue from. Store it together with the applied changes. */
   readonly next: string;
   /** Whether more changes are available now. If false, the copy is up to date. */

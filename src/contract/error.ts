@@ -13,6 +13,7 @@ const titles: Readonly<Record<ErrorCode, string>> = {
   REQUEST_TIMEOUT: 'The request did not arrive in time',
   CONFLICT: 'The present state of the resource does not allow this',
   RESYNC_REQUIRED: 'The change token is no longer valid',
+  HISTORY_NOT_KEPT: 'The history does not reach back to this moment',
   PAYLOAD_TOO_LARGE: 'The request body is too large',
   URI_TOO_LONG: 'The request URL is too long',
   UNSUPPORTED_MEDIA_TYPE: 'The media type of the request body is not supported',

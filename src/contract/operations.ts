@@ -39,7 +39,15 @@ export const operations = {
     path: reportPaths.getSubscription,
     tag: 'report',
     summary: 'Get one subscription',
-    description: 'Returns one of your data subscriptions by its id.',
+    description: 'Returns one of your data subscriptions by its id, as it is or as it was.',
+  },
+  getSubscriptionHistory: {
+    method: 'GET',
+    path: reportPaths.getSubscriptionHistory,
+    tag: 'report',
+    summary: 'Get the history of one subscription',
+    description:
+      'Returns the versions of one of your data subscriptions that the service has kept, newest first: when each was committed, and by which import. Versions are kept for a number of days that the operator sets.',
   },
   searchSubscriptions: {
     method: 'POST',

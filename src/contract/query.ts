@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { durationDaysMax, durationPattern } from './duration.ts';
+import { exportAsOf } from './history.ts';
 import { ProductId } from './product.ts';
 import { formatWords, type PageLimits } from './report.ts';
 import { AutoRenew, Iccid, knownStatuses, statusWord } from './subscription.ts';
@@ -136,6 +137,7 @@ const answerParameters = {
     'x-rule': 'true or false',
     examples: ['true'],
   }),
+  'as-of': exportAsOf,
 } as const satisfies Record<string, TSchema>;
 
 /**

@@ -1,4 +1,5 @@
 import type { Static, TProperties, TSchema } from 'typebox';
+import { summaryAsOf } from './history.ts';
 import { Product, ProductId } from './product.ts';
 import { filterParameters } from './query.ts';
 import { AutoRenew, Status } from './subscription.ts';
@@ -39,6 +40,7 @@ export const summaryParameters = {
     'x-rule': `one or more of ${summaryGroups.join(', ')}, separated by commas, without repetition`,
     examples: ['status,month', 'product-id'],
   }),
+  'as-of': summaryAsOf,
 } as const satisfies Record<string, TSchema>;
 
 /** Name of a query parameter of the summary. */

@@ -15,6 +15,11 @@ export interface ChangeToken {
    */
   readonly cleanRevision?: number;
   /**
+   * The revision that a walk with former records describes its changes by; -1 is before all
+   * records. If absent, it is the revision before the key's.
+   */
+  readonly base?: number;
+  /**
    * `historyFingerprint` of the tenant and the key; does not match for a token of another tenant or
    * store, or a corrupted one.
    */
@@ -23,33 +28,46 @@ export interface ChangeToken {
 
 const version = 1;
 
+/** Tokens of walks with former records, which have the revision that these are from. */
+const describedVersion = 2;
+
 /** The position before all changes. */
 export const firstChangeKey: ChangeKey = { revision: 0, id: '' };
 
 /** The position after all changes up to a revision. */
 export const keyBehind = (revision: number): ChangeKey => ({ revision: revision + 1, id: '' });
 
-export function encodeChangeToken({ key, fingerprint, cleanRevision }: ChangeToken): string {
-  const fields = [version, key.revision, key.id, fingerprint];
+export function encodeChangeToken({ key, fingerprint, cleanRevision, base }: ChangeToken): string {
+  const position = [key.revision, key.id, fingerprint];
+  const fields = base === undefined ? [version, ...position] : [describedVersion, ...position, base];
   return encodeFields(cleanRevision === undefined ? fields : [...fields, cleanRevision]);
 }
 
 /** Decodes a token of `encodeChangeToken`; returns `undefined` for any other string. */
 export function decodeChangeToken(text: string): ChangeToken | undefined {
-  const fields = decodeFields(text);
-  if (fields.length < 4 || fields.length > 5 || fields[0] !== version) return undefined;
-  const [, revision, id, fingerprint, cleanRevision] = fields;
+  const [number, revision, id, fingerprint, ...others] = decodeFields(text);
+  const isDescribed = number === describedVersion;
+  if (!isDescribed && number !== version) return undefined;
+  const [base, cleanRevision] = isDescribed ? others : [undefined, ...others];
+  if (others.length > (isDescribed ? 2 : 1) || (isDescribed && !(isWhole(base) && base >= -1))) return undefined;
   if (!isWhole(revision) || revision < 0 || typeof id !== 'string' || typeof fingerprint !== 'string') return undefined;
   if (id !== '' && !fitsText(SubscriptionId, id)) return undefined;
-  if (fields.length === 5 && !(isWhole(cleanRevision) && cleanRevision >= revision)) return undefined;
-  const clean = fields.length === 5 && { cleanRevision: cleanRevision as number };
-  const token: ChangeToken = { key: { revision, id }, fingerprint, ...clean };
+  if (cleanRevision !== undefined && !(isWhole(cleanRevision) && cleanRevision >= revision)) return undefined;
+  const token: ChangeToken = {
+    key: { revision, id },
+    fingerprint,
+    ...(cleanRevision !== undefined && { cleanRevision: cleanRevision as number }),
+    ...(isDescribed && { base: base as number }),
+  };
   return encodeChangeToken(token) === text ? token : undefined; // each token has one encoding
 }
 
 /** The revision up to which the client's copy contains no removed record. */
 export const cleanRevisionOf = ({ key, cleanRevision }: Omit<ChangeToken, 'fingerprint'>): number =>
   cleanRevision ?? key.revision - 1;
+
+/** The revision of the client's copy, which former records are from. */
+export const baseOf = ({ key, base }: ChangeToken): number => base ?? key.revision - 1;
 
 /**
  * A 32-bit fingerprint of a position in the history of one tenant in one store. It detects
@@ -58,8 +76,9 @@ export const cleanRevisionOf = ({ key, cleanRevision }: Omit<ChangeToken, 'finge
 export function historyFingerprint(
   tenant: string,
   { createdAt }: Pick<TenantHistory, 'createdAt'>,
-  { key: { revision, id }, cleanRevision }: Omit<ChangeToken, 'fingerprint'>,
+  { key: { revision, id }, cleanRevision, base }: Omit<ChangeToken, 'fingerprint'>,
 ): string {
   const clean = cleanRevision === undefined ? [] : [cleanRevision];
-  return fingerprintOf(JSON.stringify([tenant, createdAt, revision, id, ...clean]));
+  const described = base === undefined ? [] : ['base', base];
+  return fingerprintOf(JSON.stringify([tenant, createdAt, revision, id, ...clean, ...described]));
 }

@@ -42,6 +42,21 @@ export function findUnstreamable(pairs: readonly FormPair[], format: ReportForma
   return faults;
 }
 
+/**
+ * Finds what `as-of` cannot be combined with: pages, which need counts of the past, and a duration
+ * from now.
+ */
+export function findUnreadablePast(pairs: readonly FormPair[], isWhole: boolean): Fault[] {
+  const rule = 'used with all=true and format=csv or format=ndjson: the past has no pages';
+  const asOf = pairs.find(({ name }) => name === 'as-of')?.value ?? null;
+  const within = pairs.find(({ name }) => name === 'expires-within')?.value;
+  const other = 'absent with as-of, as it counts from now; use before and after with date-field=expiration';
+  return [
+    ...(isWhole ? [] : [{ parameter: 'as-of', value: asOf, rule }]),
+    ...(within === undefined ? [] : [{ parameter: 'expires-within', value: within, rule: other }]),
+  ];
+}
+
 function emptyRanges({ before, after, createdFrom, createdTo, dateField }: ReportFilters): Fault[] {
   const faults: Fault[] = [];
   const requireLater = (

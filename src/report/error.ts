@@ -9,13 +9,15 @@ import { type Fault, ProblemError } from '../contract/problem.ts';
  * - `UNACCEPTABLE`: the client accepts none of the formats of the operation.
  * - `NOT_FOUND`: the tenant has no such subscription.
  * - `RESYNC_REQUIRED`: the change token belongs to another history than the tenant's in this store.
+ * - `HISTORY_NOT_KEPT`: the history does not reach back to a moment.
  */
 type ReportErrorCode =
   | 'INVALID_HTTP_MESSAGE'
   | 'INVALID_REQUEST_PARAMS'
   | 'UNACCEPTABLE'
   | 'NOT_FOUND'
-  | 'RESYNC_REQUIRED';
+  | 'RESYNC_REQUIRED'
+  | 'HISTORY_NOT_KEPT';
 
 /** A report that cannot be returned, with every fault of the request. */
 export class ReportError extends ProblemError {

@@ -1,9 +1,10 @@
 import type { ReportFormat } from '../contract/report.ts';
-import { countMatching, streamRecords } from '../storage/read/records.ts';
+import { countErased, countPast, streamPast } from '../storage/read/past.ts';
 import type { LineBatch, TenantId } from '../storage/store.ts';
 import { inSpan } from '../tracing/span.ts';
 import { CsvLines, csvHeader } from './csv-lines.ts';
 import { describeFilters } from './filters.ts';
+import { describeRevision, requireRevision } from './moment.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext, ReportQuery } from './report-query.ts';
 import { describeFormat } from './write-records.ts';
@@ -49,15 +50,18 @@ export async function exportSubscriptions(
   const { filter, order } = inSpan('plan', () => planReport(query, limits.firstPage));
   const snapshot = await inSpan('open snapshot', () => store.openSnapshot(tenant, pauseMsMax));
   try {
-    const total = await inSpan('count', () => countMatching(snapshot, filter));
+    const at = await requireRevision(snapshot, query.asOf);
+    const total = await inSpan('count', () => countPast(snapshot, filter, at));
+    const erased = await countErased(snapshot, at);
     return {
       format,
       headers: {
         ...describeFormat(format),
         'x-total-count': String(total),
         'x-applied-filters': describeFilters(query, query.canonical),
+        ...describeRevision(at, erased),
       },
-      pieces: writePieces(format, streamRecords(snapshot, filter, order, pieceRows)),
+      pieces: writePieces(format, streamPast(snapshot, filter, order, at, pieceRows)),
       close: () => snapshot.close(),
     };
   } catch (error) {

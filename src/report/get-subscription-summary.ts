@@ -1,17 +1,12 @@
 import { reportFormats } from '../contract/report.ts';
 import type { SubscriptionSummary, SummaryGroup } from '../contract/summary.ts';
-import {
-  type DimensionCounts,
-  type SummaryBucket,
-  type SummaryCounts,
-  type SummaryPlan,
-  summarise,
-} from '../storage/read/summary.ts';
+import { countErased, type Moment, summarisePast } from '../storage/read/past.ts';
+import type { DimensionCounts, SummaryBucket, SummaryCounts, SummaryPlan } from '../storage/read/summary.ts';
 import type { SqlValue, Store, TenantId } from '../storage/store.ts';
-import { readRevision } from '../storage/tables/tenant.ts';
 import { type AskedFilters, canonicalFilters, dateColumns, describeFilters, planFilter } from './filters.ts';
 import type { FormattedReport } from './format.ts';
 import type { TimedReport } from './list-subscriptions.ts';
+import { describeRevision, readTenant, requireRevision } from './moment.ts';
 import { createStages, type StageTimer } from './stage-timer.ts';
 
 /** The cache key of a summary, apart from the tenant and its revision. */
@@ -30,19 +25,22 @@ export async function getSubscriptionSummary(
   stages: StageTimer = createStages(),
 ): Promise<TimedReport> {
   const plan = stages.run('plan', () => planSummary(query));
-  const { revision, counts } = await stages.run('run', () =>
-    store.readTenant(tenant, async (reader) => ({
-      revision: await readRevision(reader),
-      counts: await summarise(reader, plan),
-    })),
+  const { at, counts, erased } = await stages.run('run', () =>
+    readTenant(store, tenant, async (reader) => {
+      const at = await requireRevision(reader, query.asOf);
+      return { at, counts: await summarisePast(reader, plan, at), erased: await countErased(reader, at) };
+    }),
   );
   const summary = stages.run('format', () => formatSummary(query, counts));
-  return { ...summary, revision, timings: stages.timings };
+  const headers = { ...summary.headers, ...describeRevision(at, erased) };
+  return { ...summary, headers, revision: at.current, timings: stages.timings };
 }
 
 export interface SummaryQuery extends AskedFilters {
   /** The dimensions to count by, in the contract's order, without duplicates. */
   readonly by: readonly SummaryGroup[];
+  /** The past moment that it counts at. */
+  readonly asOf?: Moment;
 }
 
 const groupColumns = {

@@ -1,10 +1,19 @@
 import { sinceNow } from '../contract/change.ts';
+import type { ChangeKind } from '../contract/history.ts';
+import { formatInstant } from '../contract/instant.ts';
 import { operations } from '../contract/operations.ts';
 import { reportFormats } from '../contract/report.ts';
-import { type ChangeKey, readChanges, type SubscriptionChange } from '../storage/read/changes.ts';
-import type { TenantId } from '../storage/store.ts';
+import {
+  type ChangeKey,
+  type DescribedChange,
+  readChanges,
+  readDescribedChanges,
+  type SubscriptionChange,
+} from '../storage/read/changes.ts';
+import type { TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
 import {
+  baseOf,
   type ChangeToken,
   cleanRevisionOf,
   encodeChangeToken,
@@ -14,6 +23,7 @@ import {
 } from './change-token.ts';
 import { ReportError } from './error.ts';
 import type { FormattedReport } from './format.ts';
+import { notKept, readTenant, requireRevision } from './moment.ts';
 import type { ChangesQuery } from './parse-changes.ts';
 import type { ReportContext } from './report-query.ts';
 import { createStages, type StageTimer, type Timings } from './stage-timer.ts';
@@ -41,24 +51,98 @@ export async function listChanges(
   query: ChangesQuery,
   stages: StageTimer = createStages(),
 ): Promise<TimedChanges> {
-  const isNow = query.since === sinceNow;
-  const since = query.since === sinceNow ? undefined : query.since;
-  const from = since?.key ?? firstChangeKey;
-  const [history, read] = await stages.run('run', () =>
-    store.readTenant(
-      tenant,
-      (reader) => Promise.all([readHistory(reader), isNow ? [] : readChanges(reader, from, query.size + 1)]),
-      { isBounded: true },
-    ),
+  const { history, start, read, hasMore } = await stages.run('run', () =>
+    readTenant(store, tenant, (reader) => readPage(reader, tenant, query), { isBounded: true }),
   );
-  if (since !== undefined) requireOwnToken(since, tenant, history);
-  const hasMore = read.length > query.size;
-  const changes = read.slice(0, query.size);
-  const { revision, id } = changes.at(-1) ?? from;
+  const { revision, id } = read.at(-1) ?? start.key;
   const key = hasMore ? { revision, id } : keyBehind(history.revision);
-  const next = writeToken(tenant, history, key, since);
+  const next = writeToken(tenant, history, key, { ...start, isDescribed: hasMore && isDescribed(query) });
+  const changes = read.flatMap((change) => writeChange(query, change));
   const report = stages.run('format', () => formatChanges(query, { changes, next, hasMore }, reportUrl));
   return { ...report, revision: history.revision, timings: stages.timings };
+}
+
+/** Where a page of changes begins. */
+interface Start {
+  readonly key: ChangeKey;
+  /** The revision that the changes are described by; -1 is before all records. */
+  readonly base: number;
+  /** The revision up to which the client's copy contains no removed record. */
+  readonly clean: number;
+}
+
+/** The changes of a page, and whether there are more. */
+interface ReadPage {
+  readonly history: TenantHistory;
+  readonly start: Start;
+  readonly read: readonly (SubscriptionChange | DescribedChange)[];
+  readonly hasMore: boolean;
+}
+
+async function readPage(reader: TenantReader, tenant: TenantId, query: ChangesQuery): Promise<ReadPage> {
+  const { since = { key: firstChangeKey }, size } = query;
+  const isPlain = !isDescribed(query) && since !== sinceNow && 'key' in since;
+  const [history, plain] = await Promise.all([
+    readHistory(reader),
+    isPlain ? readChanges(reader, since.key, size + 1) : undefined,
+  ]);
+  const start = await findStart(reader, tenant, history, query);
+  const read = plain ?? (since === sinceNow ? [] : await readFrom(reader, start, query));
+  return { history, start, read: read.slice(0, size), hasMore: read.length > size };
+}
+
+const readFrom = (reader: TenantReader, { key, base }: Start, query: ChangesQuery) =>
+  isDescribed(query)
+    ? readDescribedChanges(reader, key, base, query.size + 1)
+    : readChanges(reader, key, query.size + 1);
+
+/**
+ * Throws `ReportError` unless all changes after the start still exist and, if they are described,
+ * also the records at the revision that describes them.
+ */
+async function findStart(
+  reader: TenantReader,
+  tenant: TenantId,
+  history: TenantHistory,
+  query: ChangesQuery,
+): Promise<Start> {
+  const { since } = query;
+  if (since === undefined || since === sinceNow) return { key: firstChangeKey, base: -1, clean: history.revision };
+  if ('seconds' in since) {
+    const { revision } = await requireRevision(reader, since, 'since');
+    if (revision < history.sweptRevision) throw notKept(history, sinceValue(formatInstant(since.seconds)));
+    return { key: keyBehind(revision), base: revision, clean: revision };
+  }
+  requireOwnToken(since, tenant, history);
+  const base = baseOf(since);
+  const isKept = base === -1 || base === history.revision || (history.kept !== undefined && base >= history.kept.from);
+  if (isDescribed(query) && !isKept) throw notKept(history, sinceValue(`revision ${base}`));
+  return { key: since.key, base, clean: cleanRevisionOf(since) };
+}
+
+const sinceValue = (value: string) => ({ parameter: 'since', value });
+
+/** Whether a response needs to know what the records were. */
+const isDescribed = ({ before, kinds }: ChangesQuery): boolean => before || kinds !== undefined;
+
+/**
+ * Formats a change; nothing for one of another kind. A record that was added and removed since is
+ * no change.
+ */
+function writeChange(
+  { before: isAsked, kinds }: ChangesQuery,
+  change: SubscriptionChange | DescribedChange,
+): readonly string[] {
+  const { id, record } = change;
+  const text = record ?? JSON.stringify({ id, removed: true });
+  if (!('wasAbsent' in change)) return [text];
+  const { before, wasAbsent, committedSeconds } = change;
+  if (record === undefined && wasAbsent) return [];
+  const kind: ChangeKind = record === undefined ? 'removed' : before === undefined ? 'added' : 'changed';
+  if (kinds !== undefined && !kinds.includes(kind)) return [];
+  if (!isAsked) return [text];
+  const at = committedSeconds === undefined ? '' : `,"committed_at":"${formatInstant(committedSeconds)}"`;
+  return [`${text.slice(0, -1)},"kind":"${kind}"${at}${before === undefined ? '' : `,"before":${before}`}}`];
 }
 
 /**
@@ -67,9 +151,17 @@ export async function listChanges(
  * While no tombstone of the tenant was removed, the token does not need that field, which older
  * versions cannot read.
  */
-function writeToken(tenant: TenantId, history: TenantHistory, key: ChangeKey, since: ChangeToken | undefined): string {
-  const clean = since === undefined ? history.revision : cleanRevisionOf(since);
-  const position = { key, ...(history.sweptRevision > 0 && clean >= key.revision && { cleanRevision: clean }) };
+function writeToken(
+  tenant: TenantId,
+  history: TenantHistory,
+  key: ChangeKey,
+  { base, clean, isDescribed: keepsBase }: Start & { readonly isDescribed: boolean },
+): string {
+  const position = {
+    key,
+    ...(history.sweptRevision > 0 && clean >= key.revision && { cleanRevision: clean }),
+    ...(keepsBase && { base }),
+  };
   return encodeChangeToken({ ...position, fingerprint: historyFingerprint(tenant, history, position) });
 }
 
@@ -94,7 +186,8 @@ function requireOwnToken(token: ChangeToken, tenant: TenantId, history: TenantHi
 
 /** Changes, and the token of the position after them. */
 interface ChangesToWrite {
-  readonly changes: readonly SubscriptionChange[];
+  /** The JSON text of each. */
+  readonly changes: readonly string[];
   readonly next: string;
   readonly hasMore: boolean;
 }
@@ -104,13 +197,13 @@ interface ChangesToWrite {
  * object or, in NDJSON, on the last line. If there are more changes already, links lead to them.
  */
 function formatChanges(
-  { format, size }: ChangesQuery,
-  { changes, next, hasMore }: ChangesToWrite,
+  { format, size, before, kinds }: ChangesQuery,
+  { changes: texts, next, hasMore }: ChangesToWrite,
   reportUrl: string,
 ): FormattedReport {
-  const texts = changes.map(({ id, record }) => record ?? JSON.stringify({ id, removed: true }));
+  const described = `${before ? '&before=true' : ''}${kinds === undefined ? '' : `&kind=${kinds.join(',')}`}`;
   const end = `"next":${JSON.stringify(next)},"has_more":${hasMore}}`;
-  const url = `${reportUrl}${belowReport}?since=${next}&size=${size}`;
+  const url = `${reportUrl}${belowReport}?since=${next}&size=${size}${described}`;
   return {
     body: format === 'json' ? `{"changes":[${texts.join(',')}],${end}` : [...texts, `{${end}`, ''].join('\n'),
     headers: {

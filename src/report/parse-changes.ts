@@ -1,11 +1,14 @@
 import { changeParameters, sinceNow } from '../contract/change.ts';
 import { parseForm } from '../contract/form.ts';
+import { type ChangeKind, changeKinds } from '../contract/history.ts';
 import { malformedFault, nameFaults } from '../contract/parameter-faults.ts';
 import { shorten } from '../contract/problem.ts';
 import { type ReportFormat, reportFormats } from '../contract/report.ts';
 import { readWholeNumber, ruleOf } from '../contract/schema.ts';
 import { type ChangeToken, decodeChangeToken } from './change-token.ts';
 import { ReportError, refuse } from './error.ts';
+import { memberOf } from './filters.ts';
+import { parseMoment } from './moment.ts';
 import type { QueryContext } from './report-query.ts';
 
 /**
@@ -15,7 +18,7 @@ import type { QueryContext } from './report-query.ts';
  */
 export function parseChanges(
   queryString: string,
-  { limits }: Pick<QueryContext, 'limits'>,
+  { limits, now }: QueryContext,
   accepted: ChangeFormat | undefined,
 ): ChangesQuery {
   const schemas = changeParameters(limits);
@@ -28,11 +31,28 @@ export function parseChanges(
       faults.push({ parameter: name, value: shorten(text), rule: ruleOf(schemas[name]) });
     return value;
   };
-  const since = read('since', (text) => (text === sinceNow ? sinceNow : decodeChangeToken(text)));
+  const since = read('since', (text) =>
+    text === sinceNow ? sinceNow : (decodeChangeToken(text) ?? readInstant(text, now())),
+  );
+  const before = read('before', (text) => memberOf(['true', 'false'], text)) === 'true';
+  const kinds = read('kind', readKinds);
   const size = read('size', (text) => readWholeNumber(schemas.size, text)) ?? limits.sizeDefault;
   refuse(faults, malformed.length > 0);
   if (accepted === undefined) throw noFormFits();
-  return { ...(since && { since }), size, format: accepted };
+  return { ...(since && { since }), before, ...(kinds && { kinds }), size, format: accepted };
+}
+
+/** An instant of the past; a revision would be a token that lost its other parts. */
+function readInstant(text: string, nowSeconds: number): { readonly seconds: number } | undefined {
+  const moment = parseMoment(text, nowSeconds);
+  return moment !== undefined && 'seconds' in moment ? moment : undefined;
+}
+
+/** The kinds that a list names, in the order of the contract. */
+function readKinds(text: string): readonly ChangeKind[] | undefined {
+  const words = text.split(',');
+  const kinds = changeKinds.filter((kind) => words.includes(kind));
+  return kinds.length === words.length ? kinds : undefined;
 }
 
 const noFormFits = (): ReportError =>
@@ -47,7 +67,11 @@ export type ChangeFormat = (typeof changeFormats)[number];
 /** A validated query of changes; whether the token belongs to the store is checked later. */
 export interface ChangesQuery {
   /** Absent to read from the beginning. */
-  readonly since?: ChangeToken | typeof sinceNow;
+  readonly since?: ChangeToken | typeof sinceNow | { readonly seconds: number };
+  /** Whether each change has its kind, its time, and the record as it was. */
+  readonly before: boolean;
+  /** Only changes of these kinds. */
+  readonly kinds?: readonly ChangeKind[];
   readonly size: number;
   readonly format: ChangeFormat;
 }

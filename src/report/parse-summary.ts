@@ -11,10 +11,11 @@ import {
   summaryGroups,
   summaryParameters,
 } from '../contract/summary.ts';
-import { findFilterContradictions } from './contradictions.ts';
+import { findFilterContradictions, findUnreadablePast } from './contradictions.ts';
 import { refuse } from './error.ts';
 import { dateColumns, planFilter, readFilters } from './filters.ts';
 import { daySeconds, type SummaryQuery } from './get-subscription-summary.ts';
+import { parseMoment } from './moment.ts';
 import { createParameterReader } from './parse.ts';
 import type { QueryContext } from './report-query.ts';
 
@@ -42,9 +43,11 @@ export function parseSummary(queryString: string, context: QueryContext): Summar
   const filters = pairs.filter((pair): pair is FormPair & { name: ReportParameter } => known.includes(pair.name));
   const reader = createParameterReader({ pairs: filters, faults, unreadable: malformed.length > 0 }, context.limits);
   const asked = readFilters(reader);
+  const asOf = reader.read('as-of', (text) => parseMoment(text, context.now()));
   if (reader.faults.length === 0) reader.faults.push(...findFilterContradictions(asked));
+  if (reader.faults.length === 0 && asOf !== undefined) reader.faults.push(...findUnreadablePast(pairs, true));
   refuse(reader.faults, reader.isUnreadable());
-  const query = { ...asked, nowSeconds: context.now(), by: by ?? [] };
+  const query = { ...asked, nowSeconds: context.now(), by: by ?? [], ...(asOf !== undefined && { asOf }) };
   refuse(tooManyDays(query), false);
   return query;
 }

@@ -1,13 +1,16 @@
 import { type FormPair, parseForm } from '../contract/form.ts';
+import { subscriptionParameters } from '../contract/history.ts';
 import { malformedFault, nameFaults } from '../contract/parameter-faults.ts';
 import { type Fault, shorten } from '../contract/problem.ts';
 import { type ReportParameter, reportParameters, sortValues } from '../contract/query.ts';
 import { formatWords, type PageLimits, type ReportFormat, reportFormats } from '../contract/report.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../contract/schema.ts';
-import { findContradictions, findUnstreamable } from './contradictions.ts';
+import type { Moment } from '../storage/read/past.ts';
+import { findContradictions, findUnreadablePast, findUnstreamable } from './contradictions.ts';
 import { decodeCursor, fingerprintOf } from './cursor.ts';
 import { ReportError, refuse } from './error.ts';
 import { canonicalFilters, memberOf, type ParameterReader, readFilters } from './filters.ts';
+import { parseMoment } from './moment.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 
 /**
@@ -39,6 +42,18 @@ export function parseNoParameters(queryString: string, why = 'this operation has
   refuse(faults, malformed.length > 0);
 }
 
+/** Parses the query string of one record, without its `?`; throws `ReportError` with every fault. */
+export function parseOne(queryString: string, { now }: QueryContext): { readonly asOf?: Moment } {
+  const { pairs, malformed } = parseForm(queryString);
+  const faults = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(subscriptionParameters))];
+  const text = pairs.find(({ name }) => name === 'as-of')?.value;
+  const asOf = text === undefined ? undefined : parseMoment(text, now());
+  if (text !== undefined && asOf === undefined)
+    faults.push({ parameter: 'as-of', value: shorten(text), rule: ruleOf(subscriptionParameters['as-of']) });
+  refuse(faults, malformed.length > 0);
+  return asOf === undefined ? {} : { asOf };
+}
+
 interface ReportParts extends QueryParts {
   /** Whether the parameters came in a URL and may appear in a link. */
   readonly linkable: boolean;
@@ -65,10 +80,12 @@ export function readQuery(
   const cursor = read('cursor', decodeCursor);
   const format = read('format', (text) => memberOf(formatWords, text)) ?? accepted;
   const all = read('all', (text) => memberOf(['true', 'false'], text)) === 'true';
+  const asOf = read('as-of', (text) => parseMoment(text, now()));
   const canonical = canonicalFilters(filters, sort);
   const fingerprint = fingerprintOf(JSON.stringify([size, canonical]));
   if (faults.length === 0) faults.push(...findContradictions(filters, { cursor, page, fingerprint }));
   if (faults.length === 0 && all) faults.push(...findUnstreamable(pairs, format));
+  if (faults.length === 0 && asOf !== undefined) faults.push(...findUnreadablePast(pairs, all));
   refuse(faults, reader.isUnreadable());
   if (format === undefined) throw noFormatFits();
   return {
@@ -79,6 +96,7 @@ export function readQuery(
     ...(cursor && { cursor }),
     format,
     all,
+    ...(asOf !== undefined && { asOf }),
     nowSeconds: cursor?.nowSeconds ?? now(),
     ...(linkable && { linkQuery: encodeFilters(pairs) }),
     canonical,

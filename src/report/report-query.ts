@@ -1,5 +1,6 @@
 import type { SortValue } from '../contract/query.ts';
 import type { PageLimits, ReportFormat } from '../contract/report.ts';
+import type { Moment } from '../storage/read/past.ts';
 import type { RangeMemory } from '../storage/read/range-memory.ts';
 import type { Store } from '../storage/store.ts';
 import type { Cursor } from './cursor.ts';
@@ -13,6 +14,8 @@ export interface ReportQuery extends AskedFilters {
   readonly format: ReportFormat;
   /** Whether to return the whole report instead of a page. */
   readonly all: boolean;
+  /** The past moment of a whole report. */
+  readonly asOf?: Moment | undefined;
   /**
    * The filters and the order as they arrived in the URL, encoded, each followed by `&`: the start
    * of links to other pages. Absent if they must not appear in a URL.

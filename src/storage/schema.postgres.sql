@@ -228,7 +228,8 @@ create table tenant (
   history_from_at bigint,
   history_revision bigint,
   history_at bigint,
-  history_swept bigint not null default 0
+  history_swept bigint not null default 0,
+  history_rows bigint not null default 0
 );
 
 create table tenant_revision (
@@ -328,6 +329,8 @@ CREATE INDEX refresh_family_rotated ON public.refresh_family USING btree (client
 CREATE INDEX refresh_family_session ON public.refresh_family USING btree (session_sha256) WHERE (session_sha256 IS NOT NULL);
 
 CREATE INDEX subscription_activation ON public.subscription USING btree (tenant_id, activation_date, id, status, auto_renew, plan_id, created_date, expiration_date);
+
+CREATE INDEX subscription_commit_time ON public.subscription_commit USING btree (tenant_id, committed_at, revision);
 
 CREATE INDEX subscription_created ON public.subscription USING btree (tenant_id, created_date, id, status, auto_renew, plan_id, activation_date, expiration_date);
 

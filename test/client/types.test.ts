@@ -37,7 +37,7 @@ const same: Record<string, true> = {
   summaryDimensions: true satisfies Same<keyof ClientSummary['by'], keyof SubscriptionSummary['by']>,
   problem: true satisfies Same<ClientProblem, Problem>,
   fault: true satisfies Same<ParameterFault, Fault>,
-  parameters: true satisfies Same<keyof SubscriptionQuery, Exclude<ReportParameter, 'format' | 'all'>>,
+  parameters: true satisfies Same<keyof SubscriptionQuery, Exclude<ReportParameter, 'format' | 'all' | 'as-of'>>,
   summaryParameters: true satisfies Same<keyof SummaryQuery, Exclude<SummaryParameter, 'email'>>,
   dimensions: true satisfies Same<SummaryDimension, SummaryGroup>,
   sort: true satisfies Same<SubscriptionSort, SortValue>,

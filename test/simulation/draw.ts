@@ -93,7 +93,9 @@ function hasDays({ before, after, 'date-field': dateField, 'expires-within': wit
 /**
  * Where the value of a parameter comes from. A parameter of the contract without an entry fails.
  */
-const rules: Readonly<Record<ReportParameter | SummaryParameter | 'since', Rule | 'from an earlier response'>> = {
+const rules: Readonly<
+  Record<ReportParameter | SummaryParameter | 'since' | 'kind', Rule | 'from an earlier response'>
+> = {
   iccid: { chance: 0.06, draw: (random) => domain.iccidOf(drawSim(random)) },
   email: {
     chance: 0.1,
@@ -104,7 +106,12 @@ const rules: Readonly<Record<ReportParameter | SummaryParameter | 'since', Rule 
   },
   'product-id': oneOf(0.25, domain.productIds),
   status: { chance: 0.35, draw: drawStatuses },
-  before: instant(0.2, 'after'),
+  // an instant in the report, a word in the changes
+  before: {
+    chance: 0.2,
+    draw: (random, schema, drawn) =>
+      schema.enum === undefined ? instant(1, 'after').draw(random, schema, drawn) : random.pick(schema.enum),
+  },
   after: instant(0.3),
   'date-field': listed(0.3),
   'device-id': { chance: 0.06, draw: (random) => domain.deviceOf(drawSim(random)) },
@@ -120,7 +127,9 @@ const rules: Readonly<Record<ReportParameter | SummaryParameter | 'since', Rule 
   format: listed(0.4),
   all: listed(0.2),
   by: { chance: 0.9, draw: drawDimensions },
+  'as-of': 'from an earlier response',
   since: 'from an earlier response',
+  kind: oneOf(0.2, ['added', 'removed,changed', 'added,changed,removed']),
 };
 
 /**

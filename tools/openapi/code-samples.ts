@@ -195,6 +195,12 @@ export const sampleRequests: Readonly<
     withClient: `const subscription = await client.subscription('c3Vic2NyaXB0aW9uLTAwMDE=');
 console.log(subscription);`,
   },
+  getSubscriptionHistory: {
+    credentials: 'token',
+    path: { id: 'c3Vic2NyaXB0aW9uLTAwMDE=' },
+    withClient: `const { versions } = await client.history('c3Vic2NyaXB0aW9uLTAwMDE=');
+console.log(versions.length, versions[0]);`,
+  },
   searchSubscriptions: {
     credentials: 'token',
     json: { email: 'ada@example.com', status: ['ACTIVE', 'DEPLETED'], size: 50 },

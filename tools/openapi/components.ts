@@ -1,4 +1,5 @@
-import { RemovedSubscription } from '../../src/contract/change.ts';
+import { DescribedRemoval, DescribedSubscription, RemovedSubscription } from '../../src/contract/change.ts';
+import { SubscriptionHistory } from '../../src/contract/history.ts';
 import { LoadSummary, RejectedRow } from '../../src/contract/load.ts';
 import {
   IntrospectionResponse,
@@ -38,6 +39,9 @@ const named: Readonly<Record<string, object>> = {
   SubscriptionSummary,
   Product,
   RemovedSubscription,
+  DescribedSubscription,
+  DescribedRemoval,
+  SubscriptionHistory,
   Problem,
   Fault,
   TokenRequest,
@@ -189,6 +193,11 @@ const headers: Json = {
   'X-Applied-Filters': text(
     'The applied filters, date field and sort order, as a query string with dates in UTC. An email is shown as ***; expires-within is followed by the interval it resolved to',
     'status=ACTIVE,DEPLETED&date-field=created&sort=createdDate',
+  ),
+  'X-Revision': count('The revision of your records that the response shows', 42),
+  'X-Erased-Count': count(
+    'Records that the past report had, and that have been erased since, whatever the filters; absent if there are none',
+    2,
   ),
   ETag: text(
     'Strong entity tag. It depends on the query, and changes whenever any of your records changes (RFC 9110 §8.8.3)',

@@ -1,5 +1,6 @@
 import { recordColumns, writeCsvLine } from '../../src/contract/csv.ts';
 import type { ErrorCode, TokenErrorCode } from '../../src/contract/error-code.ts';
+import type { SubscriptionHistory } from '../../src/contract/history.ts';
 import type { IntrospectionResponse, TokenErrorBody, TokenResponse } from '../../src/contract/oauth/token.ts';
 import { buildProblem, type Fault, faultSentence, type Problem } from '../../src/contract/problem.ts';
 import { reportParameters } from '../../src/contract/query.ts';
@@ -27,6 +28,8 @@ const messages: Readonly<Record<ErrorCode, string>> = {
   CONFLICT: "Cannot create the tenant: its name must not be in use: current value is 'acme'",
   RESYNC_REQUIRED:
     "Cannot continue from the token in 'since': it must be a token of the current records of the service; read everything again, without since, into an empty copy",
+  HISTORY_NOT_KEPT:
+    "Cannot read the past: 'as-of' must be within the kept history, which begins at revision 12, current since 2026-10-01T00:00:00Z: current value is '2026-09-30T00:00:00Z'",
   PAYLOAD_TOO_LARGE: 'Cannot read the request: its body must be smaller',
   URI_TOO_LONG: 'Cannot read the request: its URL must have at most 8192 characters: current value is 9000',
   UNSUPPORTED_MEDIA_TYPE:
@@ -90,6 +93,19 @@ export const exampleCsv = csvOf([...recordColumns, 'email']);
 
 const changes = { changes: [exampleSubscription], next: 'WzEsNDIsIiIsIjFuNHA5cSJd', has_more: false };
 
+const history: SubscriptionHistory = {
+  id: exampleSubscription.id,
+  versions: [
+    {
+      revision: 42,
+      committed_at: '2024-05-20T02:00:04Z',
+      import_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+      record: exampleSubscription,
+    },
+    { revision: 17, record: { ...exampleSubscription, status: 'PENDING' } },
+  ],
+};
+
 const summary: SubscriptionSummary = {
   total: 1,
   by: {
@@ -148,6 +164,7 @@ export const namedExamples: Readonly<Record<string, unknown>> = {
   recordsCsv: csv,
   recordsNdjson: record,
   subscription: exampleSubscription,
+  history,
   summary,
   changes,
   changesNdjson: `${record}${JSON.stringify({ next: changes.next, has_more: false })}\n`,

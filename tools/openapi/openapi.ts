@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import { changeParameters, changesPage } from '../../src/contract/change.ts';
 import { recordColumns } from '../../src/contract/csv.ts';
 import { tokenErrorTable } from '../../src/contract/error-code.ts';
+import { subscriptionParameters } from '../../src/contract/history.ts';
 import { type Operation, type OperationId, operations } from '../../src/contract/operations.ts';
 import { reportParameters } from '../../src/contract/query.ts';
 import { apiPath, type PageLimits, reportFormats } from '../../src/contract/report.ts';
@@ -83,7 +84,7 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
         responses: {
           200: reportPage(limits, linkHeaders),
           304: notModified,
-          ...problems(400, 401, 403, 406, 414, 429, 431, 500, 503),
+          ...problems(400, 401, 403, 406, 410, 414, 429, 431, 500, 503),
         },
       };
     case 'searchSubscriptions':
@@ -91,20 +92,19 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
     case 'getSubscription':
       return {
         security: bearer,
-        parameters: [
-          {
-            name: 'id',
-            in: 'path',
-            required: true,
-            schema: { ...SubscriptionId },
-            description: descriptionOf(SubscriptionId),
-            example: exampleOf(SubscriptionId),
-          },
-          ...requestHeaders,
-          ifNoneMatch,
-        ],
+        parameters: [idInPath, ...queryParameterObjects(subscriptionParameters), ...requestHeaders, ifNoneMatch],
         responses: {
           200: response('The subscription', schemaRef('Subscription'), ['ETag', 'Server-Timing'], 'subscription'),
+          304: notModified,
+          ...problems(400, 401, 403, 404, 406, 410, 414, 429, 431, 500, 503),
+        },
+      };
+    case 'getSubscriptionHistory':
+      return {
+        security: bearer,
+        parameters: [idInPath, ...requestHeaders, ifNoneMatch],
+        responses: {
+          200: response('The versions', schemaRef('SubscriptionHistory'), ['ETag', 'Server-Timing'], 'history'),
           304: notModified,
           ...problems(400, 401, 403, 404, 406, 414, 429, 431, 500, 503),
         },
@@ -167,7 +167,7 @@ function describeSearch(limits: PageLimits): Json {
     },
     responses: {
       200: reportPage(limits, cursorHeaders),
-      ...problems(400, 401, 403, 406, 413, 414, 415, 429, 431, 500, 503),
+      ...problems(400, 401, 403, 406, 410, 413, 414, 415, 429, 431, 500, 503),
     },
   };
 }
@@ -202,7 +202,7 @@ function describeSummary(): Json {
     responses: {
       200: response('The counts', schemaRef('SubscriptionSummary'), summaryHeaders, 'summary'),
       304: notModified,
-      ...problems(400, 401, 403, 406, 414, 429, 431, 500, 503),
+      ...problems(400, 401, 403, 406, 410, 414, 429, 431, 500, 503),
     },
   };
 }
@@ -276,6 +276,15 @@ const changeLines = textDocument(
   '^[{]',
 );
 
+const idInPath: Json = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  schema: { ...SubscriptionId },
+  description: descriptionOf(SubscriptionId),
+  example: exampleOf(SubscriptionId),
+};
+
 const bearer = [{ accessToken: ['subscription:read'] }];
 
 const linkHeaders = ['X-Next-Page', 'X-Previous-Page', 'Link'];
@@ -288,6 +297,8 @@ const pageHeaders = [
   'X-Current-Page',
   'X-Count-Per-Page',
   'X-Applied-Filters',
+  'X-Revision',
+  'X-Erased-Count',
   'ETag',
   'X-Export-Rows',
   'X-Export-SHA256',
@@ -296,7 +307,7 @@ const pageHeaders = [
   'Server-Timing',
 ];
 
-const summaryHeaders = ['X-Total-Count', 'X-Applied-Filters', 'ETag', 'Server-Timing'];
+const summaryHeaders = ['X-Total-Count', 'X-Applied-Filters', 'X-Revision', 'X-Erased-Count', 'ETag', 'Server-Timing'];
 
 /** For whole reports. */
 const prefer = { $ref: '#/components/parameters/Prefer' };

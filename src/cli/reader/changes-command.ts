@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ChangesPage, FollowPage, ValueStore } from '../../client/index.ts';
+import type { ChangeKind, ChangesPage, FollowPage, ValueStore } from '../../client/index.ts';
 import { changeParameters } from '../../contract/change.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
 import { CommandError, UsageError } from '../error.ts';
@@ -11,10 +11,11 @@ import { runReader } from './reader-action.ts';
 import { addOutputOptions, type OutputOptions, openScreen, writeRecords } from './record-writer.ts';
 import { changeLayout } from './subscription-layout.ts';
 
-const { since, size } = changeParameters(defaultPageLimits);
-const parameters = { since, size: { ...size, description: 'maximum number of changes per request' } };
+const { since, size, kind } = changeParameters(defaultPageLimits);
+const parameters = { since, kind, size: { ...size, description: 'maximum number of changes per request' } };
 
 interface ChangesOptions extends ProfileOption, OutputOptions {
+  readonly before?: boolean;
   readonly follow?: boolean;
   readonly every: number;
   readonly state?: string;
@@ -23,6 +24,7 @@ interface ChangesOptions extends ProfileOption, OutputOptions {
 export function addChangesCommand(program: Command, output: Output): void {
   const command = program.command('changes').description('list the changes after a change token, or follow new ones');
   addParameterOptions(command, parameters)
+    .option('--before', 'add the kind of each change, its time, and the record as it was')
     .option('--follow', 'wait for further changes until Ctrl-C')
     .option('--every <seconds>', 'seconds between the requests of --follow', readSeconds, 60)
     .option('--state <file>', 'continue from the change token in this file, and store the next one in it');
@@ -33,6 +35,7 @@ export function addChangesCommand(program: Command, output: Output): void {
 Without --since, all subscriptions are listed first. To keep a copy up to date, apply the changes in order.
 
 Examples:
+  subreport changes --since yesterday --before
   subreport changes --state changes.token > changes.ndjson
   subreport changes --follow --every 10 --state changes.token | ./apply-changes`,
     )
@@ -43,12 +46,17 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
   const screen = openScreen(options, output);
   if (options.follow === true && screen.format === 'json')
     throw new UsageError('Cannot follow as JSON: an array would never end: use -o ndjson');
-  const { since: given, size } = readParameters({ ...options }, parameters).values;
+  const { values, dates } = readParameters({ ...options }, parameters);
+  for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
+  const { since: given, size, kind } = values;
+  if (options.follow === true && (options.before === true || kind !== undefined))
+    throw new UsageError('Cannot follow with --before or --kind: a copy needs all changes: omit them');
   const { client } = connect(options);
   const store = options.state === undefined ? undefined : tokenFile(options.state);
   const since = (await store?.load()) ?? given;
   const writer = writeRecords(screen, changeLayout(screen.color));
   const sizeOption = size === undefined ? {} : { size: Number(size) };
+  const kinds = kind === undefined ? {} : { kind: kind.split(',') as ChangeKind[] };
   let [next, count] = [since, 0];
   const onPage = async (page: ChangesPage) => {
     await writer.page(page.changes);
@@ -72,7 +80,12 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
     });
     signal.throwIfAborted();
   }
-  for await (const page of client.changes(since, { ...sizeOption, signal })) {
+  for await (const page of client.changes(since, {
+    ...sizeOption,
+    ...kinds,
+    before: options.before === true,
+    signal,
+  })) {
     await onPage(page);
     await store?.save(page.next);
   }

@@ -58,6 +58,7 @@ The file is replaced only when the export is complete: an error or Ctrl-C leaves
 Examples:
   subreport export subscriptions.csv
   subreport export active.ndjson --status ACTIVE
+  subreport export subscriptions.csv --as-of 2026-10-31
   subreport export subscriptions.csv.gz
   subreport export - -o csv | ./load-subscriptions`,
     )

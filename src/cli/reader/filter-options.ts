@@ -57,7 +57,7 @@ export function readParameters(
   for (const [name, schema] of Object.entries(parameters)) {
     const given = options[new Option(`--${name}`).attributeName()];
     if (typeof given !== 'string') continue;
-    const value = isDate(schema) ? readDate(given, nowSeconds) : given;
+    const value = isDate(schema) ? readDate(given, nowSeconds) : readMoment(name, given, nowSeconds);
     if (value === undefined) faults.push(`Cannot use --${name}: it must be ${dateRule}: current value is '${given}'`);
     else values[name] = value;
     if (value !== undefined && value !== given) dates.push({ name, instant: value });
@@ -65,6 +65,10 @@ export function readParameters(
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   return { values, dates };
 }
+
+/** A date where a revision or a change token may also be given; anything else is unchanged. */
+const readMoment = (name: string, given: string, nowSeconds: number): string =>
+  given !== 'now' && (name === 'as-of' || name === 'since') ? (readDate(given, nowSeconds) ?? given) : given;
 
 const daySeconds = 86_400;
 const dayNames: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };

@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
-import type { Subscription } from '../../client/index.ts';
+import type { Subscription, SubscriptionHistory, SubscriptionVersion } from '../../client/index.ts';
+import { subscriptionParameters } from '../../contract/history.ts';
+import { UsageError } from '../error.ts';
 import type { Output } from '../output.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { addParameterOptions, readParameters } from './filter-options.ts';
 import { printable } from './fit-table.ts';
 import { runReader } from './reader-action.ts';
 import {
@@ -9,22 +12,72 @@ import {
   jsonOf,
   type OutputOptions,
   openScreen,
+  type RowLayout,
   type Screen,
   writeRecords,
 } from './record-writer.ts';
 import { fieldsOf, paintStatus, subscriptionLayout } from './subscription-layout.ts';
 
 export function addShowCommand(program: Command, output: Output): void {
-  addOutputOptions(addProfileOption(program.command('show').argument('<id>', 'id of the subscription')))
-    .description('show all fields of one subscription')
-    .addHelpText('after', '\nExample:\n  subreport show c3Vic2NyaXB0aW9uLTAwMDE=')
-    .action((id: string, options: ProfileOption & OutputOptions) =>
+  const command = program.command('show').argument('<id>', 'id of the subscription');
+  addOutputOptions(addProfileOption(addParameterOptions(command, subscriptionParameters)))
+    .option('--history', 'list its versions that are kept, newest first')
+    .description('show all fields of one subscription, as it is or as it was')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  subreport show c3Vic2NyaXB0aW9uLTAwMDE=
+  subreport show c3Vic2NyaXB0aW9uLTAwMDE= --as-of 2026-10-31
+  subreport show c3Vic2NyaXB0aW9uLTAwMDE= --history`,
+    )
+    .action((id: string, options: ShowOptions) =>
       runReader(async (signal) => {
         const screen = openScreen(options, output);
-        await showSubscription(await connect(options).client.subscription(id, { signal }), screen);
+        const { client } = connect(options);
+        const { values, dates } = readParameters({ ...options }, subscriptionParameters);
+        if (options.history === true && values['as-of'] !== undefined)
+          throw new UsageError('Cannot use --history with --as-of: the history has all times: use one of them');
+        for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
+        if (options.history === true) await showHistory(await client.history(id, { signal }), screen);
+        else await showSubscription(await client.subscription(id, { ...values, signal }), screen);
       }),
     );
 }
+
+interface ShowOptions extends ProfileOption, OutputOptions {
+  readonly history?: boolean;
+}
+
+async function showHistory(history: SubscriptionHistory, screen: Screen): Promise<void> {
+  if (screen.format === 'json') return screen.write(`${jsonOf(history, 2)}\n`);
+  const writer = writeRecords(screen, versionLayout(screen.color));
+  await writer.page(history.versions);
+  await writer.end();
+}
+
+const versionLayout = (color: boolean): RowLayout<SubscriptionVersion> => ({
+  columns: [
+    { header: 'REVISION', cell: ({ revision }) => String(revision), align: 'right' },
+    { header: 'COMMITTED', cell: ({ committed_at: at }) => at ?? '-' },
+    { header: 'STATUS', cell: statusOf, ...(color && { paint: paintStatus }) },
+    { header: 'EXPIRES', cell: ({ record }) => record?.expirationDate ?? '-' },
+    { header: 'PRODUCT', cell: ({ record }) => record?.product.name ?? '-', least: 16 },
+    { header: 'IMPORT', cell: ({ import_id: importId }) => importId ?? '-' },
+  ],
+  csvHeader: ['revision', 'committed_at', 'import_id', 'status', 'expirationDate', 'product.name'],
+  csvCells: (version) => [
+    String(version.revision),
+    version.committed_at ?? '',
+    version.import_id ?? '',
+    statusOf(version),
+    version.record?.expirationDate ?? '',
+    version.record?.product.name ?? '',
+  ],
+});
+
+const statusOf = ({ record, removed }: SubscriptionVersion): string =>
+  removed === true ? 'removed' : (record?.status ?? '-');
 
 async function showSubscription(subscription: Subscription, screen: Screen): Promise<void> {
   if (screen.format === 'json') return screen.write(`${jsonOf(subscription, 2)}\n`);

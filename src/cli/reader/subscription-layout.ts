@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { isRemoved, type Subscription, type SubscriptionChange } from '../../client/index.ts';
+import { type DescribedChange, isRemoved, type Subscription, type SubscriptionChange } from '../../client/index.ts';
 import { recordColumns } from '../../contract/csv.ts';
 import type { Column } from './fit-table.ts';
 import type { RowLayout } from './record-writer.ts';
@@ -20,7 +20,7 @@ export function changeLayout(color: boolean): RowLayout<SubscriptionChange> {
   }));
   return {
     columns: [
-      { header: 'CHANGE', cell: (change) => (isRemoved(change) ? 'removed' : 'changed') },
+      { header: 'CHANGE', cell: kindOf },
       { header: id?.header ?? 'ID', cell: (change) => change.id },
       ...columns,
     ],
@@ -31,6 +31,10 @@ export function changeLayout(color: boolean): RowLayout<SubscriptionChange> {
         : ['', ...cellsOf(change)],
   };
 }
+
+/** Without `--before`, an added record cannot be told from a changed one. */
+const kindOf = (change: SubscriptionChange | DescribedChange): string =>
+  'kind' in change ? change.kind : isRemoved(change) ? 'removed' : 'changed';
 
 /** The fields of a subscription by the names of the CSV columns. */
 export function fieldsOf(subscription: Subscription): ReadonlyMap<string, string | undefined> {

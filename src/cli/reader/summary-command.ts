@@ -36,6 +36,7 @@ To count the subscriptions of an email address: subreport list --email ADDRESS -
 
 Examples:
   subreport summary
+  subreport summary --as-of 2026-10-31
   subreport summary --status ACTIVE --by product-id,month
   subreport summary --after 30d --before now --by day -o csv`,
     )

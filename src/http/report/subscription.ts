@@ -2,13 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../../auth/verify/resource-server.ts';
 import { operations } from '../../contract/operations.ts';
 import { formatWords, type ReportFormat, reportFormats } from '../../contract/report.ts';
-import { getSubscription } from '../../report/get-subscription.ts';
-import { parseNoParameters, parseReport } from '../../report/parse.ts';
+import { getSubscription, getSubscriptionHistory } from '../../report/get-subscription.ts';
+import { parseNoParameters, parseOne, parseReport } from '../../report/parse.ts';
 import { changeFormats, parseChanges } from '../../report/parse-changes.ts';
 import { parseSearch } from '../../report/parse-search.ts';
 import { parseSummary } from '../../report/parse-summary.ts';
 import type { ReportContext } from '../../report/report-query.ts';
 import { createRevisionLookup } from '../../report/report-revision.ts';
+import type { TenantId } from '../../storage/store.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { RequestError } from '../listener/error.ts';
 import type { FairQueue } from '../listener/fair-queue.ts';
@@ -45,7 +46,7 @@ export type AddSubscriptionRoutes = (app: FastifyInstance, authorize?: Authorize
 
 /**
  * Makes the function that adds the report operations: `GET /v1/subscription`, its search by `POST`,
- * its summary, its changes, and `GET /v1/subscription/{id}`. Wherever they are added, they share
+ * its summary, its changes, `GET /v1/subscription/{id}` and its history. Wherever they are added, they share
  * the caches and limits.
  */
 export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscriptionRoutes {
@@ -106,25 +107,60 @@ export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscri
           parseChanges(queryOf(request), report, acceptedFormat(request, changeFormats)),
         ),
     });
-    app.route<{ Params: { id: string } }>({
-      method: 'GET',
-      url: routePath(operations.getSubscription.path),
-      onRequest: [onRequest, acceptJson],
-      preHandler,
-      handler: async (request, reply) => {
-        parseNoParameters(queryOf(request));
-        const { tenant } = accessOf(request);
-        const { id } = request.params;
-        return sendCached(request, reply, {
-          key: JSON.stringify(['record', id]),
-          load: async () => {
-            const { record, revision } = await getSubscription(withinRequest(report, request), tenant, id);
-            return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision };
-          },
-        });
+    addOneSubscription(app, { report, sendCached, onRequest: [onRequest, acceptJson], preHandler });
+  };
+}
+
+/** What the operations on one subscription share. */
+interface OneSubscription {
+  readonly report: ReportContext;
+  readonly sendCached: ReturnType<typeof createCachedSender>;
+  readonly onRequest: ((request: FastifyRequest, reply: FastifyReply) => Promise<void>)[];
+  readonly preHandler: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+}
+
+/** Adds `GET /v1/subscription/{id}` and its history. */
+function addOneSubscription(
+  app: FastifyInstance,
+  { report, sendCached, onRequest, preHandler }: OneSubscription,
+): void {
+  const sendOne = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    key: readonly unknown[],
+    read: (context: ReportContext, tenant: TenantId) => ReturnType<typeof getSubscription>,
+  ): Promise<FastifyReply> =>
+    sendCached(request, reply, {
+      key: JSON.stringify(key),
+      load: async () => {
+        const { record, revision } = await read(withinRequest(report, request), accessOf(request).tenant);
+        return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision };
       },
     });
-  };
+  app.route<{ Params: { id: string } }>({
+    method: 'GET',
+    url: routePath(operations.getSubscriptionHistory.path),
+    onRequest,
+    preHandler,
+    handler: async (request, reply) => {
+      parseNoParameters(queryOf(request));
+      const { id } = request.params;
+      return sendOne(request, reply, ['history', id], (context, tenant) => getSubscriptionHistory(context, tenant, id));
+    },
+  });
+  app.route<{ Params: { id: string } }>({
+    method: 'GET',
+    url: routePath(operations.getSubscription.path),
+    onRequest,
+    preHandler,
+    handler: async (request, reply) => {
+      const { asOf } = parseOne(queryOf(request), report);
+      const { id } = request.params;
+      return sendOne(request, reply, ['record', id, asOf], (context, tenant) =>
+        getSubscription(context, tenant, id, asOf),
+      );
+    },
+  });
 }
 
 /** Returns the format that `Accept` prefers, or `undefined` if it allows none of them. */

@@ -1,0 +1,97 @@
+import type { Static } from 'typebox';
+import { Subscription, SubscriptionId } from './subscription.ts';
+import { Type } from './type.ts';
+
+/** A moment of the past: an instant, or a revision of the tenant's records. */
+const moment = {
+  pattern: '^([0-9]{1,16}|[0-9]{4}-[0-9]{2}-[0-9]{2}T.*)$',
+  maxLength: 40,
+  'x-rule': 'an ISO 8601 date-time with Z or an offset that is not in the future, or a revision',
+  examples: ['2026-10-31T00:00:00Z', '42'],
+};
+
+/** The parameter `as-of` of a whole report. */
+export const exportAsOf = Type.String({
+  ...moment,
+  description:
+    'The report as it was at this instant or revision, as the service knew it then; only with all=true, and without expires-within',
+});
+
+/** The parameter `as-of` of a summary, which has no pages. */
+export const summaryAsOf = Type.String({
+  ...moment,
+  description: 'The counts as they were at this instant or revision, as the service knew it then',
+});
+
+/** The parameters of one subscription. */
+export const subscriptionParameters = {
+  'as-of': Type.String({
+    ...moment,
+    description: 'The subscription as it was at this instant or revision, as the service knew it then',
+  }),
+} as const;
+
+/** What happened to a record since the moment that a request names. */
+export const changeKinds = ['added', 'changed', 'removed'] as const;
+export type ChangeKind = (typeof changeKinds)[number];
+
+export const CommittedAt = Type.String({
+  format: 'date-time',
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
+  maxLength: 20,
+  description: 'When the service committed the change; absent if that was before the kept history',
+  examples: ['2026-10-31T02:00:04Z'],
+});
+
+/** Most versions of one record that a response has. */
+export const versionsMax = 1_000;
+
+const version = {
+  revision: Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    format: 'int64',
+    description: 'The revision of your records that made this version',
+    examples: [42],
+  }),
+  committed_at: Type.Optional(CommittedAt),
+  import_id: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      pattern: '^[0-9a-f-]+$',
+      description: 'The import that made it; absent if none did, or if that was before the kept history',
+      examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
+    }),
+  ),
+};
+
+/** A version of a record, or its removal. */
+const SubscriptionVersion = Type.Union(
+  [
+    Type.Object(
+      { ...version, record: Subscription },
+      { additionalProperties: false, description: 'A version of the record' },
+    ),
+    Type.Object(
+      {
+        ...version,
+        removed: Type.Literal(true, { description: 'Always true; distinguishes a removal from a version' }),
+      },
+      { additionalProperties: false, description: 'The removal of the record' },
+    ),
+  ],
+  { description: 'A version of the record, or its removal' },
+);
+
+/** The history of one record. */
+export const SubscriptionHistory = Type.Object(
+  {
+    id: SubscriptionId,
+    versions: Type.Array(SubscriptionVersion, {
+      maxItems: versionsMax,
+      description: `The versions that are kept, newest first; at most ${versionsMax}`,
+    }),
+  },
+  { additionalProperties: false, description: 'The versions of one subscription, newest first' },
+);
+export type SubscriptionHistory = Static<typeof SubscriptionHistory>;

@@ -1,0 +1,372 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatInstant } from '../../src/contract/instant.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
+import { exportSubscriptions } from '../../src/report/export-subscriptions.ts';
+import { getSubscription, getSubscriptionHistory } from '../../src/report/get-subscription.ts';
+import { getSubscriptionSummary } from '../../src/report/get-subscription-summary.ts';
+import { listChanges } from '../../src/report/list-changes.ts';
+import { parseReport } from '../../src/report/parse.ts';
+import { parseChanges } from '../../src/report/parse-changes.ts';
+import { parseSummary } from '../../src/report/parse-summary.ts';
+import type { ReportContext } from '../../src/report/report-query.ts';
+import { checkRecords } from '../../src/storage/records/check.ts';
+import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
+import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import { beginHistory } from '../../src/storage/tables/history.ts';
+import { sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { checkProperty } from '../support/check-property.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+import { subscriptionRow } from '../support/rows.ts';
+
+const daySeconds = 86_400;
+const instant = (seconds: number): string => formatInstant(seconds);
+const notKept = { code: 'HISTORY_NOT_KEPT' };
+const countVersions = 'select count(*) as n from subscription_version where tenant_id = $1';
+const idOf = (n: number): string => `id${n}`;
+
+/** Queries whose reports are kept at each revision. */
+const exportQueries = [
+  'format=ndjson',
+  'format=csv&sort=-expirationDate',
+  'format=ndjson&status=ACTIVE,DEPLETED&created-from=1970-01-01T00:00:04Z',
+  'format=csv&product-id=product-1',
+  'format=ndjson&email=ada@example.com',
+];
+const summaryQueries = [
+  '',
+  'by=status,day,month&created-from=1970-01-01T00:00:00Z&created-to=1970-01-09T00:00:00Z',
+  'status=ACTIVE&by=product-id,plan-id',
+  'plan-id=plan-2',
+];
+
+/** One step of a history: what it does to which records. */
+type Step =
+  | { readonly kind: 'load' | 'replace'; readonly records: readonly { readonly n: number; readonly version: number }[] }
+  | { readonly kind: 'erase'; readonly ids: readonly number[] }
+  | { readonly kind: 'recount' | 'sweep tombstones' };
+
+const drawnRecords = fc.uniqueArray(fc.record({ n: fc.nat(9), version: fc.nat(4) }), {
+  maxLength: 8,
+  selector: ({ n }) => n,
+});
+const drawnStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('load' as const), records: drawnRecords }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('replace' as const), records: drawnRecords }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('erase' as const), ids: fc.array(fc.nat(9), { maxLength: 2 }) }),
+  },
+  { weight: 1, arbitrary: fc.constantFrom<Step>({ kind: 'recount' }, { kind: 'sweep tombstones' }) },
+);
+
+function rowOf({ n, version }: { readonly n: number; readonly version: number }): SubscriptionRow {
+  const row = subscriptionRow({
+    id: idOf(n),
+    createdDate: (n % 5) * daySeconds + (version === 4 ? 7 : 0),
+    expirationDate: 1_800_000_000 + version,
+    status: [null, 'ACTIVE', 'DEPLETED', 'ACTIVE', 'ACTIVE'][version] ?? null,
+    productId: `product-${version % 2}`,
+    planId: `plan-${n % 3}`,
+    email: version === 3 ? 'ada@example.com' : null,
+  });
+  return { ...row, record: row.record.replace('Europe 1 GB', `Europe ${version} GB`) };
+}
+
+describe.each(engines)('the history on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let store: Store;
+  let context: ReportContext;
+  let tenants = 0;
+  const now = Math.floor(Date.now() / 1000);
+
+  const newTenant = async (): Promise<TenantId> => {
+    tenants += 1;
+    await insertTenant(store, `history-${tenants}`, 1_700_000_000);
+    return (await findTenant(store, `history-${tenants}`))?.tenant as TenantId;
+  };
+  const revisionOf = async (tenant: TenantId): Promise<number> => (await findTenant(store, tenant))?.revision ?? 0;
+  const load = (tenant: TenantId, records: readonly { readonly n: number; readonly version: number }[]) =>
+    store.loadSubscriptions(tenant, records.map(rowOf));
+
+  async function exported(tenant: TenantId, query: string, asOf?: number | string) {
+    const past = asOf === undefined ? '' : `&as-of=${asOf}`;
+    const report = await exportSubscriptions(
+      context,
+      tenant,
+      parseReport(`all=true&${query}${past}`, context, 'json'),
+      10_000,
+    );
+    let body = '';
+    for await (const { bytes } of report.pieces) body += bytes.toString('utf8');
+    await report.close();
+    const { 'x-total-count': total, 'x-erased-count': erased = '0', 'x-revision': revision } = report.headers;
+    return { body, total: Number(total), erased: Number(erased), revision: Number(revision) };
+  }
+  const summarised = async (tenant: TenantId, query: string, asOf?: number) =>
+    (
+      await getSubscriptionSummary(
+        store,
+        tenant,
+        parseSummary(asOf === undefined ? query : `${query}&as-of=${asOf}`, context),
+      )
+    ).body;
+  interface Change {
+    readonly id: string;
+    readonly removed?: true;
+    readonly kind: string;
+    readonly before?: { readonly id: string };
+    readonly committed_at?: string;
+  }
+  async function changesSince(tenant: TenantId, since: string | undefined, size: number): Promise<readonly Change[]> {
+    const all: Change[] = [];
+    for (let token = since; ; ) {
+      const query = `size=${size}&before=true${token === undefined ? '' : `&since=${token}`}`;
+      const { body } = await listChanges(context, tenant, parseChanges(query, context, 'json'));
+      const page = JSON.parse(String(body)) as { changes: Change[]; next: string; has_more: boolean };
+      all.push(...page.changes);
+      if (!page.has_more) return all;
+      token = page.next;
+    }
+  }
+  const tokenNow = async (tenant: TenantId): Promise<string> =>
+    (
+      JSON.parse(String((await listChanges(context, tenant, parseChanges('since=now', context, 'json'))).body)) as {
+        next: string;
+      }
+    ).next;
+
+  /** Returns the revision up to which tombstones are gone, if some were swept. */
+  async function take(tenant: TenantId, step: Step): Promise<number | undefined> {
+    switch (step.kind) {
+      case 'load':
+        await load(tenant, step.records);
+        return undefined;
+      case 'replace': {
+        const replacement = await store.openReplacement(tenant);
+        await replacement.add(step.records.map(rowOf));
+        await replacement.finish(false);
+        await replacement.close();
+        return undefined;
+      }
+      case 'erase':
+        await store.deleteSubscriptions(tenant, step.ids.map(idOf));
+        return undefined;
+      case 'recount':
+        await store.recountSubscriptions(tenant, now);
+        return undefined;
+      case 'sweep tombstones': {
+        const until = (await revisionOf(tenant)) - 3;
+        return (await store.sweepTombstones(tenant, until, 1_000)) > 0 ? until : undefined;
+      }
+    }
+  }
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    store = opened.store;
+    context = { store, limits: defaultPageLimits, reportUrl: 'http://localhost/r', now: () => now + 3_600 };
+  });
+  afterAll(() => opened.close());
+
+  test('every kept revision is read byte for byte as it was, except what was erased since', async () => {
+    const run = fc.asyncProperty(fc.array(drawnStep, { minLength: 2, maxLength: 9 }), async (steps) => {
+      const tenant = await newTenant();
+      const kept: {
+        readonly revision: number;
+        readonly exports: readonly string[];
+        readonly summaries: readonly string[];
+        readonly token: string;
+        readonly erasures: number;
+      }[] = [];
+      const erased: string[] = [];
+      let swept = 0;
+      await load(tenant, [{ n: 1, version: 1 }]);
+      for (const step of steps) {
+        swept = Math.max(swept, (await take(tenant, step)) ?? 0);
+        if (step.kind === 'erase') erased.push(...step.ids.map(idOf));
+        kept.push({
+          revision: await revisionOf(tenant),
+          exports: await Promise.all(exportQueries.map(async (query) => (await exported(tenant, query)).body)),
+          summaries: await Promise.all(summaryQueries.map(async (query) => String(await summarised(tenant, query)))),
+          token: await tokenNow(tenant),
+          erasures: erased.length,
+        });
+      }
+      const today = linesOf(kept.at(-1)?.exports[0] ?? '');
+      for (const { revision, exports, summaries, token, erasures } of kept) {
+        const gone = new Set(erased.slice(erasures));
+        const left = (text: string) => text.split('\n').filter((line) => ![...gone].some((id) => mentions(line, id)));
+        for (const [index, query] of exportQueries.entries()) {
+          const past = await exported(tenant, query, revision);
+          expect(past.body).toBe(left(exports[index] ?? '').join('\n'));
+          expect(past.total).toBe(linesOf(past.body).size - (query.startsWith('format=csv') ? 1 : 0));
+          expect(past.revision).toBe(revision);
+          if (index === 0) expect(past.erased).toBe(linesOf(exports[0] ?? '').size - past.total);
+        }
+        if (gone.size === 0)
+          for (const [index, query] of summaryQueries.entries())
+            expect(await summarised(tenant, query, revision)).toBe(summaries[index]);
+        if (revision < swept) continue; // its token is rejected
+        const then = linesOf((await exported(tenant, exportQueries[0] ?? '', revision)).body);
+        expect(apply(then, await changesSince(tenant, token, 3))).toEqual(
+          new Map([...today].filter(([id]) => today.get(id) !== undefined)),
+        );
+      }
+    });
+    await checkProperty(run, { least: 4, most: 40 });
+  });
+
+  test('an instant means the last revision that was committed by then; the history has its times', async () => {
+    const tenant = await newTenant();
+    await store.loadSubscriptions(tenant, [rowOf({ n: 1, version: 1 })], undefined, '0189-import');
+    await load(tenant, [{ n: 1, version: 2 }]);
+    await spreadCommits(tenant);
+    const at = async (seconds: number) => (await exported(tenant, 'format=ndjson', instant(seconds))).revision;
+    const first = now - 100;
+    expect([await at(first), await at(first + 9), await at(first + 10), await at(now)]).toEqual([1, 1, 2, 2]);
+    await expect(at(first - 11)).rejects.toMatchObject(notKept);
+    expect(() => parseReport(`all=true&format=csv&as-of=${instant(now + 7_200)}`, context, 'json')).toThrow(/future/);
+    const { record } = await getSubscriptionHistory(context, tenant, idOf(1));
+    expect(JSON.parse(record)).toMatchObject({
+      id: idOf(1),
+      versions: [
+        { revision: 2, committed_at: instant(first + 10), record: { status: 'DEPLETED' } },
+        { revision: 1, committed_at: instant(first), import_id: '0189-import', record: { status: 'ACTIVE' } },
+      ],
+    });
+    const old = await getSubscription(context, tenant, idOf(1), { seconds: first + 5 });
+    expect(old.record).toBe(rowOf({ n: 1, version: 1 }).record);
+    await expect(getSubscription(context, tenant, idOf(1), { revision: 0 })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    await expect(getSubscription(context, tenant, idOf(1), { revision: 9 })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST_PARAMS',
+    });
+  });
+
+  test('versions are swept after the retention, and those of a discarded history at once', async () => {
+    const tenant = await newTenant();
+    const versions = async () =>
+      (await store.readTenant(tenant, (reader) => reader.all(countVersions)))[0]?.n as number | string;
+    const day = (days: number) => sweepVersions(store, { nowSeconds: now + days * daySeconds, days: 30 });
+    await load(tenant, [{ n: 1, version: 1 }]);
+    await load(tenant, [{ n: 1, version: 2 }]);
+    await day(0);
+    await load(tenant, [{ n: 1, version: 3 }]);
+    await day(30);
+    expect([Number(await versions()), (await exported(tenant, 'format=ndjson', 1)).revision]).toEqual([2, 1]);
+    await day(31);
+    expect(Number(await versions())).toBe(1);
+    await expect(exported(tenant, 'format=ndjson', 1)).rejects.toMatchObject(notKept);
+    expect((await exported(tenant, 'format=ndjson', 2)).body).toBe(`${rowOf({ n: 1, version: 2 }).record}\n`);
+    await store.writeDirectory([
+      directoryStatement('update tenant set revision = revision + 1 where id = $1', [tenant]),
+    ]);
+    await expect(exported(tenant, 'format=ndjson', 2)).rejects.toMatchObject(notKept);
+    await load(tenant, [{ n: 1, version: 4 }]);
+    expect((await exported(tenant, 'format=ndjson', 4)).body).toBe(`${rowOf({ n: 1, version: 3 }).record}\n`);
+    await expect(exported(tenant, 'format=ndjson', 3)).rejects.toMatchObject(notKept);
+    await day(31);
+    expect(Number(await versions())).toBe(1);
+    await sweepVersions(store, { nowSeconds: now, days: 0 });
+    expect(Number(await versions())).toBe(0);
+    await expect(exported(tenant, 'format=ndjson', 4)).rejects.toMatchObject(notKept);
+    expect((await exported(tenant, 'format=ndjson', 5)).total).toBe(1);
+  });
+
+  test('a restore begins a new history, of which older moments and tokens know nothing', async () => {
+    const tenant = await newTenant();
+    await load(tenant, [{ n: 1, version: 1 }]);
+    await load(tenant, [{ n: 1, version: 2 }]);
+    await beginHistory(store, now);
+    await expect(exported(tenant, 'format=ndjson', 1)).rejects.toMatchObject(notKept);
+    await sweepVersions(store, { nowSeconds: now, days: 30 });
+    const restored = await revisionOf(tenant);
+    await load(tenant, [{ n: 1, version: 3 }]);
+    expect((await exported(tenant, 'format=ndjson', restored)).body).toBe(`${rowOf({ n: 1, version: 2 }).record}\n`);
+    await expect(exported(tenant, 'format=ndjson', 2)).rejects.toMatchObject(notKept);
+  });
+
+  test('a wrong version is reported, and a repair begins the history again', async () => {
+    const tenant = await newTenant();
+    await load(tenant, [{ n: 1, version: 1 }]);
+    await load(tenant, [{ n: 1, version: 2 }]);
+    const problems = async () => (await store.readTenant(tenant, (reader) => checkRecords(reader))).problems;
+    expect(await problems()).toEqual([]);
+    for (const [from, until, problem] of [
+      [1, 1, 'ends before it begins'],
+      [1, 9, 'ends after the last revision'],
+    ] as const) {
+      const sql = 'update subscription_version set from_revision = $2, until_revision = $3 where tenant_id = $1';
+      await store.writeTenant(tenant, [{ sql, values: [from, until] }]);
+      expect((await problems())[0]).toContain(problem);
+    }
+    await store.recountSubscriptions(tenant, now);
+    expect(await problems()).toEqual([]);
+    await expect(exported(tenant, 'format=ndjson', 2)).rejects.toMatchObject(notKept);
+  });
+
+  test('changes are selected by kind, and a change that is undone by a removal is none', async () => {
+    const tenant = await newTenant();
+    await load(
+      tenant,
+      [1, 2, 3].map((n) => ({ n, version: 1 })),
+    );
+    const since = await tokenNow(tenant);
+    await load(
+      tenant,
+      [4, 5].map((n) => ({ n, version: 1 })),
+    );
+    await take(tenant, {
+      kind: 'replace',
+      records: [
+        { n: 1, version: 1 },
+        { n: 2, version: 2 },
+        { n: 4, version: 1 },
+      ],
+    });
+    const ids = async (query: string) => {
+      const { body } = await listChanges(context, tenant, parseChanges(`since=${since}&${query}`, context, 'json'));
+      return (JSON.parse(String(body)) as { changes: Change[] }).changes.map(({ id }) => id);
+    };
+    expect(await ids('kind=added')).toEqual([idOf(4)]);
+    expect(await ids('kind=removed')).toEqual([idOf(3)]);
+    expect(await ids('kind=changed')).toEqual([idOf(2)]);
+    expect(await ids('before=true')).toEqual([idOf(4), idOf(2), idOf(3)]);
+    expect(await ids('size=10')).toEqual([idOf(4), idOf(2), idOf(3), idOf(5)]);
+  });
+
+  /** Moves the commits to the past, ten seconds apart, the first one 100 seconds ago. */
+  async function spreadCommits(tenant: TenantId): Promise<void> {
+    const sql = 'update subscription_commit set committed_at = cast($2 as bigint) + revision * 10 where tenant_id = $1';
+    await store.writeTenant(tenant, [{ sql, values: [now - 110] }]);
+    await store.writeDirectory([
+      directoryStatement('update tenant set history_from_at = $2, history_at = $2 + revision * 10 where id = $1', [
+        tenant,
+        now - 110,
+      ]),
+    ]);
+  }
+
+  function linesOf(body: string): Map<string, string> {
+    const lines = body.split('\n').filter((line) => line !== '');
+    return new Map(lines.map((line) => [/"id":"([^"]+)"/.exec(line)?.[1] ?? line, line]));
+  }
+  const mentions = (line: string, id: string): boolean => line.includes(`"id":"${id}"`) || line.startsWith(`${id},`);
+
+  /** Applies described changes to a copy; each must say what the copy has. */
+  function apply(copy: Map<string, string>, changes: readonly Change[]): Map<string, string> {
+    const result = new Map(copy);
+    for (const { kind, before, committed_at: at, ...record } of changes) {
+      const had = copy.get(record.id);
+      expect(before && JSON.stringify(before)).toBe(had);
+      expect(kind).toBe(record.removed ? 'removed' : had === undefined ? 'added' : 'changed');
+      expect(at).toMatch(/Z$/);
+      if (record.removed) result.delete(record.id);
+      else result.set(record.id, JSON.stringify(record));
+    }
+    return result;
+  }
+});
