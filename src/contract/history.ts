@@ -44,7 +44,7 @@ export const CommittedAt = Type.String({
 });
 
 /** Most versions of one record that a response has. */
-export const versionsMax = 1_000;
+export const versionsMax = 1_024;
 
 const version = {
   revision: Type.Integer({

@@ -65,7 +65,11 @@ function addStateMetrics(
       this.set(changeMarkAgeMs() / 1000);
     },
   });
-  const readRarely = createSampler(readSize, sizeMaxAgeMs);
+  // one after another: a scrape must not wait for a second connection
+  const readRarely = createSampler(
+    async () => ({ parts: await readSize(), versions: await countVersions() }),
+    sizeMaxAgeMs,
+  );
   new Gauge({
     name: 'subreport_store_bytes',
     help: 'Size of the store on disk by part, at most five minutes old; the write-ahead log only with SQLite',
@@ -73,20 +77,16 @@ function addStateMetrics(
     aggregator: 'max',
     registers,
     async collect() {
-      for (const { part, bytes } of (await readRarely()) ?? []) this.set({ part }, bytes);
+      for (const { part, bytes } of (await readRarely())?.parts ?? []) this.set({ part }, bytes);
     },
   });
   new Gauge({
     name: 'subreport_history_versions',
-    help: 'Former versions of records in the history',
+    help: 'Former versions of records in the history, at most five minutes old',
     aggregator: 'max',
     registers,
     async collect() {
-      this.remove();
-      await countVersions().then(
-        (versions) => this.set(versions),
-        () => undefined,
-      );
+      this.set((await readRarely())?.versions ?? 0);
     },
   });
 }
