@@ -78,8 +78,9 @@ export interface SubreportClient {
 
   /**
    * Yields pages of changes after a change token, or after an instant, until the copy is up to date;
-   * without a token, all changes from the beginning; with `now`, one empty page with the current change token. There is
-   * always at least one page, which is empty if nothing changed. Rejects with `ApiError`
+   * without a token, all changes from the beginning; with `now`, one empty page with the current
+   * change token. There is always at least one page, which is empty if nothing changed. Rejects with
+   * `ApiError` `HISTORY_NOT_KEPT` if the history does not reach the moment, and with `ApiError`
    * `RESYNC_REQUIRED` if the token is no longer valid: then read everything again, without a token,
    * into an empty copy.
    */

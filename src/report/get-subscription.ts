@@ -21,8 +21,7 @@ interface OneSubscription {
 
 /**
  * Implements `GET /v1/subscription/{id}`: returns the stored JSON of one record, as it is or as it
- * was. Throws
- * `ReportError` `NOT_FOUND`, the same for an unknown id and for another tenant's.
+ * was. Throws `ReportError` `NOT_FOUND`, the same for an unknown id and for another tenant's.
  */
 export async function getSubscription(
   { store }: ReportContext,

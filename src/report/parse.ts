@@ -42,7 +42,9 @@ export function parseNoParameters(queryString: string, why = 'this operation has
   refuse(faults, malformed.length > 0);
 }
 
-/** Parses the query string of one record, without its `?`; throws `ReportError` with every fault. */
+/**
+ * Parses the query string of one record, without its `?`. Throws `ReportError` with every fault.
+ */
 export function parseOne(queryString: string, { now }: QueryContext): { readonly asOf?: Moment } {
   const { pairs, malformed } = parseForm(queryString);
   const faults = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(subscriptionParameters))];

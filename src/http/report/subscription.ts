@@ -46,8 +46,8 @@ export type AddSubscriptionRoutes = (app: FastifyInstance, authorize?: Authorize
 
 /**
  * Makes the function that adds the report operations: `GET /v1/subscription`, its search by `POST`,
- * its summary, its changes, `GET /v1/subscription/{id}` and its history. Wherever they are added, they share
- * the caches and limits.
+ * its summary, its changes, `GET /v1/subscription/{id}` and its history. Wherever they are added,
+ * they share the caches and limits.
  */
 export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscriptionRoutes {
   const { report, limiter, queue, exports, pageCacheBytes } = routes;

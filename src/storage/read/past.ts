@@ -188,7 +188,7 @@ export async function readPastRecord(reader: TenantReader, id: string, revision:
 export interface RecordVersion {
   /** The revision that made it. */
   readonly revision: number;
-  /** When that was committed, in UTC epoch seconds, and the import that did it, if they are kept. */
+  /** When that was committed, in UTC epoch seconds, and by which import, if they are kept. */
   readonly committedSeconds: number | undefined;
   readonly importId: string | undefined;
   /** Its JSON text; `undefined` if the record was removed. */
