@@ -14,6 +14,7 @@ import { checkRecords } from '../../src/storage/records/check.ts';
 import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { beginHistory } from '../../src/storage/tables/history.ts';
+import { findSubscriptionIds } from '../../src/storage/tables/subscription-ids.ts';
 import { sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
@@ -306,6 +307,28 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     await store.recountSubscriptions(tenant, now);
     expect(await problems()).toEqual([]);
     await expect(exported(tenant, 'format=ndjson', 2)).rejects.toMatchObject(notKept);
+  });
+
+  test('the erasure of a person finds the versions of removed records, but no record of another person', async () => {
+    const tenant = await newTenant();
+    await load(
+      tenant,
+      [1, 2, 3].map((n) => ({ n, version: 3 })),
+    );
+    await load(tenant, [{ n: 2, version: 1 }]);
+    await take(tenant, {
+      kind: 'replace',
+      records: [
+        { n: 2, version: 1 },
+        { n: 3, version: 3 },
+      ],
+    });
+    const ids = await findSubscriptionIds(store, tenant, 'email', 'ada@example.com');
+    expect([...ids].sort()).toEqual([idOf(1), idOf(3)]);
+    expect(await store.deleteSubscriptions(tenant, [idOf(1)])).toBe(0);
+    const revision = await revisionOf(tenant);
+    expect(revision).toBe(4); // cached responses with the version end
+    expect(await exported(tenant, 'format=ndjson', 1)).toMatchObject({ total: 2, erased: 1 });
   });
 
   test('changes are selected by kind, and a change that is undone by a removal is none', async () => {
