@@ -77,12 +77,13 @@ export interface SubreportClient {
   summary(query?: SummaryQuery, options?: CallOptions): Promise<SubscriptionSummary>;
 
   /**
-   * Yields pages of changes after a change token, or after an instant, until the copy is up to date;
+   * Yields pages of changes after a change token or an instant, until the copy is up to date;
    * without a token, all changes from the beginning; with `now`, one empty page with the current
-   * change token. There is always at least one page, which is empty if nothing changed. Rejects with
-   * `ApiError` `HISTORY_NOT_KEPT` if the history does not reach the moment, and with `ApiError`
-   * `RESYNC_REQUIRED` if the token is no longer valid: then read everything again, without a token,
-   * into an empty copy.
+   * change token. There is always at least one page, which is empty if nothing changed.
+   *
+   * Rejects with `ApiError` `RESYNC_REQUIRED` if the token is no longer valid: then read everything
+   * again, without a token, into an empty copy. Rejects with `ApiError` `HISTORY_NOT_KEPT` if the
+   * history does not reach back to the moment.
    */
   changes<Before extends boolean = false>(
     since?: Instant,
