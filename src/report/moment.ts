@@ -19,7 +19,7 @@ export function parseMoment(text: string, nowSeconds: number): Moment | undefine
 }
 
 /** A revision that can be read, and the history that it is in. */
-export interface FoundRevision extends PastRevision {
+interface FoundRevision extends PastRevision {
   readonly history: TenantHistory;
 }
 

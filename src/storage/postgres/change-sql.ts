@@ -11,7 +11,7 @@ import { changeChannel } from './listener.ts';
 export const lockTenant = `${selectRevision} for update`;
 
 /** The last revision of a tenant, and the one after it. */
-export interface LastRevision {
+interface LastRevision {
   readonly row: Row;
   readonly next: number;
 }

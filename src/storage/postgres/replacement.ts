@@ -150,7 +150,7 @@ const findRemoved = `insert into removed (${countedColumns})
 const countDifferences = `select (select count(*) from staged) as staged, (select count(*) from changed) as changed,
   (select count(*) from changed where is_new) as inserted, (select count(*) from removed) as removed`;
 
-export const keepVersions = `insert into subscription_version (${versionColumns})
+const keepVersions = `insert into subscription_version (${versionColumns})
   select s.tenant_id, $2::bigint, s.revision, ${columnNames('s')}
   from (select id from changed where not is_new union all select id from removed) as c
   join subscription as s on s.tenant_id = $1 and s.id = c.id

@@ -65,7 +65,7 @@ const insertCommit =
   'insert into subscription_commit (tenant_id, revision, committed_at, import_id) values ($1, $2, $3, $4) on conflict do nothing';
 
 /** The revisions in which some erased records were current. */
-export interface ErasedRange {
+interface ErasedRange {
   readonly from: number;
   readonly until: number;
   readonly n: number;
