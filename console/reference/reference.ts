@@ -26,6 +26,7 @@ dialog.querySelector('form')?.addEventListener('submit', async (event) => {
   if (refusal !== '') return;
   form.reset();
   authorize.textContent = 'Authorized';
+  showToken();
   dialog.close();
 });
 
@@ -91,7 +92,8 @@ async function send(form: HTMLFormElement): Promise<string> {
   const url = query.size === 0 ? path : `${path}?${query}`;
   const response = await fetch(url, { method, headers, ...(body !== undefined && { body }) });
   const shown = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
-  return `${method} ${url}\n\n${response.status} ${response.statusText}\n${shown}\n\n${indented(await response.text())}`;
+  const answer = `${response.status} ${response.statusText}`;
+  return `${method} ${url}\n${answer}\n\n${indented(await response.text())}\n\nHeaders\n${shown}`;
 }
 
 /** Basic authentication of a client, whose id and secret are form-encoded (RFC 6749 §2.3.1). */
@@ -109,6 +111,49 @@ function indented(text: string): string {
   }
 }
 
+/** Puts the token of the dialog in place of its variable in the samples for a shell. */
+function showToken(): void {
+  for (const code of document.querySelectorAll('.sample code'))
+    code.textContent = (code.textContent ?? '').replaceAll(/\$(?:ACCESS|OPERATOR)_TOKEN\b/g, credentials.accessToken);
+}
+
+for (const block of document.querySelectorAll<HTMLElement>('pre[role="group"]')) {
+  const button = document.createElement('button');
+  Object.assign(button, { type: 'button', className: 'copy', textContent: 'Copy' });
+  button.setAttribute('aria-label', `Copy ${block.getAttribute('aria-label')}`);
+  button.addEventListener('click', async () => {
+    // a page over http has no clipboard: the text is selected instead
+    const copied = await navigator.clipboard?.writeText(block.textContent ?? '').then(
+      () => true,
+      () => false,
+    );
+    if (copied === true) button.textContent = 'Copied';
+    else getSelection()?.selectAllChildren(block);
+    setTimeout(() => {
+      button.textContent = 'Copy';
+    }, 2_000);
+  });
+  block.before(button);
+}
+
+/** Where the language of the samples is remembered. */
+const languageKey = 'subreport-docs-language';
+
+/** Opens the samples in a language, for all operations. */
+function showLanguage(language: string): void {
+  for (const sample of document.querySelectorAll<HTMLDetailsElement>('.sample'))
+    if (sample.querySelector('summary')?.textContent === language) sample.open = true;
+}
+
+for (const summary of document.querySelectorAll('.sample > summary'))
+  summary.addEventListener('click', () => {
+    const language = summary.textContent ?? '';
+    localStorage.setItem(languageKey, language);
+    // after the browser has opened this one
+    setTimeout(() => showLanguage(language));
+  });
+showLanguage(localStorage.getItem(languageKey) ?? '');
+
 const search = byId<HTMLInputElement>('search');
 search.addEventListener('input', () => {
   const words = search.value.toLowerCase().split(/\s+/);
@@ -119,6 +164,11 @@ search.addEventListener('input', () => {
     if (!section.hidden) found += 1;
     const link = document.querySelector<HTMLElement>(`nav a[href="#${section.id}"]`);
     if (link?.parentElement) link.parentElement.hidden = section.hidden;
+  }
+  for (const list of document.querySelectorAll<HTMLElement>('nav ul')) {
+    const isEmpty = search.value !== '' && [...list.children].every((item) => (item as HTMLElement).hidden);
+    list.hidden = isEmpty;
+    if (list.previousElementSibling instanceof HTMLElement) list.previousElementSibling.hidden = isEmpty;
   }
   byId('found').textContent = search.value === '' ? '' : `${found} ${found === 1 ? 'operation' : 'operations'}`;
 });

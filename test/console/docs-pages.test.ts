@@ -84,14 +84,18 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     await page.getByLabel('Client id').fill(client.client_id);
     await page.getByLabel('Client secret').fill(client.client_secret);
     await page.locator('dialog button[type=submit]').click();
-    await page.getByRole('button', { name: 'Authorized' }).waitFor();
+    await page.getByRole('button', { name: 'Authorized', exact: true }).waitFor();
     const operation = page.locator('#listSubscriptions');
     await operation.getByText('Try it').click();
     await operation.getByLabel('size', { exact: true }).fill('1');
     await operation.getByRole('button', { name: 'Send' }).click();
     await expect.poll(() => operation.locator('.result').textContent()).toContain('200 OK');
-    const [, body = ''] = ((await operation.locator('.result').textContent()) ?? '').split(/\n\n(?=\[)/);
+    const [, body = ''] = ((await operation.locator('.result').textContent()) ?? '').split('\n\n');
     expect(JSON.parse(body)).toHaveLength(1);
+    // the sample has the token now, and can be copied as it is
+    const sample = operation.getByRole('group', { name: 'curl: listSubscriptions' });
+    expect(await sample.textContent()).toMatch(/Bearer ey[\w-]+\./);
+    await operation.getByRole('button', { name: 'Copy curl: listSubscriptions' }).waitFor();
     await picture('docs');
   });
 
@@ -110,6 +114,23 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     await operation.getByRole('button', { name: 'Send' }).click();
     await expect.poll(() => operation.locator('.result').textContent()).toContain('"tenant": "from-docs"');
     await picture('docs-operator');
+  });
+
+  test('/docs: the language of the samples is that of all operations, and remembered', async () => {
+    await page.goto(`${service.url}/docs`);
+    const shown = (id: string) => page.locator(`#${id} .sample[open] > summary`).allTextContents();
+    await page.locator('#listSubscriptions .sample > summary', { hasText: 'Python' }).click();
+    await expect.poll(() => shown('getSubscription')).toEqual(['Python']);
+    await page.reload();
+    await expect.poll(() => shown('getSubscriptionSummary')).toEqual(['Python']);
+    expect(
+      await page
+        .locator('#listSubscriptions')
+        .getByRole('group', { name: /^Python/ })
+        .isVisible(),
+    ).toBe(true);
+    await page.getByRole('searchbox').fill('introspect');
+    await expect.poll(() => page.locator('nav h2:visible').allTextContents()).not.toContain('report');
   });
 
   test('/docs: the dialog offers client credentials and nothing else, and shows why they are rejected', async () => {

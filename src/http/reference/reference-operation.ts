@@ -39,12 +39,13 @@ ${renderForm({ method, path, operation }, parameters)}
 }
 
 function renderSamples({ operationId, 'x-codeSamples': samples }: OpenApiOperation): string {
-  return samples
+  const list = samples
     .map(
       ({ label, source }, index) =>
         `<details class="sample" name="sample-${operationId}"${index === 0 ? ' open' : ''}><summary>${label}</summary>${htmlCode(`${label}: ${operationId}`, source)}</details>`,
     )
     .join('\n');
+  return `<div class="samples">${list}</div>`;
 }
 
 const renderParameters = (parameters: readonly OpenApiParameter[]): string =>
