@@ -318,6 +318,14 @@ export const strings = {
     period: (count: number, unit: string) =>
       unit === 'DAYS' ? `${formatCount(count)} ${count === 1 ? 'day' : 'days'}` : `${formatCount(count)} ${unit}`,
     renews: { true: 'Yes, at the end of its period', false: 'No' },
+    related: {
+      title: 'Other subscriptions',
+      sim: 'All of this SIM',
+      simCount: (count: string, number: number) =>
+        number === 1 ? 'Only this one of this SIM' : `All ${count} of this SIM`,
+      device: 'All of this device',
+      plan: 'All of this plan',
+    },
     json: 'JSON',
     curl: 'Command for curl',
     copyCurl: 'as curl',

@@ -9,11 +9,13 @@ interface SidePanelProps {
   readonly onClose: () => void;
   /** Shown before the close button, such as previous and next. */
   readonly actions?: ComponentChildren;
+  /** What keys do while the focus is in the panel. */
+  readonly keys?: Readonly<Record<string, (() => void) | undefined>>;
   readonly children: ComponentChildren;
 }
 
 /** A panel at the side that leaves the page usable. Takes focus; Esc closes it and gives it back. */
-export function SidePanel({ title, onClose, actions, children }: SidePanelProps) {
+export function SidePanel({ title, onClose, actions, keys = {}, children }: SidePanelProps) {
   const id = useId();
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -30,9 +32,10 @@ export function SidePanel({ title, onClose, actions, children }: SidePanelProps)
       aria-labelledby={id}
       tabIndex={-1}
       onKeyDown={(event) => {
-        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        const run = event.key === 'Escape' ? onClose : keys[event.key];
+        if (run === undefined || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
         event.preventDefault(); // it is also a shortcut of the page
-        onClose();
+        run();
       }}
     >
       <header class="side-panel-header">

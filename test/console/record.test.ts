@@ -88,14 +88,32 @@ describe.skipIf(!hasChromium)('the record panel in a browser', () => {
     expect(await panel().getByRole('button', { name: 'Previous subscription' }).isDisabled()).toBe(true);
     await page.keyboard.press('ArrowRight');
     await shown(ids[1] ?? '');
-    await page.keyboard.press('ArrowRight');
+    await panel().focus();
+    await page.keyboard.press('ArrowDown');
     await shown(ids[2] ?? '');
+    await page.keyboard.press('k');
+    await shown(ids[1] ?? '');
     await page.keyboard.press('ArrowLeft');
+    await shown(ids[0] ?? '');
+    await page.keyboard.press('j');
     await shown(ids[1] ?? '');
     expect(page.url()).toContain(encoded(ids[1] ?? ''));
     await page.keyboard.press('Escape');
     await panel().waitFor({ state: 'detached' });
     expect(new URL(page.url()).pathname).toBe('/console/subscriptions');
+  });
+
+  test('a record leads to all subscriptions of its SIM, with their number', async () => {
+    await openRecord(ids[0] ?? '');
+    const link = panel().getByRole('link', { name: /of this SIM$/ });
+    await expect.poll(() => link.textContent()).toMatch(/^(?:All \d+|Only this one) of this SIM$/);
+    const count = /\d+/.exec((await link.textContent()) ?? '')?.[0] ?? '1';
+    await link.click();
+    await page
+      .getByText(new RegExp(`^${count} subscriptions?, newest first, ICCID`))
+      .first()
+      .waitFor();
+    expect(new URL(page.url()).search).toMatch(/^\?iccid=\d+$/);
   });
 
   test('a link to a record that does not exist says so', async () => {

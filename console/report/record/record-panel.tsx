@@ -51,6 +51,7 @@ export function RecordPanel({ id, onClose, onPrevious, onNext }: RecordPanelProp
     <SidePanel
       title={text.title}
       onClose={onClose}
+      keys={{ ArrowUp: onPrevious, k: onPrevious, ArrowDown: onNext, j: onNext }}
       actions={
         <>
           <IconButton icon={ChevronUp} label={text.previous} disabled={!onPrevious} onClick={onPrevious} />

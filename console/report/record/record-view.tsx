@@ -5,6 +5,7 @@ import { strings } from '../strings.ts';
 import { DateLine } from './date-line.tsx';
 import type { ReadRecord } from './read-record.ts';
 import { RecordFields } from './record-fields.tsx';
+import { RelatedRecords } from './related-records.tsx';
 
 const text = strings.record;
 
@@ -19,6 +20,7 @@ export function RecordView({ record, json }: ReadRecord) {
       </div>
       <DateLine record={record} now={new Date()} />
       <RecordFields record={record} />
+      <RelatedRecords record={record} />
       <SourceText
         title={text.curl}
         what={text.copyCurl}
