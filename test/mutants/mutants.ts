@@ -22,10 +22,10 @@ export interface Mutant {
   readonly on?: readonly string[];
 }
 
-/** The property that compares the counts with a model. */
+/** The test of the counts with each combination of filters that they know. */
 const countsEqual = {
   file: 'counts.test.ts',
-  test: 'equal count(*) after any loads, updates and deletes, and find the right pages (property)',
+  test: 'have the total and a deep page of each filter that they know, in the order of each date',
   on: ['sqlite'],
 } as const;
 

@@ -183,6 +183,39 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
     );
   });
 
+  test('have the total and a deep page of each filter that they know, in the order of each date', async () => {
+    const tenant = await newTenant();
+    const rows = rowsOf({ kind: 'load', first: 0, count: 2_500, step: 1, salt: 7, dates: 5_000 });
+    await load(tenant, rows);
+    const bounds = [undefined, ...dateColumns].map((dateColumn) =>
+      dateColumn === undefined
+        ? ({ dateColumn: 'created_date' } as const)
+        : { dateColumn, afterSeconds: 1_700_000_500, beforeSeconds: 1_700_004_000 },
+    );
+    for (const productId of [undefined, 'product-1'])
+      for (const statuses of [undefined, ['ACTIVE'], ['EXPIRED', null]])
+        for (const autoRenew of [undefined, 'true', 'false'])
+          for (const bound of bounds)
+            for (const column of dateColumns) {
+              const filter = {
+                ...bound,
+                ...(productId !== undefined && { productId }),
+                ...(statuses !== undefined && { statuses }),
+                ...(autoRenew !== undefined && { autoRenew }),
+              };
+              const expected = rows.filter((row) => matches(row, filter)).sort(inOrder(column));
+              const skip = Math.floor(expected.length * 0.7);
+              const order = { column, descending: false };
+              const page = await readTexts({ store }, tenant, filter, order, { kind: 'offset', skip }, 5);
+              expect([filter, column, page.total, page.texts]).toEqual([
+                filter,
+                column,
+                expected.length,
+                expected.slice(skip, skip + 5).map(({ record }) => record),
+              ]);
+            }
+  });
+
   test('are exact for records of one createdDate in several groups, find every page, and have leaves of bounded size', async () => {
     const tenant = await newTenant();
     // a group has up to 64 leaves of up to 500 records: these need more than one group
