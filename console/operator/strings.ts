@@ -124,6 +124,10 @@ export const strings = {
   },
   clients: {
     title: 'Clients',
+    client: 'Client',
+    name: 'Name',
+    nameHint: 'What people call it, such as Finance, Acme',
+    search: 'Client id or name',
     id: 'Client id',
     idHint: 'Generated if empty',
     externalIdHint: 'The id that the identity provider uses',

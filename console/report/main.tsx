@@ -46,7 +46,7 @@ if (root !== null)
     <ConsoleApp
       keeper={session}
       pages={pages}
-      describe={({ client_id, tenant }) => ({ user: client_id, context: tenant })}
+      describe={({ client_id, name, tenant }) => ({ user: name ?? client_id, context: tenant })}
       SignIn={SignInPage}
       loadFind={async () => (await import('./find/find-dialog.tsx')).FindDialog}
     />,

@@ -47,6 +47,8 @@ const perMinute = {
   others: 'true if there were too many callers to name each',
 };
 
+const clientName = { name: 'name of the client, if it has one' };
+
 const operatorToken = { operator_id: "id of the operator's token" };
 
 /** Actions that change something, by the name that the audit log, the API and the commands use. */
@@ -56,15 +58,18 @@ const operatorActions = {
     summary: 'A tenant is deleted with its clients and records',
     details: { clients: 'deleted clients', rows: 'deleted records, counts and tombstones' },
   },
-  'client.create': { summary: 'A client is created' },
-  'client.update': { summary: 'The settings of a client change, such as its grants or scopes' },
-  'client.rotate': { summary: 'A client gets a new secret' },
-  'client.disable': { summary: 'A client is disabled' },
-  'client.enable': { summary: 'A client is enabled' },
-  'client.delete': { summary: 'A client is deleted' },
+  'client.create': { summary: 'A client is created', details: clientName },
+  'client.update': {
+    summary: 'The settings of a client change, such as its name, grants or scopes',
+    details: clientName,
+  },
+  'client.rotate': { summary: 'A client gets a new secret', details: clientName },
+  'client.disable': { summary: 'A client is disabled', details: clientName },
+  'client.enable': { summary: 'A client is enabled', details: clientName },
+  'client.delete': { summary: 'A client is deleted', details: clientName },
   'client.revoke-tokens': {
     summary: 'Tokens of a client are revoked',
-    details: { session: 'the only session whose tokens are revoked; absent for all' },
+    details: { ...clientName, session: 'the only session whose tokens are revoked; absent for all' },
   },
   'keys.rotate': {
     summary: 'A new key is made for tokens',

@@ -35,6 +35,8 @@ interface NewClient {
   readonly refreshTokenUse?: RefreshTokenUse | undefined;
   /** Whether only the external issuer issues its tokens. */
   readonly external?: boolean | undefined;
+  /** What people call it. */
+  readonly name?: string | undefined;
 }
 
 /** The credentials of a client; an external one has no secret. */
@@ -49,13 +51,18 @@ export function createClient(context: OperatorContext, client: NewClient): Promi
   const action = {
     name: 'client.create' as const,
     target,
+    ...(client.name !== undefined && { details: { name: client.name } }),
     targetOf: (made: Credentials) => ({ ...target, clientId: made.client_id }),
   };
   const { external = false, ...values } = client;
   const change = async (directory: Directory, secret: ChosenSecret | undefined): Promise<Credentials> => {
     const tenant = await requireTenant(directory, client.tenant);
     if (secret !== undefined) return createOwnClient(directory, context.now(), { ...given(values), tenant }, secret);
-    return createExternalClient(directory, context.now(), { tenant, clientId: externalId(client) });
+    return createExternalClient(directory, context.now(), {
+      ...given({ name: client.name }),
+      tenant,
+      clientId: externalId(client),
+    });
   };
   const prepare = async () =>
     external ? undefined : chooseSecret(client.secret, [client.clientId ?? '', client.tenant]);
@@ -78,7 +85,7 @@ export const updateClient = (context: OperatorContext, clientId: string, edit: C
     if (Object.keys(edit).length === 0) {
       throw new OperatorError(
         'INVALID',
-        'Cannot update the client: at least one of grants, scopes, refresh token use, rate limit and external must be given',
+        'Cannot update the client: at least one of name, grants, scopes, refresh token use, rate limit and external must be given',
       );
     }
     if (edit.external === true && (edit.grants !== undefined || edit.refreshTokenUse !== undefined)) {
@@ -155,7 +162,8 @@ async function performOn<T, P = undefined>(
   const found = await findClient(context.store, clientId);
   // somebody may have pasted a secret in place of an id
   const target = found === undefined ? { clientId: describeClaimedId(clientId) } : { clientId, tenant: found.tenant };
-  const action = { name, target, ...(details && { details }) };
+  const named = { ...(found?.name != null && { name: found.name }), ...details };
+  const action = { name, target, ...(Object.keys(named).length > 0 && { details: named }) };
   return perform(context, action, change, prepare && (() => prepare(found?.tenant ?? '')));
 }
 

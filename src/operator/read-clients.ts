@@ -36,6 +36,7 @@ export const listClientSessions = ({ store, now }: ReadContext, clientId: string
 /** A client as lists of the API and the commands show it. */
 export const describeClient = (client: ClientRow): Client => ({
   client_id: client.clientId,
+  name: client.name,
   tenant: client.tenant,
   external: isExternalClient(client),
   grants: [...client.grants],

@@ -34,7 +34,8 @@ create table client (
   last_used_at bigint,
   tokens_revoked_at bigint,
   refresh_token_use text,
-  rate_limit_per_minute integer
+  rate_limit_per_minute integer,
+  name text
 );
 
 create table client_secret (

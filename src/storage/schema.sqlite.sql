@@ -45,7 +45,7 @@ CREATE TABLE client (
   disabled_at integer,
   -- When it last got a token, to the minute.
   last_used_at integer
-, tokens_revoked_at integer, refresh_token_use text, rate_limit_per_minute integer) strict;
+, tokens_revoked_at integer, refresh_token_use text, rate_limit_per_minute integer, name text) strict;
 
 CREATE INDEX client_tenant on client (tenant_id, client_id);
 

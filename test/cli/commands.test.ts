@@ -66,7 +66,10 @@ describe('wrong use of the command line', () => {
       "Cannot use --auto-renew: it must be one of true, false: current value is 'maybe'",
     ],
     [['list', '--all', '--page', '2'], 'Cannot use --all: it must not be combined with --page'],
-    [['completion', 'tcsh'], "Cannot use <shell>: it must be one of bash, zsh, fish: current value is 'tcsh'"],
+    [
+      ['completion', 'tcsh'],
+      "Cannot use <shell>: it must be one of bash, zsh, fish, powershell: current value is 'tcsh'",
+    ],
     [['generate', '--subscriptions', 'many', '--tenant', 't'], 'an integer from 0 to 999999999, such as 1000'],
     [['generate', '--subscriptions', '5'], 'either --tenant or --output must be given'],
     [['generate', '--subscriptions', '5', '--until', 'noon', '--output', '-'], 'ISO 8601'],
@@ -274,7 +277,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     expect((await findClientWithSecrets(opened.store, 'portal', 0))?.secrets).toEqual([]);
     const listed = (await json(['client', 'list', '--tenant', 'acme'])) as { client_id: string }[];
     expect(listed.find(({ client_id }) => client_id === 'portal')).toMatchObject({ grants: [], disabled_at: null });
-    expect((await run(['client', 'list'])).stdout).toMatch(/^portal +acme +- /m);
+    expect((await run(['client', 'list'])).stdout).toMatch(/^portal +- +acme +- /m);
     for (const args of [create, ['client', 'rotate', '--client-id', 'portal'], create.with(5, 'with blank')]) {
       const { code, stderr } = await run(args);
       expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);

@@ -66,6 +66,31 @@ describe.each(engines)('clients on $engine', ({ openTestStore }) => {
       );
   });
 
+  test('a client has a name, which a search and the audit log find', async () => {
+    const { send } = management;
+    const made = { tenant: 'acme', client_id: 'finance_1', name: 'Finance, Acme' };
+    expect((await send('POST', path, { token, body: made })).status).toBe(201);
+    await send('POST', path, { token, body: { tenant: 'acme', client_id: 'financeX1' } });
+    const found = async (search: string) => {
+      const { body } = await send('GET', `${path}?${new URLSearchParams({ search })}`, { token });
+      return body.data.map(({ client_id }: { client_id: string }) => client_id);
+    };
+    expect(await found('ACME')).toEqual(['finance_1']);
+    expect(await found('Finance')).toEqual(['financeX1', 'finance_1']);
+    expect(await found('finance_')).toEqual(['finance_1']);
+    expect(await found('inance')).toEqual(['finance_1']);
+    const one = `${path}/finance_1`;
+    const named = await send('PATCH', one, { token, body: { name: 'Reports' } });
+    expect(named.body).toMatchObject({ name: 'Reports', rate_limit_per_minute: null });
+    await send('DELETE', one, { token });
+    const { body } = await send('GET', '/operator/v1/audit?action=client.delete&client_id=finance_1', { token });
+    expect(body.data[0].details).toEqual({ name: 'Reports' });
+    expect((await send('POST', path, { token, body: { ...made, name: 'a\nb' } })).status).toBe(400);
+    await send('PATCH', `${path}/financeX1`, { token, body: { name: 'Old' } });
+    expect((await send('PATCH', `${path}/financeX1`, { token, body: { name: null } })).body.name).toBeNull();
+    await send('DELETE', `${path}/financeX1`, { token });
+  });
+
   test('what looks like a secret or an email in place of a client id is not kept in the audit log', async () => {
     const { send } = management;
     const pasted = ['s3cret-'.padEnd(43, 'x'), token, 'jane@example.com'];

@@ -268,7 +268,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       };
       expect(await insertClient(store, client, 'hash-1')).toBe(true);
       expect(await insertClient(store, client, 'hash-2')).toBe(false);
-      const made = { ...client, tokensRevokedAt: null, refreshTokenUse: null, rateLimit: null };
+      const made = { ...client, tokensRevokedAt: null, refreshTokenUse: null, rateLimit: null, name: null };
       expect(await findClient(store, 'c1')).toEqual(made);
       expect(await listClients(store, tenant)).toEqual([made]);
       expect(await secretsOf(store, 'c1', 10)).toEqual([{ hash: 'hash-1', expiresAt: null }]);

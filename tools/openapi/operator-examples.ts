@@ -42,6 +42,7 @@ const tenant: Tenant = {
 
 const client: Client = {
   client_id: 'acme-reporting',
+  name: 'Finance, Acme',
   tenant: 'acme',
   external: false,
   grants: ['client_credentials', 'refresh_token'],

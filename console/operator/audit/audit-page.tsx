@@ -39,7 +39,18 @@ const columns: readonly Column<AuditEntry>[] = [
     ),
   },
   { label: strings.tenant, cell: ({ tenant }) => tenant ?? strings.noValue },
-  { label: texts.client, cell: ({ client_id: id }) => id ?? strings.noValue },
+  {
+    label: strings.client,
+    cell: ({ client_id: id, details }) => {
+      const name = 'name' in details && id !== null ? String(details.name) : undefined;
+      return (
+        <>
+          {name ?? id ?? strings.noValue}
+          {name !== undefined && <span class="second-line">{id}</span>}
+        </>
+      );
+    },
+  },
   {
     label: texts.outcome,
     cell: ({ outcome, error }) => (

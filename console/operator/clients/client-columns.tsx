@@ -16,9 +16,17 @@ export const ClientState = ({ client }: { client: Pick<Client, 'disabled_at'> })
     <StateLabel tone="expired">{texts.disabled}</StateLabel>
   );
 
+/** A client by its name, with a link to it; its id follows, if it has a name. */
+export const ClientName = ({ client: { client_id: id, name } }: { client: Pick<Client, 'client_id' | 'name'> }) => (
+  <>
+    <Link href={clientPath(id)}>{name ?? id}</Link>
+    {name !== null && <span class="second-line">{id}</span>}
+  </>
+);
+
 /** The columns of a list of clients. */
 export const clientColumns: readonly Column<Client>[] = [
-  { label: texts.id, cell: ({ client_id: id }) => <Link href={clientPath(id)}>{id}</Link> },
+  { label: texts.client, cell: (client) => <ClientName client={client} /> },
   { label: strings.tenant, cell: ({ tenant }) => <Link href={tenantPath(tenant)}>{tenant}</Link> },
   { label: texts.state, cell: (client) => <ClientState client={client} /> },
   {

@@ -27,7 +27,7 @@ export function ClientPage({ id }: { id: string }) {
   } = useResource(id, (signal) => call('getClient', { params: { client_id: id }, signal }));
   return (
     <>
-      <Crumbs parent={{ href: '/console/clients', label: texts.title }} title={id} />
+      <Crumbs parent={{ href: '/console/clients', label: texts.title }} title={client?.name ?? id} />
       {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
       {client === undefined && error === undefined && (
         <Loading>
@@ -55,6 +55,7 @@ const ClientProperties = ({ client }: { client: ClientDetails }) => (
   <Card title={texts.properties}>
     <DefinitionList
       rows={[
+        [texts.id, <code key="id">{client.client_id}</code>],
         [texts.state, <ClientState key="state" client={client} />],
         [
           strings.tenant,

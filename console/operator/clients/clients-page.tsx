@@ -4,7 +4,7 @@ import { currentLocation } from '../../ui/location.tsx';
 import { ActionButton } from '../parts/action-button.tsx';
 import { DownloadCsv } from '../parts/download-csv.tsx';
 import { FilterBar } from '../parts/filter-bar.tsx';
-import { tenantFilter } from '../parts/list-filter.tsx';
+import { tenantFilter, valueFilter } from '../parts/list-filter.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { itemOf } from '../parts/paths.ts';
 import { useList } from '../parts/use-list.ts';
@@ -15,7 +15,7 @@ import { CreateClient } from './create-client.tsx';
 
 const { clients: texts } = strings;
 
-const filters = [tenantFilter];
+const filters = [tenantFilter, valueFilter({ name: 'search', label: texts.search, isOpen: true })];
 
 /** All clients, or the one of the address. */
 export function ClientsPage() {
@@ -25,12 +25,13 @@ export function ClientsPage() {
 
 function AllClients() {
   const tenant = currentLocation.value.query.get('tenant') ?? undefined;
-  const list = useList('listClients', { tenant });
+  const wanted = { tenant, search: currentLocation.value.query.get('search') ?? undefined };
+  const list = useList('listClients', wanted);
   const [isCreating, setCreating] = useState(false);
   return (
     <>
       <FilterBar filters={filters}>
-        <DownloadCsv id="listClients" query={{ tenant }} name="clients" />
+        <DownloadCsv id="listClients" query={wanted} name="clients" />
         <ActionButton permission="createClient" variant="primary" icon={Plus} onClick={() => setCreating(true)}>
           {texts.create}
         </ActionButton>

@@ -61,6 +61,7 @@ export function CreateClient({ tenant, onCreated, onClose }: CreateClientProps) 
 function useNewClient(fixedTenant: string | undefined) {
   const [tenant, setTenant] = useState(fixedTenant ?? '');
   const [id, setId] = useState('');
+  const [name, setName] = useState('');
   const [grants, setGrants] = useState<readonly GrantType[]>(['client_credentials', 'refresh_token']);
   const [scopes, setScopes] = useState<readonly Scope[]>(['subscription:read']);
   const [external, setExternal] = useState(false);
@@ -70,6 +71,7 @@ function useNewClient(fixedTenant: string | undefined) {
     bodyOf: () => ({
       tenant,
       ...(id !== '' && { client_id: id }),
+      ...(name.trim() !== '' && { name: name.trim() }),
       ...(external ? { external } : { grants: [...grants], scopes: [...scopes] }),
     }),
     tenantField: (
@@ -83,6 +85,14 @@ function useNewClient(fixedTenant: string | undefined) {
     ),
     fields: (
       <>
+        <TextField
+          label={texts.name}
+          hint={texts.nameHint}
+          value={name}
+          maxLength={100}
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+          autocomplete="off"
+        />
         <TextField
           label={texts.id}
           hint={external ? texts.externalIdHint : texts.idHint}

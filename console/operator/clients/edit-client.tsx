@@ -22,14 +22,16 @@ interface EditClientProps {
   readonly onClose: () => void;
 }
 
-/** Changes the grants, scopes, use of refresh tokens and quota of a client. */
+/** Changes the name, grants, scopes, use of refresh tokens and quota of a client. */
 export function EditClient({ client, onSaved, onClose }: EditClientProps) {
   const [grants, setGrants] = useState<readonly GrantType[]>(grantTypes.filter((each) => client.grants.includes(each)));
   const [scopes, setScopes] = useState<readonly Scope[]>(allScopes.filter((each) => client.scopes.includes(each)));
+  const [name, setName] = useState(client.name ?? '');
   const [use, setUse] = useState<string>(client.refresh_token_use ?? '');
   const [quota, setQuota] = useState(client.rate_limit_per_minute?.toString() ?? '');
   const save = useAction(async () => {
     const body = {
+      name: name.trim() === '' ? null : name.trim(),
       ...(!client.external && { grants: [...grants], scopes: [...scopes] }),
       refresh_token_use: refreshTokenUses.find((each) => each === use) ?? null,
       rate_limit_per_minute: quota === '' ? null : Number(quota),
@@ -48,6 +50,14 @@ export function EditClient({ client, onSaved, onClose }: EditClientProps) {
       onSubmit={() => void save.run()}
       onClose={onClose}
     >
+      <TextField
+        label={texts.name}
+        hint={texts.nameHint}
+        value={name}
+        maxLength={100}
+        onInput={({ currentTarget }) => setName(currentTarget.value)}
+        autocomplete="off"
+      />
       {!client.external && <GrantChoice chosen={grants} onChange={setGrants} />}
       {!client.external && <ScopeChoice chosen={scopes} onChange={setScopes} />}
       <Select

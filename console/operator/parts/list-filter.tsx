@@ -99,10 +99,10 @@ const useTenants = (): readonly FilterOption[] =>
   (useList('listTenants', {}, { first: offered }).items ?? []).map(({ tenant }) => ({ value: tenant, label: tenant }));
 
 const useClients = (): readonly FilterOption[] =>
-  (useList('listClients', {}, { first: offered }).items ?? []).map(({ client_id: id, tenant }) => ({
+  (useList('listClients', {}, { first: offered }).items ?? []).map(({ client_id: id, name, tenant }) => ({
     value: id,
-    label: id,
-    detail: tenant,
+    label: name ?? id,
+    detail: name === null ? tenant : id,
   }));
 
 export const tenantFilter = valueFilter({

@@ -19,7 +19,7 @@ export function SignInPage({ ways, expired }: SignInPageProps) {
   return (
     <SignInPlace
       title={isOver ? text.expiredTitle : text.title}
-      text={isOver ? text.expired(expired.client_id) : text.intro}
+      text={isOver ? text.expired(expired.name ?? expired.client_id) : text.intro}
       isOver={isOver}
     >
       {ways.includes('provider') && <ProviderSignIn />}

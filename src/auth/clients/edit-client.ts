@@ -23,6 +23,8 @@ export interface ClientEdit {
   readonly refreshTokenUse?: RefreshTokenUse | null;
   /** Requests per minute; 0 for no limit, `null` for the service's default. */
   readonly rateLimit?: number | null;
+  /** `null` to remove it. */
+  readonly name?: string | null;
   /**
    * Turns the client into an external one: only an external issuer issues its tokens, and it has no
    * grants and no secret.

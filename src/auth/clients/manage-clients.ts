@@ -26,6 +26,8 @@ interface NewClient {
   readonly scopes?: readonly Scope[];
   /** Whether its used refresh tokens are replaced; by default as configured for the service. */
   readonly refreshTokenUse?: RefreshTokenUse;
+  /** What people call it. */
+  readonly name?: string;
 }
 
 /** The credentials of a new client. The secret is shown once and stored only as a hash. */
@@ -59,7 +61,7 @@ export async function createClient(
 export async function createExternalClient(
   store: Directory,
   nowSeconds: number,
-  client: { readonly tenant: TenantId; readonly clientId: string },
+  client: { readonly tenant: TenantId; readonly clientId: string; readonly name?: string },
 ): Promise<{ readonly client_id: string }> {
   requireClientId(client.clientId);
   await insertNew(store, nowSeconds, { ...client, grants: [] }, undefined);
@@ -122,6 +124,7 @@ async function insertNew(
     createdAt: nowSeconds,
     disabledAt: null,
     lastUsedAt: null,
+    name: requested.name ?? null,
     ...(requested.refreshTokenUse !== undefined && { refreshTokenUse: requested.refreshTokenUse }),
   };
   if (await insertClient(store, client, secretHash)) return;

@@ -47,6 +47,7 @@ const secretOption = () =>
 interface CreateOptions extends ServerChoice {
   readonly tenant: string;
   readonly clientId?: string;
+  readonly name?: string;
   readonly secretStdin?: boolean;
   readonly grants?: readonly GrantType[];
   readonly scopes?: readonly Scope[];
@@ -61,6 +62,7 @@ function addCreate(client: Command, output: Output): void {
     .description('create a client and print its credentials once')
     .addOption(tenantOption())
     .addOption(clientIdOption())
+    .option('--name <name>', 'what people call it, such as "Finance, Acme"')
     .addOption(secretOption())
     .addOption(listOption('grants', grantTypes, ' (default: all)'))
     .addOption(listOption('scopes', knownScopes, ' (default: subscription:read)'))
@@ -79,7 +81,7 @@ function addCreate(client: Command, output: Output): void {
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport client create --tenant acme --json\n  printf %s "$SECRET" | subreport client create --tenant acme --client-id acme-reporting --secret-stdin\n  subreport client create --tenant acme --client-id acme-portal --external\n  subreport client create --tenant acme --client-id acme-provisioning --scopes subscription:write',
+      '\nExamples:\n  subreport client create --tenant acme --json\n  printf %s "$SECRET" | subreport client create --tenant acme --client-id acme-reporting --name "Finance, Acme" --secret-stdin\n  subreport client create --tenant acme --client-id acme-portal --external\n  subreport client create --tenant acme --client-id acme-provisioning --scopes subscription:write',
     )
     .action(async (options: CreateOptions) => {
       if (options.external === true && options.clientId === undefined) {
@@ -90,6 +92,7 @@ function addCreate(client: Command, output: Output): void {
       const body = {
         tenant: options.tenant,
         client_id: options.clientId,
+        name: options.name,
         client_secret: options.secretStdin === true ? await readSecret() : undefined,
         grants: options.grants && [...options.grants],
         scopes: options.scopes && [...options.scopes],
@@ -119,17 +122,25 @@ function createdText(options: CreateOptions, { client_id, client_secret }: Crede
   return text + (canRead(options) ? loginText(options, client_id) : '');
 }
 
+interface ListOptions extends ServerChoice {
+  readonly tenant?: string;
+  readonly search?: string;
+  readonly json?: boolean;
+}
+
 function addList(client: Command, output: Output): void {
   client
     .command('list')
     .description('list the clients of one tenant or of all tenants')
     .option('--tenant <tenant>', 'only clients of this tenant')
+    .option('--search <text>', 'only clients whose id begins with this, or whose name contains it')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client list --tenant acme')
-    .action(async ({ tenant, json = false, ...choice }: ServerChoice & { tenant?: string; json?: boolean }) => {
-      const rows = await withOperations(choice, (call) => listAll(call, 'listClients', { query: { tenant } }));
+    .action(async ({ tenant, search, json = false, ...choice }: ListOptions) => {
+      const rows = await withOperations(choice, (call) => listAll(call, 'listClients', { query: { tenant, search } }));
       const cells = rows.map((row) => [
         row.client_id,
+        row.name ?? '-',
         row.tenant,
         row.grants.join(',') || '-',
         String(row.rate_limit_per_minute ?? '-'),
@@ -141,7 +152,7 @@ function addList(client: Command, output: Output): void {
         output,
         json,
         rows,
-        formatTable(['CLIENT', 'TENANT', 'GRANTS', 'RATE LIMIT', 'CREATED', 'LAST USED', 'DISABLED'], cells),
+        formatTable(['CLIENT', 'NAME', 'TENANT', 'GRANTS', 'RATE LIMIT', 'CREATED', 'LAST USED', 'DISABLED'], cells),
       );
     });
 }

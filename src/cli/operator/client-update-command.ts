@@ -20,6 +20,7 @@ type UpdateOptions = ClientChoice &
 export function addClientUpdateCommand(client: Command, output: Output): void {
   addOneClientCommand(client, 'update')
     .description('change a client; omitted options stay unchanged. Changes apply from its next request on')
+    .option('--name <name>', 'what people call it; empty to remove the name')
     .addOption(listOption('grants', grantTypes))
     .addOption(listOption('scopes', knownScopes))
     .addOption(
@@ -42,16 +43,17 @@ export function addClientUpdateCommand(client: Command, output: Output): void {
     )
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport client update --client-id acme-reporting --grants client_credentials\n  subreport client update --client-id acme-provisioning --scopes subscription:read,subscription:write\n  subreport client update --client-id acme-reporting --refresh-token-use reuse\n  subreport client update --client-id acme-reporting --rate-limit 600\n  subreport client update --client-id acme-portal --external\n\nA former external client has no secret: after --grants, generate one with subreport client rotate.',
+      '\nExamples:\n  subreport client update --client-id acme-reporting --grants client_credentials\n  subreport client update --client-id acme-provisioning --scopes subscription:read,subscription:write\n  subreport client update --client-id acme-reporting --refresh-token-use reuse\n  subreport client update --client-id acme-reporting --rate-limit 600\n  subreport client update --client-id acme-reporting --name "Finance, Acme"\n  subreport client update --client-id acme-portal --external\n\nA former external client has no secret: after --grants, generate one with subreport client rotate.',
     )
     .action(async (options: UpdateOptions) => {
-      const { grants, scopes, refreshTokenUse: use, rateLimit, external } = options;
-      if ([grants, scopes, use, rateLimit].every((value) => value === undefined) && external !== true) {
+      const { name, grants, scopes, refreshTokenUse: use, rateLimit, external } = options;
+      if ([name, grants, scopes, use, rateLimit].every((value) => value === undefined) && external !== true) {
         throw new UsageError(
-          'Cannot update the client: at least one of --grants, --scopes, --refresh-token-use, --rate-limit and --external must be given',
+          'Cannot update the client: at least one of --name, --grants, --scopes, --refresh-token-use, --rate-limit and --external must be given',
         );
       }
       const body = {
+        name: name === '' ? null : name,
         grants: grants && [...grants],
         scopes: scopes && [...scopes],
         refresh_token_use: use === 'default' ? null : use,

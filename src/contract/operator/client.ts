@@ -13,6 +13,30 @@ const clientId = Type.String({
   examples: ['acme-reporting'],
 });
 
+const name = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: plainText,
+  description: 'What people call the client',
+  'x-rule': '1 to 100 characters, none of them a control character',
+  examples: ['Finance, Acme'],
+});
+
+const nullableName = Type.Union([name, Type.Null()], {
+  description: 'What people call the client; null if it has no name',
+  'x-rule': '1 to 100 characters, none of them a control character, or null',
+  examples: ['Finance, Acme'],
+});
+
+const search = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  pattern: plainText,
+  description: 'Only clients whose id begins with this, or whose name contains it, in any case',
+  'x-rule': '1 to 255 characters',
+  examples: ['fin'],
+});
+
 const tenant = Type.String({
   minLength: 1,
   maxLength: 256,
@@ -79,6 +103,7 @@ const external = Type.Boolean({
 
 const members = {
   client_id: clientId,
+  name: nullableName,
   tenant,
   external,
   grants: Type.Array(Type.String({ maxLength: 64, pattern: printableAscii }), {
@@ -152,6 +177,7 @@ export const NewClient = Type.Object(
   {
     tenant,
     client_id: Type.Optional(clientId),
+    name: Type.Optional(name),
     client_secret: Type.Optional(secret),
     grants: Type.Optional(grants),
     scopes: Type.Optional(scopes),
@@ -164,6 +190,7 @@ export const NewClient = Type.Object(
 /** The body of `updateClient`. */
 export const ClientUpdate = Type.Object(
   {
+    name: Type.Optional(nullableName),
     grants: Type.Optional(grants),
     scopes: Type.Optional(scopes),
     refresh_token_use: Type.Optional(nullableUse),
@@ -242,7 +269,7 @@ export const DeletedClient = Type.Object(
 );
 
 /** The query parameters of `listClients`. */
-export const clientListParameters = { tenant, ...listParameters };
+export const clientListParameters = { tenant, search, ...listParameters };
 
 /** The sessions of a client. */
 export const clientSessions = listOf(ClientSession, 'The sessions of a client');

@@ -49,7 +49,7 @@ export function addConsoleSessionRoutes(app: FastifyInstance, serving: ConsoleSe
       if (purpose === 'sign-out') startTokenAudit(request, { purpose });
       auditRequest(request, { outcome: 'accepted', ...(family !== null && { family }) });
     },
-    describe: ({ clientId, tenant }) => ({ client_id: clientId, tenant }),
+    describe: ({ clientId, name, tenant }) => ({ client_id: clientId, name, tenant }),
   });
 }
 

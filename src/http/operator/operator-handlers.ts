@@ -72,6 +72,7 @@ export function addClientRoutes(add: AddRoute): void {
     createClient(context, {
       tenant: body.tenant,
       clientId: body.client_id,
+      name: body.name,
       secret: body.client_secret,
       grants: body.grants,
       scopes: body.scopes,
@@ -80,8 +81,9 @@ export function addClientRoutes(add: AddRoute): void {
     }),
   );
   add('updateClient', ({ context, params: { client_id: id = '' }, body }) => {
-    const { grants, scopes, refresh_token_use: use, rate_limit_per_minute: rateLimit, external } = body;
+    const { name, grants, scopes, refresh_token_use: use, rate_limit_per_minute: rateLimit, external } = body;
     return updateClient(context, id, {
+      ...(name !== undefined && { name }),
       ...(grants !== undefined && { grants }),
       ...(scopes !== undefined && { scopes }),
       ...(use !== undefined && { refreshTokenUse: use }),
@@ -102,10 +104,11 @@ export function addClientRoutes(add: AddRoute): void {
 }
 
 function addReading(add: AddRoute): void {
-  add('listClients', ({ context, query: { tenant, ...page } }) =>
+  add('listClients', ({ context, query: { tenant, search, ...page } }) =>
     readPage(page, {
       keyParts: 2,
-      read: ([afterTenant = '', afterId = ''], limit) => listClients(context, tenant, { afterTenant, afterId, limit }),
+      read: ([afterTenant = '', afterId = ''], limit) =>
+        listClients(context, tenant, { afterTenant, afterId, limit, search }),
       keyOf: (client) => [client.tenant, client.clientId],
       show: describeClient,
     }),

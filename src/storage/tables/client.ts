@@ -28,6 +28,8 @@ export interface ClientRow {
   readonly refreshTokenUse: RefreshTokenUse | null;
   /** Requests per minute; 0 for no limit, `null` for the service's default. */
   readonly rateLimit: number | null;
+  /** What people call it; `null` if it has no name. */
+  readonly name: string | null;
 }
 
 /** Whether only the external issuer issues tokens for this client: it has none of our grants. */
@@ -36,7 +38,8 @@ export const isExternalClient = ({ grants }: Pick<ClientRow, 'grants'>): boolean
 /** `rotate`: a used refresh token is no longer valid. `reuse`: it stays valid until it expires. */
 export type RefreshTokenUse = 'rotate' | 'reuse';
 
-type NewClientRow = Omit<ClientRow, 'tokensRevokedAt' | 'refreshTokenUse' | 'rateLimit'> & {
+type NewClientRow = Omit<ClientRow, 'tokensRevokedAt' | 'refreshTokenUse' | 'rateLimit' | 'name'> & {
+  readonly name?: string | null;
   readonly refreshTokenUse?: RefreshTokenUse;
 };
 
@@ -55,12 +58,13 @@ export async function insertClient(
   secretHash: string | undefined,
 ): Promise<boolean> {
   if ((await findClient(store, client.clientId)) !== undefined) return false;
-  const { clientId, tenant, grants, scopes, createdAt, refreshTokenUse = null } = client;
+  const { clientId, tenant, grants, scopes, createdAt, refreshTokenUse = null, name = null } = client;
   const [inserted] = await store.writeDirectory([
     directoryStatement(
-      `insert into client (client_id, tenant_id, grants, scopes, created_at, refresh_token_use) values ($1, $2, $3, $4, $5, $6)
+      `insert into client (client_id, tenant_id, grants, scopes, created_at, refresh_token_use, name)
+       values ($1, $2, $3, $4, $5, $6, $7)
        on conflict (client_id) do nothing returning client_id`,
-      [clientId, tenant, grants.join(' '), scopes.join(' '), createdAt, refreshTokenUse],
+      [clientId, tenant, grants.join(' '), scopes.join(' '), createdAt, refreshTokenUse, name],
     ),
     ...(secretHash === undefined
       ? []
@@ -79,7 +83,7 @@ export async function insertClient(
 export async function findClient(store: Directory, clientId: string): Promise<ClientRow | undefined> {
   const [row] = await store.readDirectory(
     `select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at, tokens_revoked_at, refresh_token_use,
-       rate_limit_per_minute
+       rate_limit_per_minute, name
      from client where client_id = $1`,
     [clientId],
   );
@@ -98,7 +102,7 @@ export async function findClientOfToken(
 ): Promise<{ readonly client: ClientRow; readonly familyRevoked: boolean } | undefined> {
   const [row] = await store.readDirectory(
     `select c.client_id, c.tenant_id, c.grants, c.scopes, c.created_at, c.disabled_at, c.last_used_at,
-       c.tokens_revoked_at, c.refresh_token_use, c.rate_limit_per_minute, f.id as family, f.revoked_at
+       c.tokens_revoked_at, c.refresh_token_use, c.rate_limit_per_minute, c.name, f.id as family, f.revoked_at
      from client as c left join refresh_family as f on f.client_id = c.client_id and f.id = $2 where c.client_id = $1`,
     [clientId, family ?? null],
   );
@@ -109,6 +113,8 @@ export async function findClientOfToken(
 
 /** A part of a list of clients: up to `limit` after the one with this tenant and id. */
 export interface ClientPage {
+  /** Only clients whose id begins with this, or whose name contains it, in any case. */
+  readonly search?: string | undefined;
   readonly afterTenant: string;
   readonly afterId: string;
   readonly limit: number;
@@ -120,14 +126,15 @@ const allClients: ClientPage = { afterTenant: '', afterId: '', limit: 2 ** 31 - 
 export async function listClients(
   store: Store,
   tenant?: TenantId,
-  { afterTenant, afterId, limit } = allClients,
+  { afterTenant, afterId, limit, search }: ClientPage = allClients,
 ): Promise<readonly ClientRow[]> {
   const rows = await store.readDirectory(
     `select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at, tokens_revoked_at, refresh_token_use,
-       rate_limit_per_minute
+       rate_limit_per_minute, name
      from client where (tenant_id = $1 or $1 is null) and (tenant_id, client_id) > ($2, $3)
+       and (lower(client_id) like lower($5) || '%' escape '!' or lower(name) like '%' || lower($5) || '%' escape '!' or $5 is null)
      order by tenant_id, client_id limit $4`,
-    [tenant ?? null, afterTenant, afterId, limit],
+    [tenant ?? null, afterTenant, afterId, limit, search?.replace(/[!%_]/g, '!$&') ?? null],
   );
   return rows.map(toClient);
 }
@@ -147,7 +154,7 @@ export async function findClientWithSecrets(
 ): Promise<{ readonly client: ClientRow; readonly secrets: readonly ClientSecretRow[] } | undefined> {
   const rows = await store.readDirectory(
     `select c.client_id, c.tenant_id, c.grants, c.scopes, c.created_at, c.disabled_at, c.last_used_at,
-       c.tokens_revoked_at, c.refresh_token_use, c.rate_limit_per_minute, s.hash, s.expires_at
+       c.tokens_revoked_at, c.refresh_token_use, c.rate_limit_per_minute, c.name, s.hash, s.expires_at
      from client as c left join client_secret as s on s.client_id = c.client_id and (s.expires_at is null or s.expires_at > $2)
      where c.client_id = $1 order by s.created_at desc`,
     [clientId, nowSeconds],
@@ -240,6 +247,7 @@ export function toClient(row: Row): ClientRow {
     tokensRevokedAt: row.tokens_revoked_at === null ? null : Number(row.tokens_revoked_at),
     refreshTokenUse: row.refresh_token_use as RefreshTokenUse | null,
     rateLimit: row.rate_limit_per_minute === null ? null : Number(row.rate_limit_per_minute),
+    name: row.name as string | null,
   };
 }
 
@@ -259,6 +267,8 @@ export async function rewriteSecretHash(store: Store, clientId: string, hash: st
 
 /** Changes to a client; omitted properties stay as they are. */
 interface ClientEdit {
+  /** `null` for no name. */
+  readonly name?: string | null;
   readonly grants?: readonly string[];
   readonly scopes?: readonly string[];
   /** `null` for the service's default. */
@@ -297,14 +307,15 @@ export async function enableClient(store: Directory, clientId: string): Promise<
 export async function updateClient(
   store: Directory,
   clientId: string,
-  { grants, scopes, refreshTokenUse, rateLimit }: ClientEdit,
+  { grants, scopes, refreshTokenUse, rateLimit, name }: ClientEdit,
 ): Promise<void> {
   await store.writeDirectory(
     [
       directoryStatement(
         `update client set grants = coalesce($2, grants), scopes = coalesce($3, scopes),
            refresh_token_use = case when $4 = 1 then $5 else refresh_token_use end,
-           rate_limit_per_minute = case when $6 = 1 then $7 else rate_limit_per_minute end
+           rate_limit_per_minute = case when $6 = 1 then $7 else rate_limit_per_minute end,
+           name = case when $8 = 1 then $9 else name end
          where client_id = $1`,
         [
           clientId,
@@ -314,6 +325,8 @@ export async function updateClient(
           refreshTokenUse ?? null,
           rateLimit === undefined ? 0 : 1,
           rateLimit ?? null,
+          name === undefined ? 0 : 1,
+          name ?? null,
         ],
       ),
     ],

@@ -82,7 +82,7 @@ export const clientSessions: SessionTable<ClientRow> = {
   async find(store, sha256) {
     const [row] = await store.readDirectory(
       `select c.client_id, c.tenant_id, c.grants, c.scopes, c.created_at, c.disabled_at, c.last_used_at,
-         c.tokens_revoked_at, c.refresh_token_use, c.rate_limit_per_minute, f.id as family, f.started_at,
+         c.tokens_revoked_at, c.refresh_token_use, c.rate_limit_per_minute, c.name, f.id as family, f.started_at,
          f.rotated_at as used_at, f.expires_at as session_expires_at, f.cap_at, f.revoked_at as session_revoked_at
        from refresh_family as f join client as c on c.client_id = f.client_id where f.session_sha256 = $1`,
       [sha256],
