@@ -41,11 +41,10 @@ export async function readChanges<Before extends boolean = false>(
   since: Instant | undefined,
   { size, before, kind, ...options }: ChangesOptions<Before>,
 ): Promise<ChangesPage<ChangeOf<Before>>> {
-  const query = { since, before: before || undefined, kind };
   const read = (wanted: number | undefined) =>
     api.json<ChangesBody<ChangeOf<Before>>>(
       reportPaths.listSubscriptionChanges,
-      { query: { ...query, size: wanted } },
+      { query: { since, before, kind, size: wanted } },
       options,
     );
   const { body } = await (size === undefined ? api.widest(read) : read(size));

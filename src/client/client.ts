@@ -155,11 +155,10 @@ export function createReader(api: Api, clock: Clock): ReportReader {
     subscriptions: (query = {}, given) => list(query, query.email !== undefined, given),
     search: (query, given) => list(query, true, given),
     subscription: async (id, { 'as-of': asOf, ...given } = {}) => {
-      const path = pathOf(reportPaths.getSubscription, id);
-      return converterOf(given)((await api.json<Subscription>(path, { query: { 'as-of': asOf } }, given)).body);
+      const query = { 'as-of': asOf };
+      return converterOf(given)((await api.json<Subscription>(pathOf(id), { query }, given)).body);
     },
-    history: async (id, given = {}) =>
-      (await api.json<SubscriptionHistory>(pathOf(reportPaths.getSubscriptionHistory, id), {}, given)).body,
+    history: async (id, given = {}) => (await api.json<SubscriptionHistory>(`${pathOf(id)}/history`, {}, given)).body,
     export: (query, given) => exportSubscriptions(api, query, given),
     summary: async (query = {}, given = {}) =>
       (await api.json<SubscriptionSummary>(reportPaths.getSubscriptionSummary, { query: withoutEmail(query) }, given))
@@ -169,7 +168,7 @@ export function createReader(api: Api, clock: Clock): ReportReader {
   };
 }
 
-const pathOf = (path: string, id: string): string => path.replace('{id}', encodeURIComponent(id));
+const pathOf = (id: string): string => reportPaths.getSubscription.replace('{id}', encodeURIComponent(id));
 
 function converterOf<Parse extends boolean>({ parse }: Pick<ListOptions<Parse>, 'parse'>) {
   return (record: Subscription) => (parse === true ? parseSubscription(record) : record) as RecordOf<Parse>;

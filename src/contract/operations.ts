@@ -43,7 +43,8 @@ export const operations = {
   },
   getSubscriptionHistory: {
     method: 'GET',
-    path: reportPaths.getSubscriptionHistory,
+    // not among the paths, which make the client library larger
+    path: `${reportPaths.getSubscription}/history`,
     tag: 'report',
     summary: 'Get the history of one subscription',
     description:

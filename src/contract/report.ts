@@ -11,7 +11,6 @@ export const apiPath = '/connect-api';
 export const reportPaths = {
   listSubscriptions: `${apiPath}/v1/subscription`,
   getSubscription: `${apiPath}/v1/subscription/{id}`,
-  getSubscriptionHistory: `${apiPath}/v1/subscription/{id}/history`,
   searchSubscriptions: `${apiPath}/v1/subscription/search`,
   getSubscriptionSummary: `${apiPath}/v1/subscription/summary`,
   listSubscriptionChanges: `${apiPath}/v1/subscription/changes`,

@@ -83,7 +83,7 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
   for await (const page of client.changes(since, {
     ...sizeOption,
     ...kinds,
-    before: options.before === true,
+    ...(options.before === true && { before: true as const }),
     signal,
   })) {
     await onPage(page);
