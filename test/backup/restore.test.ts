@@ -218,7 +218,7 @@ describe('subreport restore', () => {
     const file = await backUp(place, 2_000);
     const whole = readFileSync(file);
     const flipped = Buffer.from(whole);
-    for (let page = 40; page < 60; page += 1) flipped.fill(0x5a, page * 4_096 + 200, page * 4_096 + 400);
+    for (let page = 100; page < 120; page += 1) flipped.fill(0x5a, page * 4_096 + 200, page * 4_096 + 400);
     for (const bytes of [
       flipped,
       whole.subarray(0, whole.length / 2),
