@@ -10,14 +10,14 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 
 /**
  * The most files and lines of each part, and the 9th decile of the lengths of functions. Each is
- * what held in November 2026 with 5 % of room for the features that were in work then, or the goal
- * where that holds. Delete something before you raise one (docs/decisions/speed.md#size).
+ * what held in November 2026, when records had got a history, with 2 % of room, or the goal where
+ * that holds. Delete something before you raise one (docs/decisions/speed.md#size).
  */
 const limits = {
-  src: { files: 380, lines: 40_500 },
+  src: { files: 385, lines: 42_000 },
   'A page on PostgreSQL': { files: 64, lines: 7_400 },
   'A token': { files: 20 },
-  'Loading records': { files: 35 },
+  'Loading records': { files: 36 },
   'An action of the operator': { files: 22 },
   linesOfFile: 400,
   linesOfFunction: 25,
