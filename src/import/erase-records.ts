@@ -15,24 +15,28 @@ interface ErasureSummary {
 }
 
 /**
- * Erases records by their ids, in batches that are durable one by one. `findIds` is called while no
- * import can add a record. Each record leaves a
- * tombstone, so that clients that read changes remove it too. Throws `ImportError` `BUSY`, and
- * erases nothing, while an import into the tenant is running, because it could bring a record back.
+ * Erases records by their ids, in batches that are durable one by one, and the former versions of
+ * all records that have the normalized email, if there is one. `findIds` is called while no import
+ * can add a record. Each record leaves a tombstone, so that clients that read changes remove it
+ * too. Throws `ImportError` `BUSY`, and erases nothing, while an import into the tenant is running,
+ * because it could bring a record back.
  */
 export function eraseRecords(
   store: Store,
   tenant: TenantId,
   findIds: () => ReadonlySet<string> | Promise<ReadonlySet<string>>,
+  email?: string,
 ): Promise<ErasureSummary> {
   return withImportLock(store, tenant, async (lock) => {
     const ids = await findIds();
     const all = [...ids];
     let deleted = 0;
-    for (let start = 0; start < all.length; start += batchRows) {
+    let start = 0;
+    do {
       requireHeld(lock, 'run the command again');
-      deleted += await store.deleteSubscriptions(tenant, all.slice(start, start + batchRows));
-    }
+      deleted += await store.deleteSubscriptions(tenant, all.slice(start, start + batchRows), email);
+      start += batchRows;
+    } while (start < all.length);
     return { asked: ids.size, deleted, missing: ids.size - deleted };
   });
 }

@@ -24,7 +24,9 @@ export function eraseSubscriptions(context: OperatorContext, name: string, erase
     if (Object.values(erased).filter((value) => value !== undefined).length !== 1)
       throw new OperatorError('INVALID', 'Cannot erase records: exactly one of ids, email and iccid must be given');
     const tenant = await requireTenant(context.store, name);
-    const summary = await eraseById(context.store, tenant, () => findErased(context.store, tenant, erased));
+    const email = erased.email === undefined ? undefined : normaliseEmail(erased.email);
+    const findIds = () => findErased(context.store, tenant, { ...erased, email });
+    const summary = await eraseById(context.store, tenant, findIds, email);
     return { tenant: name, ...summary };
   };
   return performInSteps(
@@ -38,9 +40,12 @@ export function eraseSubscriptions(context: OperatorContext, name: string, erase
   );
 }
 
-async function findErased(store: Store, tenant: TenantId, { ids, email, iccid }: Erased): Promise<ReadonlySet<string>> {
+async function findErased(
+  store: Store,
+  tenant: TenantId,
+  { ids, email, iccid }: Omit<Erased, 'email'> & { readonly email: string | undefined },
+): Promise<ReadonlySet<string>> {
   if (ids !== undefined) return new Set(ids);
-  const [column, value] =
-    email === undefined ? (['iccid', iccid ?? ''] as const) : (['email', normaliseEmail(email)] as const);
+  const [column, value] = email === undefined ? (['iccid', iccid ?? ''] as const) : (['email', email] as const);
   return new Set(await findSubscriptionIds(store, tenant, column, value));
 }

@@ -241,9 +241,10 @@ export interface Store extends Directory {
   lockImport(tenant: TenantId): Promise<ImportLock | undefined>;
   /**
    * Erases subscriptions of one tenant by id, and all their former versions, in one transaction,
-   * durable when it resolves. Returns how many existed.
+   * durable when it resolves; also the former versions of all records that have the normalized
+   * email, if there is one. Returns how many subscriptions existed.
    */
-  deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number>;
+  deleteSubscriptions(tenant: TenantId, ids: readonly string[], email?: string): Promise<number>;
   /**
    * Removes up to `limit` rows of one tenant from one of its tables in one transaction, without
    * updating counts or revision: only for a tenant that is being deleted. Returns how many, 0 if

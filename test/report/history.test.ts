@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAuditLog } from '../../src/audit/audit-log.ts';
 import { formatInstant } from '../../src/contract/instant.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
+import { eraseSubscriptions } from '../../src/operator/erase.ts';
 import { exportSubscriptions } from '../../src/report/export-subscriptions.ts';
 import { getSubscription, getSubscriptionHistory } from '../../src/report/get-subscription.ts';
 import { getSubscriptionSummary } from '../../src/report/get-subscription-summary.ts';
@@ -25,6 +27,9 @@ const daySeconds = 86_400;
 const instant = (seconds: number): string => formatInstant(seconds);
 const notKept = { code: 'HISTORY_NOT_KEPT' };
 const countVersions = 'select count(*) as n from subscription_version where tenant_id = $1';
+const rethrow = (error: unknown): never => {
+  throw error;
+};
 const idOf = (n: number): string => `id${n}`;
 
 /** Queries whose reports are kept at each revision. */
@@ -329,6 +334,44 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     const revision = await revisionOf(tenant);
     expect(revision).toBe(4); // cached responses with the version end
     expect(await exported(tenant, 'format=ndjson', 1)).toMatchObject({ total: 2, erased: 1 });
+  });
+
+  test('the erasure of an email removes its versions of records that have another one now', async () => {
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const tokens: string[] = [];
+    for (const of of [tenant, other]) {
+      await load(of, [
+        { n: 1, version: 3 },
+        { n: 2, version: 3 },
+        { n: 3, version: 1 },
+      ]);
+      tokens.push(await tokenNow(of));
+      await load(of, [
+        { n: 1, version: 1 },
+        { n: 2, version: 1 },
+      ]);
+      await take(of, { kind: 'replace', records: [{ n: 1, version: 2 }] });
+    }
+    const audit = createAuditLog({ store, now: () => now, write: () => undefined });
+    const operator = { store, now: () => now, actor: { kind: 'command', user: 'test' }, audit } as const;
+    await eraseSubscriptions({ ...operator, onUnrecorded: rethrow }, tenant, { email: 'ADA@example.com' });
+    const withEmail = "select id from subscription_version where tenant_id = $1 and email = 'ada@example.com'";
+    const left = (of: TenantId) => store.readTenant(of, (reader) => reader.all(withEmail));
+    expect([(await left(tenant)).length, (await left(other)).length]).toEqual([0, 2]);
+    expect(await exported(tenant, 'format=ndjson', 1)).toMatchObject({ total: 1, erased: 2, revision: 1 });
+    // the second record is removed, so all its versions are erased
+    expect(await exported(tenant, 'format=ndjson', 2)).toMatchObject({ total: 2, erased: 1 });
+    expect(await exported(other, 'format=ndjson', 1)).toMatchObject({ total: 3, erased: 0 });
+    const { problems } = await store.readTenant(tenant, (reader) => checkRecords(reader));
+    expect([problems, await revisionOf(tenant)]).toEqual([[], 4]);
+    await take(tenant, { kind: 'replace', records: [] });
+    // a client that has the erased versions must remove them, although they cannot be described
+    const changes = await changesSince(tenant, tokens[0], 10);
+    expect(changes.map(({ id, kind, before }) => [id, kind, before?.id])).toEqual([
+      [idOf(2), 'removed', undefined],
+      [idOf(3), 'removed', idOf(3)],
+      [idOf(1), 'removed', undefined],
+    ]);
   });
 
   test('changes are selected by kind, and a change that is undone by a removal is none', async () => {

@@ -36,6 +36,7 @@ import {
   begin,
   deleteRows,
   eraseVersions,
+  eraseVersionsWithEmail,
   lastRevision,
   lockTenant,
 } from './change-sql.ts';
@@ -159,12 +160,14 @@ class PostgresStore implements Store {
     );
   }
 
-  deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {
+  deleteSubscriptions(tenant: TenantId, ids: readonly string[], email?: string): Promise<number> {
     return this.#changeTenant(tenant, async (run, { revision }) => {
-      const [removed, versions] = await Promise.all([
+      const [removed, ...erased] = await Promise.all([
         run(deleteRows, [tenant, revision, ids]),
         run(eraseVersions, [tenant, ids]),
+        ...(email === undefined ? [] : [run(eraseVersionsWithEmail, [tenant, email])]),
       ]);
+      const versions = erased.flat();
       const ranges = this.#shared.keepsHistory ? erasedRanges([...removed, ...versions], revision) : [];
       const columns = [ranges.map(({ from }) => from), ranges.map(({ until }) => until), ranges.map(({ n }) => n)];
       if (ranges.length > 0) await run(addErasures, [tenant, ...columns]);

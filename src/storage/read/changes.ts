@@ -75,10 +75,16 @@ export async function readDescribedChanges(
   return [...(live ?? []), ...(removed ?? [])].map(toDescribedChange).sort(compareChangeKeys).slice(0, limit);
 }
 
-/** With the version that was current at `$5`, and the first one that ended after it. */
+/**
+ * With the version that was current at `$5`, and the first one that ended after it, unless the
+ * version that was current may have been erased.
+ */
 const describedBy = `c.committed_at, v.record as before, (
     select min(n.until_revision) from subscription_version as n
-    where n.tenant_id = s.tenant_id and n.id = s.id and n.until_revision > $5
+    where n.tenant_id = s.tenant_id and n.id = s.id and n.until_revision > $5 and not exists (
+      select 1 from subscription_erasure as e
+      where e.tenant_id = n.tenant_id and e.from_revision <= $5 and e.until_revision > $5
+    )
   ) as known`;
 
 const described = `as s

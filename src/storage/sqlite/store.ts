@@ -164,8 +164,8 @@ class SqliteStore implements Store {
     return lockImportOnSqlite(this.#shared.file, tenant);
   }
 
-  deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {
-    return this.#change({ kind: 'delete', tenant, ids });
+  deleteSubscriptions(tenant: TenantId, ids: readonly string[], email?: string): Promise<number> {
+    return this.#change({ kind: 'delete', tenant, ids, email });
   }
 
   eraseRows(tenant: TenantId, limit: number): Promise<number> {

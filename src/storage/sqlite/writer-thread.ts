@@ -125,11 +125,12 @@ function keepVersion(tenant: TenantId, { revision: from = 0, ...stored }: Row, u
 }
 
 function deleteRows(change: Change<'delete'>): number {
-  const { tenant, ids, keepsHistory } = change;
+  const { tenant, ids, email = null, keepsHistory } = change;
   const last = readLast(tenant);
   const removed = ids.flatMap((id) => connection.all(deleteRow, [tenant, id]));
   for (const { id } of removed) connection.change(insertTombstone, [tenant, String(id), last.next]);
   const versions = ids.flatMap((id) => connection.all(eraseVersions, [tenant, id]));
+  if (email !== null) versions.push(...connection.all(eraseVersionsWithEmail, [tenant, email]));
   const changes = removed.map((row) => ({ before: toCountedRow(row) }));
   if (changes.length > 0) countOnSqlite(connection, tenant, countChanges(changes));
   // also if only versions are erased: a response with them must not be cached any longer
@@ -213,6 +214,9 @@ const deleteRow = `delete from subscription where tenant_id = $1 and id = $2
 const eraseVersions =
   'delete from subscription_version where tenant_id = $1 and id = $2 returning from_revision, until_revision';
 
+const eraseVersionsWithEmail =
+  'delete from subscription_version where tenant_id = $1 and email = $2 returning from_revision, until_revision';
+
 const addErasure = `insert into subscription_erasure as e (tenant_id, from_revision, until_revision, n) values ($1, $2, $3, $4)
   on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + excluded.n`;
 
@@ -234,7 +238,12 @@ export type TenantChange =
       readonly resumePoint: ResumePoint | 'finished' | undefined;
       readonly importId: string | undefined;
     }
-  | { readonly kind: 'delete'; readonly tenant: TenantId; readonly ids: readonly string[] }
+  | {
+      readonly kind: 'delete';
+      readonly tenant: TenantId;
+      readonly ids: readonly string[];
+      readonly email: string | undefined;
+    }
   | { readonly kind: 'erase'; readonly tenant: TenantId; readonly limit: number }
   | { readonly kind: 'sweep'; readonly tenant: TenantId; readonly revision: number; readonly limit: number }
   | { readonly kind: 'recount'; readonly tenant: TenantId; readonly nowSeconds: number };
