@@ -340,6 +340,19 @@ export const strings = {
   },
   changes: {
     title: 'Changes',
+    since: 'Changes since',
+    lastVisit: 'Last visit',
+    lastDays: (days: number) => (days === 1 ? 'Last 24 hours' : `Last ${days} days`),
+    kind: { added: 'Added', changed: 'Changed', removed: 'Removed' },
+    inLast: (days: number) => `in the last ${days === 1 ? '24 hours' : `${days} days`}`,
+    sinceTime: (time: string) => `since ${time}`,
+    counts: (count: Record<'added' | 'changed' | 'removed', number>, hasMore: boolean, when: string) =>
+      `${hasMore ? 'At least ' : ''}${formatCount(count.added)} added, ${formatCount(count.changed)} changed, ${formatCount(count.removed)} removed ${when}`,
+    firstOnes: (count: number) => `The list has the first ${formatCount(count)} changes of this period.`,
+    noneIn: (when: string) => `Nothing has changed ${when}`,
+    knownSince: 'The service does not know earlier changes: its history begins then.',
+    noHistory: 'No changes are known yet',
+    noHistoryHint: 'The service keeps no history, or nothing has changed since it began.',
     count: (count: number, hasMore: boolean, since: string) =>
       `${hasMore ? 'More than ' : ''}${count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`} changed since your last visit, ${since}`,
     more: (count: number) => `The list has the first ${formatCount(count)} changes after your last visit.`,

@@ -321,6 +321,14 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
             .toSorted(),
         );
         expect(await accessibilityFaults(page)).toEqual([]);
+        await page.getByRole('link', { name: 'Last 24 hours' }).click();
+        await page.getByRole('heading', { name: /added, .* removed since \d/ }).waitFor();
+        await page.getByText('The service does not know earlier changes').waitFor();
+        expect(await page.getByRole('listitem').filter({ hasText: '<b>Renamed</b>' }).first().innerText()).toMatch(
+          /Added|Changed/,
+        );
+        expect(await accessibilityFaults(page)).toEqual([]);
+        await page.getByRole('link', { name: 'Last visit' }).click();
         await page.getByRole('button', { name: 'Mark as seen' }).click();
         await page.getByRole('heading', { name: /^Nothing has changed since your last visit, \d/ }).waitFor();
         await page.reload();

@@ -7,17 +7,48 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { announce } from '../../ui/live-region.tsx';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
+import { currentLocation, Link } from '../../ui/location.tsx';
 import { strings } from '../strings.ts';
 import { ChangeList } from './change-list.tsx';
 import { describeChanges } from './describe-changes.ts';
+import { LongList } from './long-list.tsx';
+import { PeriodChanges } from './period-changes.tsx';
 import type { RecentChanges } from './read-changes.ts';
 import { type RecentChangesState, useRecentChanges } from './use-recent-changes.ts';
 
 const text = strings.changes;
 const listHeight = 320;
 
-/** What changed since the last visit. */
+/** Days of the periods that can be chosen instead of the time since the last visit. */
+const periods: Readonly<Record<string, number>> = { '1d': 1, '7d': 7, '30d': 30 };
+
+/** What changed since the last visit, or within a period. */
 export function ChangesPage() {
+  const since = currentLocation.value.query.get('since') ?? '';
+  const days = periods[since];
+  return (
+    <>
+      <nav class="change-periods no-print" aria-label={text.since}>
+        <Link class="button secondary" href="/console/changes" aria-current={days === undefined || undefined}>
+          {text.lastVisit}
+        </Link>
+        {Object.entries(periods).map(([name, count]) => (
+          <Link
+            key={name}
+            class="button secondary"
+            href={`/console/changes?since=${name}`}
+            aria-current={name === since || undefined}
+          >
+            {text.lastDays(count)}
+          </Link>
+        ))}
+      </nav>
+      {days === undefined ? <VisitChanges /> : <PeriodChanges key={since} days={days} />}
+    </>
+  );
+}
+
+function VisitChanges() {
   const changes = useRecentChanges();
   const { load } = changes;
   return (
@@ -40,24 +71,8 @@ function Changes({ recent, markAsSeen }: ChangesProps) {
   return (
     <Card title={title} actions={<SeenButton markAsSeen={markAsSeen} />}>
       {hint !== undefined && <p class="soft">{hint}</p>}
-      <LongList changes={recent.changes} />
+      <LongList items={recent.changes}>{(shown) => <ChangeList changes={shown} />}</LongList>
     </Card>
-  );
-}
-
-/** The list grows on request: a thousand rows at once take long to draw. */
-const rowsPerStep = 100;
-
-function LongList({ changes }: Pick<RecentChanges, 'changes'>) {
-  const [shown, setShown] = useState(rowsPerStep);
-  const left = changes.length - shown;
-  return (
-    <>
-      <ChangeList changes={changes.slice(0, shown)} />
-      {left > 0 && (
-        <Button onClick={() => setShown(shown + rowsPerStep)}>{text.showMore(Math.min(left, rowsPerStep))}</Button>
-      )}
-    </>
   );
 }
 
