@@ -1,7 +1,18 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readDescribedChanges } from '../../src/storage/read/changes.ts';
+import {
+  countErased,
+  countPast,
+  findRevision,
+  readPastRecord,
+  readVersions,
+  streamPast,
+  summarisePast,
+} from '../../src/storage/read/past.ts';
 import { countMatching, readRecord } from '../../src/storage/read/records.ts';
-import type { Store, TenantId, TenantReader } from '../../src/storage/store.ts';
+import type { Store, TenantId, TenantReader, TenantSql } from '../../src/storage/store.ts';
+import { readHistory } from '../../src/storage/tables/history.ts';
 import { putRejections } from '../../src/storage/tables/import-history.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, onCluster, openPostgres, type TestStore } from '../support/engines.ts';
@@ -21,6 +32,37 @@ async function loadTwoTenants(store: Store): Promise<[TenantId, TenantId]> {
     tenants.push(tenant);
   }
   return tenants as [TenantId, TenantId];
+}
+
+/** Leaves a former version of one record, and the erasure of another. */
+async function changeAndErase(store: Store, tenant: TenantId): Promise<void> {
+  for (const status of ['ACTIVE', 'DEPLETED', 'EXPIRED'])
+    await store.loadSubscriptions(
+      tenant,
+      ['same', `only-${tenant}`, 'erased'].map((id) =>
+        subscriptionRow({ id, record: `{"of":"${tenant}","status":"${status}"}`, status }),
+      ),
+    );
+  await store.deleteSubscriptions(tenant, ['erased']);
+}
+
+/** The third revision of the tenant, as each kind of read of the past has it. */
+async function readPast(store: Store, tenant: TenantId, idOfOther: string) {
+  const past = { revision: 3, current: 5 };
+  const snapshot = await store.openSnapshot(tenant, 1_000);
+  const order = { column: 'created_date', descending: false } as const;
+  const lines = await Array.fromAsync(streamPast(snapshot, all, order, past, 1), (batch) => String(batch.lines));
+  await snapshot.close();
+  return store.readTenant(tenant, async (reader) => ({
+    lines,
+    record: await readPastRecord(reader, 'same', 3),
+    ofOther: await readPastRecord(reader, idOfOther, 3),
+    erased: await countErased(reader, past),
+    total: await countPast(reader, all, past),
+    summed: (await summarisePast(reader, { filter: all, columns: ['status'] }, past)).total,
+    versions: await readVersions(reader, 'same', 0, 20),
+    changes: await readDescribedChanges(reader, { revision: 4, id: '' }, 3, 20),
+  }));
 }
 
 /** A statement that forgot its tenant: it contains the required words, but matches every row. */
@@ -53,6 +95,33 @@ describe.each(engines)('two tenants on $engine', ({ openTestStore }) => {
       return opened.store.readTenant(tenant, async (reader) => [tenant, await readRecord(reader, 'same')] as const);
     });
     for (const [tenant, record] of await Promise.all(reads)) expect(record).toBe(`{"of":"${tenant}"}`);
+  });
+
+  test('the history of one has no version, commit or erasure of the other', async () => {
+    for (const tenant of [acme, globex]) await changeAndErase(opened.store, tenant);
+    await opened.store.loadSubscriptions(acme, [subscriptionRow({ id: 'new' })]);
+    for (const [tenant, other] of [
+      [acme, globex],
+      [globex, acme],
+    ] as const) {
+      const past = await readPast(opened.store, tenant, `only-${other}`);
+      expect(JSON.stringify(past)).toContain(tenant);
+      expect(JSON.stringify(past)).not.toContain(other);
+      expect(past).toMatchObject({ ofOther: undefined, erased: 1, total: 2, summed: 2 });
+      expect(past.lines).toHaveLength(2);
+      expect(past.versions.map(({ revision }) => revision)).toEqual([4, 3, 2, 1]);
+      expect(past.changes.map(({ id }) => id).slice(0, 3)).toEqual([`only-${tenant}`, 'same', 'erased']);
+    }
+  });
+
+  test('an instant means the last commit of the tenant, not of the other', async () => {
+    const history = await opened.store.readTenant(globex, readHistory);
+    const lastSeconds = (history.kept?.lastSeconds ?? 0) + 100; // so the commits are read
+    const later = { ...history, kept: { from: 0, fromSeconds: 0, ...history.kept, lastSeconds } };
+    const found = await opened.store.readTenant(globex, (reader) =>
+      findRevision(reader, later, { seconds: lastSeconds - 1 }),
+    );
+    expect(found?.revision).toBe(5);
   });
 });
 
@@ -108,6 +177,17 @@ describe.each([
     const rows = await opened.store.readTenant(acme, (reader) => reader.all(sql));
     expect(rows).toEqual([{ tenant_id: 'acme', id: 'gone' }]);
   });
+
+  test.each(['subscription_version', 'subscription_commit', 'subscription_erasure'])(
+    'limits such a statement about the history: %s',
+    async (table) => {
+      const [, globex] = await loadTwoTenants(opened.store);
+      for (const tenant of [acme, globex]) await changeAndErase(opened.store, tenant);
+      const sql = `select distinct tenant_id from ${table} where tenant_id = $1 or 1 = 1` as TenantSql;
+      const rows = await opened.store.readTenant(acme, (reader) => reader.all(sql));
+      expect(rows).toEqual([{ tenant_id: 'acme' }]);
+    },
+  );
 
   test('limits such a statement about rejected rows of imports', async () => {
     const [, globex] = await loadTwoTenants(opened.store);
