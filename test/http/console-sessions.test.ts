@@ -58,6 +58,7 @@ describe.each(engines)('sessions of the console on $engine', ({ openTestStore })
     const body = (await signedIn.json()) as Record<string, unknown>;
     expect(body).toEqual({
       client_id: client.client_id,
+      name: null,
       tenant: 'acme',
       idle_seconds: 1_800,
       expires_at: expect.stringMatching(/Z$/),
