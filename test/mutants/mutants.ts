@@ -378,8 +378,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'revision-kept-sqlite',
     breaks: 'A load on SQLite does not change the revision of the tenant.',
-    search: 'countOnSqlite(connection, tenant, countChanges(changes, storedLast));',
-    replace: 'return void countOnSqlite(connection, tenant, countChanges(changes, storedLast));',
+    search: 'countOnSqlite(connection, load.tenant, countChanges(changes, storedLast));',
+    replace: 'return void countOnSqlite(connection, load.tenant, countChanges(changes, storedLast));',
     file: 'caching.test.ts',
     test: 'a change by another process is in the next response',
     on: ['sqlite', 'this process'],
@@ -387,7 +387,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'revision-kept-postgres',
     breaks: 'A load on PostgreSQL does not change the revision of the tenant.',
-    search: '          run(setRevision, [tenant, revision]),\n',
+    search:
+      '...commitRevision({ tenant, last: lastRow, keepsHistory, importId, versions }).map((each) => run(...each)),',
     replace: '',
     file: 'import.test.ts',
     test: 'of a file that repeats an id creates one revision, and none the second time (T4)',
@@ -911,7 +912,7 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'deletion-without-tombstone',
     breaks: 'A deletion on SQLite leaves no tombstone.',
-    search: 'for (const { id } of removed) connection.change(insertTombstone, [tenant, String(id), revision]);',
+    search: 'for (const { id } of removed) connection.change(insertTombstone, [tenant, String(id), last.next]);',
     replace: '',
     file: 'changes.test.ts',
     test: 'a client that reads the changes from the beginning drops removed records from an old copy',

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { changeParameters } from '../../src/contract/change.ts';
+import { subscriptionParameters } from '../../src/contract/history.ts';
 import { type ReportParameter, reportParameters } from '../../src/contract/query.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
 import { type SummaryParameter, summaryGroups, summaryParameters } from '../../src/contract/summary.ts';
@@ -11,6 +12,7 @@ import type { Random } from './random.ts';
 export const contractParameters: Readonly<Record<string, Readonly<Record<string, TSchema>>>> = {
   listSubscriptions: reportParameters(defaultPageLimits),
   searchSubscriptions: reportParameters(defaultPageLimits),
+  getSubscription: subscriptionParameters,
   getSubscriptionSummary: summaryParameters,
   listSubscriptionChanges: changeParameters(defaultPageLimits),
 };
