@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditLog } from '../../audit/audit-log.ts';
+import { isOperatorHeader } from '../../auth/verify/authorize-operator.ts';
+import type { Access } from '../../auth/verify/resource-server.ts';
 import { parseForm } from '../../contract/form.ts';
 import {
   type LoadParameter,
@@ -23,7 +25,8 @@ import { importStrictly, type Spool } from '../../import/import-strictly.ts';
 import type { ImportFormat } from '../../import/read-valid-rows.ts';
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
 import { loadRecords } from '../../operator/load.ts';
-import type { OperatorContext } from '../../operator/perform.ts';
+import type { Actor, OperatorContext } from '../../operator/perform.ts';
+import { requireTenant } from '../../operator/tenants.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
 import { queryOf, routePath } from '../listener/operation-routes.ts';
@@ -31,14 +34,28 @@ import type { RateLimiter } from '../listener/rate-limit.ts';
 import { type BodyPace, readBody } from '../listener/read-body.ts';
 import { liftDeadline } from '../listener/request-deadline.ts';
 import { createSlots, type MemoryBudget } from '../listener/slots.ts';
-import type { LoadAccess } from './authorize-load.ts';
-import { logUnrecordedEnd, toRequestError } from './operator-routes.ts';
+import {
+  type AuthorizeOperator,
+  actorOf,
+  logUnrecordedEnd,
+  readPath,
+  rejectAction,
+  toRequestError,
+} from './operator-routes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who loads records, once authorized. */
     load: LoadAccess | null;
   }
+}
+
+/** Who may load records, and into which tenant. */
+interface LoadAccess {
+  readonly tenant: TenantId;
+  readonly actor: Actor;
+  /** Id under which the loads of a caller are counted for the limit. */
+  readonly callerId: string;
 }
 
 /** What the operation needs. */
@@ -263,4 +280,46 @@ export function parseLoadParameters(query: string): LoadFlags {
     faults.push({ parameter: 'allow-empty', value: 'true', rule: 'combined with replace=true' });
   if (faults.length > 0) throw new ProblemError(describeFaults(faults, malformed.length > 0));
   return Object.fromEntries(names.map((name) => [name, isOn(name)])) as LoadFlags;
+}
+
+export interface LoadAuthorization {
+  readonly store: Store;
+  /** Checks the `Authorization` header of a client for the scope `subscription:write`. */
+  readonly authorizeWrite: (header: string | undefined) => Promise<Access>;
+}
+
+/**
+ * Authorizes a load into the tenant with this name: an operator's token may load into any tenant, a
+ * client's only into its own. Every other tenant gets 404, whether it exists or not.
+ */
+export async function authorizeLoad(
+  { store, authorizeWrite }: LoadAuthorization,
+  authorizeOperator: AuthorizeOperator,
+  request: FastifyRequest,
+  name: string,
+): Promise<LoadAccess> {
+  const { authorization } = request.headers;
+  if (isOperatorHeader(authorization)) return authorizeOperatorLoad(store, authorizeOperator, request, name);
+  request.access = await authorizeWrite(authorization);
+  const { tenant, clientId } = request.access;
+  if (tenant !== name) {
+    throw new RequestError(
+      'NOT_FOUND',
+      'Cannot find the tenant: it must be the one whose client the access token was issued to',
+    );
+  }
+  return { tenant, actor: { kind: 'client', clientId, address: request.ip }, callerId: clientId };
+}
+
+export async function authorizeOperatorLoad(
+  store: Store,
+  authorize: AuthorizeOperator,
+  request: FastifyRequest,
+  name: string,
+): Promise<LoadAccess> {
+  const operator = await authorize(request, 'subscription:write');
+  request.operator = operator;
+  readPath(request.params);
+  const tenant = await requireTenant(store, name).catch(rejectAction);
+  return { tenant, actor: actorOf(operator, request.ip), callerId: operator.id };
 }

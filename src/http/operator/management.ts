@@ -13,9 +13,14 @@ import { createUnroutedHandler } from '../listener/operation-routes.ts';
 import { discardBody, limitBody } from '../listener/read-body.ts';
 import { traceRequests } from '../listener/tracing.ts';
 import { addDocsRoutes } from '../reference/docs-routes.ts';
-import { authorizeLoad, authorizeOperatorLoad, type LoadAuthorization } from './authorize-load.ts';
 import { addOperatorSessionRoutes } from './console-session.ts';
-import { createLoadRoute, type LoadRoute } from './load-subscriptions.ts';
+import {
+  authorizeLoad,
+  authorizeOperatorLoad,
+  createLoadRoute,
+  type LoadAuthorization,
+  type LoadRoute,
+} from './load-subscriptions.ts';
 import { addMetricsRoute } from './metrics-route.ts';
 import {
   addAuditRoutes,
