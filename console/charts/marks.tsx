@@ -37,8 +37,8 @@ const unfinishedPattern = 'chart-unfinished';
 export const unfinishedFill = `url(#${unfinishedPattern})`;
 
 /**
- * The look of a mark: a flat colour on screens; with its pattern on paper and in forced colours,
- * where the colours of tones cannot be told apart.
+ * The look of a mark: a flat colour on screens. On paper and in forced colours it has a pattern,
+ * because several tones may get the same colour there.
  */
 export const markOf = (tone: Tone) =>
   ({ class: 'chart-mark', 'data-tone': tone, fill: `url(#${patternOf(tone)})` }) as const;

@@ -32,7 +32,7 @@ export function changeLayout(color: boolean): RowLayout<SubscriptionChange> {
   };
 }
 
-/** Without `--before`, an added record cannot be told from a changed one. */
+/** Without `--before`, the feed does not say whether a record was added or changed. */
 const kindOf = (change: SubscriptionChange | DescribedChange): string =>
   'kind' in change ? change.kind : isRemoved(change) ? 'removed' : 'changed';
 

@@ -18,8 +18,9 @@ import {
 export type Widths = Readonly<Partial<Record<Path, number>> & { all: number }>;
 
 /**
- * A path whose entries are sorted is read to its end; one in the order of the page only up to its
- * last record, but this may be far. So many times as many entries are worth the chance.
+ * How many times as many entries the index of the requested order may have as the narrowest one.
+ * Reading along the order usually ends after one page of records. The narrowest index is always
+ * read to its end, and its entries are sorted.
  */
 const sortedEntries = 4;
 
