@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,6 +55,21 @@ test('the doctor that a service runs checks the certificates of the service, too
   const config = readConfig({ DATA_DIR: folder, HOST: '0.0.0.0', PUBLIC_URL: 'https://reports.example.com', ...tls });
   const certificates = (await runDoctorProcess(config)).filter(({ check }) => check === 'certificate');
   expect(certificates).toMatchObject([{ ok: false, message: expect.stringContaining(tls.TLS_CERT_FILE) }]);
+  rmSync(folder, { recursive: true });
+});
+
+test('a service that stops does not wait for a check', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
+  const store = openSqliteStore(folder);
+  await store.migrate();
+  await store.close();
+  const script = `
+    const { runDoctorProcess } = await import(${JSON.stringify(import.meta.resolve('./check-store.ts'))});
+    const { readConfig } = await import(${JSON.stringify(import.meta.resolve('../config.ts'))});
+    runDoctorProcess(readConfig({ DATA_DIR: ${JSON.stringify(folder)} })).then(() => console.log('waited'));
+    console.log('started');`;
+  const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+  expect(ended).toMatchObject({ status: 0, stdout: 'started\n', stderr: '' });
   rmSync(folder, { recursive: true });
 });
 

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -59,7 +60,10 @@ export async function runReportedDoctor(config: Config, health: HealthSource | u
   }
 }
 
-/** Runs `subreport doctor`, which stores its result, in a child process. */
+/**
+ * Runs `subreport doctor`, which stores its result, in a child process. A service that stops does
+ * not wait for it: the child ends with its parent.
+ */
 export async function runDoctorProcess(
   config: Config,
   onProgress: HealthSource['noteCheck'] = () => undefined,
@@ -67,16 +71,18 @@ export async function runDoctorProcess(
   const child = spawn(process.execPath, [main, 'doctor', '--json', '--progress'], {
     env: doctorEnvironment(config),
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: doctorMsMax,
   });
   const end = () => child.kill();
+  const timer = setTimeout(end, doctorMsMax);
   process.once('exit', end);
   try {
     if (child.pid !== undefined) setPriority(child.pid, lowestPriority);
+    for (const handle of [timer, child, child.stdout as Socket, child.stderr as Socket]) handle.unref();
     createInterface(child.stderr).on('line', (line) => onProgress(readProgress(line)));
     const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
     return readChecks(output);
   } finally {
+    clearTimeout(timer);
     process.off('exit', end);
   }
 }
