@@ -6,7 +6,7 @@ import type { ChangeKind, ChangeOf, ChangesPage } from './records.ts';
 
 /** Options of reading changes. */
 export interface ChangesOptions<Before extends boolean = false> extends CallOptions {
-  /** Whether each change has its kind, its time, and the record as it was. */
+  /** Whether each change has its kind, time and import, and the record as it was. */
   readonly before?: Before | undefined;
   /** Only changes of these kinds. A page may then be empty before the last one. */
   readonly kind?: ChangeKind | readonly ChangeKind[] | undefined;

@@ -76,6 +76,8 @@ export type DescribedChange = SubscriptionChange & {
   kind: ChangeKind;
   /** When the change was committed; absent if that was before the kept history. */
   committed_at?: string;
+  /** The import that made the change. */
+  import_id?: string;
   /** The record at the moment in `since`; absent if it was added, or erased later. */
   before?: Subscription;
 };

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { CommittedAt, changeKinds } from './history.ts';
+import { CommittedAt, changeKinds, MadeByImport } from './history.ts';
 import { reportParameters } from './query.ts';
 import type { PageLimits } from './report.ts';
 import { Subscription, SubscriptionId } from './subscription.ts';
@@ -23,6 +23,7 @@ const described = {
     examples: ['changed'],
   }),
   committed_at: Type.Optional(CommittedAt),
+  import_id: Type.Optional(MadeByImport),
 };
 
 const former = (description: string) => Type.Optional({ ...Subscription, description });
@@ -75,7 +76,8 @@ export function changeParameters(limits: PageLimits) {
       enum: ['true', 'false'],
       maxLength: 5,
       default: 'false',
-      description: 'If true, each change also has its kind, its time, and the record as it was at the moment in since',
+      description:
+        'If true, each change also has its kind, time and import, and the record as it was at the moment in since',
       'x-rule': 'true or false',
       examples: ['true'],
     }),

@@ -43,6 +43,14 @@ export const CommittedAt = Type.String({
   examples: ['2026-10-31T02:00:04Z'],
 });
 
+/** The import that made a change or a version. */
+export const MadeByImport = Type.String({
+  maxLength: 64,
+  pattern: '^[0-9a-f-]+$',
+  description: 'The import that made it; absent if none did, or if that was before the kept history',
+  examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
+});
+
 /** Most versions of one record that a response has. */
 export const versionsMax = 1_024;
 
@@ -55,14 +63,7 @@ const version = {
     examples: [42],
   }),
   committed_at: Type.Optional(CommittedAt),
-  import_id: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      pattern: '^[0-9a-f-]+$',
-      description: 'The import that made it; absent if none did, or if that was before the kept history',
-      examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
-    }),
-  ),
+  import_id: Type.Optional(MadeByImport),
 };
 
 /** A version of a record, or its removal. */

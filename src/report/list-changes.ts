@@ -136,13 +136,14 @@ function writeChange(
   const { id, record } = change;
   const text = record ?? JSON.stringify({ id, removed: true });
   if (!('wasAbsent' in change)) return [text];
-  const { before, wasAbsent, committedSeconds } = change;
+  const { before, wasAbsent, committedSeconds, importId } = change;
   if (record === undefined && wasAbsent) return [];
   const kind: ChangeKind = record === undefined ? 'removed' : before === undefined ? 'added' : 'changed';
   if (kinds !== undefined && !kinds.includes(kind)) return [];
   if (!isAsked) return [text];
   const at = committedSeconds === undefined ? '' : `,"committed_at":"${formatInstant(committedSeconds)}"`;
-  return [`${text.slice(0, -1)},"kind":"${kind}"${at}${before === undefined ? '' : `,"before":${before}`}}`];
+  const by = importId === undefined ? '' : `,"import_id":"${importId}"`;
+  return [`${text.slice(0, -1)},"kind":"${kind}"${at}${by}${before === undefined ? '' : `,"before":${before}`}}`];
 }
 
 /**

@@ -68,7 +68,7 @@ export type ChangeFormat = (typeof changeFormats)[number];
 export interface ChangesQuery {
   /** Absent to read from the beginning. */
   readonly since?: ChangeToken | typeof sinceNow | { readonly seconds: number };
-  /** Whether each change has its kind, its time, and the record as it was. */
+  /** Whether each change has its kind, time and import, and the record as it was. */
   readonly before: boolean;
   /** Only changes of these kinds. */
   readonly kinds?: readonly ChangeKind[];

@@ -124,6 +124,7 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     readonly kind: string;
     readonly before?: { readonly id: string };
     readonly committed_at?: string;
+    readonly import_id?: string;
   }
   async function changesSince(tenant: TenantId, since: string | undefined, size: number): Promise<readonly Change[]> {
     const all: Change[] = [];
@@ -242,6 +243,10 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
         { revision: 1, committed_at: instant(first), import_id: '0189-import', record: { status: 'ACTIVE' } },
       ],
     });
+    const idsOfImports = async () => (await changesSince(tenant, undefined, 10)).map(({ import_id: id }) => id);
+    expect(await idsOfImports()).toEqual([undefined]);
+    await store.loadSubscriptions(tenant, [rowOf({ n: 2, version: 1 })], undefined, '018a-import');
+    expect(await idsOfImports()).toEqual([undefined, '018a-import']);
     const old = await getSubscription(context, tenant, idOf(1), { seconds: first + 5 });
     expect(old.record).toBe(rowOf({ n: 1, version: 1 }).record);
     await expect(getSubscription(context, tenant, idOf(1), { revision: 0 })).rejects.toMatchObject({
@@ -425,7 +430,7 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
   /** Applies described changes to a copy; each must say what the copy has. */
   function apply(copy: Map<string, string>, changes: readonly Change[]): Map<string, string> {
     const result = new Map(copy);
-    for (const { kind, before, committed_at: at, ...record } of changes) {
+    for (const { kind, before, committed_at: at, import_id: _importId, ...record } of changes) {
       const had = copy.get(record.id);
       expect(before && JSON.stringify(before)).toBe(had);
       expect(kind).toBe(record.removed ? 'removed' : had === undefined ? 'added' : 'changed');

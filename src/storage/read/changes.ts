@@ -57,6 +57,8 @@ export interface DescribedChange extends SubscriptionChange {
   readonly wasAbsent: boolean;
   /** When the change was committed, in UTC epoch seconds, if that is kept. */
   readonly committedSeconds: number | undefined;
+  /** The import that made it, if one did and that is kept. */
+  readonly importId: string | undefined;
 }
 
 /**
@@ -79,7 +81,7 @@ export async function readDescribedChanges(
  * With the version that was current at `$5`, and the first one that ended after it, unless the
  * version that was current may have been erased.
  */
-const describedBy = `c.committed_at, v.record as before, (
+const describedBy = `c.committed_at, c.import_id, v.record as before, (
     select min(n.until_revision) from subscription_version as n
     where n.tenant_id = s.tenant_id and n.id = s.id and n.until_revision > $5 and not exists (
       select 1 from subscription_erasure as e
@@ -99,11 +101,12 @@ const describedTombstones =
   `select s.revision, s.id, ${describedBy} from subscription_tombstone ${described}` as TenantSql;
 
 function toDescribedChange(row: Row): DescribedChange {
-  const { before = null, known = null, committed_at: at = null } = row;
+  const { before = null, known = null, committed_at: at = null, import_id: importId = null } = row;
   return {
     ...toChange(row),
     before: before === null ? undefined : String(before),
     wasAbsent: before === null && known !== null,
     committedSeconds: at === null ? undefined : Number(at),
+    importId: importId === null ? undefined : String(importId),
   };
 }
