@@ -34,7 +34,7 @@ const drawFilters: readonly (readonly [share: number, draw: (random: Random) => 
   [
     0.4,
     (random) => ({
-      status: pick(random, ['PENDING', 'ACTIVE', 'DEPLETED', 'EXPIRED', 'ACTIVE,DEPLETED', 'ACTIVE,EXPIRED']),
+      status: pick(random, ['PENDING', 'ACTIVE', 'DEPLETED', 'EXPIRED', 'ACTIVE,DEPLETED', 'ACTIVE,EXPIRED', 'none']),
     }),
   ],
   [

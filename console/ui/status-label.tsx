@@ -1,3 +1,4 @@
+import { noStatus } from '../../src/contract/subscription.ts';
 import { strings } from './strings.ts';
 
 const tones = { PENDING: 'pending', ACTIVE: 'active', DEPLETED: 'depleted', EXPIRED: 'expired' } as const;
@@ -8,7 +9,7 @@ const isKnown = (status: string): status is KnownStatus => Object.hasOwn(tones, 
 
 /** The word of a status; one that a later version of the service adds is shown as it is. */
 export function statusWord(status: string | null): string {
-  if (status === null) return strings.status.none;
+  if (status === null || status === noStatus) return strings.status.none;
   return isKnown(status) ? strings.status[status] : status;
 }
 

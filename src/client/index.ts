@@ -34,6 +34,7 @@ export type {
   Instant,
   Moment,
   OrderedQuery,
+  StatusFilter,
   SubscriptionFilters,
   SubscriptionQuery,
   SubscriptionSort,

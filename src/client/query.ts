@@ -3,6 +3,9 @@ import type { SubscriptionStatus } from './records.ts';
 /** An instant: a `Date`, or an ISO 8601 date-time with `Z` or an offset. */
 export type Instant = Date | string;
 
+/** A status, or `none` for records without a status. */
+export type StatusFilter = SubscriptionStatus | 'none';
+
 /** A field that orders the report; `-` means descending. */
 export type SubscriptionSort = `${'' | '-'}${'createdDate' | 'activationDate' | 'expirationDate'}`;
 
@@ -13,7 +16,8 @@ export type SubscriptionSort = `${'' | '-'}${'createdDate' | 'activationDate' | 
 export interface SubscriptionFilters {
   readonly iccid?: string | undefined;
   readonly 'product-id'?: string | undefined;
-  readonly status?: SubscriptionStatus | readonly SubscriptionStatus[] | undefined;
+  /** Only subscriptions with one of these statuses; `none` selects those without a status. */
+  readonly status?: StatusFilter | readonly StatusFilter[] | undefined;
   /** Only subscriptions whose date (`date-field`) is before this instant (<). */
   readonly before?: Instant | undefined;
   /** Only subscriptions whose date (`date-field`) is after this instant (>). */

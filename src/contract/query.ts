@@ -3,7 +3,7 @@ import { durationDaysMax, durationPattern } from './duration.ts';
 import { exportAsOf } from './history.ts';
 import { ProductId } from './product.ts';
 import { formatWords, type PageLimits } from './report.ts';
-import { AutoRenew, Iccid, knownStatuses, statusWord } from './subscription.ts';
+import { AutoRenew, Iccid, knownStatuses, noStatus, statusWord } from './subscription.ts';
 import { Type } from './type.ts';
 
 /**
@@ -48,7 +48,8 @@ const dateTime = (description: string) =>
     examples: ['2024-05-01T00:00:00Z', '2024-05-01T00:00:00.002Z'],
   });
 
-const statusListPattern = `^${statusWord}(,${statusWord}){0,15}$`;
+const statusOrNone = `(?:${statusWord}|${noStatus})`;
+const statusListPattern = `^${statusOrNone}(,${statusOrNone}){0,15}$`;
 
 /** The parameters that filter and order the records. */
 export const filterParameters = {
@@ -61,9 +62,9 @@ export const filterParameters = {
   status: Type.String({
     pattern: statusListPattern,
     maxLength: 512,
-    description: `Only subscriptions with one of these statuses, separated by commas. Known statuses: ${knownStatuses.join(', ')}`,
-    'x-rule': 'uppercase words separated by commas',
-    examples: ['ACTIVE', 'ACTIVE,DEPLETED'],
+    description: `Only subscriptions with one of these statuses, separated by commas; ${noStatus} selects those without a status. Known statuses: ${knownStatuses.join(', ')}`,
+    'x-rule': `uppercase words separated by commas, or ${noStatus} for no status`,
+    examples: ['ACTIVE', 'ACTIVE,DEPLETED', noStatus],
   }),
   before: dateTime('Only subscriptions whose date is before this instant (<)'),
   after: dateTime('Only subscriptions whose date is after this instant (>)'),

@@ -32,6 +32,17 @@ export const Status = Type.String({
   examples: ['ACTIVE'],
 });
 
+/** The value of the filter `status` that selects records without a status. */
+export const noStatus = 'none';
+
+/** One value of the filter `status`. */
+export const StatusFilter = Type.String({
+  ...Status,
+  pattern: `^(?:${statusWord}|${noStatus})$`,
+  description: `A status, or ${noStatus} for records without a status. Known statuses: ${knownStatuses.join(', ')}`,
+  'x-rule': `an uppercase word of at most 32 characters, or ${noStatus}`,
+});
+
 /**
  * SIM identifier (ITU-T E.118). Real data contains 16-digit ones, so 15 to 22 digits are allowed.
  */

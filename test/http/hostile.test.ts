@@ -48,7 +48,7 @@ const invalidValues: Readonly<Record<string, string>> = {
   iccid: `12345678901234 12345678901234567890123 89445OO102198304826 8944500102198304826F %F0%9F%98%80 %00
     8944500102198304%00 %208944500102198304826 8944500102198304826%0A 8944-5001-0219-8304 +8944500102198304826 ${'8'.repeat(7_000)}
     ${'%EF%BC%98'.repeat(19)} 8944500102198304826,8944500102198304827 %27%20or%201=1--`,
-  status: `active Active ACTIVE, ,ACTIVE , ACTIVE,,DEPLETED ACTIVE,%20DEPLETED ACTIVE;DEPLETED ACTIVE%20 %00 ACTIVE%00 1ACTIVE _A
+  status: `active Active ACTIVE, ,ACTIVE , ACTIVE,,DEPLETED ACTIVE,%20DEPLETED ACTIVE;DEPLETED ACTIVE%20 %00 ACTIVE%00 1ACTIVE _A None NONE%20 none,none%20 null
     %C3%84CTIVE * ${'A'.repeat(33)} ${Array(17).fill('ACTIVE').join()} ACTIVE%27%29--`,
   email: `%20 ada%20lovelace@example.com ada+lovelace@example.com ada@example.com%0D%0ABcc:%20eve@example.com ada%00@example.com
     ada@exa%09mple.com ${'a'.repeat(288)}@example.com ada%E2%80%A8@example.com`,

@@ -36,7 +36,7 @@ const idOf = (n: number): string => `id${n}`;
 const exportQueries = [
   'format=ndjson',
   'format=csv&sort=-expirationDate',
-  'format=ndjson&status=ACTIVE,DEPLETED&created-from=1970-01-01T00:00:04Z',
+  'format=ndjson&status=ACTIVE,none&created-from=1970-01-01T00:00:04Z',
   'format=csv&product-id=product-1',
   'format=ndjson&email=ada@example.com',
 ];
@@ -44,6 +44,7 @@ const summaryQueries = [
   '',
   'by=status,day,month&created-from=1970-01-01T00:00:00Z&created-to=1970-01-09T00:00:00Z',
   'status=ACTIVE&by=product-id,plan-id',
+  'status=none,DEPLETED&by=status,month',
   'plan-id=plan-2',
 ];
 

@@ -64,7 +64,7 @@ function expectedRecords(rows: readonly SubscriptionRow[], filters: Filters): st
     .filter((row) => iccid === undefined || row.iccid === iccid)
     .filter((row) => email === undefined || row.email === email.toLowerCase())
     .filter((row) => filters['product-id'] === undefined || row.productId === filters['product-id'])
-    .filter((row) => status === undefined || status.split(',').includes(row.status ?? ''))
+    .filter((row) => status === undefined || status.split(',').includes(row.status ?? 'none'))
     .filter((row) => dateOf(row, field) < before && dateOf(row, field) > after)
     .filter((row) => filters['device-id'] === undefined || row.deviceId === filters['device-id'])
     .filter((row) => filters['plan-id'] === undefined || row.planId === filters['plan-id'])
@@ -154,12 +154,14 @@ const someFilters: readonly Filters[] = [
   {},
   { 'product-id': 'product-1' },
   { status: 'ACTIVE,DEPLETED' },
+  { status: 'none' },
+  { status: 'none,ACTIVE' },
   { iccid: '894450010000000007' },
   { email: 'USER4@example.com' },
   { after: 1_700_000_010, before: 1_700_000_020 },
   { 'product-id': 'product-2', status: 'EXPIRED', after: 1_700_000_002, sort: '-createdDate' },
   { 'device-id': 'device-7' },
-  { 'plan-id': 'plan-3', sort: '-createdDate' },
+  { 'plan-id': 'plan-3', status: 'none,EXPIRED', sort: '-createdDate' },
   { 'auto-renew': 'true', 'expires-within': 60, sort: 'expirationDate' },
   { 'created-from': 1_700_000_010, 'created-to': 1_700_000_020, 'date-field': 'activation', after: 1_700_000_003 },
   { 'expires-within': 200, 'auto-renew': 'false', status: 'ACTIVE,EXPIRED' },

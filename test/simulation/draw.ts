@@ -74,8 +74,9 @@ function writeInstant(random: Random, ms: number): string {
 const drawSim = (random: Random): number => domain.simOf(random.between(0, domain.usedIds - 1));
 
 function drawStatuses(random: Random): string {
-  const words = new Set([random.pick(domain.statuses)]);
-  while (random.chance(0.4)) words.add(random.pick(domain.statuses));
+  const values = [...domain.statuses, 'none'];
+  const words = new Set([random.pick(values)]);
+  while (random.chance(0.4)) words.add(random.pick(values));
   return [...words].join(',');
 }
 

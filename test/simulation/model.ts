@@ -116,7 +116,7 @@ const filters: Readonly<Record<Filter, (value: string, query: Query, now: number
       record.product.id === value,
   status: (value) => {
     const words = value.split(',');
-    return ({ record: { status } }) => status !== undefined && words.includes(status);
+    return ({ record: { status } }) => words.includes(status ?? 'none');
   },
   before: (value, query) => {
     const [at, name] = [Date.parse(value), dateNameOf(query)];

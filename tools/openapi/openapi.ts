@@ -7,7 +7,7 @@ import { type Operation, type OperationId, operations } from '../../src/contract
 import { reportParameters } from '../../src/contract/query.ts';
 import { apiPath, type PageLimits, reportFormats } from '../../src/contract/report.ts';
 import { descriptionOf, exampleOf } from '../../src/contract/schema.ts';
-import { Status, SubscriptionId } from '../../src/contract/subscription.ts';
+import { StatusFilter, SubscriptionId } from '../../src/contract/subscription.ts';
 import { summaryParameters } from '../../src/contract/summary.ts';
 import { Type } from '../../src/contract/type.ts';
 import { codeSamples, sampleRequests } from './code-samples.ts';
@@ -181,7 +181,7 @@ function searchBody(limits: PageLimits) {
   const parameters = reportParameters(limits);
   const members: Record<string, TSchema> = {
     ...parameters,
-    status: Type.Union([parameters.status, Type.Array(Status, { minItems: 1, maxItems: 16 })], {
+    status: Type.Union([parameters.status, Type.Array(StatusFilter, { minItems: 1, maxItems: 16 })], {
       description: descriptionOf(parameters.status),
     }),
     'auto-renew': booleanOr(parameters['auto-renew']),

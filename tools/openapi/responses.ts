@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { errorTable } from '../../src/contract/error.ts';
 import type { ErrorCode } from '../../src/contract/error-code.ts';
 import { descriptionOf } from '../../src/contract/schema.ts';
-import { Status } from '../../src/contract/subscription.ts';
+import { StatusFilter } from '../../src/contract/subscription.ts';
 import { summaryGroups } from '../../src/contract/summary.ts';
 import { Type } from '../../src/contract/type.ts';
 
@@ -47,7 +47,7 @@ export function queryParameterObjects(schemas: Readonly<Record<string, TSchema>>
 const lists: Readonly<
   Record<string, { readonly items: TSchema; readonly maxItems: number; readonly uniqueItems?: true }>
 > = {
-  status: { items: Status, maxItems: 16 },
+  status: { items: StatusFilter, maxItems: 16 },
   by: {
     items: Type.String({ enum: [...summaryGroups], maxLength: 10 }),
     maxItems: summaryGroups.length,

@@ -5,7 +5,7 @@ const now = new Date('2026-03-15T12:00:00Z');
 
 test.each([
   ['product-id', 'p1', {}, { 'product-id': 'p1' }],
-  ['status', null, {}, undefined],
+  ['status', null, {}, { status: 'none' }],
   ['month', '2026-12', {}, { 'created-from': '2026-12-01T00:00:00Z', 'created-to': '2027-01-01T00:00:00Z' }],
   [
     'month',

@@ -48,6 +48,7 @@ describe('createdChart', () => {
       ['Expired', 'expired', 1],
       ['No status', 'unknown', 1],
     ]);
+    expect(chart.series.at(-1)?.href).toContain('?status=none&created-from=2026-01-01T00:00:00Z');
     expect(chart.columns[0]?.values).toEqual([4, 1, 1]);
     expect(chart.columns.map(({ isUnfinished }) => isUnfinished)).toEqual([false, false, true]);
   });
@@ -114,10 +115,10 @@ describe('bars', () => {
     expect(productBars(summary, 3).map(({ label }) => label)).toEqual(['World & more', 'c', 'Europe 5 GB']);
   });
 
-  test('subscriptions without a status have a bar but no link, because no filter selects them', () => {
+  test('subscriptions without a status have a bar and a link', () => {
     expect(statusBars(summary, 5).map(({ text, href }) => ({ text, href }))).toEqual([
       { text: 'Active: 9, 90% of the subscriptions', href: '/console/subscriptions?status=ACTIVE' },
-      { text: 'No status: 1, 10% of the subscriptions', href: undefined },
+      { text: 'No status: 1, 10% of the subscriptions', href: '/console/subscriptions?status=none' },
     ]);
   });
 });

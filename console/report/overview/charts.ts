@@ -1,4 +1,5 @@
 import type { SubscriptionSummary } from '../../../src/client/index.ts';
+import { noStatus } from '../../../src/contract/subscription.ts';
 import { type Category, sumOf, type Tone, topAndOther } from '../../charts/chart-data.ts';
 import { formatCount, formatShare } from '../../ui/format-count.ts';
 import { dateFormatter } from '../../ui/format-date.ts';
@@ -37,7 +38,7 @@ export function createdChart({ totals, periods, all, parts }: CreatedCounts) {
         say: (count) => text.withStatus(count, statusWord(status)),
         href: reportLink({ status, ...bounds }),
       })),
-    rest: restOf(totals.by.status ?? [], parts),
+    rest: restOf(totals.by.status ?? [], parts, reportLink({ status: noStatus, ...bounds })),
     labelOf: ({ from }) => monthLabel(new Date(from)),
     nameOf: ({ from, value }) => {
       const name = monthName(new Date(from));
@@ -49,11 +50,16 @@ export function createdChart({ totals, periods, all, parts }: CreatedCounts) {
   });
 }
 
-/** Records whose status has no series of its own; most have no status. */
-function restOf(statuses: readonly { value: string | null }[], parts: ReadonlyMap<string, unknown>) {
+/** Records whose status has no series of its own; most have no status, which `href` lists. */
+function restOf(statuses: readonly { value: string | null }[], parts: ReadonlyMap<string, unknown>, href: string) {
   const isOther = statuses.some(({ value }) => value !== null && !parts.has(value));
   const label = isOther ? text.otherStatus : statusWord(null);
-  return { label, tone: 'unknown', say: (count: number) => text.withStatus(count, label) } as const;
+  return {
+    label,
+    tone: 'unknown',
+    say: (count: number) => text.withStatus(count, label),
+    href: isOther ? undefined : href,
+  } as const;
 }
 
 const positionOf = (status: string): number => {
@@ -100,8 +106,7 @@ export function statusBars({ by }: SubscriptionSummary, max: number): Category[]
     label: statusWord(value),
     tone: statusTone(value) as Tone,
     count,
-    // no filter selects the subscriptions without a status
-    href: value === null ? undefined : reportLink({ status: value }),
+    href: reportLink({ status: value ?? noStatus }),
   }));
   return barsOf(entries, max, text.otherStatuses);
 }

@@ -1,3 +1,4 @@
+import { noStatus } from '../../../src/contract/subscription.ts';
 import { statusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
 import { type CreatedPreset, presetOf } from './days.ts';
@@ -64,8 +65,9 @@ type Describer = (filters: ReportFilters, context: WordContext) => Omit<FilterTe
 
 const describers: { readonly [Kind in FilterKind]: Describer } = {
   status: ({ status = '' }) => {
-    const words = status.split(',').map(statusWord);
-    return { label: text.filter.status, value: words.join(', '), phrase: text.phrase.status(words) };
+    const statuses = status.split(',');
+    const phrase = text.phrase.status(statuses.map((each) => (each === noStatus ? each : statusWord(each))));
+    return { label: text.filter.status, value: statuses.map(statusWord).join(', '), phrase };
   },
   product: ({ 'product-id': id = '' }, { productName }) => ({
     label: text.filter.product,

@@ -24,6 +24,7 @@ describe('the sentence above the table', () => {
     [{ 'product-id': 'p1' }, 'product Europe 5 GB, 30 days'],
     [{ 'product-id': 'p2' }, 'product p2'],
     [{ status: 'ON_HOLD' }, 'status ON_HOLD'],
+    [{ status: 'ACTIVE,none' }, 'status Active or none'],
     [{ 'expires-within': '7d' }, 'ending within 7 days'],
     [{ 'expires-within': 'PT12H' }, 'ending within 12 hours'],
     [{ 'expires-within': 'PT90S' }, 'ending within PT1M30S'],

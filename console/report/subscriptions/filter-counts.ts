@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { SubscriptionSummary, SummaryQuery } from '../../../src/client/index.ts';
+import { noStatus } from '../../../src/contract/subscription.ts';
 import { reports } from '../api.ts';
 import type { ReportState } from './report-state.ts';
 
@@ -39,6 +40,6 @@ export function useValueCounts(dimension: 'status' | 'product-id', { filters }: 
   return counts;
 }
 
-/** The values that a filter can have: no filter selects the records without a status. */
+/** The values that a filter can have. */
 const valuesOf = ({ by }: SubscriptionSummary, dimension: 'status' | 'product-id'): readonly ValueCount[] =>
-  (by[dimension] ?? []).flatMap(({ value, ...rest }) => (value === null ? [] : [{ value, ...rest }]));
+  (by[dimension] ?? []).map(({ value, ...rest }) => ({ ...rest, value: value ?? noStatus }));

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { knownStatuses } from '../../../src/contract/subscription.ts';
+import { knownStatuses, noStatus } from '../../../src/contract/subscription.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Checkbox } from '../../ui/field.tsx';
@@ -16,7 +16,7 @@ export function StatusEditor({ state, onApply }: EditorProps) {
   const counts = useValueCounts('status', state);
   const [chosen, setChosen] = useState<readonly string[]>(state.filters.status?.split(',') ?? []);
   const counted = new Map(counts.kind === 'counted' ? counts.values.map(({ value, count }) => [value, count]) : []);
-  const statuses = new Set([...knownStatuses, ...counted.keys(), ...chosen]);
+  const statuses = new Set([...knownStatuses, ...counted.keys(), ...chosen, noStatus]);
   return (
     <form
       class="filter-editor"

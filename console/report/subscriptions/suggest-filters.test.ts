@@ -17,6 +17,7 @@ describe('suggested filters', () => {
   test.each([
     ['prod', 'Product'],
     ['depl', 'Status: Depleted'],
+    ['no st', 'Status: No status'],
     ['7 days', 'Ends: within 7 days'],
     ['this month', 'Created: this month'],
   ])('%j finds "%s"', (typed, label) => {

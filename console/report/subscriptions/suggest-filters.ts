@@ -1,4 +1,4 @@
-import { knownStatuses } from '../../../src/contract/subscription.ts';
+import { knownStatuses, noStatus } from '../../../src/contract/subscription.ts';
 import { statusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
 import { valueFault } from './check-value.ts';
@@ -77,7 +77,7 @@ const isUnused = (changes: FilterChanges, filters: ReportFilters): boolean =>
   !('expires-within' in changes && filters['date-field'] === 'expiration');
 
 const statuses = (): readonly FilterSuggestion[] =>
-  knownStatuses.map((status) => suggest(text.filter.status, statusWord(status), { status }));
+  [...knownStatuses, noStatus].map((status) => suggest(text.filter.status, statusWord(status), { status }));
 
 const periods = (now: Date): readonly FilterSuggestion[] => [
   ...endsWithinDays.map((days) =>
