@@ -17,6 +17,8 @@ export interface Problem {
   messages: string[];
   errors: ParameterFault[];
   correlation_id: string;
+  /** With `HISTORY_NOT_KEPT`: the oldest instant that can be read; absent without a history. */
+  history_begins_at?: string;
 }
 
 /** The request of an error. */

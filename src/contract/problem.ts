@@ -34,6 +34,15 @@ export const Problem = Type.Object(
     }),
     errors: Type.Array(Fault, { maxItems: 256, description: 'One entry for each invalid parameter or header' }),
     correlation_id: printable(256, 'The X-Correlation-ID of the response'),
+    history_begins_at: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
+        maxLength: 20,
+        description: 'With HISTORY_NOT_KEPT: the oldest instant that can be read; absent if there is no history',
+        examples: ['2026-10-01T00:00:00Z'],
+      }),
+    ),
   },
   { additionalProperties: false, description: 'An error (RFC 9457)' },
 );
@@ -44,6 +53,8 @@ export interface ProblemReport {
   readonly code: ErrorCode;
   readonly messages: readonly string[];
   readonly faults?: readonly Fault[];
+  /** Further members of the body (RFC 9457 §3.2). */
+  readonly members?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -65,6 +76,7 @@ export function buildProblem(report: ProblemReport, correlationId: string): Prob
     messages: [...report.messages],
     errors: [...(report.faults ?? [])],
     correlation_id: correlationId,
+    ...report.members,
   };
 }
 
@@ -74,12 +86,14 @@ export class ProblemError extends Error implements ProblemReport {
   readonly code: ErrorCode;
   readonly messages: readonly string[];
   readonly faults: readonly Fault[];
+  readonly members: Readonly<Record<string, unknown>>;
 
-  constructor({ code, messages, faults = [] }: ProblemReport) {
+  constructor({ code, messages, faults = [], members = {} }: ProblemReport) {
     super(messages.join('; '));
     this.code = code;
     this.messages = messages;
     this.faults = faults;
+    this.members = members;
   }
 }
 

@@ -1,5 +1,5 @@
 import { describeFaults } from '../contract/parameter-faults.ts';
-import { type Fault, ProblemError } from '../contract/problem.ts';
+import { type Fault, ProblemError, type ProblemReport } from '../contract/problem.ts';
 
 /**
  * Why a report cannot be returned.
@@ -24,8 +24,13 @@ export class ReportError extends ProblemError {
   override readonly name = 'ReportError';
   declare readonly code: ReportErrorCode;
 
-  constructor(code: ReportErrorCode, messages: readonly string[], faults: readonly Fault[] = []) {
-    super({ code, messages, faults });
+  constructor(
+    code: ReportErrorCode,
+    messages: readonly string[],
+    faults: readonly Fault[] = [],
+    members: ProblemReport['members'] = {},
+  ) {
+    super({ code, messages, faults, members });
   }
 }
 

@@ -83,6 +83,7 @@ export function notKept({ kept }: TenantHistory, { parameter, value }: NamedValu
     'HISTORY_NOT_KEPT',
     [`Cannot read the past: '${parameter}' must be ${rule}: current value is '${value}'`],
     [{ parameter, value, rule }],
+    kept && { history_begins_at: formatInstant(kept.fromSeconds) },
   );
 }
 

@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type ChangesPage, changesPage } from '../../src/contract/change.ts';
+import { Problem } from '../../src/contract/problem.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { encodeChangeToken, historyFingerprint } from '../../src/report/change-token.ts';
 import type { TenantId } from '../../src/storage/store.ts';
+import { sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
 import { findTenant } from '../../src/storage/tables/tenant.ts';
 import { engines } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
@@ -75,6 +77,24 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     token = await service.accessToken(await service.createClient(tenant));
     await service.store.loadSubscriptions(tenant, rows);
     await service.store.deleteSubscriptions(tenant, [rows[3]?.id ?? '']);
+  });
+
+  test('a moment before the history is refused with the instant at which it begins, which can be read', async () => {
+    const moment = '2020-01-01T00:00:00Z';
+    for (const path of ['/changes?before=true&since', '?all=true&format=csv&as-of', '/summary?as-of']) {
+      const past = (instant: string) => service.get(`/v1/subscription${path}=${instant}`, token);
+      const problem = await expectProblem(await past(moment), 'HISTORY_NOT_KEPT');
+      expect(Check(Problem, problem)).toBe(true);
+      const begin = problem.history_begins_at ?? '';
+      expect(Math.abs(Date.parse(begin) - Date.now())).toBeLessThan(600_000);
+      expect(problem.detail).toContain(begin);
+      expect((await past(begin)).status).toBe(200);
+      const earlier = new Date(Date.parse(begin) - 1000).toISOString();
+      expect((await past(earlier)).status).toBe(410);
+    }
+    await sweepVersions(service.store, { nowSeconds: Date.now() / 1000, days: 0 });
+    const none = await get(`?before=true&since=${moment}`);
+    expect(await expectProblem(none, 'HISTORY_NOT_KEPT')).not.toHaveProperty('history_begins_at');
   });
 
   test('the changes match the contract, records and tombstones, with documented headers only', async () => {

@@ -48,7 +48,12 @@ const problemExamples: Readonly<Record<string, Problem>> = Object.fromEntries(
   Object.entries(messages).map(([code, message]) => [
     code,
     buildProblem(
-      { code: code as ErrorCode, messages: [message], faults: code === 'INVALID_REQUEST_PARAMS' ? [fault] : [] },
+      {
+        code: code as ErrorCode,
+        messages: [message],
+        faults: code === 'INVALID_REQUEST_PARAMS' ? [fault] : [],
+        members: code === 'HISTORY_NOT_KEPT' ? { history_begins_at: '2026-10-01T00:00:00Z' } : {},
+      },
       '9f8a6c1e-4b07-4f7e-9a53-3f1f2f6a7c10',
     ),
   ]),

@@ -28,14 +28,10 @@ export async function readPeriod(reader: PeriodReader, since: string): Promise<P
     return await readFirst(reader, since);
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT')) throw error;
-    const start = startIn(error);
+    const { history_begins_at: start } = error.problem;
     return start === undefined ? undefined : { ...(await readFirst(reader, start)), knownSince: new Date(start) };
   }
 }
-
-/** The instant at which the history begins: only the sentence of the error has it. */
-const startIn = ({ problem }: ApiError): string | undefined =>
-  /begins at revision \d+, current since (\S+Z)/.exec(problem.errors[0]?.rule ?? '')?.[1];
 
 async function readFirst(reader: PeriodReader, since: string): Promise<PeriodChanges> {
   const { value } = await reader.changes(since, { before: true, size: changesMax }).next();

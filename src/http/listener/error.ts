@@ -16,15 +16,13 @@ interface RequestErrorDetails {
 export class RequestError extends ProblemError {
   override readonly name = 'RequestError';
   readonly headers: Readonly<Record<string, string>>;
-  readonly members: Readonly<Record<string, unknown>>;
 
   constructor(
     code: ErrorCode,
     message: string,
     { headers = {}, more = [], faults = [], members = {} }: RequestErrorDetails = {},
   ) {
-    super({ code, messages: [message, ...more], faults });
+    super({ code, messages: [message, ...more], faults, members });
     this.headers = headers;
-    this.members = members;
   }
 }

@@ -33,10 +33,8 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .code(status)
     .headers({ 'cache-control': 'no-store', ...headers })
     .type('application/problem+json')
-    .send(JSON.stringify({ ...buildProblem(report, request.id), ...membersOf(error) }));
+    .send(JSON.stringify(buildProblem(report, request.id)));
 }
-
-const membersOf = (error: unknown) => (error instanceof RequestError ? error.members : {});
 
 /** Headers of a response that failed while it was being made. */
 const responseHeaders = ['content-disposition', 'trailer', 'x-total-count', 'x-applied-filters'];
