@@ -393,6 +393,11 @@ export const folders: readonly Folder[] = [
     contents: 'programs of users of the client library; npm links `@subreport/client` to `src/client/`',
     imports: ['@subreport/client', 'express', 'node'],
   },
+  {
+    path: 'clients/python',
+    contents: "the Python client, of Python's standard library; names, results and errors are those of `src/client/`",
+    imports: [],
+  },
   { path: 'test', contents: 'tests across folders' },
   { path: 'tools', contents: 'our scripts' },
   { path: 'bench', contents: 'measured claims, with the peers they are measured against and the last results' },

@@ -8,7 +8,8 @@ import { clientBytesMax, minifiedBytes } from './client-size.ts';
 import { contentsTable, type PackedPackage, staleRow } from './contents.ts';
 import { packagesFolder, stagePackages } from './stage-packages.ts';
 
-// Writes the tarballs of both packages to dist/packages/ and checks them: `npm run pack`.
+// Writes the tarballs of both packages, and the wheel and source distribution of the Python client,
+// to dist/packages/ and checks the former: `npm run pack`.
 // With --write, it updates the table of packages.md; otherwise it checks the table.
 
 const page = fileURLToPath(new URL('../../docs/contributing/packages.md', import.meta.url));
@@ -37,6 +38,16 @@ function checkPage(table: string, isWritten: boolean): readonly string[] {
   ];
 }
 
+/** Writes the packages of the Python client, unless Python is missing. */
+async function packPython(): Promise<void> {
+  const script = fileURLToPath(new URL('../../clients/python/build_package.py', import.meta.url));
+  const { stdout } = await promisify(execFile)('python3', [script, packagesFolder]).catch((error) => {
+    if (error.code !== 'ENOENT') throw error;
+    return { stdout: 'SKIPPED: the Python client was not packed: install python3\n' };
+  });
+  process.stdout.write(stdout.replaceAll(packagesFolder, 'dist/packages'));
+}
+
 const [server, client] = await stagePackages();
 const packed = await writeTarballs([server.folder, client.folder]);
 const clientBytes = await minifiedBytes(join(client.folder, 'lib/client/index.js'));
@@ -50,6 +61,7 @@ const faults = [
     : []),
   ...checkPage(contentsTable(packed), process.argv.includes('--write')),
 ];
+await packPython();
 for (const { filename, size, unpackedSize, files } of packed)
   console.log(
     `dist/packages/${filename}: ${kilobytes(size)}, ${files.length} files, ${kilobytes(unpackedSize)} unpacked`,

@@ -1,0 +1,40 @@
+"""Reads the reports of a subreport service, with the standard library alone."""
+
+from .client import SubreportClient, SubscriptionList, create_client
+from .errors import (
+    ApiError,
+    ConnectionError,
+    ExportError,
+    RejectionError,
+    ResponseError,
+    SubreportError,
+    TimeoutError,
+    TokenRequestError,
+)
+from .export import SubscriptionExport
+from .records import ChangesPage, FollowPage, SubscriptionPage, is_removed, parse_subscription
+from .tokens import AccessToken, ValueStore
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AccessToken",
+    "ApiError",
+    "ChangesPage",
+    "ConnectionError",
+    "ExportError",
+    "FollowPage",
+    "RejectionError",
+    "ResponseError",
+    "SubreportClient",
+    "SubreportError",
+    "SubscriptionExport",
+    "SubscriptionList",
+    "SubscriptionPage",
+    "TimeoutError",
+    "TokenRequestError",
+    "ValueStore",
+    "create_client",
+    "is_removed",
+    "parse_subscription",
+]

@@ -1,0 +1,441 @@
+"""The client: reads reports, renews access tokens and retries failed requests."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from dataclasses import fields
+from datetime import datetime
+from typing import Any, Callable, Iterable, Iterator, Literal
+from urllib.parse import parse_qs, quote, urlsplit
+
+from .errors import ApiError, SubreportError, is_transient
+from .export import EXPORT_SUMMARY, SubscriptionExport
+from .query import body_of, query_string_of
+from .records import ChangesPage, FollowPage, Record, SubscriptionPage, parse_subscription
+from .sender import Clock, RequestOptions, Response, SafeRequest, Sender, read_problem, require_secure_url
+from .tokens import AccessToken, TokenSettings, TokenSource, ValueStore
+
+API_PATH = "/connect-api"
+_LIST = "/v1/subscription"
+_SEARCH = "/v1/subscription/search"
+_SUMMARY = "/v1/subscription/summary"
+_CHANGES = "/v1/subscription/changes"
+
+
+def create_client(
+    url: str | None = None,
+    *,
+    client_id: str | None,
+    client_secret: str | None,
+    base_url: str | None = None,
+    token_url: str | None = None,
+    revocation_url: str | None = None,
+    issuer: str | None = None,
+    scope: str | None = None,
+    token_store: ValueStore | None = None,
+    clock: Clock | None = None,
+    **request_options: Any,
+) -> "SubreportClient":
+    """Creates a client. Nothing is sent before the first call.
+
+    `url` is the URL of the service, which is also the issuer of its tokens unless `token_url` or
+    `issuer` is given; or give `base_url`, which ends in `/connect-api`, with one of them.
+    `token_store` shares tokens between processes or runs of a program.
+
+    Request options: `timeout_ms` (for the headers of a response, and again for its body; 30,000),
+    `attempts` (3), `concurrency` (8 requests in progress; further ones wait), `correlation_id` (a
+    string, or a function that returns one), `user_agent`, `allow_http` (permits http to other
+    machines), and the hooks `on_request`, `on_response`, `on_retry`, which get a dict.
+
+    Raises ValueError for a missing credential or a URL that would send secrets unencrypted.
+    """
+    if base_url is None:
+        if not url:
+            raise ValueError(
+                "Cannot create a client: url must be given, such as https://reports.example.com: "
+                "is it None?"
+            )
+        service = re.sub(r"^(https?://[^/]+.*?)/(connect-api|console|docs)([/?#].*)?$", r"\1", url)
+        service = service.rstrip("/")
+        base_url = service + API_PATH
+        issuer = service if issuer is None and token_url is None else issuer
+    known = {each.name for each in fields(RequestOptions)}
+    if unknown := sorted(set(request_options) - known):
+        raise TypeError(f"Cannot create a client: unknown options: {', '.join(unknown)}")
+    options = RequestOptions(**request_options)
+    for each in (base_url, issuer or token_url):
+        require_secure_url(str(each), options.allow_http)
+    clock = clock or Clock()
+    settings = TokenSettings(
+        client_id, client_secret, scope, token_url, revocation_url, issuer, token_store
+    )
+    sender = Sender(options, clock)
+    # requests of tokens never wait for the slots of the requests that need them
+    tokens = TokenSource(settings, Sender(options, clock), clock)
+    return SubreportClient(_Api(base_url.rstrip("/"), sender, tokens), tokens, clock)
+
+
+class SubreportClient:
+    """Reads reports. It may be shared by threads. Every failed request raises a SubreportError.
+
+    Filters are keyword arguments with the names of the API's parameters, with `_` for `-`:
+    `product_id`, `created_from`, `expires_within`. Dates may be datetimes with a time zone,
+    `status` and `by` may be lists, `auto_renew` may be a bool. None omits a parameter.
+    """
+
+    def __init__(self, api: "_Api", tokens: TokenSource, clock: Clock) -> None:
+        self._api = api
+        self._tokens = tokens
+        self._clock = clock
+
+    def subscriptions(
+        self,
+        *,
+        parse: bool = False,
+        checkpoint: ValueStore | None = None,
+        correlation_id: str | None = None,
+        **query: Any,
+    ) -> "SubscriptionList":
+        """Returns a report, whose pages are requested as they are read.
+
+        `parse` converts dates and auto_renew of its records. `checkpoint` resumes a loop over it
+        at the stored position. A query with an `email` is sent in a request body.
+        """
+        in_body = query.get("email") is not None
+        return SubscriptionList(self._api, query, in_body, parse, checkpoint, correlation_id)
+
+    def search(
+        self,
+        *,
+        parse: bool = False,
+        checkpoint: ValueStore | None = None,
+        correlation_id: str | None = None,
+        **query: Any,
+    ) -> "SubscriptionList":
+        """Returns the same report; the whole query is sent in request bodies, never in URLs."""
+        return SubscriptionList(self._api, query, True, parse, checkpoint, correlation_id)
+
+    def subscription(
+        self,
+        id: str,
+        *,
+        as_of: datetime | str | int | None = None,
+        parse: bool = False,
+        correlation_id: str | None = None,
+    ) -> Record:
+        """Returns one record; raises ApiError with the code NOT_FOUND if there is none."""
+        record, _ = self._api.json(_path_of(id), {"as_of": as_of}, correlation_id)
+        return parse_subscription(record) if parse else record
+
+    def history(self, id: str, *, correlation_id: str | None = None) -> dict[str, Any]:
+        """Returns the kept versions of one record, newest first."""
+        return self._api.json(f"{_path_of(id)}/history", {}, correlation_id)[0]
+
+    def export(
+        self,
+        *,
+        format: Literal["csv", "ndjson"],
+        verify: bool = True,
+        correlation_id: str | None = None,
+        **query: Any,
+    ) -> SubscriptionExport:
+        """Returns the whole report from one snapshot, as a binary file object.
+
+        Reading it to its end raises ExportError unless it is complete and unaltered: write it to a
+        temporary file and rename it. Without `verify`, NDJSON ends with the summary line.
+        """
+        wanted = {**query, "all": True, "format": format}
+        headers = {"Prefer": EXPORT_SUMMARY} if verify else {}
+        in_body = query.get("email") is not None
+        return self._api.send(
+            _SEARCH if in_body else _LIST,
+            {} if in_body else wanted,
+            lambda response: SubscriptionExport(response, format if verify else None),
+            correlation_id,
+            body=wanted if in_body else None,
+            headers=headers,
+        )
+
+    def summary(
+        self,
+        *,
+        by: str | Iterable[str] | None = None,
+        correlation_id: str | None = None,
+        **filters: Any,
+    ) -> dict[str, Any]:
+        """Returns counts of records: `total`, and lists by the dimensions in `by`."""
+        if filters.get("email") is not None:
+            raise ValueError(
+                "Cannot send an email address in a URL: a summary must have no email: "
+                "use search(email=…).total()"
+            )
+        by = by if by is None or isinstance(by, str) else list(by)
+        return self._api.json(_SUMMARY, {**filters, "by": by}, correlation_id)[0]
+
+    def changes(
+        self,
+        since: datetime | str | None = None,
+        *,
+        before: bool | None = None,
+        kind: str | Iterable[str] | None = None,
+        size: int | None = None,
+        correlation_id: str | None = None,
+    ) -> Iterator[ChangesPage]:
+        """Yields pages of changes after a change token or an instant, until the copy is up to date.
+
+        Without a token, all changes from the beginning; with `now`, one empty page with the
+        current token. Raises ApiError with the code RESYNC_REQUIRED if the token is no longer
+        valid: then read everything again, without a token, into an empty copy.
+        """
+        kind = kind if kind is None or isinstance(kind, str) else list(kind)
+        query = {"before": before, "kind": kind, "size": size}
+        while True:
+            page = self._read_changes(since, query, correlation_id)
+            yield page
+            if not page.has_more:
+                return
+            since = page.next
+
+    def follow(
+        self,
+        on_page: Callable[[FollowPage], Any],
+        *,
+        stop: threading.Event | None = None,
+        since: str | None = None,
+        store: ValueStore | None = None,
+        interval_ms: float = 60_000,
+        on_error: Callable[[SubreportError], None] | None = None,
+        correlation_id: str | None = None,
+    ) -> None:
+        """Calls `on_page` with each page of changes until the event `stop` is set.
+
+        `store` keeps the change token, after `on_page` has returned. If the token is no longer
+        valid, everything is read again; `reset` is True on the first page. After a lost
+        connection, a timeout, 408, 429 or 5xx, calls `on_error` and continues.
+        """
+        stop = stop or threading.Event()
+        token = (store.load() if store is not None else None) or since
+        while not stop.is_set():
+            try:
+                page = self._read_changes(token, {}, correlation_id)
+            except SubreportError as error:
+                if isinstance(error, ApiError) and error.code == "RESYNC_REQUIRED" and token is not None:
+                    token = None
+                    continue
+                if not is_transient(error):
+                    raise
+                if on_error is not None:
+                    on_error(error)
+                stop.wait(max(interval_ms, getattr(error, "retry_after_ms", None) or 0) / 1000)
+                continue
+            on_page(FollowPage(page.changes, page.next, page.has_more, token is None))
+            token = page.next
+            if store is not None:
+                store.save(token)
+            if not page.has_more:
+                stop.wait(interval_ms / 1000)
+
+    def token(self) -> AccessToken:
+        """Returns the current access token, renewed if necessary."""
+        return self._tokens.token()
+
+    def revoke(self, *, correlation_id: str | None = None) -> None:
+        """Revokes the tokens of the client and removes them from the token store."""
+        self._tokens.revoke(correlation_id)
+
+    def _read_changes(
+        self, since: Any, query: dict[str, Any], correlation_id: str | None
+    ) -> ChangesPage:
+        def read(size: int | None) -> Any:
+            return self._api.json(_CHANGES, {**query, "since": since, "size": size}, correlation_id)
+
+        size = query.get("size")
+        body, _ = self._api.widest(read) if size is None else read(size)
+        return ChangesPage(body["changes"], body["next"], body["has_more"])
+
+
+class SubscriptionList:
+    """A report. Each page is requested only when it is needed; iterating yields every record."""
+
+    def __init__(
+        self,
+        api: "_Api",
+        query: dict[str, Any],
+        in_body: bool,
+        parse: bool,
+        checkpoint: ValueStore | None,
+        correlation_id: str | None,
+    ) -> None:
+        self._api = api
+        self._query = query
+        self._in_body = in_body
+        self._parse = parse
+        self._checkpoint = checkpoint
+        self._correlation_id = correlation_id
+
+    def __iter__(self) -> Iterator[Record]:
+        for page in self.pages():
+            yield from page.records
+
+    def pages(self) -> Iterator[SubscriptionPage]:
+        """Yields the pages, starting at the checkpoint or at the page of the query."""
+        return self._walk(self._checkpoint)
+
+    def page(self, number: int | None = None) -> SubscriptionPage:
+        """Returns the page with this number, by default the page of the query."""
+        return self._request({} if number is None else {"page": number, "cursor": None})
+
+    def to_list(self, *, max: int) -> list[Record]:
+        """Returns all records; raises ValueError if there are more than `max`."""
+        records: list[Record] = []
+        for page in self._walk(None):
+            count = max_of(page.total_count, len(records) + len(page.records))
+            if count > max:
+                rule = f"it must have at most max = {max} records"
+                raise ValueError(f"Cannot read the report into a list: {rule}: current value is {count}")
+            records += page.records
+        return records
+
+    def first(self) -> Record | None:
+        """Returns the first record, or None if there is none."""
+        return next(iter(self._request(_START).records), None)
+
+    def total(self) -> int:
+        """Returns the number of records."""
+        return self._request(_START).total_count
+
+    def _walk(self, checkpoint: ValueStore | None) -> Iterator[SubscriptionPage]:
+        stored = checkpoint.load() if checkpoint is not None else None
+        position = {} if stored is None else {"page": None, "cursor": stored}
+        # a page number and a cursor are positions among pages of one size
+        is_sized = any(self._query.get(name) is not None for name in ("size", "page", "cursor"))
+        while True:
+            page = (
+                self._request(position)
+                if is_sized
+                else self._api.widest(lambda size: self._request({**position, "size": size}))
+            )
+            yield page
+            if checkpoint is not None:
+                checkpoint.save(page.next_cursor)  # the caller has used the page
+            if page.next_cursor is None:
+                return
+            position = {"page": None, "cursor": page.next_cursor}
+
+    def _request(self, position: dict[str, Any]) -> SubscriptionPage:
+        wanted = {**self._query, **position}
+        records, response = (
+            self._api.json(_SEARCH, {}, self._correlation_id, body=wanted)
+            if self._in_body
+            else self._api.json(_LIST, wanted, self._correlation_id)
+        )
+        headers = response.headers
+        return SubscriptionPage(
+            records=[parse_subscription(each) for each in records] if self._parse else records,
+            total_count=int(headers["x-total-count"]),
+            total_pages=int(headers["x-total-pages"]),
+            current_page=int(headers["x-current-page"]),
+            next_cursor=_cursor_of(headers, "next"),
+            previous_cursor=_cursor_of(headers, "previous"),
+            headers=headers,
+            correlation_id=response.context.correlation_id,
+        )
+
+
+max_of = max  # `to_list` has an argument of this name
+_START = {"size": 1, "page": None, "cursor": None}
+
+
+class _Api:
+    """Requests of the API. All URLs begin with the base URL."""
+
+    def __init__(self, base_url: str, sender: Sender, tokens: TokenSource) -> None:
+        self._base_url = base_url
+        self._sender = sender
+        self._tokens = tokens
+        self._size: int | None = 1_000
+
+    def json(
+        self, path: str, query: dict[str, Any], correlation_id: str | None, body: Any = None
+    ) -> tuple[Any, Response]:
+        """Sends a request; returns its parsed JSON body and the response."""
+        return self.send(path, query, lambda it: (it.read_json(), it), correlation_id, body=body)
+
+    def widest(self, run: Callable[[int | None], Any]) -> Any:
+        """Runs a request for one of many pages, with the largest size that the service accepts.
+
+        If it has a lower limit than 1,000, its first rejection names it.
+        """
+        try:
+            return run(self._size)
+        except ApiError as error:
+            faults = [each for each in error.problem.get("errors", []) if each.get("parameter") == "size"]
+            if not faults:
+                raise
+            limit = re.search(r" to (\d+)", faults[0]["rule"])
+            self._size = int(limit[1]) if limit is not None else None
+            return run(self._size)
+
+    def send(
+        self,
+        path: str,
+        query: dict[str, Any],
+        read: Callable[[Response], Any],
+        correlation_id: str | None,
+        *,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+    ) -> Any:
+        """Sends a request; after a 401, once more with a new token."""
+        correlation_id = self._sender.correlation_id_of(correlation_id)
+        query_string = query_string_of(query)
+        request = SafeRequest(
+            self._base_url + path + (query_string and f"?{query_string}"),
+            read,
+            lambda response: read_problem(response, self._hint_on(response)),
+            {**(headers or {}), **({} if body is None else {"Content-Type": "application/json"})},
+            None if body is None else json.dumps(body_of(body)).encode(),
+        )
+        access_token = self._tokens.token().access_token
+        try:
+            return self._send_with(access_token, request, correlation_id)
+        except ApiError as error:
+            if error.code != "UNAUTHORISED":
+                raise
+        self._tokens.invalidate(access_token)
+        return self._send_with(self._tokens.token().access_token, request, correlation_id)
+
+    def _send_with(self, access_token: str, request: SafeRequest, correlation_id: str) -> Any:
+        headers = {**request.headers, "Authorization": f"Bearer {access_token}"}
+        sent = SafeRequest(request.url, request.read, request.read_rejection, headers, request.body)
+        return self._sender.send(sent, correlation_id)
+
+    def _hint_on(self, response: Response) -> str:
+        """A base URL without the path of the API leads to 404."""
+        if response.status != 404 or self._base_url.endswith(API_PATH):
+            return ""
+        return f": is the base URL '{self._base_url}{API_PATH}'?"
+
+
+def _path_of(id: str) -> str:
+    return f"{_LIST}/{quote(id, safe='')}"
+
+
+def _cursor_of(headers: Any, direction: str) -> str | None:
+    """The cursor of a search, or of a link of a report.
+
+    The client never requests a link itself, because it could lead to another origin.
+    """
+    cursor = headers.get(f"x-{direction}-cursor")
+    link = headers.get(f"x-{direction}-page")
+    if cursor is not None or link is None:
+        return cursor
+    linked = parse_qs(urlsplit(link).query).get("cursor")
+    if linked is None:
+        raise ValueError(
+            f"Cannot continue the report: the {direction} link must have a cursor: "
+            f"current value is '{link}'"
+        )
+    return linked[0]

@@ -1,0 +1,49 @@
+"""Queries: keyword arguments as parameters of the API."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any, Mapping
+from urllib.parse import urlencode
+
+
+def body_of(query: Mapping[str, Any]) -> dict[str, Any]:
+    """The query as members of a JSON body: `product_id` becomes `product-id`; no None.
+
+    Raises ValueError for a value that the service could only ignore, because an ignored filter
+    returns more records than requested.
+    """
+    return {
+        name.replace("_", "-"): _member_of(name, value)
+        for name, value in query.items()
+        if value is not None
+    }
+
+
+def query_string_of(query: Mapping[str, Any]) -> str:
+    """The same as a query string: lists are separated by commas."""
+    return urlencode({name: _text_of(value) for name, value in body_of(query).items()})
+
+
+def _member_of(name: str, value: Any) -> Any:
+    if isinstance(value, (tuple, set, frozenset)):
+        value = list(value)
+    rule = None
+    if value in ("", []):
+        rule = "a value, or None to omit it"
+    elif isinstance(value, datetime) and value.tzinfo is None:
+        rule = "a datetime with a time zone"
+    if rule is not None:
+        raise ValueError(f"Cannot use parameter '{name}': it must be {rule}: current value is {value!r}")
+    return instant_of(value) if isinstance(value, datetime) else value
+
+
+def instant_of(value: datetime) -> str:
+    """A datetime as the service reads it."""
+    return value.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

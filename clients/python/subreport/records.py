@@ -1,0 +1,65 @@
+"""Records, pages and changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from email.message import Message
+from typing import Any, Iterator
+
+Record = dict[str, Any]
+
+
+def parse_subscription(record: Record) -> Record:
+    """Returns a copy whose dates are datetimes, and whose auto_renew is a bool."""
+    dates = ("activationDate", "expirationDate", "createdDate")
+    return {
+        **record,
+        **{name: datetime.fromisoformat(record[name].replace("Z", "+00:00")) for name in dates},
+        "auto_renew": record["auto_renew"].lower() == "true",
+    }
+
+
+def is_removed(change: Record) -> bool:
+    """Whether a change is the tombstone of a removed record: `{"id": …, "removed": True}`."""
+    return "removed" in change
+
+
+@dataclass(frozen=True)
+class SubscriptionPage:
+    """One page of a report with its totals, all from one snapshot."""
+
+    records: list[Record]
+    total_count: int
+    total_pages: int
+    current_page: int
+    # `cursor` of the following page; None on the last page.
+    next_cursor: str | None
+    # `cursor` of the previous page; None on the first page.
+    previous_cursor: str | None
+    headers: Message
+    correlation_id: str
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.records)
+
+
+@dataclass(frozen=True)
+class ChangesPage:
+    """A page of changes. Apply them in this order."""
+
+    changes: list[Record]
+    # The change token to continue from. Store it together with the applied changes.
+    next: str
+    # Whether more changes are available now. If False, the copy is up to date.
+    has_more: bool
+
+
+@dataclass(frozen=True)
+class FollowPage(ChangesPage):
+    """A page of changes to apply to a copy.
+
+    `reset` says whether the copy must be emptied before: this is the first page of a full read.
+    """
+
+    reset: bool
