@@ -1321,6 +1321,14 @@ export const mutants: readonly Mutant[] = [
     on: ['sqlite'],
   },
   {
+    id: 'stop-waits-for-check',
+    breaks: 'A service that stops waits for the end of a check, which may take an hour.',
+    search: 'for (const handle of [timer, child,',
+    replace: 'for (const handle of [child,',
+    file: 'check-store.test.ts',
+    test: 'a service that stops does not wait for a check',
+  },
+  {
     id: 'oldest-revision-rejected',
     breaks: 'The oldest kept revision is rejected.',
     search: 'revision >= kept.from)',
