@@ -14,6 +14,8 @@ export interface Folder {
 const pages = ['lucide', 'preact', 'preact/hooks', '@preact/signals', 'src/client', 'src/contract'];
 const routes = ['src/http/listener', 'src/contract', 'src/auth', 'src/storage/error.ts', 'src/storage/store.ts'];
 const inAuth = ['src/auth/*', 'src/contract', 'src/storage', 'node'];
+const inStorage = ['src/tracing', 'src/storage/*', 'src/storage/counts', 'src/storage/tables', 'src/storage/records'];
+const work = ['src/contract', 'src/storage', 'src/auth', 'src/audit', 'src/import'];
 const server = ['fastify', '@fastify/*', 'node'];
 
 /**
@@ -75,28 +77,12 @@ export const folders: readonly Folder[] = [
   {
     path: 'src/storage/sqlite',
     contents: 'the embedded engine',
-    imports: [
-      'src/tracing',
-      'src/storage/*',
-      'src/storage/counts',
-      'src/storage/tables',
-      'src/storage/records',
-      'node',
-    ],
+    imports: [...inStorage, 'node'],
   },
   {
     path: 'src/storage/postgres',
     contents: 'the PostgreSQL engine',
-    imports: [
-      'src/tracing',
-      'src/storage/*',
-      'src/storage/counts',
-      'src/storage/tables',
-      'src/storage/records',
-      'src/storage/postgres/wire',
-      'pg',
-      'node',
-    ],
+    imports: [...inStorage, 'src/storage/postgres/wire', 'pg', 'node'],
   },
   {
     path: 'src/storage/postgres/wire',
@@ -244,6 +230,11 @@ export const folders: readonly Folder[] = [
     imports: ['src/contract'],
   },
   {
+    path: 'src/workbook',
+    contents: 'the Excel workbook of a report, for the command line and for the console',
+    imports: ['src/contract', 'hucre/xlsx'],
+  },
+  {
     path: 'src/cli',
     contents: 'command line: commands, settings, wiring; the only folder that builds things and reads the environment',
   },
@@ -253,6 +244,7 @@ export const folders: readonly Folder[] = [
     imports: [
       'src/contract',
       'src/client/index.ts',
+      'src/workbook',
       'src/cli/error.ts',
       'src/cli/output.ts',
       'src/cli/package-version.ts',
@@ -294,11 +286,7 @@ export const folders: readonly Folder[] = [
     path: 'src/cli/store',
     contents: 'opens and checks the store; backup, restore, migration, synthetic records',
     imports: [
-      'src/contract',
-      'src/storage',
-      'src/auth',
-      'src/audit',
-      'src/import',
+      ...work,
       'src/operator',
       'src/cli/config.ts',
       'src/cli/error.ts',
@@ -351,11 +339,7 @@ export const folders: readonly Folder[] = [
     path: 'src/cli/operator',
     contents: 'the commands of the operator, in the store or with `--server`',
     imports: [
-      'src/contract',
-      'src/storage',
-      'src/auth',
-      'src/audit',
-      'src/import',
+      ...work,
       'src/operator',
       'src/http/operator',
       'src/cli/*',
@@ -379,8 +363,14 @@ export const folders: readonly Folder[] = [
   },
   {
     path: 'console/report',
-    contents: 'the report console, a client of the API',
-    forbids: ['../**/src/**', '!../**/src/client/**', '!../**/src/contract/**', '../**/operator/**'],
+    contents: 'the report console, a client of the API; writes workbooks with `src/workbook/`',
+    forbids: [
+      '../**/src/**',
+      '!../**/src/client/**',
+      '!../**/src/contract/**',
+      '!../**/src/workbook/**',
+      '../**/operator/**',
+    ],
   },
   {
     path: 'console/operator',

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Download, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { workbookColumns } from '../../console/report/export/workbook.ts';
 import type { Subscription } from '../../src/client/index.ts';
+import { recordColumns } from '../../src/contract/csv.ts';
 import { accessibilityFaults } from '../support/accessibility-faults.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { type ExportGate, startExportGate } from '../support/export-gate.ts';
@@ -109,8 +109,8 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
       .split('\n')
       .slice(0, -1);
     const records: Subscription[] = lines.map((line) => JSON.parse(line));
-    const column = (row: (typeof sheet)[number], of: (typeof workbookColumns)[number]) =>
-      row[workbookColumns.indexOf(of)] ?? { type: undefined, value: '', format: '' };
+    const column = (row: (typeof sheet)[number], of: string) =>
+      row[recordColumns.indexOf(of)] ?? { type: undefined, value: '', format: '' };
     expect(records.length).toBeGreaterThan(100);
     expect(
       sheet.map((row) => [

@@ -98,6 +98,8 @@ const wrongImports: readonly (readonly [folder: string, specifier: string])[] = 
   ['src/client', '../storage/store.ts'],
   ['src/client', 'node:crypto'],
   ['src/client', 'typebox'],
+  ['src/workbook', '../client/index.ts'],
+  ['src/workbook', 'node:fs'],
   ['src/cli/reader', '../../storage/store.ts'],
   ['src/cli/reader', '../config.ts'],
   ['src/cli/reader', '../../client/client.ts'],
@@ -112,6 +114,7 @@ const wrongImports: readonly (readonly [folder: string, specifier: string])[] = 
   ['console/report/overview', '../../operator/strings.ts'],
   ['console/report/overview', '../../../src/storage/store.ts'],
   ['console/operator', '../report/api.ts'],
+  ['console/operator', '../../src/workbook/workbook.ts'],
   ['console/operator/keys', '../../../src/storage/store.ts'],
   ['examples', '../src/client/index.ts'],
 ];

@@ -862,6 +862,14 @@ export const mutants: readonly Mutant[] = [
     test: '--follow ends with 1 once the change token is no longer valid, and writes nothing',
   },
   {
+    id: 'workbook-is-ndjson',
+    breaks: 'subreport export report.xlsx writes NDJSON.',
+    search: "const content = format === 'xlsx' ? await workbookOf(lines, report) : lines;",
+    replace: 'const content = lines;',
+    file: 'pipes.test.ts',
+    test: '.xlsx is a workbook with the rows of the report, also for another reader of ZIP and XML',
+  },
+  {
     id: 'revoke-forgets-renewal',
     breaks: 'revoke leaves the token that a renewal in progress returns.',
     search: 'await this.#pending?.catch(() => undefined);',

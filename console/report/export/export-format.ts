@@ -10,6 +10,3 @@ export const exportFormats = {
 } as const;
 
 export type ExportFormat = keyof typeof exportFormats;
-
-/** A sheet has 1,048,576 rows at most; the first one has the headings. */
-export const workbookRecordsMax = 1_048_575;

@@ -1,10 +1,11 @@
 import { Download } from 'lucide';
 import { useRef } from 'preact/hooks';
 import type { ExportQuery } from '../../../src/client/index.ts';
+import { workbookRecordsMax } from '../../../src/workbook/workbook.ts';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { strings } from '../strings.ts';
-import { type ExportFormat, exportFormats, workbookRecordsMax } from './export-format.ts';
+import { type ExportFormat, exportFormats } from './export-format.ts';
 import { startExport } from './export-store.ts';
 import { showExportTray } from './export-tray.tsx';
 

@@ -69,8 +69,15 @@ async function endOf(
 ): Promise<ExportState> {
   const { writable } = destination;
   try {
-    const toWorkbook = (records: ReadableStream<Uint8Array<ArrayBuffer>>) => makeWorkbook(records, text.workbook);
-    const result = await runExport({ client: reports, query, format, writable, toWorkbook, onProgress, signal });
+    const result = await runExport({
+      client: reports,
+      query,
+      format,
+      writable,
+      toWorkbook: makeWorkbook,
+      onProgress,
+      signal,
+    });
     return { kind: 'saved', result };
   } catch (error) {
     await destination.discard().catch(() => undefined);

@@ -52,22 +52,4 @@ export const exportStrings = {
   command: (format: string) => `The same export from a script, as ${format}`,
   commandLabel: 'curl command',
   commandHint: 'Set ACCESS_TOKEN to an access token first. Run it in bash, zsh or another POSIX shell.',
-  workbook: {
-    sheet: 'Subscriptions',
-    headings: {
-      id: 'Id',
-      status: 'Status',
-      activationDate: 'Activated (UTC)',
-      expirationDate: 'Ends (UTC)',
-      createdDate: 'Created (UTC)',
-      'product.id': 'Product id',
-      'product.name': 'Product',
-      'product.period': 'Period',
-      'product.period_unit': 'Period unit',
-      'product.plan_id': 'Plan id',
-      iccid: 'ICCID',
-      device_id: 'Device',
-      auto_renew: 'Renews',
-    },
-  },
 } as const;

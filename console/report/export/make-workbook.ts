@@ -1,15 +1,14 @@
 import { receiveStream, sendStream } from './stream-port.ts';
-import type { WorkbookTexts } from './workbook.ts';
 import type { WorkbookRequest } from './workbook-worker.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Makes a workbook of NDJSON in a worker, which ends with the stream. */
-export function makeWorkbook(records: ReadableStream<Bytes>, texts: WorkbookTexts): ReadableStream<Bytes> {
+export function makeWorkbook(records: ReadableStream<Bytes>): ReadableStream<Bytes> {
   const worker = new Worker(new URL('./workbook-worker.ts', import.meta.url), { type: 'module' });
   const { port1: input, port2: recordsPort } = new MessageChannel();
   const { port1: output, port2: workbookPort } = new MessageChannel();
-  const request: WorkbookRequest = { records: recordsPort, workbook: workbookPort, texts };
+  const request: WorkbookRequest = { records: recordsPort, workbook: workbookPort };
   worker.postMessage(request, [recordsPort, workbookPort]);
   const workbook = receiveStream(output).getReader();
   let cancelRecords: (reason: unknown) => Promise<void>;

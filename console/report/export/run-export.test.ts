@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { SubscriptionExport } from '../../../src/client/index.ts';
-import { workbookRecordsMax } from './export-format.ts';
+import { workbookRecordsMax } from '../../../src/workbook/workbook.ts';
 import { type ExportJob, type ExportProgress, runExport, WorkbookFullError } from './run-export.ts';
 
 const csv = 'id,status\r\na,ACTIVE\r\nb,EXPIRED\r\n';

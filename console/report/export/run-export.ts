@@ -1,6 +1,7 @@
 import type { ExportQuery, SubreportClient } from '../../../src/client/index.ts';
 import { Sha256 } from '../../../src/client/sha256.ts';
-import { type ExportFormat, exportFormats, workbookRecordsMax } from './export-format.ts';
+import { workbookRecordsMax } from '../../../src/workbook/workbook.ts';
+import { type ExportFormat, exportFormats } from './export-format.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createWriteStream, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
 import { type Command, Option } from 'commander';
 import type { ExportQuery, SubscriptionExport } from '../../client/index.ts';
@@ -26,7 +25,7 @@ const {
   ...parameters
 } = reportParameters(defaultPageLimits);
 
-const formats = ['csv', 'ndjson'] as const;
+const formats = ['csv', 'ndjson', 'xlsx'] as const;
 type ExportFormat = (typeof formats)[number];
 
 interface ExportOptions extends ProfileOption {
@@ -52,12 +51,14 @@ export function addExportCommand(program: Command, output: Output): void {
     .addHelpText(
       'after',
       `
-The name of the file ends in .csv, .ndjson or .jsonl, unless -o is given. If it ends in .gz, the file is compressed.
+The name of the file ends in .csv, .ndjson, .jsonl or .xlsx, unless -o is given. If it ends in .gz, CSV and NDJSON are
+compressed. A workbook (.xlsx) has room for 1,048,575 subscriptions; its ICCIDs and ids are text, its dates are in UTC.
 The file is replaced only when the export is complete: an error or Ctrl-C leaves the previous file unchanged.
 
 Examples:
   subreport export subscriptions.csv
   subreport export active.ndjson --status ACTIVE
+  subreport export ending.xlsx --expires-within 7d --auto-renew false
   subreport export subscriptions.csv --as-of 2026-10-31
   subreport export subscriptions.csv.gz
   subreport export - -o csv | ./load-subscriptions`,
@@ -72,8 +73,11 @@ Examples:
         const { values, dates } = readParameters({ ...options }, parameters);
         for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
         const format = formatOf(file, options.output);
-        const report = await connect(options).client.export(values as ExportQuery, { format, signal });
-        await writeReport(report, file, { screen, output });
+        if (format === 'xlsx' && file === '-' && output.stdout.isTTY === true)
+          throw new UsageError('Cannot print a workbook: it must go to a file or a pipe, not to a terminal');
+        const sent = format === 'xlsx' ? 'ndjson' : format;
+        const report = await connect(options).client.export(values as ExportQuery, { format: sent, signal });
+        await writeReport(report, file, { format, screen, output });
         const rows = report.totalCount;
         if (options.json === true) writeResult(output, true, { file, format, rows }, '');
         else screen.remark(`${rows.toLocaleString('en')} subscriptions, complete${file === '-' ? '' : `: ${file}`}`);
@@ -84,32 +88,50 @@ Examples:
 /** The format of a file, from the option or its name; standard output and pipes have no name. */
 function formatOf(file: string, given: ExportFormat | undefined): ExportFormat {
   const known = given ?? extensions[extname(file.replace(compressed, '')).toLowerCase()];
-  if (known !== undefined) return known;
+  const isCompressed = compressed.test(file);
+  if (known !== undefined && !(known === 'xlsx' && isCompressed)) return known;
   if (file === '-' || isOtherThanFile(file)) return 'ndjson';
   throw new UsageError(
-    `Cannot export to '${file}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz, or --output must be csv or ndjson`,
+    `Cannot export to '${file}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz, or in .xlsx, or --output must be one of ${formats.join(', ')}`,
   );
 }
 
-const extensions: Readonly<Record<string, ExportFormat>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
+const extensions: Readonly<Record<string, ExportFormat>> = {
+  '.csv': 'csv',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+  '.xlsx': 'xlsx',
+};
 const compressed = /\.gz$/i;
 
 async function writeReport(
   report: SubscriptionExport,
   file: string,
-  { screen, output }: { readonly screen: Screen; readonly output: Output },
+  { format, screen, output }: { readonly format: ExportFormat; readonly screen: Screen; readonly output: Output },
 ): Promise<void> {
   const isShown = !screen.isQuiet && !(file === '-' && output.stdout.isTTY === true);
   const bar = createProgressBar(isShown ? output : { ...output, stderr: silent }, report.totalCount);
   try {
     const lines = withProgress(report, (count) => bar.update(count, count));
-    const chunks = compressed.test(file) ? gzip(lines) : lines;
+    const content = format === 'xlsx' ? await workbookOf(lines, report) : lines;
+    const chunks = compressed.test(file) ? gzip(content) : content;
     if (file === '-') for await (const chunk of chunks) await screen.write(chunk);
-    else if (isOtherThanFile(file)) await copy(chunks, createWriteStream(file));
+    else if (isOtherThanFile(file)) await pipeline(chunks, createWriteStream(file));
     else await writeCompletely(file, chunks);
   } finally {
     bar.end();
   }
+}
+
+/** Only a workbook needs the library that writes it. */
+async function workbookOf(lines: AsyncIterable<Uint8Array>, report: SubscriptionExport) {
+  const { workbookRecordsMax, writeWorkbook } = await import('../../workbook/workbook.ts');
+  if (report.totalCount <= workbookRecordsMax)
+    return writeWorkbook(ReadableStream.from(lines) as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>);
+  await report.cancel();
+  throw new UsageError(
+    `Cannot write a workbook: a sheet must have at most ${workbookRecordsMax} subscriptions: current value is ${report.totalCount}. Narrow the report, or export .csv`,
+  );
 }
 
 /** Compresses a stream; an error of the source is the error of the result. */
@@ -128,12 +150,6 @@ async function* withProgress(report: SubscriptionExport, onLines: (lines: number
     onLines(lines);
     yield chunk;
   }
-}
-
-async function copy(chunks: AsyncIterable<Uint8Array>, target: Writable): Promise<void> {
-  for await (const chunk of chunks) if (!target.write(chunk)) await once(target, 'drain');
-  target.end();
-  await once(target, 'finish');
 }
 
 /**

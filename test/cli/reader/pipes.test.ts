@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -8,6 +9,8 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { engines } from '../../support/engines.ts';
 import { eventually } from '../../support/eventually.ts';
+import { hasTools } from '../../support/has-tools.ts';
+import { readWorkbook } from '../../support/read-workbook.ts';
 import { subscriptionRow } from '../../support/rows.ts';
 import { startCommand, untilWritten } from '../../support/run-command.ts';
 import { runHere } from '../../support/run-here.ts';
@@ -22,6 +25,14 @@ const rows = Array.from({ length: 45 }, (_, n) =>
     email: n === 7 ? 'ada@example.com' : null,
   }),
 );
+
+/** Prints the text of the first cell of each row of a workbook. */
+const readFirstCells = `
+import json, sys, zipfile, xml.etree.ElementTree as tree
+sheet = tree.fromstring(zipfile.ZipFile(sys.argv[1]).read("xl/worksheets/sheet1.xml"))
+tag = lambda name: "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}" + name
+print(json.dumps(["".join(row.find(tag("c")).itertext()) for row in sheet.iter(tag("row"))]))
+`;
 
 let folder: string;
 let service: TestService;
@@ -278,12 +289,25 @@ describe('export', () => {
     }
   });
 
+  test('.xlsx is a workbook with the rows of the report, also for another reader of ZIP and XML', async () => {
+    const ids = idsOf((await run('export', '-')).stdout);
+    for (const args of [[inTarget('a.xlsx')], [inTarget('b'), '-o', 'xlsx']]) {
+      const { code, stderr } = await run('export', ...args);
+      expect([code, stderr]).toEqual([0, `45 subscriptions, complete: ${args[0]}\n`]);
+      const sheet = readWorkbook(readFileSync(args[0] ?? ''));
+      expect(sheet.slice(1).map(([id]) => id?.value)).toEqual(ids);
+    }
+    if (!hasTools('python3')) return;
+    const { stdout } = spawnSync('python3', ['-c', readFirstCells, inTarget('a.xlsx')], { encoding: 'utf8' });
+    expect(JSON.parse(stdout)).toEqual(['Id', ...ids]);
+  });
+
   test('another extension exits with 2, names the known ones and writes no file, unless -o says the format', async () => {
-    for (const name of ['out.xlsx', 'out.json', 'out', 'out.gz', 'csv']) {
+    for (const name of ['out.xls', 'out.xlsx.gz', 'out.json', 'out', 'out.gz', 'csv']) {
       expect(await run('export', inTarget(name))).toEqual({
         code: 2,
         stdout: '',
-        stderr: `Cannot export to '${inTarget(name)}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz, or --output must be csv or ndjson\n`,
+        stderr: `Cannot export to '${inTarget(name)}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz, or in .xlsx, or --output must be one of csv, ndjson, xlsx\n`,
       });
     }
     expect(readdirSync(target)).toEqual([]);
@@ -351,6 +375,17 @@ describe('export', () => {
       const { code, stderr } = await runHere(['export', inTarget('all.csv.gz')], variables);
       expect([code, stderr]).toEqual([1, expect.stringContaining('Correlation id:')]);
       expect(readdirSync(target)).toEqual([]);
+    });
+
+    test('a truncated export to a workbook exits with 1 and leaves the old file', async () => {
+      afterHalf = async (response) => {
+        await eventually(() => expect(readdirSync(target)).toHaveLength(2));
+        response.destroy();
+      };
+      writeFileSync(inTarget('all.xlsx'), 'old');
+      const { code, stderr } = await runHere(['export', inTarget('all.xlsx')], variables);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Correlation id:')]);
+      expect([readdirSync(target), readFileSync(inTarget('all.xlsx'), 'utf8')]).toEqual([['all.xlsx'], 'old']);
     });
 
     test('Ctrl-C leaves the old file and exits with 130', async () => {

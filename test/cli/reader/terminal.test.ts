@@ -93,4 +93,9 @@ describe.runIf(hasTerminal)('in a terminal', () => {
     expect([code, shown]).toEqual([0, expect.stringMatching(/\[[#.]{30}\] \d+ % /)]);
     expect(shown.split('\u001b[K').at(-1)).toBe(`25 subscriptions, complete: ${join(folder, 'all.csv')}\n`);
   });
+
+  test('export does not print a workbook on a terminal', async () => {
+    const { code, shown } = await startInTerminal(['export', '-', '-o', 'xlsx'], environment).ended;
+    expect([code, shown]).toEqual([2, expect.stringContaining('it must go to a file or a pipe')]);
+  });
 });
