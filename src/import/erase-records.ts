@@ -1,4 +1,4 @@
-import type { Store, TenantId } from '../storage/store.ts';
+import type { RecordOwner, Store, TenantId } from '../storage/store.ts';
 import { beginDeletion, finishDeletion } from '../storage/tables/delete-tenant.ts';
 import { afterAllIds, removeImports } from '../storage/tables/import-history.ts';
 import { requireHeld, withImportLock, withWriteLock } from './import-lock.ts';
@@ -16,16 +16,16 @@ interface ErasureSummary {
 
 /**
  * Erases records by their ids, in batches that are durable one by one, and the former versions of
- * all records that have the normalized email, if there is one. `findIds` is called while no import
- * can add a record. Each record leaves a tombstone, so that clients that read changes remove it
- * too. Throws `ImportError` `BUSY`, and erases nothing, while an import into the tenant is running,
- * because it could bring a record back.
+ * the owner, if there is one, of records that have another owner now. `findIds` is called while no
+ * import can add a record. Each record leaves a tombstone, so that clients that read changes remove
+ * it too. Throws `ImportError` `BUSY`, and erases nothing, while an import into the tenant is
+ * running, because it could bring a record back.
  */
 export function eraseRecords(
   store: Store,
   tenant: TenantId,
   findIds: () => ReadonlySet<string> | Promise<ReadonlySet<string>>,
-  email?: string,
+  owner?: RecordOwner,
 ): Promise<ErasureSummary> {
   return withImportLock(store, tenant, async (lock) => {
     const ids = await findIds();
@@ -34,7 +34,7 @@ export function eraseRecords(
     let start = 0;
     do {
       requireHeld(lock, 'run the command again');
-      deleted += await store.deleteSubscriptions(tenant, all.slice(start, start + batchRows), email);
+      deleted += await store.deleteSubscriptions(tenant, all.slice(start, start + batchRows), owner);
       start += batchRows;
     } while (start < all.length);
     return { asked: ids.size, deleted, missing: ids.size - deleted };

@@ -1,6 +1,6 @@
 import { normaliseEmail } from '../contract/query.ts';
 import { eraseRecords as eraseById } from '../import/erase-records.ts';
-import type { Store, TenantId } from '../storage/store.ts';
+import type { RecordOwner } from '../storage/store.ts';
 import { findSubscriptionIds } from '../storage/tables/subscription-ids.ts';
 import { OperatorError } from './error.ts';
 import { type OperatorContext, performInSteps } from './perform.ts';
@@ -24,9 +24,9 @@ export function eraseSubscriptions(context: OperatorContext, name: string, erase
     if (Object.values(erased).filter((value) => value !== undefined).length !== 1)
       throw new OperatorError('INVALID', 'Cannot erase records: exactly one of ids, email and iccid must be given');
     const tenant = await requireTenant(context.store, name);
-    const email = erased.email === undefined ? undefined : normaliseEmail(erased.email);
-    const findIds = () => findErased(context.store, tenant, { ...erased, email });
-    const summary = await eraseById(context.store, tenant, findIds, email);
+    const owner = ownerOf(erased);
+    const findIds = async () => new Set(owner ? await findSubscriptionIds(context.store, tenant, owner) : erased.ids);
+    const summary = await eraseById(context.store, tenant, findIds, owner);
     return { tenant: name, ...summary };
   };
   return performInSteps(
@@ -40,12 +40,7 @@ export function eraseSubscriptions(context: OperatorContext, name: string, erase
   );
 }
 
-async function findErased(
-  store: Store,
-  tenant: TenantId,
-  { ids, email, iccid }: Omit<Erased, 'email'> & { readonly email: string | undefined },
-): Promise<ReadonlySet<string>> {
-  if (ids !== undefined) return new Set(ids);
-  const [column, value] = email === undefined ? (['iccid', iccid ?? ''] as const) : (['email', email] as const);
-  return new Set(await findSubscriptionIds(store, tenant, column, value));
+function ownerOf({ email, iccid }: Erased): RecordOwner | undefined {
+  if (email !== undefined) return { column: 'email', value: normaliseEmail(email) };
+  return iccid === undefined ? undefined : { column: 'iccid', value: iccid };
 }

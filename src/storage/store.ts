@@ -77,6 +77,12 @@ export interface MigrationResult {
   readonly current: string;
 }
 
+/** Whose records: those of a subscriber, by the normalized email, or of a SIM. */
+export interface RecordOwner {
+  readonly column: 'email' | 'iccid';
+  readonly value: string;
+}
+
 /** How many rows a load inserted, updated or left unchanged. */
 export interface LoadCounts {
   readonly inserted: number;
@@ -241,10 +247,10 @@ export interface Store extends Directory {
   lockImport(tenant: TenantId): Promise<ImportLock | undefined>;
   /**
    * Erases subscriptions of one tenant by id, and all their former versions, in one transaction,
-   * durable when it resolves; also the former versions of all records that have the normalized
-   * email, if there is one. Returns how many subscriptions existed.
+   * durable when it resolves; also the former versions of the owner, if there is one, of records
+   * that have another owner now. Returns how many subscriptions existed.
    */
-  deleteSubscriptions(tenant: TenantId, ids: readonly string[], email?: string): Promise<number>;
+  deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<number>;
   /**
    * Removes up to `limit` rows of one tenant from one of its tables in one transaction, without
    * updating counts or revision: only for a tenant that is being deleted. Returns how many, 0 if

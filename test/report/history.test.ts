@@ -30,6 +30,7 @@ const countVersions = 'select count(*) as n from subscription_version where tena
 const rethrow = (error: unknown): never => {
   throw error;
 };
+const adasSim = '8944500102198300003';
 const idOf = (n: number): string => `id${n}`;
 
 /** Queries whose reports are kept at each revision. */
@@ -77,6 +78,7 @@ function rowOf({ n, version }: { readonly n: number; readonly version: number })
     productId: `product-${version % 2}`,
     planId: `plan-${n % 3}`,
     email: version === 3 ? 'ada@example.com' : null,
+    ...(version === 3 && { iccid: adasSim }),
   });
   return { ...row, record: row.record.replace('Europe 1 GB', `Europe ${version} GB`) };
 }
@@ -334,7 +336,7 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
         { n: 3, version: 3 },
       ],
     });
-    const ids = await findSubscriptionIds(store, tenant, 'email', 'ada@example.com');
+    const ids = await findSubscriptionIds(store, tenant, { column: 'email', value: 'ada@example.com' });
     expect([...ids].sort()).toEqual([idOf(1), idOf(3)]);
     expect(await store.deleteSubscriptions(tenant, [idOf(1)])).toBe(0);
     const revision = await revisionOf(tenant);
@@ -342,7 +344,10 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     expect(await exported(tenant, 'format=ndjson', 1)).toMatchObject({ total: 2, erased: 1 });
   });
 
-  test('the erasure of an email removes its versions of records that have another one now', async () => {
+  test.each([
+    { owner: 'an email', erased: { email: 'ADA@example.com' } },
+    { owner: 'an ICCID', erased: { iccid: adasSim } },
+  ])('the erasure of $owner removes its versions of records that have another one now', async ({ erased }) => {
     const [tenant, other] = [await newTenant(), await newTenant()];
     const tokens: string[] = [];
     for (const of of [tenant, other]) {
@@ -360,7 +365,7 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     }
     const audit = createAuditLog({ store, now: () => now, write: () => undefined });
     const operator = { store, now: () => now, actor: { kind: 'command', user: 'test' }, audit } as const;
-    await eraseSubscriptions({ ...operator, onUnrecorded: rethrow }, tenant, { email: 'ADA@example.com' });
+    await eraseSubscriptions({ ...operator, onUnrecorded: rethrow }, tenant, erased);
     const withEmail = "select id from subscription_version where tenant_id = $1 and email = 'ada@example.com'";
     const left = (of: TenantId) => store.readTenant(of, (reader) => reader.all(withEmail));
     expect([(await left(tenant)).length, (await left(other)).length]).toEqual([0, 2]);

@@ -99,9 +99,6 @@ export const deleteRows = `with removed as (
 export const eraseVersions = `delete from subscription_version where tenant_id = $1 and id = any($2::text[])
   returning from_revision, until_revision`;
 
-export const eraseVersionsWithEmail = `delete from subscription_version where tenant_id = $1 and email = $2
-  returning from_revision, until_revision`;
-
 export const addErasures = `insert into subscription_erasure as e (tenant_id, from_revision, until_revision, n)
   select $1, from_revision, until_revision, n
   from unnest($2::bigint[], $3::bigint[], $4::bigint[]) as r (from_revision, until_revision, n)

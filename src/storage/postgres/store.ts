@@ -13,6 +13,7 @@ import {
   type MigrationResult,
   type PoolUse,
   type ReadOptions,
+  type RecordOwner,
   type Replacement,
   type ResumePoint,
   type Row,
@@ -29,6 +30,7 @@ import type { SubscriptionRow } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/delete-tenant.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
 import { commitRevision, erasedRanges, type RevisionCommit } from '../tables/revision.ts';
+import { eraseVersionsOf } from '../tables/subscription-ids.ts';
 import { lockImportOnPostgres } from './advisory-locks.ts';
 import {
   addErasures,
@@ -36,7 +38,6 @@ import {
   begin,
   deleteRows,
   eraseVersions,
-  eraseVersionsWithEmail,
   lastRevision,
   lockTenant,
 } from './change-sql.ts';
@@ -160,12 +161,12 @@ class PostgresStore implements Store {
     );
   }
 
-  deleteSubscriptions(tenant: TenantId, ids: readonly string[], email?: string): Promise<number> {
+  deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<number> {
     return this.#changeTenant(tenant, async (run, { revision }) => {
       const [removed, ...erased] = await Promise.all([
         run(deleteRows, [tenant, revision, ids]),
         run(eraseVersions, [tenant, ids]),
-        ...(email === undefined ? [] : [run(eraseVersionsWithEmail, [tenant, email])]),
+        ...(owner === undefined ? [] : [run(eraseVersionsOf[owner.column], [tenant, owner.value])]),
       ]);
       const versions = erased.flat();
       const ranges = this.#shared.keepsHistory ? erasedRanges([...removed, ...versions], revision) : [];

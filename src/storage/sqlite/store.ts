@@ -19,6 +19,7 @@ import {
   type LoadCounts,
   type MigrationResult,
   type ReadOptions,
+  type RecordOwner,
   type ReplaceCounts,
   type Replacement,
   type ResumePoint,
@@ -164,8 +165,8 @@ class SqliteStore implements Store {
     return lockImportOnSqlite(this.#shared.file, tenant);
   }
 
-  deleteSubscriptions(tenant: TenantId, ids: readonly string[], email?: string): Promise<number> {
-    return this.#change({ kind: 'delete', tenant, ids, email });
+  deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<number> {
+    return this.#change({ kind: 'delete', tenant, ids, owner });
   }
 
   eraseRows(tenant: TenantId, limit: number): Promise<number> {

@@ -3,7 +3,7 @@ import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } f
 import { countedColumns, toCountedRow } from '../counts/span.ts';
 import type { OrderKey } from '../order-key.ts';
 import { repairSubscriptions } from '../records/repair.ts';
-import type { LoadCounts, ResumePoint, Row, TenantId } from '../store.ts';
+import type { LoadCounts, RecordOwner, ResumePoint, Row, TenantId } from '../store.ts';
 import {
   columnNames,
   rowColumns,
@@ -17,6 +17,7 @@ import { eraseStatements } from '../tables/delete-tenant.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
 import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
 import { commitRevision, erasedRanges, type RevisionCommit, selectRevision } from '../tables/revision.ts';
+import { eraseVersionsOf } from '../tables/subscription-ids.ts';
 import { nextWaitMs, SqliteConnection, writerPragmas } from './connection.ts';
 import { countOnSqlite } from './run-count.ts';
 import { serveRequests } from './thread.ts';
@@ -125,12 +126,12 @@ function keepVersion(tenant: TenantId, { revision: from = 0, ...stored }: Row, u
 }
 
 function deleteRows(change: Change<'delete'>): number {
-  const { tenant, ids, email = null, keepsHistory } = change;
+  const { tenant, ids, owner, keepsHistory } = change;
   const last = readLast(tenant);
   const removed = ids.flatMap((id) => connection.all(deleteRow, [tenant, id]));
   for (const { id } of removed) connection.change(insertTombstone, [tenant, String(id), last.next]);
   const versions = ids.flatMap((id) => connection.all(eraseVersions, [tenant, id]));
-  if (email !== null) versions.push(...connection.all(eraseVersionsWithEmail, [tenant, email]));
+  if (owner !== undefined) versions.push(...connection.all(eraseVersionsOf[owner.column], [tenant, owner.value]));
   const changes = removed.map((row) => ({ before: toCountedRow(row) }));
   if (changes.length > 0) countOnSqlite(connection, tenant, countChanges(changes));
   // also if only versions are erased: a response with them must not be cached any longer
@@ -214,9 +215,6 @@ const deleteRow = `delete from subscription where tenant_id = $1 and id = $2
 const eraseVersions =
   'delete from subscription_version where tenant_id = $1 and id = $2 returning from_revision, until_revision';
 
-const eraseVersionsWithEmail =
-  'delete from subscription_version where tenant_id = $1 and email = $2 returning from_revision, until_revision';
-
 const addErasure = `insert into subscription_erasure as e (tenant_id, from_revision, until_revision, n) values ($1, $2, $3, $4)
   on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + excluded.n`;
 
@@ -242,7 +240,7 @@ export type TenantChange =
       readonly kind: 'delete';
       readonly tenant: TenantId;
       readonly ids: readonly string[];
-      readonly email: string | undefined;
+      readonly owner: RecordOwner | undefined;
     }
   | { readonly kind: 'erase'; readonly tenant: TenantId; readonly limit: number }
   | { readonly kind: 'sweep'; readonly tenant: TenantId; readonly revision: number; readonly limit: number }

@@ -1,8 +1,8 @@
-import type { Store, TenantId, TenantSql } from '../store.ts';
+import type { RecordOwner, Store, TenantId, TenantSql } from '../store.ts';
 
 /** Also of removed records, whose versions may still be in the history. */
 const idsWith = (
-  column: 'email' | 'iccid',
+  column: RecordOwner['column'],
 ): TenantSql => `select id from subscription where tenant_id = $1 and ${column} = $2
   union
   select v.id from subscription_version as v where v.tenant_id = $1 and v.${column} = $2
@@ -10,13 +10,18 @@ const idsWith = (
 
 const statements = { email: idsWith('email'), iccid: idsWith('iccid') } as const;
 
-/** The ids of all records of a subscriber, whose email is normalized, or of a SIM. */
+/** The ids of all records of an owner. */
 export async function findSubscriptionIds(
   store: Store,
   tenant: TenantId,
-  column: keyof typeof statements,
-  value: string,
+  { column, value }: RecordOwner,
 ): Promise<readonly string[]> {
   const rows = await store.readTenant(tenant, (reader) => reader.all(statements[column], [value]));
   return rows.map(({ id }) => String(id));
 }
+
+const eraseVersionsWith = (column: RecordOwner['column']): TenantSql =>
+  `delete from subscription_version where tenant_id = $1 and ${column} = $2 returning from_revision, until_revision`;
+
+/** Erase the versions of an owner, also those of records that have another owner now. */
+export const eraseVersionsOf = { email: eraseVersionsWith('email'), iccid: eraseVersionsWith('iccid') } as const;
