@@ -85,7 +85,7 @@ export type DescribedChange = SubscriptionChange & {
 /** The changes of a call. */
 export type ChangeOf<Before extends boolean> = Before extends true ? DescribedChange : SubscriptionChange;
 
-/** A version of a record, or its removal. */
+/** A version of a record, its removal, or an erased version. */
 export interface SubscriptionVersion {
   /** The revision that made it. */
   readonly revision: number;
@@ -95,12 +95,16 @@ export interface SubscriptionVersion {
   readonly import_id?: string;
   readonly record?: Subscription;
   readonly removed?: true;
+  /** Versions that began with this revision have been erased. */
+  readonly erased?: true;
 }
 
 /** The kept versions of one record, newest first. */
 export interface SubscriptionHistory {
   readonly id: string;
   readonly versions: readonly SubscriptionVersion[];
+  /** Whether older versions are kept that are not in this response; `as-of` reads them. */
+  readonly has_more: boolean;
 }
 
 /** A page of changes. Apply them in this order. */

@@ -66,7 +66,7 @@ const version = {
   import_id: Type.Optional(MadeByImport),
 };
 
-/** A version of a record, or its removal. */
+/** A version of a record, its removal, or an erased version. */
 const SubscriptionVersion = Type.Union(
   [
     Type.Object(
@@ -80,8 +80,18 @@ const SubscriptionVersion = Type.Union(
       },
       { additionalProperties: false, description: 'The removal of the record' },
     ),
+    Type.Object(
+      {
+        ...version,
+        erased: Type.Literal(true, {
+          description:
+            'Always true: versions that began with this revision have been erased, so the record is unknown until the next entry',
+        }),
+      },
+      { additionalProperties: false, description: 'An erased version of the record' },
+    ),
   ],
-  { description: 'A version of the record, or its removal' },
+  { description: 'A version of the record, its removal, or an erased version' },
 );
 
 /** The history of one record. */
@@ -91,6 +101,9 @@ export const SubscriptionHistory = Type.Object(
     versions: Type.Array(SubscriptionVersion, {
       maxItems: versionsMax,
       description: `The versions that are kept, newest first; at most ${versionsMax}`,
+    }),
+    has_more: Type.Boolean({
+      description: 'Whether older versions are kept that are not in this response; as-of reads them one by one',
     }),
   },
   { additionalProperties: false, description: 'The versions of one subscription, newest first' },

@@ -52,19 +52,22 @@ export async function getSubscriptionHistory(
 ): Promise<OneSubscription> {
   return findOne(store, tenant, id, async (reader) => {
     const { revision, kept } = await readHistory(reader);
-    const versions = await readVersions(reader, id, kept?.from ?? revision, versionsMax);
-    if (versions.length === 0) return undefined;
-    return { record: `{"id":${JSON.stringify(id)},"versions":[${versions.map(formatVersion).join(',')}]}`, revision };
+    const read = await readVersions(reader, id, kept?.from ?? revision, versionsMax + 1);
+    if (read.length === 0) return undefined;
+    const versions = read.slice(0, versionsMax).map(formatVersion).join(',');
+    const hasMore = read.length > versionsMax;
+    return { record: `{"id":${JSON.stringify(id)},"versions":[${versions}],"has_more":${hasMore}}`, revision };
   });
 }
 
-function formatVersion({ revision, committedSeconds, importId, record }: RecordVersion): string {
+function formatVersion({ revision, committedSeconds, importId, record, isErased }: RecordVersion): string {
   const members = {
     revision,
     ...(committedSeconds !== undefined && { committed_at: formatInstant(committedSeconds) }),
     ...(importId !== undefined && { import_id: importId }),
   };
-  return `${JSON.stringify(members).slice(0, -1)},${record === undefined ? '"removed":true' : `"record":${record}`}}`;
+  const what = record !== undefined ? `"record":${record}` : `"${isErased ? 'erased' : 'removed'}":true`;
+  return `${JSON.stringify(members).slice(0, -1)},${what}}`;
 }
 
 /** Reads something of one record; `NOT_FOUND` is the same for every reason. */

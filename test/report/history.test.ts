@@ -1,6 +1,9 @@
 import fc from 'fast-check';
+import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuditLog } from '../../src/audit/audit-log.ts';
+import type { SubscriptionHistory } from '../../src/client/index.ts';
+import { SubscriptionHistory as SubscriptionHistorySchema, versionsMax } from '../../src/contract/history.ts';
 import { formatInstant } from '../../src/contract/instant.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
 import { eraseSubscriptions } from '../../src/operator/erase.ts';
@@ -13,8 +16,8 @@ import { parseChanges } from '../../src/report/parse-changes.ts';
 import { parseSummary } from '../../src/report/parse-summary.ts';
 import type { ReportContext } from '../../src/report/report-query.ts';
 import { checkRecords } from '../../src/storage/records/check.ts';
-import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import { directoryStatement, type Store, type TenantId, type TenantSql } from '../../src/storage/store.ts';
+import { columnNames, type SubscriptionRow, versionColumns } from '../../src/storage/subscription-row.ts';
 import { beginHistory } from '../../src/storage/tables/history.ts';
 import { findSubscriptionIds } from '../../src/storage/tables/subscription-ids.ts';
 import { sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
@@ -27,6 +30,11 @@ const daySeconds = 86_400;
 const instant = (seconds: number): string => formatInstant(seconds);
 const notKept = { code: 'HISTORY_NOT_KEPT' };
 const countVersions = 'select count(*) as n from subscription_version where tenant_id = $1';
+/** Repeats a version for each revision up to `$2`, at which the record is the present one. */
+const repeatVersion = `with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < $2 - 1)
+  insert into subscription_version (${versionColumns})
+  select tenant_id, n + 1, n, ${columnNames()} from subscription_version, numbers
+  where tenant_id = $1 and from_revision = 1 on conflict do nothing returning id` as TenantSql;
 const rethrow = (error: unknown): never => {
   throw error;
 };
@@ -384,6 +392,44 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
       [idOf(1), 'removed', undefined],
     ]);
   });
+
+  test('the history of a record tells an erased version from a removal', async () => {
+    const tenant = await newTenant();
+    for (const version of [1, 3, 1]) await load(tenant, [{ n: 1, version }]);
+    await take(tenant, { kind: 'replace', records: [{ n: 2, version: 1 }] });
+    await load(tenant, [{ n: 1, version: 2 }]);
+    await store.deleteSubscriptions(tenant, [], { column: 'iccid', value: adasSim });
+    const history = await historyOf(tenant, 1);
+    expect(history.versions.map(({ revision, record, ...what }) => [revision, record?.status, what])).toEqual([
+      [5, 'DEPLETED', { committed_at: expect.any(String) }],
+      [4, undefined, { committed_at: expect.any(String), removed: true }],
+      [3, 'ACTIVE', { committed_at: expect.any(String) }],
+      [2, undefined, { committed_at: expect.any(String), erased: true }],
+      [1, 'ACTIVE', { committed_at: expect.any(String) }],
+    ]);
+  });
+
+  test('the history of a record says when older versions are left out', async () => {
+    const tenant = await newTenant();
+    for (const version of [1, 2]) await load(tenant, [{ n: 1, version }]);
+    const addVersions = async (until: number) => {
+      const statements = [repeatVersion, 'update subscription set revision = $2 where tenant_id = $1'] as const;
+      await store.writeTenant(
+        tenant,
+        statements.map((sql) => ({ sql, values: [until] })),
+      );
+      const { versions, has_more } = await historyOf(tenant, 1);
+      return [versions.length, versions.at(-1)?.revision, has_more];
+    };
+    expect(await addVersions(versionsMax)).toEqual([versionsMax, 1, false]);
+    expect(await addVersions(versionsMax + 1)).toEqual([versionsMax, 2, true]);
+  });
+
+  async function historyOf(tenant: TenantId, n: number): Promise<SubscriptionHistory> {
+    const history = JSON.parse((await getSubscriptionHistory(context, tenant, idOf(n))).record) as SubscriptionHistory;
+    expect(Check(SubscriptionHistorySchema, history)).toBe(true);
+    return history;
+  }
 
   test('changes are selected by kind, and a change that is undone by a removal is none', async () => {
     const tenant = await newTenant();

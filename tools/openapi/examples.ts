@@ -109,6 +109,7 @@ const history: SubscriptionHistory = {
     },
     { revision: 17, record: { ...exampleSubscription, status: 'PENDING' } },
   ],
+  has_more: false,
 };
 
 const summary: SubscriptionSummary = {

@@ -54,6 +54,8 @@ async function showHistory(history: SubscriptionHistory, screen: Screen): Promis
   const writer = writeRecords(screen, versionLayout(screen.color));
   await writer.page(history.versions);
   await writer.end();
+  if (history.has_more)
+    screen.remark(`Only the newest ${history.versions.length} versions are listed. Show an older one with --as-of.`);
 }
 
 const versionLayout = (color: boolean): RowLayout<SubscriptionVersion> => ({
@@ -76,8 +78,8 @@ const versionLayout = (color: boolean): RowLayout<SubscriptionVersion> => ({
   ],
 });
 
-const statusOf = ({ record, removed }: SubscriptionVersion): string =>
-  removed === true ? 'removed' : (record?.status ?? '-');
+const statusOf = ({ record, removed, erased }: SubscriptionVersion): string =>
+  removed === true ? 'removed' : erased === true ? 'erased' : (record?.status ?? '-');
 
 async function showSubscription(subscription: Subscription, screen: Screen): Promise<void> {
   if (screen.format === 'json') return screen.write(`${jsonOf(subscription, 2)}\n`);

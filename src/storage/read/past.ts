@@ -193,11 +193,15 @@ export interface RecordVersion {
   readonly importId: string | undefined;
   /** Its JSON text; `undefined` if the record was removed. */
   readonly record: string | undefined;
+  /** Whether the record is unknown from then on: versions that began then have been erased. */
+  readonly isErased?: boolean;
 }
 
 /**
  * Reads the newest `limit` versions of one record that ended after the revision `from`, newest
- * first, with the removals between them.
+ * first, with the removals and the erased versions between them. An erasure has no id: if one
+ * record was removed at the revision with which an erased version of another one began, it is
+ * called erased as well.
  */
 export async function readVersions(
   reader: TenantReader,
@@ -212,10 +216,12 @@ export async function readVersions(
   const versions: RecordVersion[] = present.map((row) => toVersion(row));
   for (const row of former) {
     const until = Number(row.until_revision);
-    if (versions.at(-1)?.revision !== until)
-      versions.push(
-        toVersion({ revision: until, committed_at: row.ended_at, import_id: row.ended_by, record: null } as Row),
-      );
+    const next = versions.at(-1)?.revision;
+    if (next !== until) {
+      const { ended_at: at = null, ended_by: by = null, erased_until: erased = null } = row;
+      const end = toVersion({ revision: until, committed_at: at, import_id: by, record: null });
+      versions.push({ ...end, isErased: erased !== null && Number(erased) <= (next ?? Number.POSITIVE_INFINITY) });
+    }
     versions.push(toVersion(row));
   }
   return versions.slice(0, limit);
@@ -245,7 +251,10 @@ const selectPresent = `select s.revision, s.record, c.committed_at, c.import_id
   where s.tenant_id = $1`;
 
 const selectFormer = `select v.from_revision as revision, v.until_revision, v.record, c.committed_at, c.import_id,
-    e.committed_at as ended_at, e.import_id as ended_by
+    e.committed_at as ended_at, e.import_id as ended_by, (
+      select min(g.until_revision) from subscription_erasure as g
+      where g.tenant_id = v.tenant_id and g.from_revision = v.until_revision
+    ) as erased_until
   from subscription_version as v
   left join subscription_commit as c on c.tenant_id = v.tenant_id and c.revision = v.from_revision
   left join subscription_commit as e on e.tenant_id = v.tenant_id and e.revision = v.until_revision
