@@ -313,6 +313,8 @@ export const strings = {
       renews: 'Renews',
       id: 'Id',
       productId: 'Product id',
+      period: 'Period',
+      periodUnit: 'Unit of the period',
       planId: 'Plan id',
     },
     period: (count: number, unit: string) =>
@@ -343,20 +345,42 @@ export const strings = {
     since: 'Changes since',
     lastVisit: 'Last visit',
     lastDays: (days: number) => (days === 1 ? 'Last 24 hours' : `Last ${days} days`),
+    sinceDay: 'Since a day',
+    day: 'First day',
+    dayRule: 'Enter a day that has begun, such as 2026-11-01',
+    filter: { kind: 'Kind', status: 'Status', 'product-id': 'Product' },
+    allKinds: 'All kinds',
+    allStatuses: 'All statuses',
+    allProducts: 'All products',
     kind: { added: 'Added', changed: 'Changed', removed: 'Removed' },
     inLast: (days: number) => `in the last ${days === 1 ? '24 hours' : `${days} days`}`,
     sinceTime: (time: string) => `since ${time}`,
-    counts: (count: Record<'added' | 'changed' | 'removed', number>, hasMore: boolean, when: string) =>
+    sinceVisit: (time: string) => `since your last visit, ${time}`,
+    counts: (count: Readonly<Record<'added' | 'changed' | 'removed', number>>, hasMore: boolean, when: string) =>
       `${hasMore ? 'At least ' : ''}${formatCount(count.added)} added, ${formatCount(count.changed)} changed, ${formatCount(count.removed)} removed ${when}`,
+    /** The kinds that there are: "2 added, 31 changed". */
+    kinds: (count: Readonly<Record<'added' | 'changed' | 'removed', number>>) =>
+      Object.entries(count)
+        .filter(([, number]) => number > 0)
+        .map(([kind, number]) => `${formatCount(number)} ${kind}`)
+        .join(', '),
+    nowHave: (count: number, status: string) => `${formatCount(count)} now ${status}`,
+    byImport: (time: string) => `Import, ${time}`,
+    byOperator: (time: string) => `Without an import, ${time}`,
+    unknownTime: 'Before the history begins',
+    importId: 'id of the import',
+    utc: 'UTC',
+    noDifference: 'Its email address changed, or it was changed back.',
+    nothing: 'nothing',
+    noMatch: 'No change of this list matches the filters',
     firstOnes: (count: number) => `The list has the first ${formatCount(count)} changes of this period.`,
-    noneIn: (when: string) => `Nothing has changed ${when}`,
+    noneIn: (when: string, kind?: string) => `Nothing ${kind === undefined ? 'has changed' : `was ${kind}`} ${when}`,
     knownSince: 'The service does not know earlier changes: its history begins then.',
     noHistory: 'No changes are known yet',
     noHistoryHint: 'The service keeps no history, or nothing has changed since it began.',
-    count: (count: number, hasMore: boolean, since: string) =>
-      `${hasMore ? 'More than ' : ''}${count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`} changed since your last visit, ${since}`,
+    count: (count: number, hasMore: boolean, when: string) =>
+      `${hasMore ? 'More than ' : ''}${count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`} changed ${when}`,
     more: (count: number) => `The list has the first ${formatCount(count)} changes after your last visit.`,
-    none: (since: string) => `Nothing has changed since your last visit, ${since}`,
     firstVisit: 'This is your first visit in this browser',
     firstVisitHint:
       'On your next visit, this page lists the subscriptions that were added, changed or removed in between.',
@@ -364,7 +388,6 @@ export const strings = {
     lostHint: 'A backup was restored, or the last visit is too long ago. Counting starts again now.',
     markAsSeen: 'Mark as seen',
     seen: 'All changes are marked as seen',
-    removed: 'Removed',
     showMore: (count: number) => `Show ${formatCount(count)} more`,
   },
 } as const;

@@ -65,5 +65,10 @@ async function loadRecords({ store }: TestService, tenant: TenantId, rows: Itera
   async function* source() {
     for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
   }
-  await importRecords(store, tenant, source(), { format: 'ndjson', dryRun: false, onRejected: () => undefined });
+  await importRecords(store, tenant, source(), {
+    format: 'ndjson',
+    dryRun: false,
+    importId: '0189-import',
+    onRejected: () => undefined,
+  });
 }

@@ -1,4 +1,5 @@
 import type { Page, Route } from 'playwright-core';
+import type { Subscription } from '../../src/client/index.ts';
 import type { Picture } from './picture.ts';
 
 const subscriptions = '/console/subscriptions';
@@ -74,6 +75,18 @@ export const reportStates: readonly Picture[] = [
     console: 'report',
     path: '/console/changes',
     prepare: showChanges,
+  },
+  {
+    name: 'changes-of-a-status',
+    console: 'report',
+    path: '/console/changes?since=2026-11-01&status=DEPLETED',
+    prepare: showChanges,
+  },
+  {
+    name: 'changes-day',
+    console: 'report',
+    path: '/console/changes?since=7d',
+    prepare: (page) => page.getByRole('button', { name: 'Since a day' }).click(),
   },
   {
     name: 'subscriptions-names',
@@ -207,22 +220,24 @@ async function reloadWith(page: Page, url: string | RegExp, answer: (route: Rout
   await page.reload();
 }
 
-/** Answers with 12 changes after the last visit. */
+/** Answers with the changes of two imports: added, changed and removed records. */
 async function showChanges(page: Page): Promise<void> {
   await page.route('**/changes?*', async (route) => {
     const headers = route.request().headers();
     const list = await page.request.get(new URL('../subscription?size=12', route.request().url()).href, { headers });
-    const records = await list.json();
-    const changes = records.map((subscription: { id: string }, index: number) =>
-      index % 4 === 3 ? { id: subscription.id, removed: true } : subscription,
-    );
+    const changes = (await list.json()).map((record: Subscription, index: number) => {
+      const import_id = index < 8 ? 'b' : 'a';
+      const committed_at = index < 8 ? '2026-11-20T02:00:04Z' : '2026-11-19T02:00:04Z';
+      const made = { import_id, committed_at };
+      if (index % 4 === 0) return { ...record, ...made, kind: 'added' };
+      if (index % 4 === 3) return { id: record.id, removed: true, ...made, kind: 'removed', before: record };
+      const before = { ...record, status: 'ACTIVE', expirationDate: '2026-11-30T00:00:00Z' };
+      return { ...record, status: 'DEPLETED', ...made, kind: 'changed', before };
+    });
     await route.fulfill({ json: { changes, next: 'x', has_more: false } });
   });
   await page.reload();
-  await page
-    .getByText(/subscriptions changed since/)
-    .first()
-    .waitFor();
+  await page.getByRole('heading', { name: /^\d+ added/ }).waitFor();
 }
 
 async function exportCsv(page: Page): Promise<void> {

@@ -1,78 +1,174 @@
-import { Check, History } from 'lucide';
+import { CalendarDays, Check, History } from 'lucide';
 import { useState } from 'preact/hooks';
+import type { ChangeKind } from '../../../src/client/index.ts';
 import { AsOf } from '../../ui/as-of.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { formatDay } from '../../ui/format-date.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
-import { currentLocation, Link } from '../../ui/location.tsx';
+import { currentLocation, hrefOf, Link, navigate } from '../../ui/location.tsx';
+import { Popover } from '../../ui/popover.tsx';
+import { LastValue, useLoad } from '../../ui/use-load.ts';
+import { reports } from '../api.ts';
+import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
-import { ChangeList } from './change-list.tsx';
-import { describeChanges } from './describe-changes.ts';
-import { LongList } from './long-list.tsx';
-import { PeriodChanges } from './period-changes.tsx';
+import { filtersOf, KindFilter } from './change-filters.tsx';
+import { ChangesCard } from './changes-card.tsx';
 import type { RecentChanges } from './read-changes.ts';
+import { type PeriodChanges, readPeriod } from './read-period.ts';
+import { isPastDay, periods, readSince, type Since } from './since.ts';
 import { type RecentChangesState, useRecentChanges } from './use-recent-changes.ts';
+import { formatVisit } from './visit-time.ts';
 
 const text = strings.changes;
 const listHeight = 320;
 
-/** Days of the periods that can be chosen instead of the time since the last visit. */
-const periods: Readonly<Record<string, number>> = { '1d': 1, '7d': 7, '30d': 30 };
-
-/** What changed since the last visit, or within a period. */
+/** What changed since the last visit, within a period, or since a day. */
 export function ChangesPage() {
-  const since = currentLocation.value.query.get('since') ?? '';
-  const days = periods[since];
+  const { query } = currentLocation.value;
+  const name = query.get('since') ?? '';
+  const since = readSince(name, new Date());
+  const { kind } = filtersOf(query);
   return (
     <>
-      <nav class="change-periods no-print" aria-label={text.since}>
-        <Link class="button secondary" href="/console/changes" aria-current={days === undefined || undefined}>
-          {text.lastVisit}
-        </Link>
-        {Object.entries(periods).map(([name, count]) => (
-          <Link
-            key={name}
-            class="button secondary"
-            href={`/console/changes?since=${name}`}
-            aria-current={name === since || undefined}
-          >
-            {text.lastDays(count)}
-          </Link>
-        ))}
-      </nav>
-      {days === undefined ? <VisitChanges /> : <PeriodChanges key={since} days={days} />}
+      <SinceBar name={name} since={since} />
+      {since.kind === 'visit' ? <VisitChanges /> : <PeriodList key={`${name} ${kind}`} since={since} kind={kind} />}
     </>
   );
 }
 
+/** The address of the same list since another time. */
+function hrefSince(name: string | undefined): string {
+  const query = new URLSearchParams(currentLocation.value.query);
+  if (name === undefined) query.delete('since');
+  else query.set('since', name);
+  return hrefOf('/console/changes', query);
+}
+
+function SinceBar({ name, since }: { readonly name: string; readonly since: Since }) {
+  return (
+    <nav class="change-periods no-print" aria-label={text.since}>
+      <Link class="button secondary" href={hrefSince(undefined)} aria-current={since.kind === 'visit' || undefined}>
+        {text.lastVisit}
+      </Link>
+      {Object.entries(periods).map(([period, days]) => (
+        <Link
+          key={period}
+          class="button secondary"
+          href={hrefSince(period)}
+          aria-current={(since.kind === 'days' && period === name) || undefined}
+        >
+          {text.lastDays(days)}
+        </Link>
+      ))}
+      <span class="change-day" data-chosen={since.kind === 'day' || undefined}>
+        <Popover
+          icon={CalendarDays}
+          label={since.kind === 'day' ? text.sinceTime(formatDay(new Date(since.instant))) : text.sinceDay}
+        >
+          {(close) => <DayForm day={since.kind === 'day' ? since.day : ''} close={close} />}
+        </Popover>
+      </span>
+      <KindFilter />
+    </nav>
+  );
+}
+
+function DayForm({ day, close }: { readonly day: string; readonly close: () => void }) {
+  const [error, setError] = useState<string>();
+  return (
+    <form
+      class="filter-editor"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const { value } = event.currentTarget.elements.namedItem('day') as HTMLInputElement;
+        if (!isPastDay(value, new Date())) return setError(text.dayRule);
+        close();
+        navigate(hrefSince(value));
+      }}
+    >
+      <TextField
+        type="date"
+        name="day"
+        label={text.day}
+        defaultValue={day}
+        hint={strings.subscriptions.editor.utcDays}
+        error={error}
+      />
+      <Button type="submit" variant="primary">
+        {strings.subscriptions.apply}
+      </Button>
+    </form>
+  );
+}
+
+interface PeriodProps {
+  readonly since: Exclude<Since, { kind: 'visit' }>;
+}
+
+function PeriodList({ since, kind }: PeriodProps & { readonly kind: ChangeKind | undefined }) {
+  const [last] = useState(() => new LastValue<PeriodChanges | undefined>(session));
+  const load = useLoad(() => readPeriod(reports, since.instant, kind), last);
+  return (
+    <LoadedPart load={load} height={listHeight}>
+      {(period) =>
+        period === undefined ? (
+          <EmptyState icon={History} title={text.noHistory} text={text.noHistoryHint} />
+        ) : (
+          <Period since={since} period={period} />
+        )
+      }
+    </LoadedPart>
+  );
+}
+
+function Period({ since, period }: PeriodProps & { readonly period: PeriodChanges }) {
+  const { changes, hasMore, knownSince } = period;
+  const asked = since.kind === 'days' ? text.inLast(since.days) : text.sinceTime(formatDay(new Date(since.instant)));
+  const when = knownSince === undefined ? asked : text.sinceTime(formatVisit(knownSince.getTime()));
+  return (
+    <ChangesCard
+      changes={changes}
+      hasMore={hasMore}
+      when={when}
+      hints={[knownSince && text.knownSince, hasMore ? text.firstOnes(changes.length) : undefined]}
+    />
+  );
+}
+
 function VisitChanges() {
-  const changes = useRecentChanges();
+  const changes = useRecentChanges({ isDescribed: true });
   const { load } = changes;
   return (
     <>
       {load.kind === 'ready' && load.asOf !== undefined && <AsOf at={load.asOf} />}
       <LoadedPart load={load} height={listHeight}>
-        {(recent) => <Changes recent={recent} markAsSeen={changes.markAsSeen} />}
+        {(recent) => <Visit recent={recent} markAsSeen={changes.markAsSeen} />}
       </LoadedPart>
     </>
   );
 }
 
-interface ChangesProps extends Pick<RecentChangesState, 'markAsSeen'> {
+interface VisitProps extends Pick<RecentChangesState, 'markAsSeen'> {
   readonly recent: RecentChanges;
 }
 
-function Changes({ recent, markAsSeen }: ChangesProps) {
-  const { title, hint } = describeChanges(recent);
-  if (recent.changes.length === 0) return <EmptyState icon={History} title={title} text={hint} />;
+function Visit({ recent: { since, isLost, changes, hasMore }, markAsSeen }: VisitProps) {
+  if (since === undefined) return <EmptyState icon={History} title={text.firstVisit} text={text.firstVisitHint} />;
+  const time = formatVisit(since);
+  if (isLost) return <EmptyState icon={History} title={text.lost(time)} text={text.lostHint} />;
   return (
-    <Card title={title} actions={<SeenButton markAsSeen={markAsSeen} />}>
-      {hint !== undefined && <p class="soft">{hint}</p>}
-      <LongList items={recent.changes}>{(shown) => <ChangeList changes={shown} />}</LongList>
-    </Card>
+    <ChangesCard
+      changes={changes}
+      hasMore={hasMore}
+      when={text.sinceVisit(time)}
+      hints={[hasMore ? text.more(changes.length) : undefined]}
+      actions={<SeenButton markAsSeen={markAsSeen} />}
+    />
   );
 }
 

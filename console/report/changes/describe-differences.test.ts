@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Subscription } from '../../../src/client/index.ts';
-import { describeDifferences } from './describe-differences.ts';
+import { recordColumns } from '../../../src/contract/csv.ts';
+import { describeDifferences, rawDifferences } from './describe-differences.ts';
 
 const record: Subscription = {
   id: 'a',
@@ -21,4 +22,34 @@ test('only the fields that differ are described, in the words of the table', () 
     { label: 'Ends', from: '31 Jan 2026', to: '2 Mar 2026' },
   ]);
   expect(describeDifferences(record, record)).toEqual([]);
+});
+
+test('two times of a day are told apart', () => {
+  const [difference] = describeDifferences(record, { ...record, expirationDate: '2026-01-31T08:00:00Z' });
+  expect(difference).toMatchObject({ from: '2026-01-31T00:00:00Z', to: '2026-01-31T08:00:00Z' });
+});
+
+test('another product is one line, and the same name of another product is its id', () => {
+  const product = { ...record.product, id: 'q' };
+  expect(describeDifferences(record, { ...record, product: { ...product, name: 'Asia' } })).toEqual([
+    { label: 'Product', from: 'Europe 5 GB', to: 'Asia' },
+  ]);
+  expect(describeDifferences(record, { ...record, product })).toEqual([{ label: 'Product id', from: 'p', to: 'q' }]);
+});
+
+test('every column of CSV but the id is compared, with the values of the service', () => {
+  const { status: _status, ...without } = record;
+  const other: Subscription = {
+    ...without,
+    activationDate: '2027-01-01T00:00:00Z',
+    expirationDate: '2027-01-31T00:00:00Z',
+    createdDate: '2027-01-01T00:00:00Z',
+    product: { id: 'q', name: 'Asia', period: 1, period_unit: 'MONTHS', plan_id: 'other' },
+    iccid: '8944500102198304827',
+    device_id: 'e',
+    auto_renew: 'false',
+  };
+  const found = rawDifferences(record, other);
+  expect(found.map(({ field }) => field).toSorted()).toEqual(recordColumns.filter((name) => name !== 'id').toSorted());
+  expect(found[0]).toEqual({ field: 'status', from: 'ACTIVE', to: '' });
 });

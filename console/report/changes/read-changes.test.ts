@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/client/error.ts';
 import type { ChangesPage } from '../../../src/client/index.ts';
 import { buildProblem } from '../../../src/contract/problem.ts';
-import { describeChanges } from './describe-changes.ts';
 import { VisitStore } from './last-visit.ts';
 import { markAsSeen, readRecentChanges } from './read-changes.ts';
 
@@ -96,8 +95,35 @@ describe('changes since the last visit', () => {
     const gone = new ApiError('RESYNC_REQUIRED', problem, response, { attempts: 1, correlationId: 'c' });
     const lost = await read({ t1: gone, now: page('t7') });
     expect(lost).toMatchObject({ isLost: true, changes: [] });
-    expect(describeChanges(lost).title).toMatch(/^The service no longer knows what changed since \d+ Nov 2026/);
+    expect(lost.since).toBe(now - 31 * minuteMs);
     expect((await read({ t7: page('t7') })).isLost).toBe(false);
+  });
+
+  test('they are described if the history is kept that long, and otherwise listed without their kinds', async () => {
+    await read({ now: page('t1') });
+    now += 31 * minuteMs;
+    const problem = buildProblem({ code: 'HISTORY_NOT_KEPT', messages: ['Cannot read'] }, 'c');
+    const notKept = new ApiError('HISTORY_NOT_KEPT', problem, new Response(null, { status: 410 }), {
+      attempts: 1,
+      correlationId: 'c',
+    });
+    const asked: unknown[] = [];
+    const feed = (described: ChangesPage | Error) => ({
+      async *changes(since?: string, { before }: { readonly before?: boolean } = {}) {
+        asked.push([since, before]);
+        if (before && described instanceof Error) throw described;
+        yield before && !(described instanceof Error) ? described : page('t3', ['plain']);
+      },
+    });
+    const ids = async (described: ChangesPage | Error) =>
+      (await readRecentChanges(feed(described), store, () => now, { isDescribed: true })).changes.map(({ id }) => id);
+    expect(await ids(page('t3', ['described']))).toEqual(['described']);
+    expect(await ids(notKept)).toEqual(['plain']);
+    expect(asked).toEqual([
+      ['t1', true],
+      ['t1', true],
+      ['t1', undefined],
+    ]);
   });
 
   test('any other error is shown, and nothing is forgotten', async () => {

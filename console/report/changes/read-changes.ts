@@ -1,13 +1,14 @@
 import { ApiError } from '../../../src/client/error.ts';
-import type { ChangesPage, SubscriptionChange } from '../../../src/client/index.ts';
+import type { ChangesPage } from '../../../src/client/index.ts';
 import { type VisitStore, type Visits, visitsAt, visitsFrom } from './last-visit.ts';
+import type { ListedChange } from './listed-changes.ts';
 
 /** Reads the feed of changes, as the client library does. */
 interface ChangeReader {
   changes(
     since?: string,
-    options?: { readonly size?: number; readonly signal?: AbortSignal },
-  ): AsyncGenerator<ChangesPage, void, undefined>;
+    options?: { readonly size?: number; readonly before?: boolean },
+  ): AsyncGenerator<ChangesPage<ListedChange>, void, undefined>;
 }
 
 /** What changed since the last visit. */
@@ -16,21 +17,24 @@ export interface RecentChanges {
   readonly since: number | undefined;
   /** The service no longer knows what changed since then. */
   readonly isLost: boolean;
-  /** Newest first, at most `changesMax`. */
-  readonly changes: readonly SubscriptionChange[];
+  /** Newest first, at most 1,000. */
+  readonly changes: readonly ListedChange[];
   /** There are more changes than these. */
   readonly hasMore: boolean;
 }
 
 /** The largest page that the feed has. */
-export const changesMax = 1000;
+const changesMax = 1000;
 
-/** Reads what changed since the last visit, and remembers how far it has read. */
+/**
+ * Reads what changed since the last visit, and remembers how far it has read. Described changes
+ * have their kinds and former records, if the service keeps a history that long.
+ */
 export async function readRecentChanges(
   reader: ChangeReader,
   store: VisitStore,
   now: () => number,
-  signal?: AbortSignal,
+  { isDescribed = false }: { readonly isDescribed?: boolean } = {},
 ): Promise<RecentChanges> {
   const stored = store.read();
   if (stored === undefined) {
@@ -40,7 +44,7 @@ export async function readRecentChanges(
   const visits = visitsAt(stored, now());
   const since = visits.last.at;
   try {
-    const page = await readPage(reader, visits.last.token, signal);
+    const page = await readVisit(reader, visits.last.token, isDescribed);
     const token = page.hasMore ? await newestToken(reader) : page.next;
     store.write({ ...visits, current: { token, at: now() } });
     return { since, isLost: false, changes: page.changes.toReversed(), hasMore: page.hasMore };
@@ -60,8 +64,22 @@ export async function markAsSeen(reader: ChangeReader, store: VisitStore, now: (
 
 const newestToken = async (reader: ChangeReader): Promise<string> => (await readPage(reader, 'now')).next;
 
-async function readPage(reader: ChangeReader, since: string, signal?: AbortSignal): Promise<ChangesPage> {
-  const { value } = await reader.changes(since, { size: changesMax, ...(signal && { signal }) }).next();
+async function readVisit(
+  reader: ChangeReader,
+  token: string,
+  isDescribed: boolean,
+): Promise<ChangesPage<ListedChange>> {
+  if (!isDescribed) return readPage(reader, token);
+  try {
+    return await readPage(reader, token, true);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT') return readPage(reader, token);
+    throw error;
+  }
+}
+
+async function readPage(reader: ChangeReader, since: string, before?: true): Promise<ChangesPage<ListedChange>> {
+  const { value } = await reader.changes(since, { size: changesMax, ...(before && { before }) }).next();
   if (value === undefined) throw new TypeError('Cannot read changes: the feed must have a page');
   return value;
 }

@@ -41,3 +41,18 @@ test('a longer period is read from the begin of the history, and says when that 
 test('without a history nothing is known', async () => {
   expect(await readPeriod(feedOf({}), begin)).toBeUndefined();
 });
+
+test('the changes of a kind are read on to the end of the period, but not for ever', async () => {
+  const asked: unknown[] = [];
+  const feed = (length: number) => ({
+    async *changes(_since: string, options: unknown) {
+      asked.push(options);
+      for (let page = 1; page <= length; page++)
+        yield { changes: page % 3 === 0 ? [removal(`r${page}`)] : [], next: `${page}`, hasMore: page < length };
+    },
+  });
+  const { changes, hasMore } = (await readPeriod(feed(7), begin, 'removed')) ?? {};
+  expect([changes?.map(({ id }) => id), hasMore]).toEqual([['r6', 'r3'], false]);
+  expect(asked).toEqual([{ before: true, kind: 'removed' }]);
+  expect(await readPeriod(feed(1_000), begin)).toMatchObject({ hasMore: true });
+});

@@ -1,12 +1,11 @@
 import { ApiError } from '../../../src/client/error.ts';
-import type { ChangesPage, DescribedChange } from '../../../src/client/index.ts';
-import { changesMax } from './read-changes.ts';
+import type { ChangeKind, ChangesPage, DescribedChange } from '../../../src/client/index.ts';
 
 /** Reads the feed of described changes, as the client library does. */
 interface PeriodReader {
   changes(
     since: string,
-    options: { readonly before: true; readonly size: number },
+    options: { readonly before: true; readonly kind?: ChangeKind | undefined },
   ): AsyncGenerator<ChangesPage<DescribedChange>, void, undefined>;
 }
 
@@ -19,22 +18,37 @@ export interface PeriodChanges {
   readonly hasMore: boolean;
 }
 
+/** The most changes that are read, and the most pages, which may be short for one kind. */
+const readMax = 5_000;
+const pagesMax = 50;
+
 /**
- * Reads what changed since an instant, or since the history begins if that is later. Resolves with
- * `undefined` if the service has no history.
+ * Reads what changed since an instant, or since the history begins if that is later; of all kinds
+ * or of one. Resolves with `undefined` if the service has no history.
  */
-export async function readPeriod(reader: PeriodReader, since: string): Promise<PeriodChanges | undefined> {
+export async function readPeriod(
+  reader: PeriodReader,
+  since: string,
+  kind?: ChangeKind,
+): Promise<PeriodChanges | undefined> {
   try {
-    return await readFirst(reader, since);
+    return await readAll(reader, since, kind);
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT')) throw error;
     const { history_begins_at: start } = error.problem;
-    return start === undefined ? undefined : { ...(await readFirst(reader, start)), knownSince: new Date(start) };
+    return start === undefined ? undefined : { ...(await readAll(reader, start, kind)), knownSince: new Date(start) };
   }
 }
 
-async function readFirst(reader: PeriodReader, since: string): Promise<PeriodChanges> {
-  const { value } = await reader.changes(since, { before: true, size: changesMax }).next();
-  if (value === undefined) throw new TypeError('Cannot read changes: the feed must have a page');
-  return { changes: value.changes.toReversed(), hasMore: value.hasMore };
+async function readAll(reader: PeriodReader, since: string, kind: ChangeKind | undefined): Promise<PeriodChanges> {
+  const changes: DescribedChange[] = [];
+  let pages = 0;
+  let hasMore = false;
+  for await (const page of reader.changes(since, { before: true, kind })) {
+    changes.push(...page.changes);
+    pages += 1;
+    hasMore = page.hasMore;
+    if (changes.length >= readMax || pages >= pagesMax) break;
+  }
+  return { changes: changes.reverse(), hasMore };
 }

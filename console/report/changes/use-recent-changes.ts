@@ -12,17 +12,21 @@ export interface RecentChangesState {
   readonly markAsSeen: () => Promise<void>;
 }
 
-const last = new LastValue<RecentChanges>(session);
+const last = { described: new LastValue<RecentChanges>(session), plain: new LastValue<RecentChanges>(session) };
 
-export function useRecentChanges(): RecentChangesState {
+/** Described changes have their kinds and what the records were. */
+export function useRecentChanges({ isDescribed }: { readonly isDescribed: boolean }): RecentChangesState {
   const store = useMemo(visitStore, []);
-  const loaded = useLoad(() => readRecentChanges(reports, store, Date.now), last);
+  const loaded = useLoad(
+    () => readRecentChanges(reports, store, Date.now, { isDescribed }),
+    last[isDescribed ? 'described' : 'plain'],
+  );
   const [seen, setSeen] = useState<RecentChanges>();
   return {
     load: seen === undefined ? loaded : { kind: 'ready', value: seen },
     markAsSeen: async () => {
-      const { last } = await markAsSeen(reports, store, Date.now);
-      setSeen({ since: last.at, isLost: false, changes: [], hasMore: false });
+      const visits = await markAsSeen(reports, store, Date.now);
+      setSeen({ since: visits.last.at, isLost: false, changes: [], hasMore: false });
     },
   };
 }

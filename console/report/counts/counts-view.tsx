@@ -177,7 +177,9 @@ function SaveButton({ by, summary }: { by: SummaryGroup; summary: SubscriptionSu
     <Button
       variant="quiet"
       icon={Download}
-      onClick={() => saveFile(fileName(tenant, new Date(), 'csv', by), 'text/csv', countsCsv(by, summary))}
+      onClick={() =>
+        saveFile(fileName(tenant, new Date(), 'csv', `subscriptions-by-${by}`), 'text/csv', countsCsv(by, summary))
+      }
     >
       {text.save}
     </Button>

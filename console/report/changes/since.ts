@@ -1,0 +1,30 @@
+import { startOfDay } from '../subscriptions/days.ts';
+
+const dayMs = 86_400_000;
+
+/** Days of the periods that are offered, by their name in the address. */
+export const periods: Readonly<Record<string, number>> = { '1d': 1, '7d': 7, '30d': 30 };
+
+/** The begin of the changes that are listed: the last visit, or an instant. */
+export type Since =
+  | { readonly kind: 'visit' }
+  | { readonly kind: 'days'; readonly days: number; readonly instant: string }
+  /** Midnight (UTC) of a day, `2026-11-01`. */
+  | { readonly kind: 'day'; readonly day: string; readonly instant: string };
+
+/** Reads `since` of the address; what is no period and no day until today is the last visit. */
+export function readSince(text: string, now: Date): Since {
+  const days = Object.hasOwn(periods, text) ? periods[text] : undefined;
+  if (days !== undefined) {
+    const begin = new Date(now.getTime() - days * dayMs).toISOString();
+    return { kind: 'days', days, instant: `${begin.slice(0, 19)}Z` };
+  }
+  return isPastDay(text, now) ? { kind: 'day', day: text, instant: startOfDay(text) } : { kind: 'visit' };
+}
+
+/** Whether a text is a day, `2026-11-01`, that has begun in UTC. */
+export function isPastDay(text: string, now: Date): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text > now.toISOString().slice(0, 10)) return false;
+  const begin = new Date(startOfDay(text));
+  return !Number.isNaN(begin.getTime()) && begin.toISOString().startsWith(text);
+}
