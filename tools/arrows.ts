@@ -235,6 +235,11 @@ export const folders: readonly Folder[] = [
     imports: ['src/contract', 'hucre/xlsx'],
   },
   {
+    path: 'src/mcp',
+    contents: 'the tools of `subreport mcp` for AI assistants, a reader of any service; loaded by that command alone',
+    imports: ['src/contract', 'src/client/index.ts', '@modelcontextprotocol/**', 'node'],
+  },
+  {
     path: 'src/cli',
     contents: 'command line: commands, settings, wiring; the only folder that builds things and reads the environment',
   },
@@ -245,6 +250,7 @@ export const folders: readonly Folder[] = [
       'src/contract',
       'src/client/index.ts',
       'src/workbook',
+      'src/mcp/serve-mcp.ts',
       'src/cli/error.ts',
       'src/cli/output.ts',
       'src/cli/package-version.ts',

@@ -21,6 +21,7 @@ const readerCommands: Commands = {
   export: async () => (await import('./reader/export-command.ts')).addExportCommand,
   summary: async () => (await import('./reader/summary-command.ts')).addSummaryCommand,
   changes: async () => (await import('./reader/changes-command.ts')).addChangesCommand,
+  mcp: async () => (await import('./reader/mcp-command.ts')).addMcpCommand,
   token: async () => (await import('./reader/token-command.ts')).addTokenCommand,
   completion: async () => (await import('./completion-command.ts')).addCompletionCommand,
 };

@@ -1381,4 +1381,21 @@ export const mutants: readonly Mutant[] = [
     test: 'versions are swept after the retention, and those of a discarded history at once',
     on: ['sqlite'],
   },
+  // Assistants
+  {
+    id: 'assistant-asks-for-email',
+    breaks: 'An assistant can filter by an email address, which then is in its conversation.',
+    search: 'const { email: _email, format: _format, all: _all',
+    replace: 'const { format: _format, all: _all',
+    file: 'mcp.test.ts',
+    test: 'never gets an email address, and cannot filter by one',
+  },
+  {
+    id: 'assistant-skips-records',
+    breaks: 'The records that did not fit into an answer are in no answer.',
+    search: 'records.length < rows.length ? here : next',
+    replace: 'records.length > rows.length ? here : next',
+    file: 'mcp.test.ts',
+    test: 'gets answers of at most 32 KiB, and loses no record by that',
+  },
 ];

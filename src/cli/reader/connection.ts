@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import { createClient, type StoredTokens, type SubreportClient, type ValueStore } from '../../client/index.ts';
+import {
+  createClient,
+  type RequestOptions,
+  type StoredTokens,
+  type SubreportClient,
+  type ValueStore,
+} from '../../client/index.ts';
 import { apiPath, serviceUrlOf } from '../../contract/report.ts';
 import { UsageError } from '../error.ts';
 import { packageVersion } from '../package-version.ts';
@@ -14,6 +20,8 @@ export interface ProfileOption {
 export const addProfileOption = (command: Command): Command =>
   command.option('--profile <name>', 'the profile to use (default: SUBREPORT_PROFILE, or "default")');
 
+type Hooks = Pick<RequestOptions, 'onResponse'>;
+
 interface Connection {
   /** Name of the profile; `undefined` if environment variables replace it. */
   readonly name: string | undefined;
@@ -25,14 +33,14 @@ interface Connection {
  * Opens the profile of a command: that of `--profile`, otherwise the environment variables,
  * otherwise the default one. Throws `UsageError` or `CommandError` if it is incomplete.
  */
-export function connect({ profile: given }: ProfileOption): Connection {
+export function connect({ profile: given }: ProfileOption, hooks: Hooks = {}): Connection {
   const fromVariables = given === undefined ? profileOfVariables() : undefined;
   if (fromVariables !== undefined) {
-    return { name: undefined, profile: fromVariables, client: openClient(fromVariables) };
+    return { name: undefined, profile: fromVariables, client: openClient(fromVariables, undefined, hooks) };
   }
   const name = profileName(given);
   const profile = readProfile(name);
-  return { name, profile, client: openClient(profile, cachedTokens(name)) };
+  return { name, profile, client: openClient(profile, cachedTokens(name), hooks) };
 }
 
 export const profileName = (given: string | undefined): string =>
@@ -56,10 +64,15 @@ function profileOfVariables(): Profile | undefined {
 }
 
 /** Opens a client. Throws `UsageError` if its URLs are invalid or not safe for secrets. */
-export function openClient(profile: Profile, tokenStore?: ValueStore<StoredTokens>): SubreportClient {
+export function openClient(
+  profile: Profile,
+  tokenStore?: ValueStore<StoredTokens>,
+  hooks: Hooks = {},
+): SubreportClient {
   const { base_url: baseUrl, token_url: tokenUrl, allow_http: allowHttp } = profile;
   try {
     return createClient({
+      ...hooks,
       url: baseUrl,
       ...(tokenUrl !== undefined && { tokenUrl }),
       clientId: profile.client_id,
