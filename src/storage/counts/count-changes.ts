@@ -3,6 +3,7 @@ import type { LoadCounts, Row } from '../store.ts';
 import { type CountWork, compareSeriesKeys, SpanEdit } from './count-work.ts';
 import { reshapeSpans } from './reshape-spans.ts';
 import {
+  addRows,
   beginLeafIfFull,
   type CountedRow,
   countAt,
@@ -11,13 +12,18 @@ import {
   dateOfSeries,
   emptyTree,
   placesOfRow,
+  productOfSeries,
+  type RowSum,
   type SeriesKey,
   type Span,
+  type SpanDraft,
   type SpanTree,
   spanColumns,
+  spanHolding,
   toCountedRow,
   toSpan,
   treesOf,
+  wholeSeries,
 } from './span.ts';
 
 /** Above this many changed rows, all rows are recounted: that needs no memory for each change. */
@@ -50,21 +56,19 @@ export function toRowChange(row: Row | Readonly<Record<string, unknown>>): RowCh
  * without reading any row
  */
 export function* countChanges(changes: readonly RowChange[], storedLast: OrderKey = endOrderKey): CountWork {
-  const moves = changes.flatMap(movesOf).sort(compareSeriesKeys);
-  if (moves.length === 0) return;
+  const moves = movesBySeries(changes);
+  if (moves.size === 0) return;
   // most changes subtract a row and add it again at the same key
-  const keys = moves.filter((move, index) => index === 0 || compareSeriesKeys(move, moves[index - 1] ?? move) !== 0);
+  const keys = [...moves.values()].flatMap((own) =>
+    own.filter((move, index) => index === 0 || compareSeriesKeys(move, own[index - 1] ?? move) !== 0),
+  );
   const [located = []] = yield [{ kind: 'locate', keys }];
   const trees = treesOf(located.map(toSpan));
   const edit = new SpanEdit();
-  const counted = new Set<Span>();
-  for (const { series, orderKey, keys, by } of moves) {
-    const tree = treeFor(trees, series);
-    if (dateOfSeries(series) === 'created_date' && compareOrderKeys(orderKey, storedLast) > 0)
-      beginLeafIfFull(tree, orderKey);
-    for (const span of countAt(tree, orderKey, keys, by)) counted.add(span);
+  for (const [series, own] of moves) {
+    const newAfter = dateOfSeries(series) === 'created_date' ? storedLast : endOrderKey;
+    for (const span of countMoves(treeFor(trees, series), own, newAfter)) edit.put(span);
   }
-  for (const span of counted) edit.put(span);
   yield* reshapeSpans(edit, trees);
   yield [edit.toRequest()];
 }
@@ -81,8 +85,9 @@ export function* recount(): CountWork {
   for (const { n, ...values } of counted) {
     const row = toCountedRow(values);
     for (const { series } of placesOfRow(row)) {
-      for (const span of countAt(treeFor(trees, series), firstOrderKey, countKeys(series, row), Number(n)))
-        edit.put(span);
+      const sum: RowSum = { n: 0, counts: {} };
+      addRows(sum, countKeys(series, row), Number(n));
+      for (const span of countAt(treeFor(trees, series), firstOrderKey, sum)) edit.put(span);
     }
   }
   // each tree is one leaf with all its rows until here
@@ -107,11 +112,40 @@ interface Move extends SeriesKey {
   readonly by: 1 | -1;
 }
 
+/** The moves of each tree in the order of its keys, sorted by series as `locate` demands. */
+function movesBySeries(changes: readonly RowChange[]): ReadonlyMap<string, readonly Move[]> {
+  const bySeries = Map.groupBy(changes.flatMap(movesOf), ({ series }) => series);
+  for (const moves of bySeries.values()) moves.sort((a, b) => compareOrderKeys(a.orderKey, b.orderKey));
+  return new Map([...bySeries].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * Adds the sorted moves of a tree up by leaf, and counts each sum once on every level, which takes
+ * two thirds of the time of counting row by row. Rows after `newAfter` begin new leaves. Returns
+ * the changed spans.
+ */
+function countMoves(tree: SpanTree, moves: readonly Move[], newAfter: OrderKey): ReadonlySet<Span> {
+  const sums = new Map<SpanDraft, RowSum>();
+  const { leaves } = tree;
+  let index = 0;
+  for (const { orderKey, keys, by } of moves) {
+    if (compareOrderKeys(orderKey, newAfter) > 0) beginLeafIfFull(tree, orderKey, sums);
+    for (let next = leaves[index + 1]; next !== undefined && compareOrderKeys(next.from, orderKey) <= 0; )
+      next = leaves[++index + 1];
+    const leaf = leaves[index] ?? spanHolding(leaves, orderKey);
+    const sum = sums.get(leaf) ?? { n: 0, counts: {} };
+    addRows(sum, keys, by);
+    sums.set(leaf, sum);
+  }
+  return new Set([...sums].flatMap(([{ from }, sum]) => countAt(tree, from, sum)));
+}
+
 /**
  * Where a change subtracts a row and where it adds one; nothing for a tree whose counts stay.
  */
 function movesOf({ before, after }: RowChange): Move[] {
   const [subtracted, added] = [movesOfRow(before, -1), movesOfRow(after, 1)];
+  if (subtracted.length === 0) return added;
   const isSame = (index: number): boolean => {
     const [old, now] = [subtracted[index], added[index]];
     if (old === undefined || now === undefined) return false;
@@ -122,7 +156,11 @@ function movesOf({ before, after }: RowChange): Move[] {
 
 function movesOfRow(row: CountedRow | undefined, by: 1 | -1): Move[] {
   if (row === undefined) return [];
-  return placesOfRow(row).map((place) => ({ ...place, keys: countKeys(place.series, row), by }));
+  const keys = countKeys(wholeSeries, row);
+  return placesOfRow(row).map(({ series, orderKey }) => {
+    const isOfProduct = productOfSeries(series) !== undefined;
+    return { series, orderKey, keys: isOfProduct ? countKeys(series, row) : keys, by };
+  });
 }
 
 function treeFor(trees: Map<string, SpanTree>, series: string): SpanTree {

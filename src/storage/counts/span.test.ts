@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { firstOrderKey } from '../order-key.ts';
 import {
+  addRows,
   countAt,
   countKeys,
   emptyTree,
   lowerBound,
+  type RowSum,
   type Span,
   type SpanLevel,
   spanHolding,
@@ -53,6 +55,12 @@ test('trees have the spans of each series by level, sorted by key', () => {
   expect(trees.get('product=a')?.leaves).toMatchObject([{ n: 2, before: 2 }]);
 });
 
+function sumOf(keys: readonly string[], by: number): RowSum {
+  const sum: RowSum = { n: 0, counts: {} };
+  addRows(sum, keys, by);
+  return sum;
+}
+
 describe('counting a row', () => {
   test('changes the leaf, the group and the root that hold its key, and no other span', () => {
     const trees = treesOf([
@@ -62,7 +70,7 @@ describe('counting a row', () => {
       spanOf(spanLevel.root, 0, 5),
     ]);
     const tree = trees.get('all') ?? emptyTree('all');
-    const changed = countAt(tree, { date: 12, id: 'a' }, ['ACTIVE', 'ACTIVE+', '+'], 1);
+    const changed = countAt(tree, { date: 12, id: 'a' }, sumOf(['ACTIVE', 'ACTIVE+', '+'], 1));
     expect(changed).toEqual([tree.leaves[1], tree.groups[0], tree.roots[0]]);
     expect(changed).toMatchObject([
       { n: 4, counts: { ACTIVE: 1, 'ACTIVE+': 1, '+': 1 }, before: 3 },
@@ -74,13 +82,13 @@ describe('counting a row', () => {
 
   test('without a status has a key of its own', () => {
     const tree = emptyTree('all');
-    countAt(tree, firstOrderKey, countKeys('all', { status: null, autoRenew: 'false', planId: 'p' }), 1);
+    countAt(tree, firstOrderKey, sumOf(countKeys('all', { status: null, autoRenew: 'false', planId: 'p' }), 1));
     expect(tree.roots).toMatchObject([{ n: 1, counts: { none: 1 } }]);
   });
 
   test('drops a status whose last row is gone', () => {
     const tree = emptyTree('all');
-    for (const by of [1, -1]) countAt(tree, firstOrderKey, ['ACTIVE'], by);
+    for (const by of [1, -1]) countAt(tree, firstOrderKey, sumOf(['ACTIVE'], by));
     expect(tree.leaves[0]).toMatchObject({ n: 0, counts: {} });
     expect(tree.leaves[0]?.counts).not.toHaveProperty('ACTIVE');
   });

@@ -234,21 +234,34 @@ export function spanHolding<T extends Span>(spans: readonly T[], key: OrderKey):
   return found;
 }
 
-/** Begins a leaf at a key after all rows of the tree, unless its last leaf has room. */
-export function beginLeafIfFull({ leaves }: SpanTree, from: OrderKey): void {
+/**
+ * Begins a leaf at a key after all rows of the tree, unless its last leaf has room beside the rows
+ * that `sums` adds to it.
+ */
+export function beginLeafIfFull({ leaves }: SpanTree, from: OrderKey, sums: ReadonlyMap<SpanDraft, RowSum>): void {
   const last = leaves.at(-1);
-  if (last === undefined || last.n < leafRowsAimed) return;
+  if (last === undefined || last.n + (sums.get(last)?.n ?? 0) < leafRowsAimed) return;
   leaves.push(draftOf({ series: last.series, level: spanLevel.leaf, from, n: 0, counts: {} }));
 }
 
-/**
- * Adds `by` rows with the same `countKeys` at a key, on every level. Returns the changed spans.
- */
-export function countAt(tree: SpanTree, at: OrderKey, keys: readonly string[], by: number): readonly SpanDraft[] {
+/** Rows to add to spans, or to subtract: the sum of them all, and by `countKeys`. */
+export interface RowSum {
+  n: number;
+  readonly counts: Record<string, number>;
+}
+
+/** Adds `by` rows with the same `countKeys` to a sum. */
+export function addRows(sum: RowSum, keys: readonly string[], by: number): void {
+  sum.n += by;
+  for (const key of keys) addCount(sum.counts, key, by);
+}
+
+/** Adds rows at a key, on every level. Returns the changed spans. */
+export function countAt(tree: SpanTree, at: OrderKey, { n, counts }: RowSum): readonly SpanDraft[] {
   const path = [spanHolding(tree.leaves, at), spanHolding(tree.groups, at), spanHolding(tree.roots, at)];
   for (const draft of path) {
-    draft.n += by;
-    for (const key of keys) addCount(draft.counts, key, by);
+    draft.n += n;
+    for (const key in counts) addCount(draft.counts, key, counts[key] ?? 0);
   }
   return path;
 }
