@@ -32,8 +32,25 @@ describe('synthetic rows', () => {
     expect(share((row) => row.status === undefined)).toBeLessThan(0.06);
   });
 
-  test('have products of 30, 15 and 7 days', () => {
-    expect(new Set(rows.map(({ product }) => product.period))).toEqual(new Set([30, 15, 7]));
+  test('have products of 7 days to a year, so that some end in each of the next twelve months', () => {
+    expect(new Set(rows.map(({ product }) => product.period))).toEqual(new Set([365, 90, 30, 15, 7]));
+    for (let month = 0; month < 12; month += 1) {
+      const from = until + month * 30 * day;
+      const ends = ({ expirationDate }: (typeof rows)[number]) =>
+        secondsOf(expirationDate) > from && secondsOf(expirationDate) <= from + 30 * day;
+      expect([month, share(ends) > 0]).toEqual([month, true]);
+    }
+  });
+
+  test('become more over the years, and fewer in some months', () => {
+    const monthly = Array.from({ length: 24 }, (_, month) => {
+      const age = (row: (typeof rows)[number]) => (until - secondsOf(row.createdDate)) / (30 * day);
+      return rows.filter((row) => Math.floor(age(row)) === month).length;
+    });
+    const sum = (months: readonly number[]) => months.reduce((total, count) => total + count, 0);
+    expect(sum(monthly.slice(0, 12))).toBeGreaterThan(1.3 * sum(monthly.slice(12)));
+    const [most = 0, dip = 0] = [Math.max(...monthly.slice(0, 6)), Math.min(...monthly.slice(0, 6))];
+    expect(dip).toBeLessThan(0.7 * most);
   });
 
   test('include some that expire next week, several on one SIM, and padded ids', () => {

@@ -21,22 +21,29 @@ const day = 86_400;
 const historySeconds = 3 * 365 * day;
 
 const regions = ['Europe', 'Global', 'North America', 'Asia Pacific', 'Middle East', 'Germany', 'Japan', 'Fleet'];
-const periods = [30, 30, 30, 15, 7];
+/** The plans of each region. */
+const plans = [
+  { period: 365, gigabytes: 12 },
+  { period: 30, gigabytes: 5 },
+  { period: 90, gigabytes: 20 },
+  { period: 15, gigabytes: 3 },
+  { period: 7, gigabytes: 1 },
+];
+/** Seconds from one month with few new subscriptions to the next, and how far it dips. */
+const season = { seconds: 167 * day, depth: 0.3 };
 
 /**
- * Generates realistic subscriptions over three years up to `until`: mostly 30-day products, some
- * 15- and 7-day ones, several subscriptions on one SIM, renewing ones that expire within the next
- * weeks, used-up and expired ones, a few created just now, and the flaws of real data: one in
- * thirty has no status, and an activation may be some seconds before the creation.
+ * Generates realistic subscriptions over three years up to `until`: products of 7 days to a year,
+ * several subscriptions on one SIM, renewing ones that expire within the next weeks, used-up and
+ * expired ones, a few created just now, months with fewer new ones, and the flaws of real data: one
+ * in thirty has no status, and an activation may be some seconds before the creation.
  */
 export function* syntheticRows({ count, seed, until }: SyntheticOptions): Generator<SyntheticRow> {
   const random = mulberry32(seed);
   const products = makeProducts();
   const simCount = Math.max(1, Math.ceil(count / 3));
   for (let index = 0; index < count; index += 1) {
-    // the number of new subscriptions grows over time
-    const age = historySeconds * (1 - Math.sqrt((index + random()) / count));
-    const created = Math.floor(until - age);
+    const created = Math.floor(until - ageOf((index + random()) / count));
     const sim = Math.floor(random() * simCount);
     const product = pick(products, random);
     const renews = random() < 0.4;
@@ -60,19 +67,26 @@ export function* syntheticRows({ count, seed, until }: SyntheticOptions): Genera
   }
 }
 
-/** The products of the operator: one for each region and period. */
+/**
+ * The age, in seconds, of the subscription at a share of all, from the oldest to the newest. The
+ * number of new subscriptions grows over time, in waves.
+ */
+function ageOf(share: number): number {
+  const age = historySeconds * (1 - Math.sqrt(share));
+  const wave = season.seconds / (2 * Math.PI);
+  return age + season.depth * wave * Math.sin(age / wave);
+}
+
+/** The products of the operator: one for each region and plan. */
 function makeProducts(): readonly Product[] {
   return regions.flatMap((region, regionIndex) =>
-    periods.map((period, index) => {
-      const gigabytes = [1, 5, 20, 3, 1][index];
-      return {
-        id: base64url(`product-${regionIndex}-${index}`),
-        name: `${region} ${gigabytes} GB, ${period} days`,
-        period,
-        period_unit: 'DAYS',
-        plan_id: base64url(`plan-${regionIndex}`),
-      };
-    }),
+    plans.map(({ period, gigabytes }, index) => ({
+      id: base64url(`product-${regionIndex}-${index}`),
+      name: `${region} ${gigabytes} GB, ${period} days`,
+      period,
+      period_unit: 'DAYS',
+      plan_id: base64url(`plan-${regionIndex}`),
+    })),
   );
 }
 

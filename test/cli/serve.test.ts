@@ -99,7 +99,7 @@ describe('serve --demo', () => {
     const nextWeek = new Date(Date.now() + 7 * 86_400_000).toISOString();
     expect(records.some(({ expirationDate: end }) => end > now && end < nextWeek)).toBe(true);
     expect(records.some(({ status }) => status === undefined)).toBe(true);
-    expect(new Set(records.map(({ product }) => product.period))).toEqual(new Set([30, 15, 7]));
+    expect(new Set(records.map(({ product }) => product.period))).toEqual(new Set([365, 90, 30, 15, 7]));
     expect([modeOf(), modeOf('subreport.db'), modeOf('subreport.db-wal'), modeOf('demo-client.json')]).toEqual([
       ...['700', '600', '600', '600'],
     ]);

@@ -581,6 +581,14 @@ export const mutants: readonly Mutant[] = [
     test: 'with several rows of one id loads the last',
     on: ['sqlite'],
   },
+  {
+    id: 'demo-without-long-plans',
+    breaks: 'No synthetic subscription ends later than in a month.',
+    search: '{ period: 365, gigabytes: 12 }',
+    replace: '{ period: 30, gigabytes: 12 }',
+    file: 'synthetic-rows.test.ts',
+    test: 'have products of 7 days to a year, so that some end in each of the next twelve months',
+  },
   // Exports and limits
   {
     id: 'export-summary-missing',

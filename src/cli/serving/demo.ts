@@ -19,7 +19,8 @@ const demoRows = { count: 2_000, seed: 2026 };
 export async function prepareDemo(config: Config, store: Store): Promise<DemoClient> {
   const tenant = await prepareTenant(store);
   const credentials =
-    (await findDemoClient(config, store, tenant)) ?? (await createClient(store, nowSeconds(), { tenant }));
+    (await findDemoClient(config, store, tenant)) ??
+    (await createClient(store, nowSeconds(), { tenant, name: 'Demo reports' }));
   const { publicUrl } = config;
   return {
     base_url: `${publicUrl}${apiPath}`,
