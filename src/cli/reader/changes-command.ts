@@ -9,7 +9,7 @@ import { addParameterOptions, readParameters, readSeconds } from './filter-optio
 import { readFileIfAny, replaceFile } from './profile.ts';
 import { runReader } from './reader-action.ts';
 import { addOutputOptions, type OutputOptions, openScreen, writeRecords } from './record-writer.ts';
-import { changeLayout } from './subscription-layout.ts';
+import { changeLayout, describedLayout } from './subscription-layout.ts';
 
 const { since, size, kind } = changeParameters(defaultPageLimits);
 const parameters = { since, kind, size: { ...size, description: 'maximum number of changes per request' } };
@@ -54,7 +54,7 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
   const { client } = connect(options);
   const store = options.state === undefined ? undefined : tokenFile(options.state);
   const since = (await store?.load()) ?? given;
-  const writer = writeRecords(screen, changeLayout(screen.color));
+  const writer = writeRecords(screen, options.before === true ? describedLayout() : changeLayout(screen.color));
   const sizeOption = size === undefined ? {} : { size: Number(size) };
   const kinds = kind === undefined ? {} : { kind: kind.split(',') as ChangeKind[] };
   let [next, count] = [since, 0];

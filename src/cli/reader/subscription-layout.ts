@@ -32,6 +32,36 @@ export function changeLayout(color: boolean): RowLayout<SubscriptionChange> {
   };
 }
 
+/** Changes of `--before`: when each was committed, and the fields that differ. */
+export const describedLayout = (): RowLayout<SubscriptionChange | DescribedChange> => ({
+  columns: [
+    { header: 'CHANGE', cell: kindOf },
+    { header: 'COMMITTED', cell: (change) => detailsOf(change).committed_at ?? '-', drop: 1 },
+    { header: 'ID', cell: ({ id }) => id },
+    { header: 'DIFFERENCES', cell: differencesIn, least: 20 },
+  ],
+  csvHeader: ['kind', 'committed_at', 'import_id', ...recordColumns, ...recordColumns.map((name) => `before.${name}`)],
+  csvCells: (change) => {
+    const { committed_at: at, import_id: importId, before } = detailsOf(change);
+    const now = isRemoved(change) ? noCells : cellsOf(change);
+    return [kindOf(change), at, importId, change.id, ...now.slice(1), ...(before ? cellsOf(before) : noCells)];
+  },
+});
+
+const noCells: readonly undefined[] = recordColumns.map(() => undefined);
+
+const detailsOf = (change: SubscriptionChange | DescribedChange): Partial<DescribedChange> =>
+  'kind' in change ? change : {};
+
+/** `status: ACTIVE → DEPLETED`, for each field of a changed record that differs. */
+function differencesIn(change: SubscriptionChange | DescribedChange): string {
+  const { before } = detailsOf(change);
+  if (before === undefined || isRemoved(change)) return '';
+  const [old, now] = [before, change].map(cellsOf);
+  const texts = recordColumns.map((name, index) => `${name}: ${old?.[index] ?? '-'} → ${now?.[index] ?? '-'}`);
+  return texts.filter((_, index) => old?.[index] !== now?.[index]).join(', ');
+}
+
 /** Without `--before`, the feed does not say whether a record was added or changed. */
 const kindOf = (change: SubscriptionChange | DescribedChange): string =>
   'kind' in change ? change.kind : isRemoved(change) ? 'removed' : 'changed';

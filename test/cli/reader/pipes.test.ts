@@ -443,6 +443,40 @@ describe('changes', () => {
     ]);
   });
 
+  test('--before shows what differs in a table, and the whole former record as CSV', async () => {
+    const [, since = ''] = /--since (\S+)/.exec((await run('changes', '--since', 'now')).stderr) ?? [];
+    const tenant = await service.createTenant('acme');
+    const { record: _record, ...columns } = rows[1] ?? subscriptionRow({ id: 'id_01' });
+    const changed = subscriptionRow({ ...columns, status: 'DEPLETED', productId: 'product-2' });
+    await service.store.loadSubscriptions(tenant, [changed]);
+    await service.store.deleteSubscriptions(tenant, ['id_02']);
+    await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'id_added' })]);
+    const { stdout } = await run('changes', '--since', since, '--before', '-o', 'table');
+    const at = '\\d{4}-\\d{2}-\\d{2}T\\S{9}';
+    expect(linesOf(stdout)).toEqual([
+      expect.stringMatching(/^CHANGE +COMMITTED +ID +DIFFERENCES$/),
+      expect.stringMatching(
+        new RegExp(`^changed +${at} +id_01 +status: ACTIVE → DEPLETED, product.id: product-1 → product-2$`),
+      ),
+      expect.stringMatching(new RegExp(`^removed +${at} +id_02$`)),
+      expect.stringMatching(new RegExp(`^added +${at} +id_added$`)),
+    ]);
+    const csv = linesOf((await run('changes', '--since', since, '--before', '-o', 'csv')).stdout);
+    const [header = [], first = []] = csv.map((line) => line.split(','));
+    const cell = (name: string) => first[header.indexOf(name)];
+    expect([cell('kind'), cell('id'), cell('status'), cell('before.id'), cell('before.status')]).toEqual([
+      'changed',
+      'id_01',
+      'DEPLETED',
+      'id_01',
+      'ACTIVE',
+    ]);
+    const history = linesOf((await run('show', 'id_01', '--history', '-o', 'csv')).stdout);
+    expect(history.slice(1).map((line) => line.split(',')[3])).toEqual(['DEPLETED', 'ACTIVE']);
+    await service.store.loadSubscriptions(tenant, rows);
+    await service.store.deleteSubscriptions(tenant, ['id_added']);
+  });
+
   test('an invalid change token exits with 2', async () => {
     expect(await run('changes', '--since', 'nonsense')).toMatchObject({ code: 2, stdout: '' });
   });
