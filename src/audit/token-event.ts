@@ -1,4 +1,4 @@
-import { type TokenErrorCode, tokenErrorTable } from '../contract/error-code.ts';
+import { type TokenErrorCode, tokenErrorStatuses } from '../contract/error-code.ts';
 import { operations } from '../contract/operations.ts';
 import type { AuditAction, AuditEvent } from './audit-event.ts';
 
@@ -54,4 +54,4 @@ export function tokenEvent(
 }
 
 const isOurFault = (error: TokenErrorCode | undefined): boolean =>
-  error !== undefined && tokenErrorTable[error].status >= 500;
+  error !== undefined && tokenErrorStatuses[error] >= 500;

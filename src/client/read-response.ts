@@ -1,4 +1,4 @@
-import { type ErrorCode, errorStatuses, type TokenErrorCode, tokenErrorTable } from '../contract/error-code.ts';
+import { errorStatuses, tokenErrorStatuses } from '../contract/error-code.ts';
 import { ApiError, type ErrorContext, type Problem, ResponseError, TokenRequestError } from './error.ts';
 
 /** Most bytes of a response: 10,000 records, the largest page that an operator can allow. */
@@ -48,11 +48,9 @@ export type ReadRejection = (response: Response, context: ErrorContext, hint?: s
 /** The error of the API: a problem document (RFC 9457) of the error table. */
 export const readProblem: ReadRejection = async (response, context, hint = '') => {
   const problem: Partial<Problem> = (await readShortJson(response, context)) ?? {};
-  const code = problem.type as ErrorCode | undefined;
-  if (code === undefined || !Object.hasOwn(errorStatuses, code))
-    return unknownError(response, 'a problem document (RFC 9457)', context, hint);
-  const { correlation_id: correlationId = context.correlationId } = problem;
-  return new ApiError(code, problem as Problem, response, { ...context, correlationId }, hint);
+  const { type, correlation_id: correlationId = context.correlationId } = problem;
+  if (!isIn(errorStatuses, type)) return unknownError(response, 'a problem document (RFC 9457)', context, hint);
+  return new ApiError(type, problem as Problem, response, { ...context, correlationId }, hint);
 };
 
 /** The error of the token endpoint (RFC 6749 §5.2), without the secrets that were sent to it. */
@@ -61,13 +59,15 @@ export async function readTokenError(
   context: ErrorContext,
   secrets: readonly string[],
 ): Promise<Error> {
-  const body: { error?: TokenErrorCode; error_description?: string } = (await readShortJson(response, context)) ?? {};
-  if (body.error === undefined || !Object.hasOwn(tokenErrorTable, body.error))
-    return unknownError(response, 'an error of RFC 6749 section 5.2', context);
-  const text = String(body.error_description ?? body.error);
-  const masked = secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text);
-  return new TokenRequestError(body.error, masked, response, context);
+  const body: { error?: string; error_description?: string } = (await readShortJson(response, context)) ?? {};
+  const { error, error_description: text = error } = body;
+  if (!isIn(tokenErrorStatuses, error)) return unknownError(response, 'an error of RFC 6749 section 5.2', context);
+  const masked = secrets.reduce((left, secret) => left.replaceAll(secret, '***'), String(text));
+  return new TokenRequestError(error, masked, response, context);
 }
+
+const isIn = <Table extends object>(table: Table, code: unknown): code is keyof Table =>
+  Object.hasOwn(table, String(code));
 
 function unknownError(response: Response, expected: string, context: ErrorContext, hint = ''): ResponseError {
   const message = `Cannot read the response of ${new URL(response.url).origin}: it must be ${expected}: its status was ${response.status}${hint}`;

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { tokenErrorTable } from '../contract/error-code.ts';
+import { tokenErrorStatuses } from '../contract/error-code.ts';
 
 /** A response, as the access log describes it. */
 interface MeasuredResponse {
@@ -60,7 +60,7 @@ function addResponseMetrics(registry: Registry) {
     labelNames: ['operation', 'outcome'],
     registers,
   });
-  for (const outcome of ['accepted', ...Object.keys(tokenErrorTable)])
+  for (const outcome of ['accepted', ...Object.keys(tokenErrorStatuses)])
     outcomes.inc({ operation: 'issueToken', outcome }, 0);
   return (listener: 'public' | 'management', { names, nameOf }: MeasuredOperations): MeasureResponse => {
     for (const operation of names) duration.zero({ listener, operation, status_class: '5xx' });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ApiError, createClient, SubreportError } from '../../src/client/index.ts';
-import { errorStatuses, tokenErrorTable } from '../../src/contract/error-code.ts';
+import { errorStatuses, tokenErrorStatuses } from '../../src/contract/error-code.ts';
 import { hasTools } from '../support/has-tools.ts';
 import { type ClientService, optionsOf, startClientService } from './client-service.ts';
 import { type Fault, type FaultyProxy, type ProxiedRequest, startFaultyProxy } from './faulty-proxy.ts';
@@ -321,6 +321,6 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     const codesIn = (name: string) =>
       new RegExp(`^${name} = frozenset\\(\\s+"""(.*?)"""`, 'ms').exec(source('errors'))?.[1]?.trim().split(/\s+/);
     expect(codesIn('ERROR_CODES')).toEqual(Object.keys(errorStatuses));
-    expect(codesIn('TOKEN_ERROR_CODES')).toEqual(Object.keys(tokenErrorTable));
+    expect(codesIn('TOKEN_ERROR_CODES')).toEqual(Object.keys(tokenErrorStatuses));
   });
 });

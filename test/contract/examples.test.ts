@@ -4,7 +4,7 @@ import { Check } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 import { changesPage } from '../../src/contract/change.ts';
 import { errorTable } from '../../src/contract/error.ts';
-import { tokenErrorTable } from '../../src/contract/error-code.ts';
+import { tokenErrorStatuses } from '../../src/contract/error-code.ts';
 import { LoadSummary } from '../../src/contract/load.ts';
 import { IntrospectionResponse, TokenErrorBody, TokenResponse } from '../../src/contract/oauth/token.ts';
 import { Problem } from '../../src/contract/problem.ts';
@@ -47,7 +47,7 @@ const schemas: Readonly<Record<string, TSchema>> = {
   introspection: IntrospectionResponse,
   load: LoadSummary,
   ...Object.fromEntries(Object.keys(errorTable).map((code) => [code, Problem])),
-  ...Object.fromEntries(Object.keys(tokenErrorTable).map((code) => [code, TokenErrorBody])),
+  ...Object.fromEntries(Object.keys(tokenErrorStatuses).map((code) => [code, TokenErrorBody])),
 };
 
 describe('the examples of the OpenAPI documents', () => {

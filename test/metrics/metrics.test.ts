@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tokenErrorTable } from '../../src/contract/error-code.ts';
+import { tokenErrorStatuses } from '../../src/contract/error-code.ts';
 import { consoleOperations } from '../../src/contract/oauth/console-session.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { operatorOperations } from '../../src/contract/operator/operations.ts';
@@ -99,7 +99,7 @@ describe('GET /metrics', () => {
         Object.keys({ ...operatorOperations, ...consoleOperations }).length +
         2 * ['page', 'unknown'].length,
     );
-    for (const outcome of ['accepted', ...Object.keys(tokenErrorTable)])
+    for (const outcome of ['accepted', ...Object.keys(tokenErrorStatuses)])
       expect(seriesValue(text, `subreport_token_requests_total{operation="issueToken",outcome="${outcome}"}`)).toBe(0);
     for (const [name, values] of [
       ['subreport_requests_refused_total', ['reason="overload"', 'reason="rate_limit"']],

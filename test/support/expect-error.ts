@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { errorTable } from '../../src/contract/error.ts';
-import { type ErrorCode, type TokenErrorCode, tokenErrorTable } from '../../src/contract/error-code.ts';
+import { type ErrorCode, type TokenErrorCode, tokenErrorStatuses } from '../../src/contract/error-code.ts';
 import type { TokenErrorBody } from '../../src/contract/oauth/token.ts';
 import type { Problem } from '../../src/contract/problem.ts';
 
@@ -29,7 +29,7 @@ export async function expectProblem(response: Response, code: ErrorCode): Promis
 export async function expectTokenError(response: Response, error: TokenErrorCode): Promise<TokenErrorBody> {
   const body = (await response.json()) as TokenErrorBody;
   expect(body.error).toBe(error);
-  expect(response.status).toBe(tokenErrorTable[error].status);
+  expect(response.status).toBe(tokenErrorStatuses[error]);
   expect(response.headers.get('content-type')).toMatch(/^application\/json/);
   expect(response.headers.get('cache-control')).toBe('no-store');
   expect(response.headers.get('pragma')).toBe('no-cache');

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { changeParameters, changesPage } from '../../src/contract/change.ts';
 import { recordColumns } from '../../src/contract/csv.ts';
-import { tokenErrorTable } from '../../src/contract/error-code.ts';
+import { tokenErrorStatuses } from '../../src/contract/error-code.ts';
 import { subscriptionParameters } from '../../src/contract/history.ts';
 import { type Operation, type OperationId, operations } from '../../src/contract/operations.ts';
 import { reportParameters } from '../../src/contract/query.ts';
@@ -320,10 +320,10 @@ const notModified: Json = {
 };
 
 function tokenErrors(): Json {
-  const statuses = [...new Set(Object.values(tokenErrorTable).map(({ status }) => status))];
+  const statuses = [...new Set(Object.values(tokenErrorStatuses))];
   return Object.fromEntries(
     statuses.map((status) => {
-      const codes = Object.entries(tokenErrorTable).filter(([, kind]) => kind.status === status);
+      const codes = Object.entries(tokenErrorStatuses).filter(([, value]) => value === status);
       return [
         status,
         {

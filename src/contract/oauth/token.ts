@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { tokenErrorTable } from '../error-code.ts';
+import { tokenErrorStatuses } from '../error-code.ts';
 import { printable } from '../schema.ts';
 import { Type } from '../type.ts';
 import { grantTypes } from './grant.ts';
@@ -92,7 +92,7 @@ export type IntrospectionResponse = Static<typeof IntrospectionResponse>;
 /** The body of a rejected token request (RFC 6749 §5.2). */
 export const TokenErrorBody = Type.Object(
   {
-    error: Type.String({ enum: Object.keys(tokenErrorTable), maxLength: 32 }),
+    error: Type.String({ enum: Object.keys(tokenErrorStatuses), maxLength: 32 }),
     error_description: Type.Optional(printable(512, 'A sentence for developers')),
   },
   { additionalProperties: false, description: 'A rejected token request (RFC 6749 §5.2)' },

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TokenError } from '../../auth/error.ts';
-import { type TokenErrorCode, tokenErrorTable } from '../../contract/error-code.ts';
+import { type TokenErrorCode, tokenErrorStatuses } from '../../contract/error-code.ts';
 import type { TokenErrorBody } from '../../contract/oauth/token.ts';
 import { StorageError } from '../../storage/error.ts';
 import { RequestError } from '../listener/error.ts';
@@ -23,9 +23,9 @@ export function forbidStoring(reply: FastifyReply): void {
  */
 export function sendTokenError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { code, message, retryAfterSeconds: wait = storeRetrySeconds } = describeTokenError(error);
-  const { status } = tokenErrorTable[code];
+  const status = tokenErrorStatuses[code];
   logTokenError(error, code, request);
-  if (status === tokenErrorTable.invalid_client.status) {
+  if (status === tokenErrorStatuses.invalid_client) {
     reply.header(
       'www-authenticate',
       `Basic realm="subreport", error="${code}", error_description="${message}", charset="UTF-8"`,
@@ -49,7 +49,7 @@ function logTokenError(error: unknown, code: TokenErrorCode, request: FastifyReq
   if (family !== undefined) {
     request.log.warn({ ...request.audit }, 'a refresh token was used again; its family is revoked');
   }
-  if (tokenErrorTable[code].status < 500 || error instanceof RequestError) return;
+  if (tokenErrorStatuses[code] < 500 || error instanceof RequestError) return;
   if (!(error instanceof TokenError)) request.log.error({ err: error, code }, 'token request failed');
   else
     logOverload((refused) =>
@@ -59,8 +59,8 @@ function logTokenError(error: unknown, code: TokenErrorCode, request: FastifyReq
 
 /** Statuses with `Retry-After`. */
 const waitStatuses: ReadonlySet<number> = new Set([
-  tokenErrorTable.slow_down.status,
-  tokenErrorTable.temporarily_unavailable.status,
+  tokenErrorStatuses.slow_down,
+  tokenErrorStatuses.temporarily_unavailable,
 ]);
 
 function describeTokenError(
