@@ -383,7 +383,7 @@ export const folders: readonly Folder[] = [
     contents: "the operator's console, a client of the operator's API",
     forbids: ['../**/src/**', '!../**/src/client/**', '!../**/src/contract/**', '../**/report/**'],
   },
-  { path: 'console/reference', contents: 'style and script of `/docs`', imports: [] },
+  { path: 'console/reference', contents: 'style and script of `/docs`, with the colors of `console/ui/`', imports: [] },
   {
     path: 'examples',
     contents: 'programs of users of the client library; npm links `@subreport/client` to `src/client/`',

@@ -85,7 +85,7 @@ async function buildReference(folder: string): Promise<readonly BuiltScript[]> {
   const scripts = await bundle(join(sources, 'reference/reference.ts'));
   await writeFiles(join(folder, 'reference'), [
     { name: 'reference.js', content: scripts[0]?.content ?? '' },
-    { name: 'reference.css', content: await readFile(join(sources, 'reference/reference.css'), 'utf8') },
+    { name: 'reference.css', content: await minified(['ui/tokens.css', 'reference/reference.css']) },
   ]);
   return scripts;
 }
@@ -125,9 +125,14 @@ async function bundle(entry: string): Promise<readonly BuiltScript[]> {
 /** One style sheet: the tokens, the other styles of ui/ and charts/, and those of the console. */
 async function buildStyle(name: string): Promise<BuiltFile> {
   const files = ['ui/tokens.css', 'ui/base.css', ...['ui', 'charts', name].flatMap(stylesIn)];
-  const texts = await Promise.all([...new Set(files)].map((file) => readFile(join(sources, file), 'utf8')));
-  const { code } = transform({ filename: `${name}.css`, code: Buffer.from(texts.join('\n')), minify: true });
-  return hashed('style.css', new TextDecoder().decode(code));
+  return hashed('style.css', await minified([...new Set(files)]));
+}
+
+/** The style sheets one after another. */
+async function minified(files: readonly string[]): Promise<string> {
+  const texts = await Promise.all(files.map((file) => readFile(join(sources, file), 'utf8')));
+  const { code } = transform({ filename: 'style.css', code: Buffer.from(texts.join('\n')), minify: true });
+  return new TextDecoder().decode(code);
 }
 
 const stylesIn = (folder: string): string[] => globSync(`${folder}/**/*.css`, { cwd: sources }).sort();

@@ -61,8 +61,9 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   if (options.hasConsole) addConsoleApi(app, options, addSubscriptionRoutes);
   if (hasConsole) await addConsolePages(app, 'report');
   addHomeRoute(app, {
-    title: 'subreport',
-    summary: 'A reporting service for data subscriptions. Reports require an access token.',
+    title: 'Subscription reports',
+    listener: 'report',
+    summary: 'Reports of data subscriptions. People sign in to the console; programs use the API with an access token.',
     baseUrl: publicUrl,
     links: publicLinks(hasConsole),
   });

@@ -73,8 +73,12 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     await picture('home');
     expect(await accessibilityFaults(page)).toEqual([]);
     // the policy allows its style
-    expect(await page.evaluate(() => getComputedStyle(document.body).maxWidth)).not.toBe('none');
-    await page.getByRole('link', { name: '/console' }).click();
+    expect(await page.evaluate(() => getComputedStyle(document.body).margin)).toBe('0px');
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    await page.getByRole('link', { name: 'Open the console' }).click();
     await page.waitForURL(`${service.url}/console`);
   });
 
@@ -87,7 +91,12 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     await page.getByRole('button', { name: 'Authorized', exact: true }).waitFor();
     const operation = page.locator('#listSubscriptions');
     await operation.getByText('Try it').click();
-    await operation.getByLabel('size', { exact: true }).fill('1');
+    const size = operation.getByLabel('size', { exact: true });
+    await size.fill('1');
+    // what is typed has the color of text, not that of a placeholder
+    expect(await size.evaluate((input) => getComputedStyle(input).color)).toBe(
+      await page.evaluate(() => getComputedStyle(document.body).color),
+    );
     await operation.getByRole('button', { name: 'Send' }).click();
     await expect.poll(() => operation.locator('.result').textContent()).toContain('200 OK');
     const [, body = ''] = ((await operation.locator('.result').textContent()) ?? '').split('\n\n');

@@ -6,10 +6,12 @@ import { addHomeRoute } from './home.ts';
 const app = fastify();
 await app.register(accepts);
 addHomeRoute(app, {
-  title: 'subreport',
+  title: 'Reports',
+  listener: 'report',
   summary: 'A summary.',
   baseUrl: 'https://reports.example.com/<a>&b',
   links: [
+    { name: 'console', label: 'Open the console', path: '/console', hint: 'See your subscriptions' },
     { name: 'docs', label: 'API reference', path: '/docs' },
     { name: 'report', label: 'List subscriptions', path: '/report', method: 'GET' },
   ],
@@ -34,10 +36,12 @@ test.each([
 
 test('/ has URLs in JSON; its page has relative links and escapes the URL of the listener', async () => {
   expect((await app.inject('/')).json()).toEqual({
+    console: 'https://reports.example.com/<a>&b/console',
     docs: 'https://reports.example.com/<a>&b/docs',
     report: 'https://reports.example.com/<a>&b/report',
   });
   const { body } = await app.inject({ url: '/', headers: { accept: 'text/html' } });
-  expect(body).toContain('<a href="./docs">/docs</a>');
+  expect(body).toContain('<a href="./console"><b>Open the console</b><small>See your subscriptions</small></a>');
+  expect(body).toContain('<dt>API reference</dt><dd><a href="./docs">/docs</a></dd>');
   expect(body).toContain('<code>GET https://reports.example.com/&lt;a&gt;&amp;b/report</code>');
 });

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Operation, operations } from '../../contract/operations.ts';
 import { operatorOperations } from '../../contract/operator/operations.ts';
-import { escapeHtml, plainPage, plainPageHeaders } from './plain-page.ts';
+import { escapeHtml, type Listener, plainPage, plainPageHeaders } from './plain-page.ts';
 
 /** A resource that `/` names. */
 interface HomeLink {
@@ -9,12 +9,19 @@ interface HomeLink {
   readonly name: string;
   readonly label: string;
   readonly path: string;
+  /** What people find there, for the links that the page begins with. */
+  readonly hint?: string;
   /** Method of an operation that needs credentials, so a browser cannot follow a link to it. */
   readonly method?: string;
 }
 
-const webConsole: HomeLink = { name: 'console', label: 'Console', path: '/console' };
-const docs: HomeLink = { name: 'docs', label: 'API reference', path: '/docs' };
+const webConsole = (hint: string): HomeLink => ({ name: 'console', label: 'Open the console', path: '/console', hint });
+const docs: HomeLink = {
+  name: 'docs',
+  label: 'API reference',
+  path: '/docs',
+  hint: 'Every operation, with samples and a form to try it',
+};
 const page = (name: string, { summary, path }: Operation): HomeLink => ({ name, label: summary, path });
 const request = (name: string, operation: Operation): HomeLink => ({
   ...page(name, operation),
@@ -25,7 +32,7 @@ const checks = [page('health', operations.getHealth), page('readiness', operatio
 
 /** The resources of the public listener. */
 export const publicLinks = (hasConsole: boolean): readonly HomeLink[] => [
-  ...(hasConsole ? [webConsole] : []),
+  ...(hasConsole ? [webConsole('See, filter, count and export your subscriptions')] : []),
   docs,
   openapi,
   page('metadata', operations.getAuthorizationServerMetadata),
@@ -36,7 +43,7 @@ export const publicLinks = (hasConsole: boolean): readonly HomeLink[] => [
 
 /** The resources of the management listener. */
 export const operatorLinks = (hasConsole: boolean): readonly HomeLink[] => [
-  ...(hasConsole ? [webConsole] : []),
+  ...(hasConsole ? [webConsole('Health, tenants, clients, imports, keys and the audit log')] : []),
   docs,
   openapi,
   request('load', operatorOperations.loadSubscriptions),
@@ -46,6 +53,7 @@ export const operatorLinks = (hasConsole: boolean): readonly HomeLink[] => [
 
 /** What a listener serves. */
 interface Home {
+  readonly listener: Listener;
   readonly title: string;
   readonly summary: string;
   /** URL of the listener, such as `https://reports.example.com`; empty if it is not known. */
@@ -67,19 +75,28 @@ export function addHomeRoute(app: FastifyInstance, home: Home): void {
   });
 }
 
-function writePage({ title, summary, baseUrl, links }: Home): string {
-  const rows = links.map(({ label, path, method }) => {
-    // a relative link also works behind a proxy that adds a prefix to the path
+function writePage({ listener, title, summary, baseUrl, links }: Home): string {
+  // a relative link also works behind a proxy that adds a prefix to the path
+  const doors = links.flatMap(({ label, path, hint }) =>
+    hint === undefined ? [] : `<a href=".${path}"><b>${label}</b><small>${hint}</small></a>`,
+  );
+  const others = links.filter(({ hint }) => hint === undefined);
+  const rows = others.map(({ label, path, method }) => {
     const target =
       method === undefined ? `<a href=".${path}">${path}</a>` : `<code>${method} ${escapeHtml(baseUrl)}${path}</code>`;
     return `<dt>${label}</dt><dd>${target}</dd>`;
   });
   return plainPage(
-    title,
+    `${title} · subreport`,
     `<h1>${title}</h1>
 <p>${summary}</p>
+<nav aria-label="Start here">
+${doors.join('\n')}
+</nav>
+<h2>For programs</h2>
 <dl>
 ${rows.join('\n')}
 </dl>`,
+    listener,
   );
 }

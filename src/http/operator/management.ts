@@ -110,8 +110,9 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   const { publicUrl } = options;
   await addDocsRoutes(app, { listener: 'operator', title: 'subreport: the operator', publicUrl });
   addHomeRoute(app, {
-    title: "subreport: the operator's API",
-    summary: 'This listener is for the operator. Reports are served at the public URL.',
+    title: "The operator's side",
+    listener: 'operator',
+    summary: 'Here the operator runs the service. Clients read their reports at the public URL.',
     baseUrl: '',
     links: operatorLinks(hasConsole),
   });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { operations } from '../../contract/operations.ts';
-import { escapeHtml } from '../listener/plain-page.ts';
+import { escapeHtml, type Listener, logo } from '../listener/plain-page.ts';
 import { type Deployment, type JsonSchema, type OpenApiDocument, readOpenApi } from './openapi-document.ts';
 import {
   htmlCode,
@@ -16,7 +16,7 @@ import {
 
 /** The API reference of a listener. */
 interface DocsOptions extends Deployment {
-  readonly listener: 'report' | 'operator';
+  readonly listener: Listener;
   readonly title: string;
 }
 
@@ -31,7 +31,7 @@ const script = new URL('../../../dist/console/reference/reference.js', import.me
 export async function addDocsRoutes(app: FastifyInstance, options: DocsOptions): Promise<void> {
   const document = readOpenApi(options.listener, options);
   const json = JSON.stringify(document);
-  const page = renderReference(document, options.title);
+  const page = renderReference(document, options);
   const send = (path: string, type: string, read: () => string | Promise<string>): void => {
     app.get(path, async (_request, reply) =>
       reply.headers({ 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' }).send(await read()),
@@ -55,7 +55,7 @@ export async function addDocsRoutes(app: FastifyInstance, options: DocsOptions):
 }
 
 /** Renders the API reference. Scripts add search, sign-in and forms; it can be read without. */
-function renderReference(document: OpenApiDocument, title: string): string {
+function renderReference(document: OpenApiDocument, { title, listener }: DocsOptions): string {
   const { info, tags, components } = document;
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
@@ -66,7 +66,7 @@ function renderReference(document: OpenApiDocument, title: string): string {
   }));
   const errors = Object.entries(components.examples).filter(([name]) => isErrorCode(name));
   return `<!doctype html>
-<html lang="en">
+<html lang="en" data-console="${listener}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -77,7 +77,8 @@ function renderReference(document: OpenApiDocument, title: string): string {
 </head>
 <body>
 <a class="skip" href="#main">Skip to the operations</a>
-<header><h1>${escapeHtml(title)}</h1><p>Version ${escapeHtml(info.version)} · <a href="/openapi.json">openapi.json</a></p>
+<header><h1>${logo}<a href="/">subreport</a> <span>${listener === 'report' ? 'API' : 'operator API'}</span></h1>
+<p>Version ${escapeHtml(info.version)} · <a href="/openapi.json">openapi.json</a></p>
 <button type="button" id="authorize">Authorize</button></header>
 <div class="columns">
 <nav aria-label="Operations">
