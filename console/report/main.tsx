@@ -1,4 +1,4 @@
-import { ChartColumn, Download, History, List } from 'lucide';
+import { CardSim, ChartColumn, Download, History, List } from 'lucide';
 import { render } from 'preact';
 import { ConsoleApp, loadPage } from '../ui/console-app.tsx';
 import { currentLocation } from '../ui/location.tsx';
@@ -6,6 +6,7 @@ import { type Page, pageAt } from '../ui/page.ts';
 import { refreshable } from './live/refreshable.tsx';
 import { session } from './session/session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
+import { simPath } from './sim/sim-path.ts';
 import { strings } from './strings.ts';
 
 const pages: readonly Page[] = [
@@ -32,6 +33,13 @@ const pages: readonly Page[] = [
     label: strings.export.title,
     icon: Download,
     load: async () => (await import('./export/exports-page.tsx')).ExportsPage,
+  },
+  {
+    path: simPath,
+    label: strings.sim.title,
+    icon: CardSim,
+    isHidden: true,
+    load: async () => refreshable((await import('./sim/sim-page.tsx')).SimPage),
   },
 ];
 

@@ -1,4 +1,5 @@
 import { formatCount } from '../ui/format-count.ts';
+import { changesStrings, historyStrings, simStrings } from './changes/change-strings.ts';
 import { countStrings } from './counts/count-strings.ts';
 import { exportStrings } from './export/export-strings.ts';
 
@@ -285,6 +286,7 @@ export const strings = {
     title: 'Find',
     hint: 'ICCID, email address, status or page',
     none: 'Nothing has this name.',
+    sim: (iccid: string) => `Time line of SIM ${iccid}`,
     subscriptions: 'Subscriptions',
     views: 'Views',
     pages: 'Pages',
@@ -327,12 +329,15 @@ export const strings = {
         number === 1 ? 'Only this one of this SIM' : `All ${count} of this SIM`,
       device: 'All of this device',
       plan: 'All of this plan',
+      timeLine: 'Time line of the SIM',
     },
     json: 'JSON',
     curl: 'Command for curl',
     copyCurl: 'as curl',
     curlHint: 'Set ACCESS_TOKEN to an access token first. Run it in bash, zsh or another POSIX shell.',
   },
+  history: historyStrings,
+  sim: simStrings,
   export: exportStrings,
   live: {
     refresh: 'Refresh',
@@ -340,54 +345,5 @@ export const strings = {
       `${more ? 'More than ' : ''}${formatCount(count)} changed since you opened this`,
     replaced: 'All subscriptions were replaced since you opened this',
   },
-  changes: {
-    title: 'Changes',
-    since: 'Changes since',
-    lastVisit: 'Last visit',
-    lastDays: (days: number) => (days === 1 ? 'Last 24 hours' : `Last ${days} days`),
-    sinceDay: 'Since a day',
-    day: 'First day',
-    dayRule: 'Enter a day that has begun, such as 2026-11-01',
-    filter: { kind: 'Kind', status: 'Status', 'product-id': 'Product' },
-    allKinds: 'All kinds',
-    allStatuses: 'All statuses',
-    allProducts: 'All products',
-    kind: { added: 'Added', changed: 'Changed', removed: 'Removed' },
-    inLast: (days: number) => `in the last ${days === 1 ? '24 hours' : `${days} days`}`,
-    sinceTime: (time: string) => `since ${time}`,
-    sinceVisit: (time: string) => `since your last visit, ${time}`,
-    counts: (count: Readonly<Record<'added' | 'changed' | 'removed', number>>, hasMore: boolean, when: string) =>
-      `${hasMore ? 'At least ' : ''}${formatCount(count.added)} added, ${formatCount(count.changed)} changed, ${formatCount(count.removed)} removed ${when}`,
-    /** The kinds that there are: "2 added, 31 changed". */
-    kinds: (count: Readonly<Record<'added' | 'changed' | 'removed', number>>) =>
-      Object.entries(count)
-        .filter(([, number]) => number > 0)
-        .map(([kind, number]) => `${formatCount(number)} ${kind}`)
-        .join(', '),
-    nowHave: (count: number, status: string) => `${formatCount(count)} now ${status}`,
-    byImport: (time: string) => `Import, ${time}`,
-    byOperator: (time: string) => `Without an import, ${time}`,
-    unknownTime: 'Before the history begins',
-    importId: 'id of the import',
-    utc: 'UTC',
-    noDifference: 'Its email address changed, or it was changed back.',
-    nothing: 'nothing',
-    noMatch: 'No change of this list matches the filters',
-    firstOnes: (count: number) => `The list has the first ${formatCount(count)} changes of this period.`,
-    noneIn: (when: string, kind?: string) => `Nothing ${kind === undefined ? 'has changed' : `was ${kind}`} ${when}`,
-    knownSince: 'The service does not know earlier changes: its history begins then.',
-    noHistory: 'No changes are known yet',
-    noHistoryHint: 'The service keeps no history, or nothing has changed since it began.',
-    count: (count: number, hasMore: boolean, when: string) =>
-      `${hasMore ? 'More than ' : ''}${count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`} changed ${when}`,
-    more: (count: number) => `The list has the first ${formatCount(count)} changes after your last visit.`,
-    firstVisit: 'This is your first visit in this browser',
-    firstVisitHint:
-      'On your next visit, this page lists the subscriptions that were added, changed or removed in between.',
-    lost: (time: string) => `The service no longer knows what changed since ${time}`,
-    lostHint: 'A backup was restored, or the last visit is too long ago. Counting starts again now.',
-    markAsSeen: 'Mark as seen',
-    seen: 'All changes are marked as seen',
-    showMore: (count: number) => `Show ${formatCount(count)} more`,
-  },
+  changes: changesStrings,
 } as const;

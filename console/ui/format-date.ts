@@ -9,6 +9,9 @@ export function dateFormatter(options: Intl.DateTimeFormatOptions): (date: Date 
 /** The day in UTC: "12 Mar 2026". */
 export const formatDay = dateFormatter({ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
+/** A time of the API to the minute in UTC: "12 Mar 2026, 08:15". */
+export const formatMinute = (time: string): string => `${formatDay(new Date(time))}, ${time.slice(11, 16)}`;
+
 /** To the second in UTC: "2026-03-12 08:15:00 UTC". */
 export const formatUtc = (date: Date): string => `${date.toISOString().slice(0, 19).replace('T', ' ')} ${strings.utc}`;
 

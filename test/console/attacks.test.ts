@@ -242,7 +242,8 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
       `/console/subscriptions/${encoded}`,
       '/console/subscriptions/javascript:alert(1)',
       '/console/subscriptions?iccid=%00%F0%9F%98%80&created-after=<svg/onload=alert(1)>',
-      `/console/changes?since=${encoded}`,
+      `/console/changes?since=${encoded}&kind=${encoded}&status=${encoded}`,
+      `/console/sims/${encoded}`,
       `/console/exports?x=${encoded}#<img src=x onerror=alert(1)>`,
       `/console/?constructor=${encoded}`,
     ]) {

@@ -323,7 +323,7 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
             .map(({ id }) => `/console/subscriptions/${encodeURIComponent(id)}`)
             .toSorted(),
         );
-        await page.getByRole('heading', { name: /^Import, \d{4}-.* UTC$/ }).waitFor();
+        await page.getByRole('heading', { name: /^Import of \d.* UTC$/ }).waitFor();
         await page.getByText('Product:').first().waitFor();
         expect(await accessibilityFaults(page)).toEqual([]);
         await page.getByRole('link', { name: 'Last 24 hours' }).click();

@@ -165,6 +165,17 @@ export const reportStates: readonly Picture[] = [
     },
   },
   {
+    name: 'sim',
+    console: 'report',
+    path: subscriptions,
+    prepare: async (page) => {
+      await page.getByRole('link', { name: /ICCID/ }).first().click();
+      await page.getByRole('link', { name: 'Time line of the SIM' }).click();
+      await page.getByRole('heading', { level: 1, name: 'SIM' }).waitFor();
+      await page.getByText('Created').first().waitFor();
+    },
+  },
+  {
     name: 'record-missing',
     console: 'report',
     path: `${subscriptions}/00000000-0000-4000-8000-000000000000`,
@@ -222,12 +233,12 @@ async function reloadWith(page: Page, url: string | RegExp, answer: (route: Rout
 
 /** Answers with the changes of two imports: added, changed and removed records. */
 async function showChanges(page: Page): Promise<void> {
-  await page.route('**/changes?*', async (route) => {
+  await page.route('**/subscription/changes?*', async (route) => {
     const headers = route.request().headers();
     const list = await page.request.get(new URL('../subscription?size=12', route.request().url()).href, { headers });
     const changes = (await list.json()).map((record: Subscription, index: number) => {
       const import_id = index < 8 ? 'b' : 'a';
-      const committed_at = index < 8 ? '2026-11-20T02:00:04Z' : '2026-11-19T02:00:04Z';
+      const committed_at = index < 8 ? '2026-11-19T02:00:04Z' : '2026-11-20T02:00:04Z';
       const made = { import_id, committed_at };
       if (index % 4 === 0) return { ...record, ...made, kind: 'added' };
       if (index % 4 === 3) return { id: record.id, removed: true, ...made, kind: 'removed', before: record };

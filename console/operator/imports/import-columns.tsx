@@ -1,9 +1,9 @@
 import type { Import } from '../../../src/contract/operator/import.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { formatCount } from '../../ui/format-count.ts';
+import { formatMinute } from '../../ui/format-date.ts';
 import { Link } from '../../ui/location.tsx';
 import type { Column } from '../parts/data-table.tsx';
-import { formatMinute } from '../parts/format-time.ts';
 import { importPath, tenantPath } from '../parts/paths.ts';
 import { strings } from '../strings.ts';
 import { ImportState } from './import-result.tsx';

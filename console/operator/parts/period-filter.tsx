@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { formatMinute } from '../../ui/format-date.ts';
 import { currentLocation } from '../../ui/location.tsx';
 import { strings } from '../strings.ts';
-import { formatMinute } from './format-time.ts';
 import { instantOf } from './instant-of.ts';
 import type { FilterChanges, ListFilter } from './list-filter.tsx';
 

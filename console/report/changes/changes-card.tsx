@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { formatUtc } from '../../ui/format-date.ts';
+import { formatMinute } from '../../ui/format-date.ts';
 import { currentLocation, Link } from '../../ui/location.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { StatusLabel, statusWord } from '../../ui/status-label.tsx';
@@ -141,13 +141,10 @@ function Group({ group, rows }: { readonly group: ChangeGroup; readonly rows: re
 
 function headingOf({ importId, from, to }: ChangeGroup): string {
   if (from === undefined || to === undefined) return text.unknownTime;
-  const [begin, end] = [minuteOf(from), minuteOf(to)];
-  const time = begin === end ? `${end} ${text.utc}` : `${begin} – ${end.slice(11)} ${text.utc}`;
+  const [begin, end] = [formatMinute(from), formatMinute(to)];
+  const time = begin === end ? end : `${begin} – ${end.slice(-'00:00'.length)}`;
   return importId === undefined ? text.byOperator(time) : text.byImport(time);
 }
-
-/** `2026-11-20 14:02` */
-const minuteOf = (instant: string): string => formatUtc(new Date(instant)).slice(0, 16);
 
 function Row({ change }: { readonly change: ListedChange }) {
   const { id, kind, before } = change;

@@ -3,6 +3,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { navigate } from '../../ui/location.tsx';
 import type { Page } from '../../ui/page.ts';
 import { PickList, type PickOption } from '../../ui/pick-list.tsx';
+import { simHref } from '../sim/sim-path.ts';
 import { strings } from '../strings.ts';
 import { wholeReport, withFilters } from '../subscriptions/report-state.ts';
 import { showReport } from '../subscriptions/report-store.ts';
@@ -17,7 +18,9 @@ interface FindDialogProps {
   readonly onClose: () => void;
 }
 
-/** Goes to a page, a saved view, or the subscriptions of a SIM, an email address or a status. */
+const wholeIccid = /^89\d{16,20}$/;
+
+/** Goes to a page, a saved view, or a SIM, the subscriptions of a SIM, an email address or a status. */
 export function FindDialog({ pages, onClose }: FindDialogProps) {
   useEffect(refreshViews, []);
   const pick = (go: () => void) => () => {
@@ -28,8 +31,11 @@ export function FindDialog({ pages, onClose }: FindDialogProps) {
     const wanted = typed.trim().toLowerCase();
     const places = [
       ...savedViews.value.map(({ name, search }) => ({ label: name, group: text.views, href: viewHref(search) })),
-      ...pages.map(({ label, path }) => ({ label, group: text.pages, href: path })),
+      ...pages
+        .filter(({ isHidden }) => isHidden !== true)
+        .map(({ label, path }) => ({ label, group: text.pages, href: path })),
     ];
+    const iccid = wanted.replaceAll(' ', '');
     const suggestions = wanted === '' ? [] : suggestFilters(typed, {}, new Date());
     return [
       ...places
@@ -40,6 +46,16 @@ export function FindDialog({ pages, onClose }: FindDialogProps) {
           group,
           onPick: pick(() => navigate(href)),
         })),
+      ...(wholeIccid.test(iccid)
+        ? [
+            {
+              key: 'sim',
+              label: text.sim(iccid),
+              group: text.subscriptions,
+              onPick: pick(() => navigate(simHref(iccid))),
+            },
+          ]
+        : []),
       ...suggestions.flatMap((suggestion) =>
         'apply' in suggestion
           ? [

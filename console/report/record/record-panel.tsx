@@ -6,6 +6,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { SidePanel } from '../../ui/side-panel.tsx';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
+import { RecordHistory } from '../history/record-history.tsx';
 import { strings } from '../strings.ts';
 import { type ReadRecord, readRecord } from './read-record.ts';
 import { RecordView } from './record-view.tsx';
@@ -75,7 +76,12 @@ function PanelBody({ id, state, onRetry }: { id: string; state: PanelState; onRe
         </Loading>
       );
     case 'missing':
-      return <EmptyState icon={SearchX} title={text.missing} text={text.missingHint(id)} />;
+      return (
+        <>
+          <EmptyState icon={SearchX} title={text.missing} text={text.missingHint(id)} />
+          <RecordHistory id={id} />
+        </>
+      );
     case 'failed':
       return <ErrorNote error={state.error} onRetry={onRetry} />;
     case 'read':

@@ -1,5 +1,6 @@
 import { StatusLabel } from '../../ui/status-label.tsx';
 import { recordCommand } from '../curl/curl-command.ts';
+import { RecordHistory } from '../history/record-history.tsx';
 import { SourceText } from '../source/source-text.tsx';
 import { strings } from '../strings.ts';
 import { DateLine } from './date-line.tsx';
@@ -20,6 +21,7 @@ export function RecordView({ record, json }: ReadRecord) {
       </div>
       <DateLine record={record} now={new Date()} />
       <RecordFields record={record} />
+      <RecordHistory id={record.id} />
       <RelatedRecords record={record} />
       <SourceText
         title={text.curl}

@@ -3,6 +3,7 @@ import type { Subscription } from '../../../src/client/index.ts';
 import { formatCount } from '../../ui/format-count.ts';
 import { Link } from '../../ui/location.tsx';
 import { reports } from '../api.ts';
+import { simHref } from '../sim/sim-path.ts';
 import { strings } from '../strings.ts';
 import { wholeReport } from '../subscriptions/report-state.ts';
 import { reportHref } from '../subscriptions/report-store.ts';
@@ -29,6 +30,11 @@ export function RelatedRecords({ record }: { readonly record: Subscription }) {
               <Link href={reportHref({ ...wholeReport, filters })}>{label}</Link>
             </li>
           ))}
+        {iccid !== '' && (
+          <li>
+            <Link href={simHref(iccid)}>{text.timeLine}</Link>
+          </li>
+        )}
       </ul>
     </nav>
   );

@@ -17,6 +17,7 @@ const pages = {
     '/console/',
     '/console/subscriptions',
     '/console/subscriptions/:id',
+    '/console/sims/:iccid',
     '/console/changes',
     '/console/exports',
   ],

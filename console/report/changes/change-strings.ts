@@ -1,0 +1,83 @@
+import { formatCount } from '../../ui/format-count.ts';
+
+/** The texts of the page Changes. */
+export const changesStrings = {
+  title: 'Changes',
+  since: 'Changes since',
+  lastVisit: 'Last visit',
+  lastDays: (days: number) => (days === 1 ? 'Last 24 hours' : `Last ${days} days`),
+  sinceDay: 'Since a day',
+  day: 'First day',
+  dayRule: 'Enter a day that has begun, such as 2026-11-01',
+  filter: { kind: 'Kind', status: 'Status', 'product-id': 'Product' },
+  allKinds: 'All kinds',
+  allStatuses: 'All statuses',
+  allProducts: 'All products',
+  kind: { added: 'Added', changed: 'Changed', removed: 'Removed' },
+  inLast: (days: number) => `in the last ${days === 1 ? '24 hours' : `${days} days`}`,
+  sinceTime: (time: string) => `since ${time}`,
+  sinceVisit: (time: string) => `since your last visit, ${time}`,
+  counts: (count: Readonly<Record<'added' | 'changed' | 'removed', number>>, hasMore: boolean, when: string) =>
+    `${hasMore ? 'At least ' : ''}${formatCount(count.added)} added, ${formatCount(count.changed)} changed, ${formatCount(count.removed)} removed ${when}`,
+  /** The kinds that there are: "2 added, 31 changed". */
+  kinds: (count: Readonly<Record<'added' | 'changed' | 'removed', number>>) =>
+    Object.entries(count)
+      .filter(([, number]) => number > 0)
+      .map(([kind, number]) => `${formatCount(number)} ${kind}`)
+      .join(', '),
+  nowHave: (count: number, status: string) => `${formatCount(count)} now ${status}`,
+  byImport: (time: string) => `Import of ${time} UTC`,
+  byOperator: (time: string) => `Without an import, ${time} UTC`,
+  unknownTime: 'Before the history begins',
+  importId: 'id of the import',
+  noDifference: 'Its email address changed, or it was changed back.',
+  nothing: 'nothing',
+  noMatch: 'No change of this list matches the filters',
+  firstOnes: (count: number) => `The list has the first ${formatCount(count)} changes of this period.`,
+  noneIn: (when: string, kind?: string) => `Nothing ${kind === undefined ? 'has changed' : `was ${kind}`} ${when}`,
+  knownSince: 'The service does not know earlier changes: its history begins then.',
+  noHistory: 'No changes are known yet',
+  noHistoryHint: 'The service keeps no history, or nothing has changed since it began.',
+  count: (count: number, hasMore: boolean, when: string) =>
+    `${hasMore ? 'More than ' : ''}${count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`} changed ${when}`,
+  more: (count: number) => `The list has the first ${formatCount(count)} changes after your last visit.`,
+  firstVisit: 'This is your first visit in this browser',
+  firstVisitHint:
+    'On your next visit, this page lists the subscriptions that were added, changed or removed in between.',
+  lost: (time: string) => `The service no longer knows what changed since ${time}`,
+  lostHint: 'A backup was restored, or the last visit is too long ago. Counting starts again now.',
+  markAsSeen: 'Mark as seen',
+  seen: 'All changes are marked as seen',
+  showMore: (count: number) => `Show ${formatCount(count)} more`,
+} as const;
+
+/** The texts of the time line of a record. */
+export const historyStrings = {
+  title: 'Time line',
+  hint: 'Times are those of the service, in UTC.',
+  unknownTime: 'Earlier',
+  hasMore: 'Older versions are kept, but not listed.',
+  kind: {
+    added: 'Added',
+    changed: 'Changed',
+    removed: 'Removed',
+    erased: 'Erased',
+    known: 'First known version',
+  },
+} as const;
+
+/** The texts of the page of a SIM. */
+export const simStrings = {
+  title: 'SIM',
+  subscriptions: (iccid: string, count: number) =>
+    `${iccid}: ${count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`}`,
+  asList: 'Show as list',
+  none: 'No subscription of this SIM',
+  noneHint: (iccid: string) => `None of your subscriptions has the ICCID ${iccid}.`,
+  period: (from: string, to: string) => `${from} – ${to}`,
+  hint: (histories: number | undefined) =>
+    histories === undefined
+      ? 'Days and times are in UTC.'
+      : `Days and times are in UTC. Changes are those of the newest ${formatCount(histories)} subscriptions.`,
+  date: { created: 'Created', activated: 'Activated', ends: 'Ends', ended: 'Ended' },
+} as const;

@@ -1,0 +1,21 @@
+import type { ComponentChildren } from 'preact';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { formatMinute } from '../../ui/format-date.ts';
+import { DifferenceList } from '../changes/difference-list.tsx';
+import { strings } from '../strings.ts';
+import type { VersionStep } from './version-steps.ts';
+
+const text = strings.history;
+
+/** A line of a time line: when, what, and the fields that differ. */
+export const StepItem = ({ step, children }: { readonly step: VersionStep; readonly children?: ComponentChildren }) => (
+  <li data-kind={step.kind}>
+    <span class="step-time soft">{step.at === undefined ? text.unknownTime : formatMinute(step.at)}</span>
+    <div class="step-text">
+      {children}
+      <span>{text.kind[step.kind]}</span>
+      {step.before && step.after && <DifferenceList before={step.before} after={step.after} />}
+    </div>
+    {step.importId !== undefined && <CopyButton text={step.importId} what={strings.changes.importId} />}
+  </li>
+);
