@@ -226,7 +226,7 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
     };
     for (const [path, shown] of Object.entries(pages)) {
       await page.goto(service.url + path);
-      await page.getByText(shown).first().waitFor();
+      await page.getByText(shown).filter({ visible: true }).first().waitFor();
       for (const text of await page.getByText(/^(Command for curl|JSON)$/).all()) await text.click();
       await expectNoAttack();
     }
