@@ -240,6 +240,11 @@ export const folders: readonly Folder[] = [
     imports: ['src/contract', 'src/client/index.ts', '@modelcontextprotocol/**', 'node'],
   },
   {
+    path: 'src/sync',
+    contents: "keeps copies of a report in the reader's own databases; a user of the client library",
+    imports: ['src/client/index.ts', 'src/contract', 'pg', 'pg-copy-streams', 'node'],
+  },
+  {
     path: 'src/cli',
     contents: 'command line: commands, settings, wiring; the only folder that builds things and reads the environment',
   },
@@ -251,6 +256,7 @@ export const folders: readonly Folder[] = [
       'src/client/index.ts',
       'src/workbook',
       'src/mcp/serve-mcp.ts',
+      'src/sync',
       'src/cli/error.ts',
       'src/cli/output.ts',
       'src/cli/package-version.ts',

@@ -22,6 +22,7 @@ const readerCommands: Commands = {
   summary: async () => (await import('./reader/summary-command.ts')).addSummaryCommand,
   changes: async () => (await import('./reader/changes-command.ts')).addChangesCommand,
   mcp: async () => (await import('./reader/mcp-command.ts')).addMcpCommand,
+  sync: async () => (await import('./reader/sync-command.ts')).addSyncCommand,
   token: async () => (await import('./reader/token-command.ts')).addTokenCommand,
   completion: async () => (await import('./completion-command.ts')).addCompletionCommand,
 };

@@ -47,6 +47,12 @@ export async function readChanges<Before extends boolean = false>(
       { query: { since, before, kind, size: wanted } },
       options,
     );
-  const { body } = await (size === undefined ? api.widest(read) : read(size));
-  return { changes: body.changes, next: body.next, hasMore: body.has_more };
+  const { body, headers } = await (size === undefined ? api.widest(read) : read(size));
+  const revision = headers.get('x-revision');
+  return {
+    changes: body.changes,
+    next: body.next,
+    hasMore: body.has_more,
+    ...(revision !== null && { revision: Number(revision) }),
+  };
 }

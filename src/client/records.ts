@@ -114,6 +114,11 @@ export interface ChangesPage<Change = SubscriptionChange> {
   readonly next: string;
   /** Whether more changes are available now. If false, the copy is up to date. */
   readonly hasMore: boolean;
+  /**
+   * The revision of the report that the page is from: that of the copy once `hasMore` is false.
+   * Absent from services that do not send it.
+   */
+  readonly revision?: number;
 }
 
 /** A value of a dimension and the number of records that have it. */

@@ -54,12 +54,13 @@ export async function listChanges(
   const { history, start, read, hasMore } = await stages.run('run', () =>
     readTenant(store, tenant, (reader) => readPage(reader, tenant, query), { isBounded: true }),
   );
-  const { revision, id } = read.at(-1) ?? start.key;
-  const key = hasMore ? { revision, id } : keyBehind(history.revision);
+  const { revision: lastRevision, id } = read.at(-1) ?? start.key;
+  const key = hasMore ? { revision: lastRevision, id } : keyBehind(history.revision);
   const next = writeToken(tenant, history, key, { ...start, isDescribed: hasMore && isDescribed(query) });
   const changes = read.flatMap((change) => writeChange(query, change));
-  const report = stages.run('format', () => formatChanges(query, { changes, next, hasMore }, reportUrl));
-  return { ...report, revision: history.revision, timings: stages.timings };
+  const { revision } = history;
+  const report = stages.run('format', () => formatChanges(query, { changes, next, hasMore, revision }, reportUrl));
+  return { ...report, revision, timings: stages.timings };
 }
 
 /** Where a page of changes begins. */
@@ -191,6 +192,8 @@ interface ChangesToWrite {
   readonly changes: readonly string[];
   readonly next: string;
   readonly hasMore: boolean;
+  /** The revision of the snapshot. */
+  readonly revision: number;
 }
 
 /**
@@ -199,7 +202,7 @@ interface ChangesToWrite {
  */
 function formatChanges(
   { format, size, before, kinds }: ChangesQuery,
-  { changes: texts, next, hasMore }: ChangesToWrite,
+  { changes: texts, next, hasMore, revision }: ChangesToWrite,
   reportUrl: string,
 ): FormattedReport {
   const described = `${before ? '&before=true' : ''}${kinds === undefined ? '' : `&kind=${kinds.join(',')}`}`;
@@ -209,6 +212,7 @@ function formatChanges(
     body: format === 'json' ? `{"changes":[${texts.join(',')}],${end}` : [...texts, `{${end}`, ''].join('\n'),
     headers: {
       'content-type': reportFormats[format].contentType,
+      'x-revision': String(revision),
       ...(hasMore && { 'x-next-page': url, link: `<${url}>; rel="next"` }),
     },
   };

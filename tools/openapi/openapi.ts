@@ -238,7 +238,7 @@ function reportPage(limits: PageLimits, pagingHeaders: readonly string[]): Json 
 
 /** One page of changes and the token for the next one. */
 function describeChanges(limits: PageLimits): Json {
-  const headers = ['X-Next-Page', 'Link', 'ETag', 'Server-Timing'];
+  const headers = ['X-Next-Page', 'Link', 'X-Revision', 'ETag', 'Server-Timing'];
   const { content, ...rest } = response('The changes', referring(changesPage(limits)) as Json, headers, 'changes');
   return {
     security: bearer,

@@ -1,0 +1,170 @@
+import type { Command } from 'commander';
+import type { Source, SyncResult } from '../../sync/run-sync.ts';
+import { CommandError, UsageError } from '../error.ts';
+import { type Output, writeResult } from '../output.ts';
+import { createProgressBar } from '../progress-bar.ts';
+import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { runReader } from './reader-action.ts';
+import { openScreen, type Screen } from './record-writer.ts';
+
+interface CopyOptions extends ProfileOption {
+  readonly to: string;
+  readonly table: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+interface SyncOptions extends CopyOptions {
+  readonly reload?: boolean;
+  readonly state?: string;
+}
+
+export function addSyncCommand(program: Command, output: Output): void {
+  const group = program
+    .command('sync')
+    .description('keep a copy of the report in SQLite or PostgreSQL in step with it, and verify that it is equal')
+    .addHelpText('after', "\n'subreport sync --to …' is 'subreport sync run --to …'.");
+  const command = group
+    .command('run', { isDefault: true })
+    .description('bring a copy in step with the report: sync without a subcommand');
+  addCopyOptions(command, 'sqlite:FILE, postgres://USER@HOST/DATABASE or stdout:ndjson')
+    .option('--reload', 'read the whole report again, and bring the copy in step with it')
+    .option('--state <file>', 'for stdout: continue from the position in this file, and store the next one in it')
+    .option('--once', 'end when the copy is in step, as it does without a schedule')
+    .addHelpText(
+      'after',
+      `
+The first sync reads the whole report, each further one what has changed. Records and position are written in one
+transaction, and only if the copy has as many records as the report at the same revision. The password of PostgreSQL
+may be in PGPASSWORD or ~/.pgpass.
+
+Examples:
+  subreport sync --to sqlite:copy.db
+  subreport sync --to postgres://reports@db.example.com/warehouse --table mobile.subscriptions
+  subreport sync --to stdout:ndjson --state sync.json | ./load-changes`,
+    )
+    .action((options: SyncOptions) =>
+      runReader((signal) => withSyncErrors(() => sync(options, openScreen(options, output), output, signal))),
+    );
+  addVerifyCommand(group, output);
+  addStatusCommand(group, output);
+}
+
+/** The options of every command of a copy. */
+const addCopyOptions = (command: Command, destinations: string): Command =>
+  addProfileOption(command)
+    .requiredOption('--to <destination>', `the copy: ${destinations}`)
+    .option('--table <name>', 'the table of a database', 'subscriptions')
+    .option('--json', 'print JSON')
+    .option('-q, --quiet', 'suppress messages other than errors');
+
+function sourceOf(options: CopyOptions): Source {
+  const { client, profile } = connect(options);
+  return { client, service: profile.base_url, clientId: profile.client_id };
+}
+
+async function sync(options: SyncOptions, screen: Screen, output: Output, signal: AbortSignal): Promise<void> {
+  const isStream = options.to.startsWith('stdout:');
+  const source = sourceOf(options);
+  const { openDestination } = await import('../../sync/open-destination.ts');
+  const { runSync } = await import('../../sync/run-sync.ts');
+  const destination = await openDestination(options, screen.write);
+  const bar = createProgressBar(screen.isQuiet || isStream ? { ...output, stderr: silent } : output, undefined);
+  const result = await runSync(source, destination, {
+    signal,
+    onProgress: (written) => bar.update(0, written),
+  }).finally(bar.end);
+  if (isStream) screen.remark(streamSentence(result));
+  else if (screen.isQuiet && options.json !== true) return;
+  else writeResult(output, options.json === true, jsonOf(result), tableSentence(result));
+}
+
+const silent = { write: () => true };
+
+const streamSentence = ({ written, removed, revision }: SyncResult): string =>
+  `${written.toLocaleString('en')} records and ${removed.toLocaleString('en')} removals, up to revision ${revision}`;
+
+const tableSentence = ({ rows = 0, revision }: SyncResult): string => {
+  const count = `${rows.toLocaleString('en')} rows`;
+  return `copy ${count} = report ${count} at revision ${revision}`;
+};
+
+const jsonOf = ({ rows, revision, syncedAt, written, removed, reloaded }: SyncResult) => ({
+  rows,
+  revision,
+  synced_at: syncedAt,
+  written,
+  removed,
+  reloaded,
+});
+
+function addVerifyCommand(sync: Command, output: Output): void {
+  const command = sync
+    .command('verify')
+    .description('compare a copy with the report at its revision, byte by byte, by the SHA-256 of the export');
+  addCopyOptions(command, 'sqlite:FILE or postgres://USER@HOST/DATABASE').action((options: CopyOptions) =>
+    runReader((signal) => withSyncErrors(() => verify(options, output, signal))),
+  );
+}
+
+async function verify(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const source = sourceOf(options);
+  const { openCopy } = await import('../../sync/open-destination.ts');
+  const { verifyCopy } = await import('../../sync/verify-copy.ts');
+  const copy = await openCopy(options);
+  const {
+    revision,
+    copy: found,
+    report,
+    isEqual,
+  } = await verifyCopy(source, copy, { signal }).finally(() => copy.close());
+  const describe = ({ rows, sha256 }: typeof found) => `${rows.toLocaleString('en')} rows with SHA-256 ${sha256}`;
+  if (!isEqual)
+    throw new CommandError(
+      `Cannot confirm the copy: it must equal the report at revision ${revision}, ${describe(report)}; 'subreport sync --reload' repairs it: current value is ${describe(found)}`,
+    );
+  const sentence = `The copy equals the report at revision ${revision}: ${describe(found)}`;
+  if (options.quiet !== true || options.json === true)
+    writeResult(output, options.json === true, { revision, ...found }, sentence);
+}
+
+function addStatusCommand(sync: Command, output: Output): void {
+  const command = sync
+    .command('status')
+    .description('show the revision of a copy, its age, and how many revisions it is behind the report');
+  addCopyOptions(command, 'sqlite:FILE or postgres://USER@HOST/DATABASE').action((options: CopyOptions) =>
+    runReader((signal) => withSyncErrors(() => showStatus(options, output, signal))),
+  );
+}
+
+async function showStatus(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const { client } = sourceOf(options);
+  const { openCopy } = await import('../../sync/open-destination.ts');
+  const copy = await openCopy(options);
+  const position = await copy.position().finally(() => copy.close());
+  if (position === undefined)
+    throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
+  const { rows = 0, revision, syncedAt } = position;
+  let current = revision;
+  for await (const page of client.changes('now', { signal })) current = Math.max(page.revision ?? 0, revision);
+  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(syncedAt)) / 1000));
+  const lag = current === revision ? 'in step with the report' : `the report is at revision ${current}`;
+  writeResult(
+    output,
+    options.json === true,
+    { rows, revision, synced_at: syncedAt, age_seconds: seconds, report_revision: current },
+    `${rows.toLocaleString('en')} rows at revision ${revision}, synced ${seconds.toLocaleString('en')} s ago: ${lag}`,
+  );
+}
+
+/** Exit code 2 for what the user must change, 1 for any other failure of a sync. */
+async function withSyncErrors(work: () => Promise<void>): Promise<void> {
+  const { SyncError } = await import('../../sync/error.ts');
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    const isUsage = ['DESTINATION_INVALID', 'DESTINATION_CHANGED', 'OTHER_SOURCE'].includes(error.code);
+    throw new (isUsage ? UsageError : CommandError)(error.message, { cause: error });
+  }
+}

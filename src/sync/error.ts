@@ -1,0 +1,29 @@
+/**
+ * Why a sync failed. With the first four, the command line names what to change and exits with 2.
+ */
+type SyncErrorCode =
+  /** The destination cannot be used as it was given. */
+  | 'DESTINATION_INVALID'
+  /** The destination has something else, or somebody else has changed it. */
+  | 'DESTINATION_CHANGED'
+  /** The copy is of another service or client. */
+  | 'OTHER_SOURCE'
+  /** The service is too old, or a record has what this version does not know. */
+  | 'SOURCE_UNKNOWN'
+  /** Another sync of the same destination is running. */
+  | 'DESTINATION_BUSY'
+  /** The destination failed, or its connection was lost. */
+  | 'DESTINATION_FAILED'
+  /** The copy differs from the report. */
+  | 'NOT_EQUAL';
+
+/** A sync that failed; nothing of it is in the destination. */
+export class SyncError extends Error {
+  override readonly name = 'SyncError';
+  readonly code: SyncErrorCode;
+
+  constructor(code: SyncErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

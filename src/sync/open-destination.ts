@@ -1,0 +1,61 @@
+import type { Destination, ReadableCopy } from './destination.ts';
+import { SyncError } from './error.ts';
+
+/** Where a copy is kept, as the command line names it. */
+export interface DestinationOptions {
+  /** `sqlite:FILE`, `postgres://…` or `stdout:ndjson`. */
+  readonly to: string;
+  /** The table in a database; in PostgreSQL `schema.table` too. */
+  readonly table: string;
+  /** Whether to load the whole report again. */
+  readonly reload?: boolean;
+  /** File that keeps the position of a stream. */
+  readonly state?: string;
+}
+
+/** Opens a destination for a sync. Throws `SyncError` if it is not one, or cannot be reached. */
+export async function openDestination(
+  options: DestinationOptions,
+  write: (text: string) => Promise<void>,
+): Promise<Destination> {
+  const { to } = options;
+  if (to === 'stdout:ndjson') {
+    const { NdjsonOutput } = await import('./ndjson-output.ts');
+    return new NdjsonOutput(write, options.reload === true ? undefined : options.state);
+  }
+  return openTable(options, true);
+}
+
+/** Opens a copy to read it. Throws `SyncError` if there is none that can be read. */
+export const openCopy = (options: DestinationOptions): Promise<ReadableCopy> => openTable(options, false);
+
+async function openTable(options: DestinationOptions, create: boolean): Promise<Destination & ReadableCopy> {
+  const { to, table, reload } = options;
+  const isPostgres = /^postgres(ql)?:\/\//.test(to);
+  const file = /^sqlite:(.+)$/s.exec(to)?.[1];
+  if (!isPostgres && file === undefined) throw unknownDestination(to);
+  requireTable(table, isPostgres);
+  const { TableCopy } = await import('./table-copy.ts');
+  if (file === undefined) {
+    const { PostgresTables } = await import('./postgres-table.ts');
+    return new TableCopy(await PostgresTables.connect(to), table, reload);
+  }
+  const { SqliteTables } = await import('./sqlite-table.ts');
+  return new TableCopy(new SqliteTables(file, create), table, reload);
+}
+
+function requireTable(table: string, mayHaveSchema: boolean): void {
+  const name = '[a-z_][a-z0-9_]{0,62}';
+  const pattern = new RegExp(`^${mayHaveSchema ? `(${name}\\.)?` : ''}${name}$`);
+  if (pattern.test(table) && !/(^|\.)subreport_sync/.test(table)) return;
+  throw new SyncError(
+    'DESTINATION_INVALID',
+    `Cannot use --table: it must be a name of lower-case letters, digits and _ that does not begin with subreport_sync${mayHaveSchema ? ', with its schema if necessary' : ''}, such as subscriptions: current value is '${table}'`,
+  );
+}
+
+const unknownDestination = (to: string): SyncError =>
+  new SyncError(
+    'DESTINATION_INVALID',
+    `Cannot use --to: it must be sqlite:FILE, postgres://USER@HOST/DATABASE or stdout:ndjson, such as sqlite:copy.db: current value is '${to.replace(/:\/\/.*/s, '://…')}'`,
+  );

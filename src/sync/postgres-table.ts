@@ -1,0 +1,153 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { SyncError } from './error.ts';
+import { columns, type Row } from './record-row.ts';
+import { columnList, onConflict, type TableDatabase } from './table-copy.ts';
+
+/** Rows per batch of a reader. */
+const batchRows = 2_000;
+
+/** The type of a column's array in a statement. */
+const arrayTypes = { text: 'text[]', instant: 'timestamptz[]', integer: 'int[]', boolean: 'boolean[]' } as const;
+const arrays = columns.map(({ type }, at) => `$${at + 1}::${arrayTypes[type]}`).join(', ');
+
+/** The columns as a row has them: dates as in a record, whatever the session's time zone. */
+const selected = columns
+  .map(({ name, type }) =>
+    type === 'instant' ? `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as ${name}` : name,
+  )
+  .join(', ');
+
+/** A database of PostgreSQL. A sync holds an advisory lock of its table. */
+export class PostgresTables implements TableDatabase {
+  readonly shown: string;
+  readonly types = {
+    text: 'text',
+    instant: 'timestamp with time zone',
+    integer: 'integer',
+    boolean: 'boolean',
+  } as const;
+  readonly keyClause = '';
+  readonly #client: pg.Client;
+
+  private constructor(client: pg.Client, shown: string) {
+    this.#client = client;
+    this.shown = shown;
+  }
+
+  /** Connects. Missing parts of the URL are those of libpq: `PGPASSWORD`, `~/.pgpass` and others. */
+  static async connect(url: string): Promise<PostgresTables> {
+    const shown = url.replace(/^(\w+:\/\/[^/@:]*):[^@]*@/, '$1@').replace(/\?.*$/, '');
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: 'subreport-sync',
+      connectionTimeoutMillis: 10_000,
+    });
+    client.on('error', () => undefined); // running queries reject anyway
+    const tables = new PostgresTables(client, shown);
+    await tables.#try(client.connect());
+    return tables;
+  }
+
+  async beginWriting(table: string): Promise<void> {
+    await this.all('begin');
+    await this.all('set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0');
+    const lock = `select pg_try_advisory_xact_lock(hashtext('subreport sync'), hashtext($1)) as locked`;
+    const [row] = await this.all(lock, [table]);
+    if (row?.locked === true) return;
+    throw new SyncError(
+      'DESTINATION_BUSY',
+      `Cannot sync to table '${table}' of ${this.shown}: no other sync of it may be running; try again when it has ended`,
+    );
+  }
+
+  async beginReading(): Promise<void> {
+    await this.all('begin isolation level repeatable read read only');
+  }
+
+  async all(sql: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
+    return (await this.#try(this.#client.query(sql, [...values]))).rows;
+  }
+
+  async columnsOf(table: string): Promise<readonly { name: string; type: string }[]> {
+    const found = await this.all(
+      `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
+       where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum`,
+      [table],
+    );
+    return found as unknown as { name: string; type: string }[];
+  }
+
+  async load(table: string, batches: AsyncIterable<readonly Row[]>): Promise<void> {
+    const copy = this.#client.query(copyFrom(`copy ${table} (${columnList}) from stdin`));
+    await this.#try(pipeline(Readable.from(copyLines(batches), { objectMode: false }), copy));
+  }
+
+  async addKey(table: string): Promise<void> {
+    await this.all(`alter table ${table} add primary key (id)`);
+    await this.all(`analyze ${table}`);
+  }
+
+  async upsert(table: string, rows: readonly Row[]): Promise<void> {
+    const sql = `insert into ${table} as copy (${columnList}) select * from unnest(${arrays}) ${onConflict}`;
+    await this.all(
+      sql,
+      columns.map((_, at) => rows.map((row) => row[at])),
+    );
+  }
+
+  async remove(table: string, ids: readonly string[]): Promise<void> {
+    await this.all(`delete from ${table} where id = any($1::text[])`, [ids]);
+  }
+
+  async *rows(table: string): AsyncGenerator<readonly Row[], void, undefined> {
+    await this.all(
+      `declare copy cursor for select ${selected} from ${table} as stored
+       order by stored.created_date, stored.id collate "C"`,
+    );
+    const fetch = { text: `fetch ${batchRows} from copy`, rowMode: 'array' as const };
+    for (;;) {
+      const { rows } = await this.#try(this.#client.query<[...Row]>(fetch));
+      if (rows.length === 0) return;
+      yield rows;
+    }
+  }
+
+  async commit(): Promise<void> {
+    await this.all('commit');
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end().catch(() => undefined); // the server rolls back
+  }
+
+  async #try<T>(work: Promise<T>): Promise<T> {
+    return work.catch((error: unknown) => {
+      throw toSyncError(error, this.shown);
+    });
+  }
+}
+
+/** Wrong credentials, a missing database, and what the user may not do, by their SQLSTATE. */
+const invalid = /^(28|3D|3F|42)/;
+
+function toSyncError(error: unknown, shown: string): unknown {
+  const { code, message = '', syscall } = error as { code?: string; message?: string; syscall?: string };
+  const isOfDatabase = error instanceof pg.DatabaseError;
+  if (!isOfDatabase && syscall === undefined && !/^(Connection|timeout|Client)/i.test(message)) return error;
+  const kind = isOfDatabase && invalid.test(code ?? '') ? 'DESTINATION_INVALID' : 'DESTINATION_FAILED';
+  return new SyncError(kind, `Cannot use ${shown}: it must accept the copy: ${message || code}`, { cause: error });
+}
+
+/** The lines of `COPY`'s text format. */
+async function* copyLines(batches: AsyncIterable<readonly Row[]>): AsyncGenerator<string, void, undefined> {
+  for await (const rows of batches) yield rows.map((row) => `${row.map(copyCell).join('\t')}\n`).join('');
+}
+
+const copyCell = (cell: Row[number]): string => {
+  if (cell === null) return '\\N';
+  const text = String(cell);
+  return text.includes('\\') ? text.replaceAll('\\', '\\\\') : text; // no field has a tab or line break
+};

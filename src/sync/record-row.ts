@@ -1,0 +1,82 @@
+import type { Subscription } from '../client/index.ts';
+import { SyncError } from './error.ts';
+
+/** The columns of a copy, in order. Dates are those of the record, in UTC and whole seconds. */
+export const columns = [
+  { name: 'id', type: 'text' },
+  { name: 'status', type: 'text', isOptional: true },
+  { name: 'activation_date', type: 'instant' },
+  { name: 'expiration_date', type: 'instant' },
+  { name: 'created_date', type: 'instant' },
+  { name: 'product_id', type: 'text' },
+  { name: 'product_name', type: 'text' },
+  { name: 'product_period', type: 'integer' },
+  { name: 'product_period_unit', type: 'text' },
+  { name: 'product_plan_id', type: 'text' },
+  { name: 'iccid', type: 'text' },
+  { name: 'device_id', type: 'text' },
+  { name: 'auto_renew', type: 'boolean' },
+] as const;
+
+/** The type of a column. */
+export type ColumnType = (typeof columns)[number]['type'];
+
+/** A record as the cells of its columns. */
+export type Row = readonly [
+  id: string,
+  status: string | null,
+  activationDate: string,
+  expirationDate: string,
+  createdDate: string,
+  productId: string,
+  productName: string,
+  productPeriod: number,
+  productPeriodUnit: string,
+  productPlanId: string,
+  iccid: string,
+  deviceId: string,
+  autoRenew: boolean,
+];
+
+/**
+ * Converts a record, whose JSON is `text`, to a row. Throws `SyncError` `SOURCE_UNKNOWN` unless
+ * `lineOf` gives the same text: a copy must lose no field that a later version of the service adds.
+ */
+export function rowOf(record: Subscription, text: string): Row {
+  const { product } = record;
+  const row: Row = [
+    record.id,
+    record.status ?? null,
+    record.activationDate,
+    record.expirationDate,
+    record.createdDate,
+    product.id,
+    product.name,
+    product.period,
+    product.period_unit,
+    product.plan_id,
+    record.iccid,
+    record.device_id,
+    record.auto_renew === 'true',
+  ];
+  if (lineOf(row) === text) return row;
+  throw new SyncError(
+    'SOURCE_UNKNOWN',
+    `Cannot copy the record '${record.id}': it must have the fields and values that this version of subreport knows; install the version of the service: current value is ${text.slice(0, 1_000)}`,
+  );
+}
+
+/** The JSON of a row: its line in the NDJSON export, without the line feed. */
+export function lineOf(row: Row): string {
+  return JSON.stringify({
+    id: row[0],
+    status: row[1] ?? undefined,
+    activationDate: row[2],
+    expirationDate: row[3],
+    createdDate: row[4],
+    product: { id: row[5], name: row[6], period: row[7], period_unit: row[8], plan_id: row[9] },
+    iccid: row[10],
+    device_id: row[11],
+    auto_renew: row[12] ? 'true' : 'false',
+  });
+}

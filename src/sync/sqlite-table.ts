@@ -1,0 +1,130 @@
+import { existsSync, rmSync } from 'node:fs';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { SyncError } from './error.ts';
+import { columns, type Row } from './record-row.ts';
+import { columnList, onConflict, type TableDatabase } from './table-copy.ts';
+
+/** How long to wait for another process that writes to the database, in milliseconds. */
+const waitMsMax = 2_000;
+
+/** Rows per batch of a reader. */
+const batchRows = 1_000;
+
+const placeholders = columns.map((_, at) => `?${at + 1}`).join(', ');
+
+/** A database file of SQLite. A new file uses write-ahead logging, so that readers never wait. */
+export class SqliteTables implements TableDatabase {
+  readonly shown: string;
+  readonly types = { text: 'text', instant: 'text', integer: 'integer', boolean: 'boolean' } as const;
+  readonly keyClause = ' primary key';
+  readonly #file: string;
+  readonly #isNew: boolean;
+  readonly #database: DatabaseSync;
+  #isCommitted = false;
+
+  /** @param create whether to create the file if it does not exist */
+  constructor(file: string, create: boolean) {
+    this.#file = file;
+    this.shown = `sqlite:${file}`;
+    this.#isNew = !existsSync(file);
+    if (this.#isNew && !create) throw this.#failure('it must be a file that exists');
+    this.#database = this.#try(() => new DatabaseSync(file, { timeout: waitMsMax }));
+  }
+
+  async beginWriting(): Promise<void> {
+    this.#try(() => {
+      if (this.#isNew) this.#database.exec('pragma journal_mode = wal');
+      this.#database.exec('begin immediate');
+    });
+  }
+
+  async beginReading(): Promise<void> {
+    this.#try(() => this.#database.exec('begin'));
+  }
+
+  async all(sql: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
+    return this.#try(() => this.#prepare(sql).all(...(values as SQLInputValue[])));
+  }
+
+  async columnsOf(table: string): Promise<readonly { name: string; type: string }[]> {
+    const found = await this.all('select name, lower(type) as type from pragma_table_info($1)', [table]);
+    return found as unknown as { name: string; type: string }[];
+  }
+
+  async load(table: string, batches: AsyncIterable<readonly Row[]>): Promise<void> {
+    const insert = this.#prepare(`insert into ${table} (${columnList}) values (${placeholders})`);
+    for await (const rows of batches) this.#insert(insert, rows);
+  }
+
+  async addKey(): Promise<void> {
+    // in the definition of the table: SQLite adds none later
+  }
+
+  async upsert(table: string, rows: readonly Row[]): Promise<void> {
+    this.#insert(
+      this.#prepare(`insert into ${table} as copy (${columnList}) values (${placeholders}) ${onConflict}`),
+      rows,
+    );
+  }
+
+  async remove(table: string, ids: readonly string[]): Promise<void> {
+    await this.all(`delete from ${table} where id in (select value from json_each($1))`, [JSON.stringify(ids)]);
+  }
+
+  async *rows(table: string): AsyncGenerator<readonly Row[], void, undefined> {
+    const statement = this.#prepare(`select ${columnList} from ${table} order by created_date, id`);
+    statement.setReturnArrays(true);
+    let batch: Row[] = [];
+    for (const found of statement.iterate()) {
+      const cells = found as unknown as unknown[];
+      batch.push([...cells.slice(0, -1), cells.at(-1) === 1] as unknown as Row);
+      if (batch.length < batchRows) continue;
+      yield batch;
+      batch = [];
+    }
+    yield batch;
+  }
+
+  async commit(): Promise<void> {
+    this.#try(() => this.#database.exec('commit'));
+    this.#isCommitted = true;
+  }
+
+  async close(): Promise<void> {
+    this.#database.close(); // rolls back
+    if (this.#isNew && !this.#isCommitted)
+      for (const side of ['', '-wal', '-shm']) rmSync(this.#file + side, { force: true });
+  }
+
+  #insert(statement: StatementSync, rows: readonly Row[]): void {
+    this.#try(() => {
+      for (const row of rows) statement.run(...(row.slice(0, -1) as (string | number | null)[]), Number(row[12]));
+    });
+  }
+
+  #prepare(sql: string): StatementSync {
+    return this.#database.prepare(sql.replaceAll(/\$(\d+)/g, '?$1'));
+  }
+
+  #try<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      const { errcode, message } = error as { errcode?: number; message: string };
+      if (errcode === undefined) throw error;
+      if ((errcode & 255) === busy)
+        throw new SyncError(
+          'DESTINATION_BUSY',
+          `Cannot sync to ${this.shown}: no other process may be writing to it, such as another sync; try again when it has ended`,
+        );
+      throw this.#failure(`it must be a database of SQLite that this user can write: ${message}`);
+    }
+  }
+
+  #failure(rule: string): SyncError {
+    return new SyncError('DESTINATION_INVALID', `Cannot use ${this.shown}: ${rule}`);
+  }
+}
+
+/** SQLITE_BUSY, the low byte of the extended codes. */
+const busy = 5;

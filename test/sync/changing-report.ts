@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { createClient, type SubreportClient } from '../../src/client/index.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import type { Source } from '../../src/sync/run-sync.ts';
+import { Random } from '../simulation/random.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import type { TestClient, TestService } from '../support/service.ts';
+
+/** The report of a tenant that changes at random, and who syncs it. */
+export interface ChangingReport {
+  readonly source: Source;
+  readonly credentials: TestClient;
+  /** Makes a random change: a load, an update, an erasure, a replacement, lost tombstones, or none. */
+  change(): Promise<string>;
+  load(rows: readonly SubscriptionRow[]): Promise<unknown>;
+  erase(ids: readonly string[]): Promise<unknown>;
+  /** Removes the tombstones: a change token from before is no longer valid. */
+  loseTombstones(): Promise<unknown>;
+  /** SHA-256 of the lines of the NDJSON export. */
+  digest(): Promise<string>;
+}
+
+const names = ['Europe 1 GB', 'Überall, 5 GB', 'tab\\t "quoted" \\N', '日本 30 日 🗾', "it's; --", ''];
+
+/** Creates a tenant without records on a service. */
+export async function createChangingReport(service: TestService, name: string, seed: number): Promise<ChangingReport> {
+  const random = new Random(seed);
+  const tenant = await service.createTenant(name);
+  const credentials = await service.createClient(tenant);
+  const client = clientOf(service, credentials);
+  const { store } = service;
+  const report = {
+    load: (rows: readonly SubscriptionRow[]) => store.loadSubscriptions(tenant, rows),
+    erase: (ids: readonly string[]) => store.deleteSubscriptions(tenant, ids),
+    async loseTombstones() {
+      const [page] = await Array.fromAsync(client.changes('now'));
+      return store.sweepTombstones(tenant, page?.revision ?? 0, 10_000);
+    },
+  };
+  const changes: readonly (() => Promise<unknown>)[] = [
+    () => report.load(drawRows(random, random.between(1, 20))),
+    () => report.load(drawRows(random, random.between(1, 20))),
+    () => report.erase(drawRows(random, random.between(1, 12)).map(({ id }) => id)),
+    () => replace(service, tenant, drawRows(random, random.between(0, 25))),
+    () => report.loseTombstones(),
+    async () => undefined,
+  ];
+  const names = ['load', 'load', 'erase', 'replace', 'lose tombstones', 'nothing'];
+  return {
+    ...report,
+    credentials,
+    source: { client, service: service.baseUrl, clientId: credentials.client_id },
+    async change() {
+      const at = random.between(0, changes.length - 1);
+      await changes[at]?.();
+      return names[at] ?? '';
+    },
+    async digest() {
+      const response = await service.get(
+        '/v1/subscription?all=true&format=ndjson',
+        await service.accessToken(credentials),
+      );
+      const lines = (await response.text()).split('\n').slice(0, -2);
+      return sha256(lines.map((line) => `${line}\n`).join(''));
+    },
+  };
+}
+
+export const clientOf = (service: TestService, credentials: TestClient): SubreportClient =>
+  createClient({
+    url: service.url,
+    clientId: credentials.client_id,
+    clientSecret: credentials.client_secret,
+    tokenUrl: `${service.url}/oauth2/token`,
+  });
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Rows with few ids, so that most loads change some of them. Dates repeat, and are far apart. */
+function drawRows(random: Random, count: number): SubscriptionRow[] {
+  const rows = Array.from({ length: count }, () => {
+    const id = `id-${random.between(1, 30)}${random.pick(['', '=', '_A'])}`;
+    const createdDate = random.pick([1_700_000_000, 1_700_000_001, -1_000_000_000, 4_000_000_000]);
+    const row = subscriptionRow({ id, createdDate, status: random.pick(['ACTIVE', 'EXPIRED', null]) });
+    const record = JSON.parse(row.record);
+    record.product.name = random.pick(names);
+    record.auto_renew = random.pick(['true', 'false']);
+    return { ...row, autoRenew: record.auto_renew, record: JSON.stringify(record) };
+  });
+  return [...new Map(rows.map((row) => [row.id, row])).values()];
+}
+
+async function replace({ store }: TestService, tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<void> {
+  const lock = await store.lockImport(tenant);
+  const replacement = await store.openReplacement(tenant);
+  try {
+    await replacement.add(rows);
+    await replacement.finish(false);
+  } finally {
+    await replacement.close();
+    await lock?.release();
+  }
+}

@@ -1,0 +1,255 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openDestination } from '../../src/sync/open-destination.ts';
+import { runSync } from '../../src/sync/run-sync.ts';
+import { createDatabase, dropDatabase } from '../support/databases.ts';
+import { engines, postgresUrl } from '../support/engines.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { runHere } from '../support/run-here.ts';
+import { startService, type TestClient, type TestService } from '../support/service.ts';
+import { type ChangingReport, createChangingReport, sha256 } from './changing-report.ts';
+import { digestOfCopy } from './read-copy.ts';
+
+let folder: string;
+let database: string;
+let service: TestService;
+let report: ChangingReport;
+let count = 0;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-sync-'));
+  const server = await postgresUrl();
+  await createDatabase(server, 'sync_commands');
+  database = Object.assign(new URL(server), { pathname: '/sync_commands' }).href;
+  service = await startService(await engines[0].openTestStore());
+});
+beforeEach(async () => {
+  count += 1;
+  report = await createChangingReport(service, `tenant-${count}`, count);
+  await report.load(rows);
+});
+afterAll(async () => {
+  await service.close();
+  await dropDatabase(await postgresUrl(), 'sync_commands');
+  rmSync(folder, { recursive: true });
+});
+
+const rows = Array.from({ length: 25 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_700_000_000 - n }));
+
+const environmentOf = ({ client_id, client_secret }: TestClient) => ({
+  SUBREPORT_URL: service.url,
+  SUBREPORT_CLIENT_ID: client_id,
+  SUBREPORT_CLIENT_SECRET: client_secret,
+});
+const run = (...args: string[]) => runHere(['sync', ...args], environmentOf(report.credentials));
+
+/** A database for the copy of one test, and SQL as another program would run it. */
+const copies = {
+  sqlite: () => {
+    const file = join(folder, `copy-${count}.db`);
+    return {
+      to: `sqlite:${file}`,
+      async query(sql: string) {
+        const opened = new DatabaseSync(file);
+        const found = opened.prepare(sql).all();
+        opened.close();
+        return found as Record<string, unknown>[];
+      },
+    };
+  },
+  postgres: () => ({
+    to: database,
+    async query(sql: string) {
+      const client = new pg.Client({ connectionString: database });
+      await client.connect();
+      try {
+        return (await client.query(sql)).rows as Record<string, unknown>[];
+      } finally {
+        await client.end();
+      }
+    },
+  }),
+};
+
+describe.each(Object.entries(copies))('a copy in %s', (_name, copyOf) => {
+  const copyHere = () => ({ ...copyOf(), table: `copy_${count}` });
+  const at = ({ to, table }: { to: string; table: string }) => ['--to', to, '--table', table];
+
+  test('is loaded, then follows the changes, and verify compares it with the export', async () => {
+    const copy = copyHere();
+    const first = await run(...at(copy));
+    expect(first).toEqual({ code: 0, stdout: 'copy 25 rows = report 25 rows at revision 1\n', stderr: '' });
+    await report.load([subscriptionRow({ id: 'id_3', status: 'DEPLETED' }), subscriptionRow({ id: 'new' })]);
+    await report.erase(['id_1', 'id_2']);
+    const second = await run(...at(copy), '--json', '--once');
+    expect(JSON.parse(second.stdout)).toMatchObject({ rows: 24, revision: 3, written: 2, removed: 2, reloaded: false });
+    const verified = await run('verify', ...at(copy), '--json');
+    expect(JSON.parse(verified.stdout)).toEqual({ revision: 3, rows: 24, sha256: await report.digest() });
+    const [row] = await copy.query(`select status, auto_renew from ${copy.table} where id = 'id_3'`);
+    expect([row?.status, Boolean(row?.auto_renew)]).toEqual(['DEPLETED', true]);
+  });
+
+  test('has a status: its revision and age, and the revision of the report', async () => {
+    const copy = copyHere();
+    expect((await run('status', ...at(copy))).code).not.toBe(0);
+    await run(...at(copy));
+    expect((await run('status', ...at(copy))).stdout).toMatch(
+      /^25 rows at revision 1, synced \d s ago: in step with the report\n$/,
+    );
+    await report.erase(['id_1']);
+    const { stdout } = await run('status', ...at(copy), '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ rows: 25, revision: 1, report_revision: 2 });
+  });
+
+  test.each([
+    ['a table of something else', (table: string) => `delete from subreport_sync where table_name = '${table}'`],
+    ['another column', (table: string) => `alter table ${table} add column note text`],
+    ['a missing record', (table: string) => `delete from ${table} where id = 'id_4'`],
+  ])('changed by somebody else (%s) is refused with exit code 2, and stays as it is', async (_what, changeOf) => {
+    const copy = copyHere();
+    await run(...at(copy));
+    await copy.query(changeOf(copy.table));
+    const before = await copy.query(`select * from ${copy.table}`);
+    await report.load([subscriptionRow({ id: 'later' })]);
+    const { code, stdout, stderr } = await run(...at(copy));
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(new RegExp(`^Cannot sync to table '${copy.table}' of .*: it must .*: current value is`));
+    expect(stderr).not.toContain('password');
+    expect(await copy.query(`select * from ${copy.table}`)).toEqual(before);
+  });
+
+  test('with a changed record is found by verify, and repaired by --reload', async () => {
+    const copy = copyHere();
+    await run(...at(copy));
+    await copy.query(`update ${copy.table} set product_name = 'other' where id = 'id_4'`);
+    await copy.query(`create view shown_${copy.table} as select * from ${copy.table}`);
+    const verified = await run('verify', ...at(copy));
+    expect([verified.code, verified.stdout]).toEqual([1, '']);
+    expect(verified.stderr).toMatch(/^Cannot confirm the copy: it must equal the report at revision 1, 25 rows/);
+    expect((await run(...at(copy), '--reload')).code).toBe(0);
+    expect((await run('verify', ...at(copy))).code).toBe(0);
+  });
+
+  test('is not taken over by the client of another tenant', async () => {
+    const copy = copyHere();
+    await run(...at(copy));
+    const other = await createChangingReport(service, `other-${count}`, 1);
+    const { code, stderr } = await runHere(['sync', ...at(copy)], environmentOf(other.credentials));
+    expect(code).toBe(2);
+    expect(stderr).toContain(`current value is a copy for '${report.credentials.client_id}' of ${service.baseUrl}`);
+    expect(await digestOfCopy(copy)).toBe(await report.digest());
+  });
+
+  test('is refused to a second sync while one is running', async () => {
+    const copy = copyHere();
+    const destination = await openDestination(copy, async () => undefined);
+    await destination.begin(report.source);
+    const { code, stderr } = await run(...at(copy));
+    await destination.close();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^Cannot sync to .*: no other /);
+    expect((await run(...at(copy))).code).toBe(0);
+  });
+
+  test('that lacks a record is never called complete', async () => {
+    const copy = copyHere();
+    await run(...at(copy));
+    const before = await digestOfCopy(copy);
+    await report.load([subscriptionRow({ id: 'a' }), subscriptionRow({ id: 'b' })]);
+    const destination = await openDestination(copy, async () => undefined);
+    const apply = destination.apply.bind(destination);
+    destination.apply = (changes) => apply({ ...changes, rows: changes.rows.slice(1) });
+    await expect(runSync(report.source, destination)).rejects.toMatchObject({ code: 'NOT_EQUAL' });
+    expect(await digestOfCopy(copy)).toBe(before);
+  });
+});
+
+test('a connector with a cursor on createdDate, as many tools have, ends with another report', async () => {
+  const copy = { ...copies.sqlite(), table: 'subscriptions' };
+  const naive = new Map<string, string>();
+  let cursor: string | undefined;
+  const syncNaively = async () => {
+    for await (const record of report.source.client.subscriptions({ 'created-from': cursor, sort: 'createdDate' })) {
+      naive.set(record.id, JSON.stringify(record));
+      cursor = record.createdDate;
+    }
+  };
+  await syncNaively();
+  await run('--to', copy.to);
+  await report.load([subscriptionRow({ id: 'id_20', createdDate: 1_699_999_980, status: 'DEPLETED' })]);
+  await report.load([subscriptionRow({ id: 'late', createdDate: 1_600_000_000 })]);
+  await report.erase(['id_7']);
+  await syncNaively();
+  await run('--to', copy.to);
+  const lines = [...naive.values()]
+    .map((line) => JSON.parse(line))
+    .sort((a, b) => (a.createdDate < b.createdDate ? -1 : 1));
+  expect(sha256(lines.map((record) => `${JSON.stringify(record)}\n`).join(''))).not.toBe(await report.digest());
+  expect(await digestOfCopy(copy)).toBe(await report.digest());
+});
+
+test('stdout:ndjson gives another program all changes, and continues from the state file', async () => {
+  const state = join(folder, 'state.json');
+  const held = new Map<string, object>();
+  const syncAndApply = async () => {
+    const { code, stdout } = await run('--to', 'stdout:ndjson', '--state', state);
+    const lines = stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+    for (const line of lines) {
+      if (line.reset === true) held.clear();
+      else if (line.removed === true) held.delete(line.id);
+      else if ('id' in line) held.set(line.id, line);
+    }
+    expect([code, Object.keys(lines.at(-1))]).toEqual([0, ['next', 'revision']]);
+    return lines.length;
+  };
+  expect(await syncAndApply()).toBe(27);
+  await report.load([subscriptionRow({ id: 'id_3', status: 'DEPLETED', createdDate: 1_699_999_997 })]);
+  await report.erase(['id_1']);
+  expect(await syncAndApply()).toBe(3);
+  const sorted = [...held.values()].sort((a, b) =>
+    'createdDate' in a && 'createdDate' in b && String(a.createdDate) < String(b.createdDate) ? -1 : 1,
+  );
+  expect(sha256(sorted.map((record) => `${JSON.stringify(record)}\n`).join(''))).toBe(await report.digest());
+  await report.erase(['id_2']);
+  await report.loseTombstones();
+  expect(await syncAndApply()).toBe(25);
+  writeFileSync(state, 'else');
+  expect(await run('--to', 'stdout:ndjson', '--state', state)).toMatchObject({ code: 2, stdout: '' });
+  expect(readFileSync(state, 'utf8')).toBe('else');
+});
+
+test.each([
+  [[], 'Cannot run the command: --to <destination> must be given'],
+  [['--to', 'mysql://root:hidden@db/copy'], 'Cannot use --to: it must be sqlite:FILE, postgres://'],
+  [['--to', 'sqlite:/nowhere/copy.db'], 'Cannot use sqlite:/nowhere/copy.db: it must be a database of SQLite'],
+  [['--to', 'sqlite:x.db', '--table', 'Sub"s'], 'Cannot use --table: it must be a name of lower-case letters'],
+  [['verify', '--to', 'sqlite:/nowhere/copy.db'], 'Cannot use sqlite:/nowhere/copy.db: it must be a file that exists'],
+])('%j is a sentence with exit code 2', async (args, message) => {
+  const { code, stdout, stderr } = await run(...args);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr.slice(0, message.length)).toBe(message);
+  expect(stderr).not.toContain('hidden');
+});
+
+test('a database that does not exist is named without the password, with exit code 2', async () => {
+  const url = Object.assign(new URL(database), { pathname: '/missing', password: 'hidden' }).href;
+  const { code, stderr } = await run('--to', url);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^Cannot use postgres:.*\/missing: it must accept the copy/),
+  ]);
+  expect(stderr).not.toContain('hidden');
+});
+
+test('a sync that fails leaves no file behind', async () => {
+  const file = join(folder, 'never.db');
+  const environment = environmentOf({ ...report.credentials, client_secret: 'wrong' });
+  expect((await runHere(['sync', '--to', `sqlite:${file}`], environment)).code).toBe(1);
+  expect(existsSync(file)).toBe(false);
+});

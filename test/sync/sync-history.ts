@@ -1,0 +1,87 @@
+import type { Destination } from '../../src/sync/destination.ts';
+import { type DestinationOptions, openDestination } from '../../src/sync/open-destination.ts';
+import { runSync } from '../../src/sync/run-sync.ts';
+import { Random } from '../simulation/random.ts';
+import type { ChangingReport } from './changing-report.ts';
+import { digestOfCopy } from './read-copy.ts';
+
+/** What happened in a history, for messages. */
+export interface HistoryTally {
+  syncs: number;
+  cut: number;
+  reloaded: number;
+}
+
+class Cut extends Error {}
+
+/**
+ * Changes a report and syncs it at random, with changes and cut connections between any two steps
+ * of a sync. Throws unless each completed copy equals the report, and each cut sync has left the
+ * copy as it was; a reader beside every step sees the copy of before.
+ */
+export async function runHistory(
+  report: ChangingReport,
+  options: DestinationOptions,
+  seed: number,
+  rounds: number,
+): Promise<HistoryTally> {
+  const random = new Random(seed);
+  const tally: HistoryTally = { syncs: 0, cut: 0, reloaded: 0 };
+  let last = 'none';
+  const require = async (expected: string, when: string): Promise<void> => {
+    const found = await digestOfCopy(options);
+    if (found !== expected) throw new Error(`seed ${seed}: ${when}: the copy is ${found}, not ${expected}`);
+  };
+  for (let round = 1; round <= rounds; round += 1) {
+    for (let changes = random.between(0, 3); changes > 0; changes -= 1) await report.change();
+    const cutAt = random.chance(0.5) ? random.between(1, 8) : Number.POSITIVE_INFINITY;
+    const changeAt = random.between(1, 8);
+    let step = 0;
+    const between = async (): Promise<void> => {
+      step += 1;
+      await require(last, `beside step ${step} of sync ${round}`);
+      if (step === changeAt) await report.change();
+      if (step === cutAt) throw new Cut();
+    };
+    const destination = watched(await openDestination(options, async () => undefined), between);
+    try {
+      const { reloaded } = await runSync(report.source, destination);
+      tally.syncs += 1;
+      tally.reloaded += Number(reloaded);
+      await runSync(report.source, await openDestination(options, async () => undefined)); // changed since
+      last = await report.digest();
+    } catch (error) {
+      if (!(error instanceof Cut)) throw error;
+      tally.cut += 1;
+    }
+    await require(last, `after sync ${round}`);
+  }
+  return tally;
+}
+
+/** A destination that calls `between` before each of its steps, and within a whole report. */
+function watched(destination: Destination, between: () => Promise<void>): Destination {
+  const before = async <T>(work: () => Promise<T>): Promise<T> => {
+    await between();
+    return work();
+  };
+  return {
+    begin: (source) => destination.begin(source),
+    resync: (batches) =>
+      before(() =>
+        destination.resync(
+          (async function* () {
+            for await (const rows of batches) {
+              yield rows.slice(0, rows.length / 2);
+              await between();
+              yield rows.slice(rows.length / 2);
+            }
+          })(),
+        ),
+      ),
+    apply: (changes) => before(() => destination.apply(changes)),
+    count: () => before(() => destination.count()),
+    commit: (position) => before(() => destination.commit(position)),
+    close: () => destination.close(),
+  };
+}
