@@ -16,6 +16,7 @@ const routes = ['src/http/listener', 'src/contract', 'src/auth', 'src/storage/er
 const inAuth = ['src/auth/*', 'src/contract', 'src/storage', 'node'];
 const inStorage = ['src/tracing', 'src/storage/*', 'src/storage/counts', 'src/storage/tables', 'src/storage/records'];
 const work = ['src/contract', 'src/storage', 'src/auth', 'src/audit', 'src/import'];
+const ofReaders = ['error', 'output', 'package-version', 'progress-bar'].map((name) => `src/cli/${name}.ts`);
 const server = ['fastify', '@fastify/*', 'node'];
 
 /**
@@ -257,10 +258,7 @@ export const folders: readonly Folder[] = [
       'src/workbook',
       'src/mcp/serve-mcp.ts',
       'src/sync',
-      'src/cli/error.ts',
-      'src/cli/output.ts',
-      'src/cli/package-version.ts',
-      'src/cli/progress-bar.ts',
+      ...ofReaders,
       'commander',
       'typebox',
       'node',

@@ -48,11 +48,7 @@ export async function readChanges<Before extends boolean = false>(
       options,
     );
   const { body, headers } = await (size === undefined ? api.widest(read) : read(size));
-  const revision = headers.get('x-revision');
-  return {
-    changes: body.changes,
-    next: body.next,
-    hasMore: body.has_more,
-    ...(revision !== null && { revision: Number(revision) }),
-  };
+  // NaN unless the service sends it
+  const revision = Number(headers.get('x-revision') ?? undefined);
+  return { changes: body.changes, next: body.next, hasMore: body.has_more, revision };
 }

@@ -160,8 +160,8 @@ function toChanges(changes: readonly Parameters<typeof isRemoved>[0][]): Changes
   return { rows, removed };
 }
 
-function requireRevision(revision: number | undefined): number {
-  if (revision !== undefined) return revision;
+function requireRevision(revision: number): number {
+  if (!Number.isNaN(revision)) return revision;
   throw new SyncError(
     'SOURCE_UNKNOWN',
     'Cannot sync with this service: its changes must have the header X-Revision; it must run the version of subreport that this command has, or a later one',

@@ -72,8 +72,12 @@ test('changes yields pages until the copy is up to date, and continues from a to
     [5, false],
   ]);
   const since = pages.at(-1)?.next;
-  expect(await Array.fromAsync(client.changes(since))).toEqual([{ changes: [], next: since, hasMore: false, revision: 1 }]);
-  expect(await Array.fromAsync(client.changes('now'))).toEqual([{ changes: [], next: since, hasMore: false, revision: 1 }]);
+  expect(await Array.fromAsync(client.changes(since))).toEqual([
+    { changes: [], next: since, hasMore: false, revision: 1 },
+  ]);
+  expect(await Array.fromAsync(client.changes('now'))).toEqual([
+    { changes: [], next: since, hasMore: false, revision: 1 },
+  ]);
   await shared.service.store.deleteSubscriptions(tenant, [records()[0]?.id ?? '']);
   const [page] = await Array.fromAsync(client.changes(since));
   expect(page?.changes).toEqual([{ id: records()[0]?.id, removed: true }]);

@@ -259,7 +259,13 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     const follow = { method: 'followToEnd', options: { since: 'stale', intervalMs: 1 } };
     const [outcome] = await runPython({ ...urls, attempts: 1 }, [follow]);
     const pages = await Array.fromAsync(shared.clientOf().changes());
-    const page = { changes: pages[0]?.changes, next: pages[0]?.next, has_more: false, reset: true };
+    const page = {
+      changes: pages[0]?.changes,
+      next: pages[0]?.next,
+      has_more: false,
+      revision: pages[0]?.revision,
+      reset: true,
+    };
     expect(outcome).toEqual({ result: { errors: ['UNKNOWN_ERROR'], pages: [page], saved: [page.next] } });
   });
 

@@ -8,6 +8,8 @@ export function unknownWords(program: Command, words: readonly string[]): string
     next = command.commands.find((child) => child.name() === rest[0]);
     if (next !== undefined) [command, rest] = [next, rest.slice(1)];
   }
+  const { _defaultCommandName: usual } = command as { readonly _defaultCommandName?: string | null };
+  command = command.commands.find((child) => child.name() === usual) ?? command;
   const names = [...program.options, ...command.options].flatMap(({ long, short }) => [long, short]);
   const flags = rest.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.split('=')[0] ?? '');
   const unknown = flags.filter((flag) => !names.includes(flag) && flag !== '--help');

@@ -230,7 +230,7 @@ class SubreportClient:
                     on_error(error)
                 stop.wait(max(interval_ms, getattr(error, "retry_after_ms", None) or 0) / 1000)
                 continue
-            on_page(FollowPage(page.changes, page.next, page.has_more, token is None))
+            on_page(FollowPage(page.changes, page.next, page.has_more, page.revision, token is None))
             token = page.next
             if store is not None:
                 store.save(token)
@@ -252,8 +252,9 @@ class SubreportClient:
             return self._api.json(_CHANGES, {**query, "since": since, "size": size}, correlation_id)
 
         size = query.get("size")
-        body, _ = self._api.widest(read) if size is None else read(size)
-        return ChangesPage(body["changes"], body["next"], body["has_more"])
+        body, response = self._api.widest(read) if size is None else read(size)
+        revision = int(response.headers.get("x-revision") or 0)
+        return ChangesPage(body["changes"], body["next"], body["has_more"], revision)
 
 
 class SubscriptionList:

@@ -53,6 +53,8 @@ class ChangesPage:
     next: str
     # Whether more changes are available now. If False, the copy is up to date.
     has_more: bool
+    # The revision of the report that the page is from; 0 if the service does not send it.
+    revision: int
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ const page = (next: string, ids: readonly string[] = [], hasMore = false): Chang
   changes: ids.map((id) => ({ id, removed: true })),
   next,
   hasMore,
+  revision: 1,
 });
 const read = (pages: Parameters<typeof feedOf>[0]) => readRecentChanges(feedOf(pages), store, () => now);
 

@@ -19,7 +19,7 @@ const feedOf = (history: Pick<TenantHistory, 'kept'>) => ({
       const context = { correlationId: 'c', attempts: 1 };
       throw new ApiError('HISTORY_NOT_KEPT', problem, new Response(null, { status: 410 }), context);
     }
-    yield { changes: [removal('a'), removal('b')], next: 'x', hasMore: false };
+    yield { changes: [removal('a'), removal('b')], next: 'x', hasMore: false, revision: 1 };
   },
 });
 const fromSeconds = Date.parse(begin) / 1000;

@@ -102,9 +102,9 @@ function addVerifyCommand(sync: Command, output: Output): void {
   const command = sync
     .command('verify')
     .description('compare a copy with the report at its revision, byte by byte, by the SHA-256 of the export');
-  addCopyOptions(command, 'sqlite:FILE or postgres://USER@HOST/DATABASE').action((options: CopyOptions) =>
-    runReader((signal) => withSyncErrors(() => verify(options, output, signal))),
-  );
+  addCopyOptions(command, 'sqlite:FILE or postgres://USER@HOST/DATABASE')
+    .addHelpText('after', '\nExample:\n  subreport sync verify --to sqlite:copy.db')
+    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => verify(options, output, signal))));
 }
 
 async function verify(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
@@ -132,9 +132,9 @@ function addStatusCommand(sync: Command, output: Output): void {
   const command = sync
     .command('status')
     .description('show the revision of a copy, its age, and how many revisions it is behind the report');
-  addCopyOptions(command, 'sqlite:FILE or postgres://USER@HOST/DATABASE').action((options: CopyOptions) =>
-    runReader((signal) => withSyncErrors(() => showStatus(options, output, signal))),
-  );
+  addCopyOptions(command, 'sqlite:FILE or postgres://USER@HOST/DATABASE')
+    .addHelpText('after', '\nExample:\n  subreport sync status --to sqlite:copy.db')
+    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => showStatus(options, output, signal))));
 }
 
 async function showStatus(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
@@ -146,7 +146,7 @@ async function showStatus(options: CopyOptions, output: Output, signal: AbortSig
     throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
   const { rows = 0, revision, syncedAt } = position;
   let current = revision;
-  for await (const page of client.changes('now', { signal })) current = Math.max(page.revision ?? 0, revision);
+  for await (const page of client.changes('now', { signal })) current = Math.max(page.revision || 0, revision);
   const seconds = Math.max(0, Math.round((Date.now() - Date.parse(syncedAt)) / 1000));
   const lag = current === revision ? 'in step with the report' : `the report is at revision ${current}`;
   writeResult(
