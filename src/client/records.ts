@@ -116,9 +116,9 @@ export interface ChangesPage<Change = SubscriptionChange> {
   readonly hasMore: boolean;
   /**
    * The revision of the report that the page is from: that of the copy once `hasMore` is false.
-   * `NaN` if the service does not send it.
+   * Absent or `NaN` if the service does not send it.
    */
-  readonly revision: number;
+  readonly revision?: number;
 }
 
 /** A value of a dimension and the number of records that have it. */

@@ -160,7 +160,7 @@ function toChanges(changes: readonly Parameters<typeof isRemoved>[0][]): Changes
   return { rows, removed };
 }
 
-function requireRevision(revision: number): number {
+function requireRevision(revision = Number.NaN): number {
   if (!Number.isNaN(revision)) return revision;
   throw new SyncError(
     'SOURCE_UNKNOWN',
