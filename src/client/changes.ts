@@ -48,7 +48,6 @@ export async function readChanges<Before extends boolean = false>(
       options,
     );
   const { body, headers } = await (size === undefined ? api.widest(read) : read(size));
-  // NaN unless the service sends it
-  const revision = Number(headers.get('x-revision') ?? undefined);
-  return { changes: body.changes, next: body.next, hasMore: body.has_more, revision };
+  const { has_more: hasMore, ...page } = body;
+  return { ...page, hasMore, revision: Number(headers.get('x-revision')) };
 }

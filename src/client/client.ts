@@ -134,9 +134,7 @@ export function createClientWith(options: ClientOptions, clock: Clock): Subrepor
 function withUrls(options: ClientOptions): TokenSourceOptions & { readonly baseUrl: string } {
   if (options.baseUrl !== undefined) return options;
   if (!options.url)
-    throw new TypeError(
-      'Cannot create a client: url must be given, such as https://reports.example.com: is it undefined?',
-    );
+    throw new TypeError('Cannot create a client: url must be given, such as https://reports.example.com');
   const url = serviceUrlOf(options.url);
   const baseUrl = url + apiPath;
   return options.issuer === undefined && options.tokenUrl === undefined

@@ -47,7 +47,7 @@ export function exportSubscriptions(api: Api, query: ExportQuery, options: Expor
 function openExport(response: Response, attempt: Attempt, verified: 'csv' | 'ndjson' | undefined): SubscriptionExport {
   const { headers } = response;
   if (verified !== undefined && headers.get('preference-applied') !== exportSummaryPreference) {
-    const message = `Cannot verify the export: the response must have the header Preference-Applied: ${exportSummaryPreference}`;
+    const message = `Cannot verify the export: it must have the header Preference-Applied: ${exportSummaryPreference}`;
     throw new ExportError('UNVERIFIABLE', message, attempt);
   }
   attempt.deadline.keep();

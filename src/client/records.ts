@@ -116,7 +116,7 @@ export interface ChangesPage<Change = SubscriptionChange> {
   readonly hasMore: boolean;
   /**
    * The revision of the report that the page is from: that of the copy once `hasMore` is false.
-   * Absent or `NaN` if the service does not send it.
+   * 0 if the service does not send it.
    */
   readonly revision?: number;
 }

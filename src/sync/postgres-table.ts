@@ -37,7 +37,7 @@ export class PostgresTables implements TableDatabase {
     this.shown = shown;
   }
 
-  /** Connects. Missing parts of the URL are those of libpq: `PGPASSWORD`, `~/.pgpass` and others. */
+  /** Connects. Parts that the URL lacks are those of libpq: `PGPASSWORD`, `~/.pgpass` and others. */
   static async connect(url: string): Promise<PostgresTables> {
     const shown = url.replace(/^(\w+:\/\/[^/@:]*):[^@]*@/, '$1@').replace(/\?.*$/, '');
     const client = new pg.Client({
@@ -149,5 +149,6 @@ async function* copyLines(batches: AsyncIterable<readonly Row[]>): AsyncGenerato
 const copyCell = (cell: Row[number]): string => {
   if (cell === null) return '\\N';
   const text = String(cell);
-  return text.includes('\\') ? text.replaceAll('\\', '\\\\') : text; // no field has a tab or line break
+  // no field has a tab or a line break
+  return text.includes('\\') ? text.replaceAll('\\', '\\\\') : text;
 };

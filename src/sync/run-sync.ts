@@ -85,7 +85,7 @@ class Sync {
   async #load(): Promise<string> {
     const { next: token } = await this.#firstPage('now');
     const report = await this.#client.export({}, { format: 'ndjson', ...this.#call });
-    this.#leastRevision = Number(report.headers.get('x-revision'));
+    this.#leastRevision = requireRevision(report.headers);
     this.#reloaded = true;
     [this.#written, this.#removed] = [0, 0];
     const { onProgress } = this.#options;
@@ -128,7 +128,7 @@ class Sync {
       this.#written += changes.rows.length;
       this.#removed += changes.removed.length;
       if (page.changes.length > 0) this.#options.onProgress?.(this.#written, undefined);
-      [token, revision] = [page.next, requireRevision(page.revision)];
+      [token, revision] = [page.next, page.revision ?? 0];
     }
     return { token, revision };
   }
@@ -160,10 +160,11 @@ function toChanges(changes: readonly Parameters<typeof isRemoved>[0][]): Changes
   return { rows, removed };
 }
 
-function requireRevision(revision = Number.NaN): number {
-  if (!Number.isNaN(revision)) return revision;
+function requireRevision(headers: Headers): number {
+  const revision = headers.get('x-revision');
+  if (revision !== null) return Number(revision);
   throw new SyncError(
     'SOURCE_UNKNOWN',
-    'Cannot sync with this service: its changes must have the header X-Revision; it must run the version of subreport that this command has, or a later one',
+    'Cannot sync with this service: its report must have the header X-Revision; it must run the version of subreport that this command has, or a later one',
   );
 }

@@ -43,7 +43,7 @@ export const onConflict = `on conflict (id) do update set ${others.map((name) =>
   where ${tuple('copy')} is distinct from ${tuple('excluded')}`;
 
 /** A table name, or schema and table, as SQL. */
-export const quoted = (table: string): string =>
+const quoted = (table: string): string =>
   table
     .split('.')
     .map((part) => `"${part}"`)

@@ -6,7 +6,7 @@ import { lineOf } from './record-row.ts';
 import type { Source } from './run-sync.ts';
 
 /** A copy beside the report at its revision. */
-export interface Verification {
+interface Verification {
   readonly revision: number;
   readonly copy: Digest;
   readonly report: Digest;
@@ -21,8 +21,8 @@ interface Digest {
 
 /**
  * Compares a copy with the report at the copy's revision, byte by byte: both as the lines of the
- * NDJSON export, in its order. Throws `SyncError` `NOT_EQUAL` if there is no copy, or if the service
- * no longer has that revision.
+ * NDJSON export, in its order. Throws `SyncError` `NOT_EQUAL` if there is no copy, or if the
+ * service no longer has that revision.
  */
 export async function verifyCopy(
   { client, service, clientId }: Source,

@@ -11,7 +11,7 @@ import type { TestClient, TestService } from '../support/service.ts';
 export interface ChangingReport {
   readonly source: Source;
   readonly credentials: TestClient;
-  /** Makes a random change: a load, an update, an erasure, a replacement, lost tombstones, or none. */
+  /** Makes a random change: a load, an erasure, a replacement, lost tombstones, or none. */
   change(): Promise<string>;
   load(rows: readonly SubscriptionRow[]): Promise<unknown>;
   erase(ids: readonly string[]): Promise<unknown>;

@@ -48,7 +48,8 @@ export async function runHistory(
       const { reloaded } = await runSync(report.source, destination);
       tally.syncs += 1;
       tally.reloaded += Number(reloaded);
-      await runSync(report.source, await openDestination(options, async () => undefined)); // changed since
+      // the report may have changed during the sync
+      await runSync(report.source, await openDestination(options, async () => undefined));
       last = await report.digest();
     } catch (error) {
       if (!(error instanceof Cut)) throw error;

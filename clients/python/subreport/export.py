@@ -32,7 +32,7 @@ class SubscriptionExport(io.BufferedReader):
         if verified is not None and response.headers.get("preference-applied") != EXPORT_SUMMARY:
             raise ExportError(
                 "UNVERIFIABLE",
-                "Cannot verify the export: the response must have the header "
+                "Cannot verify the export: it must have the header "
                 f"Preference-Applied: {EXPORT_SUMMARY}",
                 response.context,
             )
