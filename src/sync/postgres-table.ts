@@ -37,7 +37,7 @@ export class PostgresTables implements TableDatabase {
     this.shown = shown;
   }
 
-  /** Connects. Parts that the URL lacks are those of libpq: `PGPASSWORD`, `~/.pgpass` and others. */
+  /** Connects. What the URL lacks is that of libpq: `PGPASSWORD`, `~/.pgpass` and others. */
   static async connect(url: string): Promise<PostgresTables> {
     const shown = url.replace(/^(\w+:\/\/[^/@:]*):[^@]*@/, '$1@').replace(/\?.*$/, '');
     const client = new pg.Client({
