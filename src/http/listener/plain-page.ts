@@ -25,7 +25,7 @@ svg{width:24px;fill:var(--on-accent)}svg rect:first-child{fill:var(--accent)}
 main{padding:2rem 1rem}h1{margin:0;font-size:1.5rem}h2{margin:2.5rem 0 0;font-size:1rem}p,dt,small{color:var(--soft)}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.5rem 1.5rem}dd{margin:0;overflow-wrap:anywhere}code{font-size:.9em}a{color:var(--accent)}
 nav{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,16rem),1fr));gap:1rem;margin-top:1.5rem}
-nav a{display:grid;gap:.25rem;padding:1rem 1.25rem;border:1px solid var(--line);border-radius:8px;background:var(--surface);text-decoration:none}
+nav a{display:grid;align-content:start;gap:.25rem;padding:1rem 1.25rem;border:1px solid var(--line);border-radius:8px;background:var(--surface);text-decoration:none}
 nav a:hover{border-color:currentColor}nav b{font-size:1.05rem;font-weight:600}small{font-size:.875rem}
 nav a:first-child{background:var(--accent);border-color:var(--accent)}nav a:first-child *{color:var(--on-accent)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
