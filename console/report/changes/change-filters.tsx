@@ -1,8 +1,9 @@
 import { changeKinds } from '../../../src/contract/history.ts';
+import { noStatus } from '../../../src/contract/subscription.ts';
 import { currentLocation, hrefOf, navigate } from '../../ui/location.tsx';
 import { statusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
-import { type ChangeFilters, type ListedChange, noStatus, statusOf, versionsOf } from './listed-changes.ts';
+import { type ChangeFilters, type ListedChange, statusOf, versionsOf } from './listed-changes.ts';
 
 const text = strings.changes;
 

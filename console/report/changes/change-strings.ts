@@ -7,6 +7,7 @@ export const changesStrings = {
   lastVisit: 'Last visit',
   lastDays: (days: number) => (days === 1 ? 'Last 24 hours' : `Last ${days} days`),
   sinceDay: 'Since a day',
+  sinceChosen: (day: string) => `Since ${day}`,
   day: 'First day',
   dayRule: 'Enter a day that has begun, such as 2026-11-01',
   filter: { kind: 'Kind', status: 'Status', 'product-id': 'Product' },

@@ -2,6 +2,7 @@ import { Download, History } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { isRemoved } from '../../../src/client/records.ts';
+import { noStatus } from '../../../src/contract/subscription.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -24,7 +25,6 @@ import {
   filterChanges,
   groupByImport,
   type ListedChange,
-  noStatus,
   versionsOf,
 } from './listed-changes.ts';
 

@@ -67,7 +67,7 @@ function SinceBar({ name, since }: { readonly name: string; readonly since: Sinc
       <span class="change-day" data-chosen={since.kind === 'day' || undefined}>
         <Popover
           icon={CalendarDays}
-          label={since.kind === 'day' ? text.sinceTime(formatDay(new Date(since.instant))) : text.sinceDay}
+          label={since.kind === 'day' ? text.sinceChosen(formatDay(new Date(since.instant))) : text.sinceDay}
         >
           {(close) => <DayForm day={since.kind === 'day' ? since.day : ''} close={close} />}
         </Popover>

@@ -1,5 +1,6 @@
 import type { ChangeKind, DescribedChange, Subscription, SubscriptionChange } from '../../../src/client/index.ts';
 import { isRemoved } from '../../../src/client/records.ts';
+import { noStatus } from '../../../src/contract/subscription.ts';
 
 /** A change of the list. Its kind and what it was are absent if the service has no history. */
 export type ListedChange = SubscriptionChange & Partial<Omit<DescribedChange, keyof SubscriptionChange>>;
@@ -10,9 +11,6 @@ export interface ChangeFilters {
   readonly status?: string | undefined;
   readonly 'product-id'?: string | undefined;
 }
-
-/** A record without a status has this one in the address, as in that of the report. */
-export const noStatus = 'none';
 
 /** The versions of a change's record that are known: what it is, and what it was. */
 export const versionsOf = (change: ListedChange): readonly Subscription[] =>

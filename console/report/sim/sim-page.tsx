@@ -47,7 +47,7 @@ function SimCards({ iccid, sim }: { readonly iccid: string; readonly sim: Sim })
   const now = new Date();
   const { spans, now: present } = spansOf(records, now);
   return (
-    <>
+    <div class="sim">
       <Card
         title={text.subscriptions(groupIccid(iccid), totalCount)}
         actions={
@@ -70,7 +70,7 @@ function SimCards({ iccid, sim }: { readonly iccid: string; readonly sim: Sim })
           ))}
         </ol>
       </Card>
-    </>
+    </div>
   );
 }
 
