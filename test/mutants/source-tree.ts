@@ -16,7 +16,7 @@ export const readSources = (root: string): readonly SourceFile[] =>
 
 /** Reads the test files beside the code and below `test/`. */
 export const readTestFiles = (root: string): readonly SourceFile[] =>
-  ['src', 'test'].flatMap((folder) => readFiles(join(root, folder), (name) => name.endsWith('.test.ts')));
+  ['src', 'console', 'test'].flatMap((folder) => readFiles(join(root, folder), (name) => name.endsWith('.test.ts')));
 
 function readFiles(folder: string, isWanted: (name: string) => boolean): SourceFile[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
