@@ -356,7 +356,8 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await sentence('3 subscriptions, newest first, subscriber ada@example.com');
     expect(search()).toBe('?email=hidden');
     await page.keyboard.press('Control+k');
-    await find.getByRole('combobox').fill('in use');
+    await find.getByRole('option', { name: 'Overview' }).waitFor();
+    await page.keyboard.type('in use'); // the field has the focus
     await page.keyboard.press('Enter');
     await sentence(/^\d+ subscriptions, newest first, status Active or Depleted$/);
     expect(search()).toBe('?status=ACTIVE,DEPLETED');

@@ -83,7 +83,7 @@ function statusSentences(changes: readonly ListedChange[]): readonly string[] {
   return counts.length === 0 ? [] : [`${counts.join(', ')}.`];
 }
 
-const wordOf = (status: string): string => statusWord(status === noStatus ? null : status);
+const wordOf = (name: string): string => statusWord(name === noStatus ? null : name);
 
 function SaveButton({ changes }: { readonly changes: readonly ListedChange[] }) {
   const { value } = session.state;
