@@ -1395,6 +1395,15 @@ export const mutants: readonly Mutant[] = [
     on: ['sqlite'],
   },
   {
+    id: 'version-count-unrepaired',
+    breaks: 'A repair leaves a wrong number of versions.',
+    search: 'yield [ask(recountVersions)];',
+    replace: '',
+    file: 'history.test.ts',
+    test: 'a wrong number of versions is reported and repaired, and the history goes on',
+    on: ['sqlite'],
+  },
+  {
     id: 'kinds-swapped',
     breaks: 'An added record is called changed.',
     search: "before === undefined ? 'added' : 'changed'",

@@ -15,6 +15,7 @@ import { parseReport } from '../../src/report/parse.ts';
 import { parseChanges } from '../../src/report/parse-changes.ts';
 import { parseSummary } from '../../src/report/parse-summary.ts';
 import type { ReportContext } from '../../src/report/report-query.ts';
+import { openStore } from '../../src/storage/open-store.ts';
 import { checkRecords } from '../../src/storage/records/check.ts';
 import { directoryStatement, type Store, type TenantId, type TenantSql } from '../../src/storage/store.ts';
 import { columnNames, type SubscriptionRow, versionColumns } from '../../src/storage/subscription-row.ts';
@@ -328,6 +329,31 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     await store.recountSubscriptions(tenant, now);
     expect(await problems()).toEqual([]);
     await expect(exported(tenant, 'format=ndjson', 2)).rejects.toMatchObject(notKept);
+  });
+
+  test('a wrong number of versions is reported and repaired, and the history goes on', async () => {
+    const tenant = await newTenant();
+    for (const version of [1, 2, 3]) await load(tenant, [{ n: 1, version }]);
+    const problems = async () => (await store.readTenant(tenant, (reader) => checkRecords(reader))).problems;
+    expect(await problems()).toEqual([]);
+    await store.writeDirectory([
+      directoryStatement('update tenant set history_rows = history_rows + 5 where id = $1', [tenant]),
+    ]);
+    expect(await problems()).toEqual(['The history counts 7 former versions, 2 are there']);
+    await store.recountSubscriptions(tenant, now);
+    expect(await problems()).toEqual([]);
+    expect((await exported(tenant, 'format=ndjson', 1)).total).toBe(1);
+  });
+
+  test('a program without history that erases versions keeps their number', async () => {
+    const tenant = await newTenant();
+    for (const version of [1, 2]) await load(tenant, [{ n: 1, version }]);
+    const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = opened.environment;
+    const options = { databaseUrl, dataDir, poolSize: 1, onConnectionError: () => undefined };
+    const other = openStore({ ...options, keepsHistory: false });
+    await other.deleteSubscriptions(tenant, [idOf(1)]);
+    await other.close();
+    expect((await store.readTenant(tenant, (reader) => checkRecords(reader))).problems).toEqual([]);
   });
 
   test('the erasure of a person finds the versions of removed records, but no record of another person', async () => {

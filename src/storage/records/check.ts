@@ -53,7 +53,8 @@ export const checkedRows = 1_000;
 
 /**
  * Compares each record's JSON with the columns that repeat its fields, and the revisions with the
- * tombstones: no revision exceeds the tenant's, and no stored record has a tombstone.
+ * tombstones: no revision exceeds the tenant's, and no stored record has a tombstone. Also checks
+ * the former versions and their number.
  */
 export async function checkRecords(reader: TenantReader): Promise<RecordsCheck> {
   const { revision, sweptRevision } = await readHistory(reader);
@@ -70,6 +71,8 @@ export async function checkRecords(reader: TenantReader): Promise<RecordsCheck> 
       problems.push(`${kind} '${id}' is of revision ${ahead}, the tenant is at ${revision}`);
   for (const { id, problem } of await reader.all(wrongVersions, [problemsMax]))
     problems.push(`A former version of record '${id}' ${problem}`);
+  for (const { counted, n } of await reader.all(wrongVersionCount))
+    problems.push(`The history counts ${counted} former versions, ${n} are there`);
   for (let from = ''; problems.length < problemsMax; ) {
     const rows = await reader.all(selectRecords, [from, checkedRows]);
     problems.push(...rows.flatMap(problemOf));
@@ -109,6 +112,11 @@ export const wrongVersions = `select id, problem from (
     from subscription_version as v join tenant as t on t.id = v.tenant_id
     where v.tenant_id = $1 and v.until_revision > t.history_from
   ) as checked where problem is not null order by id limit $2`;
+
+const wrongVersionCount = `select counted, n from (
+    select id as tenant_id, history_rows as counted,
+      (select count(*) from subscription_version as v where v.tenant_id = tenant.id) as n from tenant
+  ) as t where tenant_id = $1 and counted <> n` as const;
 
 const selectLiveTombstones = `select id from subscription_tombstone as t where tenant_id = $1
   and exists (select 1 from subscription as s where s.tenant_id = t.tenant_id and s.id = t.id) order by id limit $2`;

@@ -48,6 +48,7 @@ export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions
   const [wrong = []] = yield [ask(wrongVersions, 1)];
   const keeps = keepsHistory && !isNewHistory && wrong.length === 0;
   let versions = 0;
+  yield [ask(recountVersions)];
   if (keeps) versions += (yield [ask(keepRecordsWithTombstone, revision)])[0]?.length ?? 0;
   yield [ask(touchRecordsWithTombstone, revision)];
   yield [ask(removeLiveTombstones)];
@@ -115,6 +116,10 @@ const changeTombstonesAhead =
 const forgetChanges = `update tenant set swept_revision = $2 where id in (
     select tenant_id from (select id as tenant_id from tenant) as t where tenant_id = $1
   ) returning id`;
+
+const recountVersions = `update tenant set history_rows = (
+    select count(*) from subscription_version where tenant_id = $1
+  ) where id in (select tenant_id from (select id as tenant_id from tenant) as t where tenant_id = $1) returning id` as const;
 
 const updateColumns = `update subscription set revision = $3, ${recordColumns
   .slice(1)

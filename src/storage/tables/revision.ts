@@ -40,7 +40,7 @@ export function commitRevision({
   importId,
   versions = 0,
 }: RevisionCommit): readonly BoundStatement[] {
-  if (!keepsHistory) return [[setRevision, [tenant, revision]]];
+  if (!keepsHistory) return [[setRevision, [tenant, revision, Math.min(versions, 0)]]];
   const now = Math.floor(Date.now() / 1000);
   if (beginsHistory) return [[setKeptRevision, [tenant, revision, revision, now, now, versions]]];
   const goesOn = isHistoryKept(last);
@@ -56,7 +56,7 @@ export function commitRevision({
 export const isHistoryKept = ({ revision, history_revision: kept = null }: Row): boolean =>
   kept !== null && Number(kept) === Number(revision);
 
-const setRevision = 'update tenant set revision = $2 where id = $1';
+const setRevision = 'update tenant set revision = $2, history_rows = history_rows + $3 where id = $1';
 
 const setKeptRevision = `update tenant set revision = $2, history_from = $3, history_from_at = $4,
   history_revision = $2, history_at = $5, history_rows = history_rows + $6 where id = $1`;
