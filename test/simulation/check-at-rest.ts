@@ -69,7 +69,7 @@ export async function checkReports(
 }
 
 /** The report of a query in the model. Only `expires-within` depends on the time of a request. */
-class Report {
+export class Report {
   readonly query: Query;
   readonly format: Format;
   readonly what: string;
@@ -222,7 +222,7 @@ async function checkEveryPage(source: Source, state: State, random: Random, tall
 }
 
 /** Compares an export, as CSV or NDJSON. */
-async function checkWhole(source: Source, report: Report, random: Random, tally: Tally): Promise<void> {
+export async function checkWhole(source: Source, report: Report, random: Random, tally: Tally): Promise<void> {
   const { size: _size, page: _page, ...rest } = report.query;
   const format = report.format === 'json' ? random.pick(['csv', 'ndjson'] as const) : report.format;
   const { records, now } = await readWhole(source, { ...rest, format }, random.chance(0.3));
@@ -231,7 +231,7 @@ async function checkWhole(source: Source, report: Report, random: Random, tally:
   tally['whole reports compared'] += 1;
 }
 
-async function checkSummary(source: Source, state: State, query: Query, tally: Tally): Promise<void> {
+export async function checkSummary(source: Source, state: State, query: Query, tally: Tally): Promise<void> {
   const what = `the summary ${JSON.stringify(query)}`;
   if (isContradictory(query)) {
     expectStatus(await source.session.get(source.service, source.tenant, summaryPath(query)), 400, what);

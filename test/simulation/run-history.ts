@@ -6,6 +6,7 @@ import { Difference, Interrupted } from './failure.ts';
 import { Follower } from './follower.ts';
 import { type Fault, type History, type Reader, type Round, tenants, type WriteStep } from './history.ts';
 import { applyChange, type Change, lengthOf, rowsApplied, type State } from './model.ts';
+import { Past } from './past.ts';
 import { Random } from './random.ts';
 import { askFor, readPage, readWhole, type Source } from './read.ts';
 import { Session } from './session.ts';
@@ -23,6 +24,7 @@ const noChange: Change = { kind: 'import', versions: [], ids: [] };
 interface TenantRun {
   state: State;
   readonly follower: Follower;
+  readonly past: Past;
   known?: KnownPage;
 }
 
@@ -73,7 +75,7 @@ class HistoryRun {
   async prepare(): Promise<void> {
     for (const tenant of tenants) {
       await this.#session.addTenant(tenant);
-      this.#tenants.set(tenant, { state: new Map(), follower: new Follower() });
+      this.#tenants.set(tenant, { state: new Map(), follower: new Follower(), past: new Past() });
     }
   }
 
@@ -96,6 +98,7 @@ class HistoryRun {
     const { write, fault } = round;
     const change = write === undefined ? noChange : changeOf(write);
     const started = performance.now();
+    for (const { past } of this.#tenants.values()) past.endSecond();
     const service = fault?.service ?? ((index % 2) as 0 | 1);
     const writing = write && beginWrite(this.#system, this.#session, write, service, `source-${index}`);
     let isOver = writing === undefined;
@@ -196,7 +199,10 @@ class HistoryRun {
 
   /** Removes all tombstones of now, so that any change token of now may be rejected. */
   async #sweep(fault: Fault | undefined): Promise<void> {
-    for (const { follower } of this.#tenants.values()) follower.expectRejection('possible');
+    for (const { follower, past } of this.#tenants.values()) {
+      follower.expectRejection('possible');
+      past.sweep();
+    }
     try {
       this.#tally['tombstones swept'] += await this.#system.sweep();
       this.#tally.sweeps += 1;
@@ -230,6 +236,7 @@ class HistoryRun {
         tenant.state = applyChange(before, change, await this.#countRows(name, before, change));
       }
       tenant.follower.expectRejection('certain');
+      tenant.past.discard();
     }
     this.#tally.restores += 1;
   }
@@ -244,6 +251,7 @@ class HistoryRun {
     if (old !== undefined) await this.#expectRejected(old, 'of a deleted client');
     tenant.state = new Map();
     tenant.follower.expectRejection('certain');
+    tenant.past.forget();
     this.#tally['tenants deleted'] += 1;
   }
 
@@ -288,6 +296,9 @@ class HistoryRun {
       );
     }
     tenant.state = applyChange(tenant.state, change, rows);
+    if (change.kind !== 'delete') return;
+    if (acknowledged) tenant.past.erase(change.ids);
+    else tenant.past.forget(); // ids without a record may have been erased or not
   }
 
   /** Returns how many rows of a change the store has. */
@@ -300,7 +311,7 @@ class HistoryRun {
   }
 
   async #check(name: string, random: Random): Promise<void> {
-    const { state, follower, known } = this.#tenantOf(name);
+    const { state, follower, past, known } = this.#tenantOf(name);
     for (const service of [0, 1] as const) {
       const source: Source = { session: this.#session, service, tenant: name };
       if (known !== undefined) await checkEntityTag(source, known, state);
@@ -310,6 +321,8 @@ class HistoryRun {
     follower.expectRejection('never');
     const query = { size: '50' };
     const source: Source = { session: this.#session, service: 0, tenant: name };
+    await past.check({ ...source, service: random.pick([0, 1] as const) }, state, random, this.#tally);
+    await past.remember(source, state);
     this.#tenantOf(name).known = { ...(await readPage(source, askFor(query, false), 'json')), query };
   }
 

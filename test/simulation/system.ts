@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openStore } from '../../src/storage/open-store.ts';
 import { sweepTombstones } from '../../src/storage/tables/history.ts';
+import { sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { bundleProgram } from '../support/bundle-program.ts';
 import { compileCache } from '../support/compile-cache.ts';
@@ -99,7 +100,7 @@ export class System {
   }
 
   /**
-   * Removes the tombstones of all removals before this call, as the services do when the retention
+   * Removes the tombstones and former versions of all changes before this call, as the services do when the retention
    * is over: for this call, some days pass.
    */
   async sweep(): Promise<number> {
@@ -114,7 +115,9 @@ export class System {
     this.#sweepDays += 4;
     try {
       await sweepTombstones(store, { nowSeconds, days: 1 });
-      return await sweepTombstones(store, { nowSeconds: nowSeconds + 3 * daySeconds, days: 1 });
+      const later = { nowSeconds: nowSeconds + 3 * daySeconds, days: 1 };
+      await sweepVersions(store, later);
+      return await sweepTombstones(store, later);
     } finally {
       await store.close();
     }

@@ -17,6 +17,8 @@ export interface Tally {
   'whole reports compared': number;
   'summaries compared': number;
   'changes followed': number;
+  'moments compared': number;
+  'described changes compared': number;
   'contradictions refused': number;
 }
 
@@ -38,6 +40,8 @@ export const newTally = (): Tally => ({
   'whole reports compared': 0,
   'summaries compared': 0,
   'changes followed': 0,
+  'moments compared': 0,
+  'described changes compared': 0,
   'contradictions refused': 0,
 });
 
