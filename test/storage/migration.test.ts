@@ -12,6 +12,8 @@ import { listMigrations, pendingMigrations, splitStatements } from '../../src/st
 import { openStore } from '../../src/storage/open-store.ts';
 import { distributedOption } from '../../src/storage/postgres/session.ts';
 import { type ChangeKey, readChanges } from '../../src/storage/read/changes.ts';
+import { readPastRecord } from '../../src/storage/read/past.ts';
+import { readHistory } from '../../src/storage/tables/history.ts';
 import { listTenants } from '../../src/storage/tables/tenant.ts';
 import { dumpPostgres, dumpSqlite } from '../../tools/dump-schema.ts';
 import { openPostgres } from '../support/engines.ts';
@@ -190,6 +192,12 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
       [9, 'a', 'changed'],
       [10, 'b', undefined],
     ]);
+    // the history begins with the first revision of this version, so what was before the change can be read
+    const past = (id: string, revision: number) =>
+      store.readTenant(tenant, (reader) => readPastRecord(reader, id, revision));
+    expect([await past('a', 8), await past('a', 9), await past('b', 8)]).toEqual(['{"id":"a"}', 'changed', undefined]);
+    const { kept } = await store.readTenant(tenant, readHistory);
+    expect(kept?.from).toBe(7);
     await store.close();
     await database.remove();
   });
