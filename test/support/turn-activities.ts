@@ -120,6 +120,17 @@ const activities: Readonly<Record<string, (round: Round) => Promise<void>>> = {
     await Promise.all([load(at, '', rejectedRows(3_000)), load(at, '?dry-run=true', rejectedRows(3_000))]);
   },
   'a replacement of all records': (at) => load(at, '?replace=true', changedRecords(at)),
+  'a whole report and a summary of the past': async (at) => {
+    const { headers } = await get(at, '/v1/subscription/summary?by=status');
+    const past = `as-of=${Number(headers.get('x-revision')) - 1 - at.round}`;
+    await Promise.all([exportAll(at, `format=ndjson&${past}`), getOk(at, `/v1/subscription/summary?${past}`)]);
+  },
+  'changes with what was before': async (at) => {
+    const refused = await get(at, `/v1/subscription/changes?before=true&since=${day(at.round, 2020)}`);
+    const { history_begins_at: begin } = (await refused.json()) as { history_begins_at?: string };
+    await getOk(at, `/v1/subscription/changes?before=true&size=1000&since=${begin}`);
+    await getOk(at, `/v1/subscription/changes?kind=removed&size=1000&since=${begin}`);
+  },
 };
 
 /** Rows that cost the most to reject: nested, long, and with members that are nearly known. */
@@ -145,8 +156,11 @@ const day = (round: number, year = 2025): string => `${year}-06-${String(10 + ro
 
 const getPage = (at: Round, query: string): Promise<void> => getOk(at, `/v1/subscription?${query}`);
 
-async function getOk({ service, token }: Round, path: string): Promise<void> {
-  const response = await fetch(`${service.url}/connect-api${path}`, { headers: { authorization: `Bearer ${token}` } });
+const get = ({ service, token }: Round, path: string): Promise<Response> =>
+  fetch(`${service.url}/connect-api${path}`, { headers: { authorization: `Bearer ${token}` } });
+
+async function getOk(at: Round, path: string): Promise<void> {
+  const response = await get(at, path);
   const body = await response.text();
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${body}`);
 }
