@@ -100,8 +100,8 @@ export class System {
   }
 
   /**
-   * Removes the tombstones and former versions of all changes before this call, as the services do when the retention
-   * is over: for this call, some days pass.
+   * Removes the tombstones and former versions of all changes before this call, as the services do
+   * when the retention is over: for this call, some days pass.
    */
   async sweep(): Promise<number> {
     const store = openStore({

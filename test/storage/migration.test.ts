@@ -192,7 +192,7 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
       [9, 'a', 'changed'],
       [10, 'b', undefined],
     ]);
-    // the history begins with the first revision of this version, so what was before the change can be read
+    // the history begins before the first change by this version
     const past = (id: string, revision: number) =>
       store.readTenant(tenant, (reader) => readPastRecord(reader, id, revision));
     expect([await past('a', 8), await past('a', 9), await past('b', 8)]).toEqual(['{"id":"a"}', 'changed', undefined]);
