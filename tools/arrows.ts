@@ -16,6 +16,7 @@ const routes = ['src/http/listener', 'src/contract', 'src/auth', 'src/storage/er
 const inAuth = ['src/auth/*', 'src/contract', 'src/storage', 'node'];
 const inStorage = ['src/tracing', 'src/storage/*', 'src/storage/counts', 'src/storage/tables', 'src/storage/records'];
 const work = ['src/contract', 'src/storage', 'src/auth', 'src/audit', 'src/import'];
+const programs = ['src/conform', 'src/workbook', 'src/mcp/serve-mcp.ts', 'src/sync'];
 const ofReaders = ['error', 'output', 'package-version', 'progress-bar'].map((name) => `src/cli/${name}.ts`);
 const server = ['fastify', '@fastify/*', 'node'];
 
@@ -246,23 +247,18 @@ export const folders: readonly Folder[] = [
     imports: ['src/client/index.ts', 'src/contract', 'pg', 'pg-copy-streams', 'node'],
   },
   {
+    path: 'src/conform',
+    contents: 'checks what any server of the published API does, by requests of its own',
+    imports: ['src/client', 'src/contract', 'node'],
+  },
+  {
     path: 'src/cli',
     contents: 'command line: commands, settings, wiring; the only folder that builds things and reads the environment',
   },
   {
     path: 'src/cli/reader',
     contents: 'the commands for people who read reports; a client of any service, without a store',
-    imports: [
-      'src/contract',
-      'src/client/index.ts',
-      'src/workbook',
-      'src/mcp/serve-mcp.ts',
-      'src/sync',
-      ...ofReaders,
-      'commander',
-      'typebox',
-      'node',
-    ],
+    imports: ['src/contract', 'src/client/index.ts', ...programs, ...ofReaders, 'commander', 'typebox', 'node'],
   },
   {
     path: 'src/cli/settings',

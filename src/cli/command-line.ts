@@ -24,6 +24,7 @@ const readerCommands: Commands = {
   mcp: async () => (await import('./reader/mcp-command.ts')).addMcpCommand,
   sync: async () => (await import('./reader/sync-command.ts')).addSyncCommand,
   token: async () => (await import('./reader/token-command.ts')).addTokenCommand,
+  conform: async () => (await import('./reader/conform-command.ts')).addConformCommand,
   completion: async () => (await import('./completion-command.ts')).addCompletionCommand,
 };
 

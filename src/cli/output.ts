@@ -27,7 +27,7 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
 }
 
 /** Commands that change nothing in the store, and stop when nobody reads their output. */
-const streaming = ['generate', 'list', 'show', 'export', 'summary', 'changes', 'whoami', 'token'];
+const streaming = ['generate', 'list', 'show', 'export', 'summary', 'changes', 'whoami', 'token', 'conform'];
 
 /**
  * Prevents an error of standard output from stopping the process before the command has finished.

@@ -1,0 +1,96 @@
+import { Account } from './account.ts';
+import { type Capabilities, findCapabilities } from './capabilities.ts';
+import { type Check, type Finding, failed, notApplicable } from './check.ts';
+import { filterChecks } from './filter-checks.ts';
+import { pagingChecks } from './paging-checks.ts';
+import { recordChecks } from './record-checks.ts';
+import { requestChecks } from './request-checks.ts';
+import { BudgetError, ConformError, type Requester } from './requester.ts';
+import { tokenChecks } from './token-checks.ts';
+
+/** All checks, in the order in which they run. */
+export const checks: readonly Check[] = [
+  ...tokenChecks,
+  ...recordChecks,
+  ...pagingChecks,
+  ...filterChecks,
+  ...requestChecks,
+];
+
+/** A check and what it found. */
+interface CheckResult extends Finding {
+  readonly id: string;
+  readonly sentence: string;
+}
+
+/** The result of all checks of a server. */
+export interface ConformReport {
+  readonly base_url: string;
+  readonly requests: number;
+  readonly max_requests: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly not_applicable: number;
+  /** `null` if the requests were spent before. */
+  readonly capabilities: Capabilities | null;
+  readonly checks: readonly CheckResult[];
+}
+
+/**
+ * Checks a server by requests that change nothing, one at a time. Throws `ConformError` if it
+ * returns no token or no report.
+ */
+export async function checkServer(requester: Requester): Promise<ConformReport> {
+  const account = await openAccount(requester);
+  const all = await runChecks(account);
+  const capabilities = await findCapabilities(account).catch(ignoreUnanswered);
+  const countOf = (result: Finding['result']): number => all.filter((each) => each.result === result).length;
+  return {
+    base_url: requester.target.baseUrl,
+    requests: requester.requests,
+    max_requests: requester.requestsMax,
+    passed: countOf('passed'),
+    failed: countOf('failed'),
+    not_applicable: countOf('not applicable'),
+    capabilities,
+    checks: all,
+  };
+}
+
+async function openAccount(requester: Requester): Promise<Account> {
+  try {
+    return await Account.open(requester);
+  } catch (error) {
+    if (!(error instanceof BudgetError)) throw error;
+    throw new ConformError('Cannot check the server: the requests must suffice for a token and a page');
+  }
+}
+
+async function runChecks(account: Account): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  /** Checks that failed, and those that need one of them. */
+  const broken = new Set<string>();
+  for (const { id, sentence, needs = [], run } of checks) {
+    const missing = needs.find((need) => broken.has(need));
+    const finding =
+      missing === undefined ? await runCheck(run, account) : notApplicable(`not checked, needs ${missing}`);
+    if (missing !== undefined || finding.result === 'failed') broken.add(id);
+    results.push({ id, sentence, ...finding });
+  }
+  return results;
+}
+
+async function runCheck(run: Check['run'], account: Account): Promise<Finding> {
+  try {
+    return await run(account);
+  } catch (error) {
+    if (error instanceof BudgetError) return notApplicable('not checked, the requests are spent');
+    if (error instanceof ConformError) return failed(error.message);
+    throw error;
+  }
+}
+
+function ignoreUnanswered(error: unknown): null {
+  if (error instanceof BudgetError || error instanceof ConformError) return null;
+  throw error;
+}

@@ -1,0 +1,118 @@
+import { parseInstant } from '../contract/instant.ts';
+import { memberOf, type SeenRecord } from './account.ts';
+import { type Check, count, failed, isJson, judge, notApplicable, passed } from './check.ts';
+
+/** A member of a record, the statement about it, and whether a value meets it. */
+interface Member {
+  readonly id: string;
+  readonly path: readonly string[];
+  readonly sentence: string;
+  readonly isValid: (value: unknown) => boolean;
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const matches =
+  (pattern: RegExp) =>
+  (value: unknown): boolean =>
+    typeof value === 'string' && pattern.test(value);
+
+const isInstant = (value: unknown): boolean =>
+  matches(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)(value) && parseInstant(String(value)) !== undefined;
+
+const date = (name: string, id: string): Member => ({
+  id: `record-${id}`,
+  path: [name],
+  sentence: `${name} is a date-time in UTC of the form yyyy-MM-ddTHH:mm:ssZ.`,
+  isValid: isInstant,
+});
+
+const ofProduct = (name: string, rule: string, isValid: Member['isValid'] = isText): Member => ({
+  id: `record-product-${name.replace('_', '-')}`,
+  path: ['product', name],
+  sentence: `${name} of the product is ${rule}.`,
+  isValid,
+});
+
+/** The members of a record: "Subscription record" and "Product object" of docs/spec.md. */
+const members: readonly Member[] = [
+  {
+    id: 'record-id',
+    path: ['id'],
+    sentence: 'id is a string of URL-safe base64 characters.',
+    isValid: matches(/^[\w-]+={0,2}$/),
+  },
+  {
+    id: 'record-status',
+    path: ['status'],
+    sentence: 'status is a string, or absent.',
+    isValid: (value) => value === undefined || isText(value),
+  },
+  date('activationDate', 'activation-date'),
+  date('expirationDate', 'expiration-date'),
+  date('createdDate', 'created-date'),
+  {
+    id: 'record-product',
+    path: ['product'],
+    sentence: 'product is an object.',
+    isValid: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  },
+  ofProduct('id', 'a string'),
+  ofProduct('name', 'a string', (value) => typeof value === 'string'),
+  ofProduct('period', 'an integer', Number.isInteger),
+  ofProduct('period_unit', 'a string'),
+  ofProduct('plan_id', 'a string', (value) => typeof value === 'string'),
+  { id: 'record-iccid', path: ['iccid'], sentence: 'iccid is a string of digits.', isValid: matches(/^\d+$/) },
+  {
+    id: 'record-device-id',
+    path: ['device_id'],
+    sentence: 'device_id is a string.',
+    isValid: (value) => typeof value === 'string',
+  },
+  {
+    id: 'record-auto-renew',
+    path: ['auto_renew'],
+    sentence: 'auto_renew is the string true or false, not a JSON boolean.',
+    isValid: matches(/^(true|false)$/i),
+  },
+];
+
+/** The responses of the report, and their records. */
+export const recordChecks: readonly Check[] = [
+  {
+    id: 'response-json',
+    sentence: 'The media type of the report is application/json.',
+    run: async ({ firstPage }) => isJson(firstPage.exchange),
+  },
+  {
+    id: 'response-utf8',
+    sentence: 'The report is in UTF-8.',
+    run: async (account) => {
+      const pages = [account.firstPage, ...(await account.walk()).pages];
+      const wrong = pages.filter(({ exchange }) => !exchange.isUtf8);
+      return judge(wrong.length === 0, `${count(pages.length, 'page')}, ${wrong.length} of them not in UTF-8`);
+    },
+  },
+  ...members.map(
+    ({ id, path, sentence, isValid }): Check => ({
+      id,
+      sentence,
+      ...(path.length > 1 && { needs: ['record-product'] }),
+      run: async (account) => {
+        const records = await account.known();
+        if (records.length === 0) return notApplicable('the account has no records');
+        const wrong = records.filter((record) => !isValid(valueAt(record, path)));
+        if (wrong.length === 0) return passed(count(records.length, 'record'));
+        return failed(`${wrong.length} of ${count(records.length, 'record')}; ${describeWrong(wrong, path)}`);
+      },
+    }),
+  ),
+];
+
+const valueAt = (record: SeenRecord, path: readonly string[]): unknown => path.reduce(memberOf as never, record);
+
+/** The first wrong value by its type and the id of its record: values may be personal. */
+function describeWrong([record = {}]: readonly SeenRecord[], path: readonly string[]): string {
+  const value = valueAt(record, path);
+  const kind = value === undefined ? 'absent' : value === null ? 'null' : `of type ${typeof value}`;
+  return `${path.join('.')} is ${kind}: id ${String(memberOf(record, 'id')).slice(0, 64)}`;
+}
