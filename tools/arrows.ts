@@ -137,7 +137,12 @@ export const folders: readonly Folder[] = [
   {
     path: 'src/report',
     contents: 'queries: parse → plan → run → format, one file for each stage',
-    imports: ['src/contract', 'src/tracing', 'src/storage'],
+    imports: ['src/contract', 'src/parquet', 'src/tracing', 'src/storage'],
+  },
+  {
+    path: 'src/parquet',
+    contents: 'the Parquet file of a report, encoded on a thread',
+    imports: ['src/contract', 'hyparquet', 'hyparquet-writer', 'node'],
   },
   {
     path: 'src/import',
@@ -357,16 +362,8 @@ export const folders: readonly Folder[] = [
       'node',
     ],
   },
-  {
-    path: 'console/ui',
-    contents: 'components, styles, address, session and keys of both consoles',
-    imports: pages,
-  },
-  {
-    path: 'console/charts',
-    contents: 'charts',
-    imports: ['console/ui', 'd3-*', ...pages],
-  },
+  { path: 'console/ui', contents: 'components, styles, address, session and keys of both consoles', imports: pages },
+  { path: 'console/charts', contents: 'charts', imports: ['console/ui', 'd3-*', ...pages] },
   {
     path: 'console/report',
     contents: 'the report console, a client of the API; writes workbooks with `src/workbook/`',

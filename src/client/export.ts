@@ -8,7 +8,7 @@ import { ExportCheck } from './verify-export.ts';
 
 /** Options of an export. */
 export interface ExportOptions extends CallOptions {
-  readonly format: 'csv' | 'ndjson';
+  readonly format: 'csv' | 'ndjson' | 'parquet';
   /**
    * Whether the stream fails at its end if the number of records or their SHA-256 differ from those
    * that the service sent; true by default. If false, NDJSON ends with the summary line.
@@ -44,7 +44,11 @@ export function exportSubscriptions(api: Api, query: ExportQuery, options: Expor
   );
 }
 
-function openExport(response: Response, attempt: Attempt, verified: 'csv' | 'ndjson' | undefined): SubscriptionExport {
+function openExport(
+  response: Response,
+  attempt: Attempt,
+  verified: ExportOptions['format'] | undefined,
+): SubscriptionExport {
   const { headers } = response;
   if (verified !== undefined && headers.get('preference-applied') !== exportSummaryPreference) {
     const message = `Cannot verify the export: it must have the header Preference-Applied: ${exportSummaryPreference}`;

@@ -1,4 +1,4 @@
-import { readSummaryLine } from '../contract/report.ts';
+import { readSummaryLine, summaryStart } from '../contract/report.ts';
 import { type ErrorContext, ExportError } from './error.ts';
 import { Sha256 } from './sha256.ts';
 
@@ -8,6 +8,9 @@ const heldBytes = 256;
 /** Longest line: no record comes near. */
 const lineBytesMax = 2 ** 20;
 
+/** Most bytes of a record in a Parquet file. */
+const recordBytesMax = 4_096;
+
 const lineFeed = 10;
 
 /**
@@ -15,18 +18,26 @@ const lineFeed = 10;
  * summary. Throws `ExportError` at the end unless the number of records and their SHA-256 agree.
  */
 export class ExportCheck {
-  readonly #format: 'csv' | 'ndjson';
+  readonly #format: 'csv' | 'ndjson' | 'parquet';
   readonly #context: ErrorContext;
   readonly #hash = new Sha256();
   #held = new Uint8Array(0);
   #lines = 0;
+  /** Bytes of the line, or of the whole Parquet file, which has no lines. */
   #lineBytes = 0;
-  readonly #linesMax: number;
+  readonly #announced: number;
+  #bytesMax: number;
 
   /** `rows` is the number of records that the service announced. */
-  constructor(format: 'csv' | 'ndjson', rows: number, context: ErrorContext) {
+  constructor(format: 'csv' | 'ndjson' | 'parquet', rows: number, context: ErrorContext) {
     this.#format = format;
-    this.#linesMax = format === 'csv' ? rows + 1 : rows;
+    this.#announced = rows;
+    this.#bytesMax = lineBytesMax;
+    if (format === 'csv') this.#lines = -1; // its header
+    if (format === 'parquet') {
+      this.#lines = rows; // the hash is about its bytes, and they have no lines
+      this.#bytesMax += rows * recordBytesMax;
+    }
     this.#context = context;
   }
 
@@ -42,14 +53,14 @@ export class ExportCheck {
 
   /** Returns the last bytes of the records. */
   end(): Uint8Array<ArrayBuffer> {
-    const lineEnd = this.#held.at(-1) === lineFeed ? this.#held.length - 1 : -1;
-    const lineStart = this.#held.subarray(0, Math.max(lineEnd, 0)).lastIndexOf(lineFeed) + 1;
-    const line = new TextDecoder().decode(this.#held.subarray(lineStart, lineEnd + 1));
-    const summary = readSummaryLine(line.slice(0, -1));
+    const text = new TextDecoder('latin1').decode(this.#held);
+    const start = text.lastIndexOf(summaryStart);
+    const summary = readSummaryLine(text.slice(start, -1)); // without the line break
     if (summary === undefined) throw this.#error('INCOMPLETE', 'end with its summary', 'there is none');
-    const last = this.#accept(this.#held.subarray(0, lineStart));
-    const rows = this.#format === 'csv' ? this.#lines - 1 : this.#lines;
-    if (rows !== summary.rows) throw this.#error('ROWS_DIFFER', `have ${summary.rows} records`, `it has ${rows}`);
+    const last = this.#accept(this.#held.subarray(0, start));
+    const rows = this.#lines;
+    if (rows !== summary.rows && rows < Number.POSITIVE_INFINITY)
+      throw this.#error('ROWS_DIFFER', `have ${summary.rows} records`, `it has ${rows}`);
     const sha256 = this.#hash.hex();
     if (sha256 !== summary.sha256)
       throw this.#error('HASH_DIFFERS', `have the SHA-256 ${summary.sha256}`, `it is ${sha256}`);
@@ -61,15 +72,14 @@ export class ExportCheck {
     // no field has a line break, so each line is a record, in CSV too
     for (const byte of bytes) {
       this.#lineBytes += 1;
-      if (byte !== lineFeed) continue;
+      if (byte !== lineFeed || this.#format === 'parquet') continue;
       this.#lines += 1;
       this.#lineBytes = 0;
     }
     // without these, an export that never ends would be read for ever
-    if (this.#lines > this.#linesMax)
+    if (this.#lines > this.#announced)
       throw this.#error('ROWS_DIFFER', 'have as many records as announced', 'it has more');
-    if (this.#lineBytes > lineBytesMax)
-      throw this.#error('INCOMPLETE', `have lines of at most ${lineBytesMax} bytes`, 'one is longer');
+    if (this.#lineBytes > this.#bytesMax) throw this.#error('INCOMPLETE', 'end', 'it goes on');
     return bytes;
   }
 

@@ -23,12 +23,16 @@ export const reportPaths = {
 export const serviceUrlOf = (text: string): string =>
   text.replace(/^(https?:\/\/[^/]+.*?)\/(connect-api|console|docs)([/?#].*)?$/, '$1').replace(/\/+$/, '');
 
-/** The formats of a report by the value of the parameter `format`; the first is the default. */
+/**
+ * The formats of a report by the value of the parameter `format`; the first is the default. Parquet
+ * is one of whole reports only.
+ */
 export const reportFormats = {
   json: { mediaType: 'application/json', contentType: 'application/json; charset=utf-8' },
   // RFC 4180 §3
   csv: { mediaType: 'text/csv', contentType: 'text/csv; charset=utf-8; header=present' },
   ndjson: { mediaType: 'application/x-ndjson', contentType: 'application/x-ndjson; charset=utf-8' },
+  parquet: { mediaType: 'application/vnd.apache.parquet', contentType: 'application/vnd.apache.parquet' },
 } as const;
 
 /** A format of a report. */

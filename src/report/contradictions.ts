@@ -36,10 +36,17 @@ export function findUnstreamable(pairs: readonly FormPair[], format: ReportForma
       rule: 'absent with all=true, which returns the whole report',
     }));
   if (format === 'json') {
-    const rule = 'used with format=csv or format=ndjson, or with such an Accept header; read a JSON array page by page';
+    const rule =
+      'used with format=csv, ndjson or parquet, or with such an Accept header; read a JSON array page by page';
     faults.push({ parameter: 'all', value: 'true', rule });
   }
   return faults;
+}
+
+/** Finds a format that only a whole report has. */
+export function findUnpaged(format: ReportFormat | undefined): Fault[] {
+  if (format !== 'parquet') return [];
+  return [{ parameter: 'format', value: format, rule: 'used with all=true: a Parquet file is a whole report' }];
 }
 
 /**
@@ -47,7 +54,7 @@ export function findUnstreamable(pairs: readonly FormPair[], format: ReportForma
  * from now.
  */
 export function findUnreadablePast(pairs: readonly FormPair[], isWhole: boolean): Fault[] {
-  const rule = 'used with all=true and format=csv or format=ndjson: the past has no pages';
+  const rule = 'used with all=true and format=csv, ndjson or parquet: the past has no pages';
   const asOf = pairs.find(({ name }) => name === 'as-of')?.value ?? null;
   const within = pairs.find(({ name }) => name === 'expires-within')?.value;
   const other = 'absent with as-of, as it counts from now; use before and after with date-field=expiration';

@@ -1,4 +1,5 @@
 import type { ReportFormat } from '../contract/report.ts';
+import { writeParquet } from '../parquet/write-parquet.ts';
 import { countErased, countPast, streamPast } from '../storage/read/past.ts';
 import type { LineBatch, TenantId } from '../storage/store.ts';
 import { inSpan } from '../tracing/span.ts';
@@ -74,10 +75,8 @@ async function* writePieces(
   format: ReportExport['format'],
   batches: AsyncIterable<LineBatch>,
 ): AsyncGenerator<ExportPiece> {
-  if (format === 'ndjson') for await (const { rows, lines } of batches) yield { rows, bytes: lines };
-  else {
-    yield { rows: 0, bytes: Buffer.from(csvHeader) };
-    const csv = new CsvLines();
-    for await (const { rows, lines } of batches) yield { rows, bytes: csv.convert(lines) };
-  }
+  if (format === 'parquet') return yield* writeParquet(batches);
+  if (format === 'csv') yield { rows: 0, bytes: Buffer.from(csvHeader) };
+  const csv = new CsvLines();
+  for await (const { rows, lines } of batches) yield { rows, bytes: format === 'csv' ? csv.convert(lines) : lines };
 }

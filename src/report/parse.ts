@@ -6,7 +6,7 @@ import { type ReportParameter, reportParameters, sortValues } from '../contract/
 import { formatWords, type PageLimits, type ReportFormat, reportFormats } from '../contract/report.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../contract/schema.ts';
 import type { Moment } from '../storage/read/past.ts';
-import { findContradictions, findUnreadablePast, findUnstreamable } from './contradictions.ts';
+import { findContradictions, findUnpaged, findUnreadablePast, findUnstreamable } from './contradictions.ts';
 import { decodeCursor, fingerprintOf } from './cursor.ts';
 import { ReportError, refuse } from './error.ts';
 import { canonicalFilters, memberOf, type ParameterReader, readFilters } from './filters.ts';
@@ -86,7 +86,7 @@ export function readQuery(
   const canonical = canonicalFilters(filters, sort);
   const fingerprint = fingerprintOf(JSON.stringify([size, canonical]));
   if (faults.length === 0) faults.push(...findContradictions(filters, { cursor, page, fingerprint }));
-  if (faults.length === 0 && all) faults.push(...findUnstreamable(pairs, format));
+  if (faults.length === 0) faults.push(...(all ? findUnstreamable(pairs, format) : findUnpaged(format)));
   if (faults.length === 0 && asOf !== undefined) faults.push(...findUnreadablePast(pairs, all));
   refuse(faults, reader.isUnreadable());
   if (format === undefined) throw noFormatFits();

@@ -14,13 +14,15 @@ export function writePage(format: ReportFormat, { bytes, count }: PageRecords): 
       return bytes;
     case 'csv':
       return Buffer.concat([Buffer.from(csvHeader), csvLines.convert(bytes)]);
+    case 'parquet':
+      throw new TypeError('Cannot write a page as Parquet: the parser must have refused it');
   }
 }
 
 /** Shared by all pages: `writePage` copies its lines before it returns. */
 const csvLines = new CsvLines();
 
-/** Headers of a format: its media type and, for CSV and NDJSON, a file name. */
+/** Headers of a format: its media type and, unless it is JSON, a file name. */
 export function describeFormat(format: ReportFormat): Record<string, string> {
   return {
     'content-type': reportFormats[format].contentType,

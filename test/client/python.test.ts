@@ -78,7 +78,10 @@ const callOn = (list: unknown, method: string, options: Readonly<Record<string, 
 
 async function plain(value: unknown): Promise<unknown> {
   if (value instanceof ReadableStream)
-    return { total_count: (value as { totalCount?: number }).totalCount, text: await new Response(value).text() };
+    return {
+      total_count: (value as { totalCount?: number }).totalCount,
+      text: Buffer.from(await new Response(value).bytes()).toString('latin1'),
+    };
   if (value instanceof Date) return value.toISOString();
   if (value !== null && typeof value === 'object' && Symbol.asyncIterator in value)
     return Promise.all((await Array.fromAsync(value as AsyncIterable<unknown>)).map(plain));
@@ -140,6 +143,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
       { method: 'export', query: { sort: '-createdDate' }, options: { ...options, format: 'ndjson' } },
       { method: 'export', query: {}, options: { ...options, format: 'ndjson', verify: false } },
       { method: 'export', query: { email }, options: { ...options, format: 'csv' } },
+      { method: 'export', query: { status: 'ACTIVE' }, options: { ...options, format: 'parquet' } },
       { method: 'export', query: { 'device-id': 'nobody' }, options: { ...options, format: 'csv' } },
       { method: 'changes', positional: [null], options: { ...options, size: 100 } },
       { method: 'changes', positional: ['yesterday'], options },

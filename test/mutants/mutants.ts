@@ -324,8 +324,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'none-as-a-status',
     breaks: 'status=none selects the records of a status called none, which nobody has.',
-    search: '(status === noStatus ? null : status)',
-    replace: 'status',
+    search: '=> (status === noStatus ? null : status)',
+    replace: '=> status',
     file: 'walk.test.ts',
     test: 'pages by number equal the model, with the total on every page: %j',
     on: ['sqlite', 'pages of 1000'],
@@ -944,8 +944,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'client-export-without-bound',
     breaks: 'The client library reads an export that never ends for ever.',
-    search: 'this.#lines > this.#linesMax',
-    replace: 'this.#linesMax < 0',
+    search: 'this.#lines > this.#announced',
+    replace: 'this.#announced < 0',
     file: 'export.test.ts',
     test: 'an endless export ends once it has more %s',
   },
@@ -1454,5 +1454,24 @@ export const mutants: readonly Mutant[] = [
     replace: 'records.length > rows.length ? here : next',
     file: 'mcp.test.ts',
     test: 'gets answers of at most 32 KiB, and loses no record by that',
+  },
+  // Parquet
+  {
+    id: 'parquet-local-time',
+    breaks: 'Readers of a Parquet file take its times for local ones.',
+    search: "logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true",
+    replace: "logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false",
+    file: 'parquet.test.ts',
+    test: 'has typed columns, times in UTC and row groups of at most 10,000 records',
+    on: ['sqlite'],
+  },
+  {
+    id: 'parquet-rows-lost',
+    breaks: 'A Parquet file ends without the records after its last full row group.',
+    search: 'if (rows > 0) this.#writer.write(',
+    replace: 'if (rows >= groupRows) this.#writer.write(',
+    file: 'parquet.test.ts',
+    test: 'has the records of NDJSON in its order, with their number and hash: %s',
+    on: ['sqlite'],
   },
 ];

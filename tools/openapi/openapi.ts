@@ -232,6 +232,7 @@ function reportPage(limits: PageLimits, pagingHeaders: readonly string[]): Json 
   const lines = {
     [reportFormats.csv.mediaType]: { ...csvLines, ...examplesOf('recordsCsv') },
     [reportFormats.ndjson.mediaType]: { ...ndjsonLines, ...examplesOf('recordsNdjson') },
+    [reportFormats.parquet.mediaType]: parquetFile,
   };
   return { ...rest, content: { ...(content as Json), ...lines } };
 }
@@ -270,6 +271,15 @@ const ndjsonLines = textDocument(
   'One record per line, as in the JSON array. With all=true, the last line is {"summary":{"rows":N,"sha256":"…"}}; the hash covers all bytes before it',
   '^([{]|$)',
 );
+
+const parquetFile: Json = {
+  schema: {
+    type: 'string',
+    format: 'binary',
+    maxLength: Number.MAX_SAFE_INTEGER,
+    description: `A Parquet file, only with all=true. Its columns are those of CSV: dates are TIMESTAMP in milliseconds and UTC, product.period is INT32, auto_renew is BOOLEAN, all others are strings; only status may be null`,
+  },
+};
 
 const changeLines = textDocument(
   'One change per line, as in the JSON array. The last line is {"next":"…","has_more":false}',

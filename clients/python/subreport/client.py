@@ -136,7 +136,7 @@ class SubreportClient:
     def export(
         self,
         *,
-        format: Literal["csv", "ndjson"],
+        format: Literal["csv", "ndjson", "parquet"],
         verify: bool = True,
         correlation_id: str | None = None,
         **query: Any,

@@ -1,3 +1,4 @@
+import type { ExportOptions } from '../../../src/client/export.ts';
 import { bodyOf, type ExportQuery, queryStringOf } from '../../../src/client/query.ts';
 import { reportPaths } from '../../../src/contract/report.ts';
 
@@ -7,7 +8,12 @@ export function recordCommand(origin: string, id: string): string {
 }
 
 /** Returns the curl command that exports a report to a file; an email is in its request body. */
-export function exportCommand(origin: string, query: ExportQuery, format: 'csv' | 'ndjson', file: string): string {
+export function exportCommand(
+  origin: string,
+  query: ExportQuery,
+  format: ExportOptions['format'],
+  file: string,
+): string {
   const wanted = { ...query, all: true, format };
   const save = `-o ${quoted(file)}`;
   return query.email === undefined

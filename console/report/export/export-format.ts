@@ -1,4 +1,4 @@
-/** The formats of an export. The service sends CSV and NDJSON; a workbook is made of NDJSON. */
+/** The formats of an export, as the service sends them; a workbook is made of NDJSON. */
 export const exportFormats = {
   csv: { extension: 'csv', mediaType: 'text/csv', sent: 'csv' },
   xlsx: {
@@ -6,6 +6,7 @@ export const exportFormats = {
     mediaType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
     sent: 'ndjson',
   },
+  parquet: { extension: 'parquet', mediaType: 'application/vnd.apache.parquet', sent: 'parquet' },
   ndjson: { extension: 'ndjson', mediaType: 'application/x-ndjson', sent: 'ndjson' },
 } as const;
 

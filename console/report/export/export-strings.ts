@@ -21,6 +21,11 @@ export const exportStrings = {
       hint: 'Up to 1,048,575 rows, dates in UTC',
       use: 'An .xlsx workbook of up to 1,048,575 records, made in your browser. ICCIDs and ids are text, dates are in UTC, and no cell is a formula.',
     },
+    parquet: {
+      name: 'Parquet',
+      hint: 'Any number of rows with types, for DuckDB and pandas',
+      use: 'A compressed file with typed columns, for analysis with DuckDB, pandas, Spark or Power BI. Times are in UTC, auto_renew is a boolean.',
+    },
     ndjson: {
       name: 'NDJSON',
       hint: 'One JSON object per line, for programs',

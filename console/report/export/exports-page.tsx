@@ -81,7 +81,7 @@ const timeOf = (date: Date): string => date.toTimeString().slice(0, 5);
 /** The same export as a command, for a script. */
 function Command({ entry: { query, format, file } }: { entry: ExportEntry }) {
   // no service makes a workbook: a script takes CSV
-  const sent = format === 'ndjson' ? 'ndjson' : 'csv';
+  const sent = format === 'xlsx' ? 'csv' : format;
   const command = exportCommand(window.location.origin, query, sent, file.replace(/\.xlsx$/, '.csv'));
   return (
     <SourceText

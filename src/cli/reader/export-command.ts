@@ -25,7 +25,7 @@ const {
   ...parameters
 } = reportParameters(defaultPageLimits);
 
-const formats = ['csv', 'ndjson', 'xlsx'] as const;
+const formats = ['csv', 'ndjson', 'parquet', 'xlsx'] as const;
 type ExportFormat = (typeof formats)[number];
 
 interface ExportOptions extends ProfileOption {
@@ -51,7 +51,7 @@ export function addExportCommand(program: Command, output: Output): void {
     .addHelpText(
       'after',
       `
-The name of the file ends in .csv, .ndjson, .jsonl or .xlsx, unless -o is given. If it ends in .gz, CSV and NDJSON are
+The name of the file ends in .csv, .ndjson, .jsonl, .parquet or .xlsx, unless -o is given. If it ends in .gz, CSV and NDJSON are
 compressed. A workbook (.xlsx) has room for 1,048,575 subscriptions; its ICCIDs and ids are text, its dates are in UTC.
 The file is replaced only when the export is complete: an error or Ctrl-C leaves the previous file unchanged.
 
@@ -60,6 +60,7 @@ Examples:
   subreport export active.ndjson --status ACTIVE
   subreport export ending.xlsx --expires-within 7d --auto-renew false
   subreport export subscriptions.csv --as-of 2026-10-31
+  subreport export subscriptions.parquet
   subreport export subscriptions.csv.gz
   subreport export - -o csv | ./load-subscriptions`,
     )
@@ -73,8 +74,8 @@ Examples:
         const { values, dates } = readParameters({ ...options }, parameters);
         for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
         const format = formatOf(file, options.output);
-        if (format === 'xlsx' && file === '-' && output.stdout.isTTY === true)
-          throw new UsageError('Cannot print a workbook: it must go to a file or a pipe, not to a terminal');
+        if (isBinary(format) && file === '-' && output.stdout.isTTY === true)
+          throw new UsageError(`Cannot print ${format}: it must go to a file or a pipe, not to a terminal`);
         const sent = format === 'xlsx' ? 'ndjson' : format;
         const report = await connect(options).client.export(values as ExportQuery, { format: sent, signal });
         await writeReport(report, file, { format, screen, output });
@@ -85,14 +86,17 @@ Examples:
     );
 }
 
+/** Formats that are no text, and compressed already. */
+const isBinary = (format: ExportFormat): boolean => format === 'xlsx' || format === 'parquet';
+
 /** The format of a file, from the option or its name; standard output and pipes have no name. */
 function formatOf(file: string, given: ExportFormat | undefined): ExportFormat {
   const known = given ?? extensions[extname(file.replace(compressed, '')).toLowerCase()];
   const isCompressed = compressed.test(file);
-  if (known !== undefined && !(known === 'xlsx' && isCompressed)) return known;
+  if (known !== undefined && !(isCompressed && isBinary(known))) return known;
   if (file === '-' || isOtherThanFile(file)) return 'ndjson';
   throw new UsageError(
-    `Cannot export to '${file}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz, or in .xlsx, or --output must be one of ${formats.join(', ')}`,
+    `Cannot export to '${file}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz, or in .parquet or .xlsx, or --output must be one of ${formats.join(', ')}`,
   );
 }
 
@@ -100,6 +104,7 @@ const extensions: Readonly<Record<string, ExportFormat>> = {
   '.csv': 'csv',
   '.ndjson': 'ndjson',
   '.jsonl': 'ndjson',
+  '.parquet': 'parquet',
   '.xlsx': 'xlsx',
 };
 const compressed = /\.gz$/i;
@@ -112,7 +117,7 @@ async function writeReport(
   const isShown = !screen.isQuiet && !(file === '-' && output.stdout.isTTY === true);
   const bar = createProgressBar(isShown ? output : { ...output, stderr: silent }, report.totalCount);
   try {
-    const lines = withProgress(report, (count) => bar.update(count, count));
+    const lines = format === 'parquet' ? report : withProgress(report, (count) => bar.update(count, count));
     const content = format === 'xlsx' ? await workbookOf(lines, report) : lines;
     const chunks = compressed.test(file) ? gzip(content) : content;
     if (file === '-') for await (const chunk of chunks) await screen.write(chunk);

@@ -307,7 +307,7 @@ describe('export', () => {
       expect(await run('export', inTarget(name))).toEqual({
         code: 2,
         stdout: '',
-        stderr: `Cannot export to '${inTarget(name)}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz, or in .xlsx, or --output must be one of csv, ndjson, xlsx\n`,
+        stderr: `Cannot export to '${inTarget(name)}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz, or in .parquet or .xlsx, or --output must be one of csv, ndjson, parquet, xlsx\n`,
       });
     }
     expect(readdirSync(target)).toEqual([]);
