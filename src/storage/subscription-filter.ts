@@ -39,13 +39,16 @@ export interface SubscriptionFilter extends DateBounds, Readonly<Partial<Record<
   readonly recordsMax?: number;
   /** The index that the rows are read in, if the planner has no choice (`read/path.ts`). */
   readonly along?: Path;
+  /** All products that the rows have, of which the index of products reads the ranges. */
+  readonly productsAlong?: readonly string[];
 }
 
-/** An index of the records, by its first column. That of products is ordered by creation. */
-export type Path = DateColumn | 'product_id';
+/** An index of the records, by its first column. The dates order themselves. */
+export type Path = DateColumn | 'product_id' | 'status';
 
-/** The date that orders the entries of a path. */
-export const dateOfPath = (path: Path): DateColumn => (path === 'product_id' ? 'created_date' : path);
+/** The date that orders the entries of a path, those of one product or status. */
+export const dateOfPath = (path: Path): DateColumn =>
+  path === 'product_id' || path === 'status' ? 'created_date' : path;
 
 /** Adds a value to a statement and returns its placeholder; `$1` is the tenant. */
 export type Bind = (value: SqlValue) => string;
@@ -60,8 +63,9 @@ export function binder(values: SqlValue[]): Bind {
  * can only use that of the path.
  */
 export function filterConditions(filter: SubscriptionFilter, bind: Bind): string[] {
-  const { statuses, along } = filter;
+  const { statuses, along, productsAlong } = filter;
   const conditions: string[] = [];
+  if (productsAlong !== undefined) conditions.push(`product_id in (${productsAlong.map(bind).join(', ')})`);
   for (const [name, column] of allValueColumns) {
     const value = filter[name];
     const isAside = name === 'productId' && along !== undefined && along !== 'product_id';
@@ -91,12 +95,14 @@ export const boundsOf = ({ dateColumn, afterSeconds, beforeSeconds, furtherBound
 export const unindexedStatus = 'EXPIRED';
 
 /**
- * Along a path, an expression: PostgreSQL up to version 16 would read a list of statuses in the
- * index, but lose its order. Otherwise, statuses that are indexed repeat the index's own condition.
+ * Along another path, an expression: PostgreSQL up to version 16 would read a list of statuses in
+ * the index, but lose its order. Otherwise, statuses that are indexed repeat the index's own
+ * condition.
  */
 function statusCondition({ statuses = [], along }: SubscriptionFilter, bind: Bind): string {
   const any = (words: readonly string[]): string => `in (${words.map(bind).join(', ')})`;
-  if (along !== undefined) return `coalesce(status, '') ${any(statuses.map((status) => status ?? ''))}`;
+  if (along !== undefined && along !== 'status')
+    return `coalesce(status, '') ${any(statuses.map((status) => status ?? ''))}`;
   const words = statuses.filter((status) => status !== null);
   const conditions = [
     ...(words.length > 0 ? [`status ${any(words)}`] : []),

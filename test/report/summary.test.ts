@@ -306,11 +306,11 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
   describe('the statements of a summary read', () => {
     const isPlannedElsewhere = onCluster && engine === 'postgres';
     /** The query plans of the statements of a summary that read records or their indexes. */
-    const plansOf = async (asked: Parameters): Promise<string[]> => {
+    const plansOf = async (asked: Parameters, of = largeTenant): Promise<string[]> => {
       const plan = planSummary(parseSummary(new URLSearchParams(asked).toString(), context));
       const plans: string[] = [];
       const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
-      await store.readTenant(largeTenant, (reader) =>
+      await store.readTenant(of, (reader) =>
         summarise(
           {
             all: async (sql, values) => {
@@ -402,8 +402,10 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
     });
 
     test('each record once: the steps after the first begin at a key, not at the bound of the filter', async () => {
-      const plans = await plansOf({ by: 'product-id', 'expires-within': '366d' });
-      expect(plans.length).toBeGreaterThan(8);
+      // too many products to read one by one
+      const manyProducts = await newTenant(rowsOf(20_000, 400, 9, 300));
+      const plans = await plansOf({ by: 'product-id', 'expires-within': '366d' }, manyProducts);
+      expect(plans.length).toBeGreaterThan(6);
       const steps = plans.slice(2).filter((plan) => /\(expiration_date, ?id\) ?>/.test(plan));
       expect(steps).toHaveLength(plans.length - 2);
       expect(steps.filter((plan) => /expiration_date ?>/.test(plan))).toEqual([]);

@@ -158,19 +158,20 @@ export async function countStatuses(reader: TenantReader, filter: SubscriptionFi
 
 /**
  * Counts the `total` rows of a counted filter by product, from the tree of each product.
- * `undefined` if reading the rows is less work: few rows between bounds, and many products.
+ * `undefined` if reading `rowsRead` rows is less work: few rows between bounds, and many products.
  */
 export async function countProducts(
   reader: TenantReader,
   filter: SubscriptionFilter,
   total: number,
+  rowsRead: number,
 ): Promise<ReadonlyMap<string, number> | undefined> {
   const { productId, dateColumn, afterSeconds, beforeSeconds } = filter;
   if (productId !== undefined) return new Map([[productId, total]]);
   const bounds = [afterSeconds, beforeSeconds].filter((bound) => bound !== undefined).length;
   if (bounds > 0 && dateColumn !== 'created_date') return undefined;
   const roots = (await readProductRoots(reader)).map(toSpan);
-  if (roots.length * bounds * rowsOfBound > total) return undefined;
+  if (roots.length * bounds * rowsOfBound > rowsRead) return undefined;
   const counted = roots.map(async (root): Promise<[string, number]> => {
     const product = productOfSeries(root.series) ?? '';
     if (bounds > 0) return [product, (await readRange(reader, { ...filter, productId: product })).total];
@@ -188,6 +189,7 @@ export async function countPlans(
   reader: TenantReader,
   filter: SubscriptionFilter,
   total: number,
+  rowsRead: number,
 ): Promise<ReadonlyMap<string, number> | undefined> {
   const plansOf = new Map<string, readonly (readonly [plan: string, n: number])[]>();
   for (const root of (await readProductRoots(reader)).map(toSpan)) {
@@ -197,7 +199,7 @@ export async function countPlans(
       plans.map(([key, n]) => [key.slice(planKey.length), n]),
     );
   }
-  const products = await countProducts(reader, filter, total);
+  const products = await countProducts(reader, filter, total, rowsRead);
   if (products === undefined) return undefined;
   const counts = new Map<string, number>();
   for (const [product, n] of products) {
@@ -206,6 +208,19 @@ export async function countPlans(
     addTo(counts, plan, n);
   }
   return counts;
+}
+
+/** Products with records, or with those of one plan, and how many records they have in all. */
+export async function findProducts(
+  reader: TenantReader,
+  planId: string | undefined,
+): Promise<{ readonly products: readonly string[]; readonly n: number }> {
+  const roots = (await readProductRoots(reader)).map(toSpan);
+  const some = planId === undefined ? roots : roots.filter(({ counts }) => (counts[`${planKey}${planId}`] ?? 0) > 0);
+  return {
+    products: some.map(({ series }) => productOfSeries(series) ?? ''),
+    n: some.reduce((sum, { n }) => sum + n, 0),
+  };
 }
 
 /** The root of each product's tree. Steps from series to series, past their groups and leaves. */

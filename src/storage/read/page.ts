@@ -3,7 +3,14 @@ import { type FilterRange, rangeColumns, rankAfter, rankIn, toRange } from '../c
 import { openSelect, selectSql } from '../counts/select.ts';
 import { leafRowsAimed } from '../counts/span.ts';
 import type { ReadOptions, Row, SqlValue, Store, TenantId, TenantReader, TenantStatement } from '../store.ts';
-import { type Bind, binder, countedFilter, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
+import {
+  type Bind,
+  binder,
+  countedFilter,
+  type Path,
+  type SubscriptionFilter,
+  selectsOne,
+} from '../subscription-filter.ts';
 import {
   countBeyondSql,
   isByStatus,
@@ -16,7 +23,16 @@ import {
   reverse,
   type SubscriptionOrder,
 } from './page-sql.ts';
-import { choosePath, covers, orderPath, readWidths, type Widths } from './path.ts';
+import {
+  alongPath,
+  choosePath,
+  orderPath,
+  type Paths,
+  pathsOfPage,
+  readPaths,
+  readsProduct,
+  type Widths,
+} from './path.ts';
 import type { KnownRange, RangeMemory } from './range-memory.ts';
 
 /** Records of one snapshot, and the range of all records of the filter. */
@@ -145,16 +161,20 @@ function readAlong(
   query: BoundedQuery,
   known: KnownRange | undefined,
 ): Promise<Page> {
-  const { filter, order } = query;
+  const { filter, order, position, size } = query;
   const read = async (reader: TenantReader): Promise<Page> => {
     const counted = countedFilter(filter, order.column);
     const path = orderPath(filter, order.column);
-    const widths = counted === undefined ? await readWidths(reader, filter) : undefined;
-    const along = widths === undefined ? path : choosePath(widths, covers(path, filter, []) ? path : undefined);
-    const asked = { ...query, filter: { ...(counted ?? filter), along } };
-    const found = known ?? (widths && (await rangeOfPlan(reader, filter, widths)));
-    const isCounted = countedFilter(filter) !== undefined || widths === undefined;
-    const head = headQuery(asked, found, isCounted ? filter : { ...filter, along: choosePath(widths) });
+    const paths = counted === undefined ? await readPaths(reader, filter) : undefined;
+    const choose = (of: Paths, order?: Path): SubscriptionFilter =>
+      alongPath(filter, choosePath(of.widths, readsProduct(filter), order), of);
+    const rows = size + (position.kind === 'offset' ? position.skip : 0);
+    const along =
+      paths === undefined ? { ...(counted ?? filter), along: path } : choose(pathsOfPage(paths, rows), path);
+    const total = paths === undefined || countedFilter(filter) !== undefined ? filter : choose(paths);
+    const found = known ?? (paths && (await rangeOfPlan(reader, filter, paths.widths)));
+    const asked = { ...query, filter: along };
+    const head = headQuery(asked, found, total);
     const [row] = await reader.all(head.sql, head.values);
     const start = await startAlong(reader, asked, found ?? toRange(row), counted);
     if (start === undefined) return toPage(query, row, noRecords, found);
@@ -174,7 +194,7 @@ async function rangeOfPlan(
   const { planId, ...others } = filter;
   const counted = planId === undefined ? undefined : countedFilter(others);
   if (planId === undefined || counted === undefined) return undefined;
-  const plans = await countPlans(reader, counted, width);
+  const plans = await countPlans(reader, counted, 0, width);
   return plans && { start: 0, total: plans.get(planId) ?? 0, revision: 0 };
 }
 

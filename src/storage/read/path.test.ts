@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { choosePath, covers, orderPath, type Widths } from './path.ts';
+import { choosePath, covers, orderPath, rangesAlong, type Widths } from './path.ts';
 
 const all = 1_000_000;
 
@@ -10,8 +10,10 @@ describe('the path of a filter', () => {
     ['the narrowest of several ranges', { all, created_date: 500, expiration_date: 400 }, 'expiration_date'],
     ['a product in its range of createdDate', { all, created_date: 500, product_id: 20 }, 'product_id'],
     ['an empty range', { all, activation_date: 0, product_id: 20 }, 'activation_date'],
+    ['a rare status, whose records are read', { all, created_date: 201, status: 20 }, 'status'],
+    ['a range that costs no more than the records of a status', { all, created_date: 200, status: 20 }, 'created_date'],
   ])('to count is %s', (_title, widths, path) => {
-    expect(choosePath(widths)).toBe(path);
+    expect(choosePath(widths, false)).toBe(path);
   });
 
   test.each<[string, Widths, string]>([
@@ -20,7 +22,7 @@ describe('the path of a filter', () => {
     ['reads in order within bounds that are as narrow', { created_date: 40, expiration_date: 10, all }, 'created_date'],
     ['sorts a narrower range', { created_date: 41, expiration_date: 10, all }, 'expiration_date'],
   ])('of a page in the order of createdDate %s', (_title, widths, path) => {
-    expect(choosePath(widths, 'created_date')).toBe(path);
+    expect(choosePath(widths, false, 'created_date')).toBe(path);
   });
 
   test('in the order of createdDate is that of a product, and only in this order', () => {
@@ -31,11 +33,23 @@ describe('the path of a filter', () => {
     ]);
   });
 
+  test('with a product is its index, unless another range is much narrower', () => {
+    expect(choosePath({ all, product_id: 10_000, expiration_date: 1_001 }, true)).toBe('product_id');
+    expect(choosePath({ all, product_id: 10_000, expiration_date: 999 }, true)).toBe('expiration_date');
+    expect(choosePath({ all, expiration_date: 999 }, true, 'created_date')).toBe('expiration_date');
+    expect(choosePath({ all, expiration_date: 999_000 }, true, 'activation_date')).toBe('expiration_date');
+  });
+
   test('has every column but the product, which only its own index has', () => {
-    const filter = { dateColumn: 'created_date', planId: 'a', autoRenew: 'true' } as const;
-    expect(covers('expiration_date', filter, ['status', 'plan_id', 'day'])).toBe(true);
-    expect(covers('expiration_date', filter, ['product_id'])).toBe(false);
-    expect(covers('created_date', { ...filter, productId: 'p' }, [])).toBe(false);
-    expect(covers('product_id', { ...filter, productId: 'p' }, ['product_id'])).toBe(true);
+    expect([covers('expiration_date', false), covers('expiration_date', true)]).toEqual([true, false]);
+    expect([covers('product_id', true), covers('status', false)]).toEqual([true, false]);
+  });
+
+  test('has one range for each product of a plan, and for each status', () => {
+    const filter = { dateColumn: 'created_date', planId: 'a', statuses: ['X', null] } as const;
+    const paths = { widths: { all }, products: ['p', 'q'] };
+    expect(rangesAlong(filter, 'product_id', paths).map(({ productId }) => productId)).toEqual(['p', 'q']);
+    expect(rangesAlong(filter, 'status', paths).map(({ statuses }) => statuses)).toEqual([['X'], [null]]);
+    expect(rangesAlong(filter, 'created_date', paths)).toEqual([{ ...filter, along: 'created_date' }]);
   });
 });

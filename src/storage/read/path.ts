@@ -1,3 +1,4 @@
+import { findProducts } from '../counts/intervals.ts';
 import { rangeColumns, toRange } from '../counts/range.ts';
 import type { SqlValue, TenantReader, TenantSql } from '../store.ts';
 import {
@@ -9,11 +10,12 @@ import {
   type Path,
   type SubscriptionFilter,
   selectsOne,
+  unindexedStatus,
 } from '../subscription-filter.ts';
 
 /**
- * How many entries of each index the bounds and the product of a filter leave, exactly; `all` is
- * the number of the tenant's records. A path without a bound is absent.
+ * How many entries of each index a filter leaves, exactly; `all` is the number of the tenant's
+ * records. A path that the filter does not narrow is absent.
  */
 export type Widths = Readonly<Partial<Record<Path, number>> & { all: number }>;
 
@@ -24,60 +26,124 @@ export type Widths = Readonly<Partial<Record<Path, number>> & { all: number }>;
  */
 const sortedEntries = 4;
 
+/** Entries that cost as much as one whose record is read too: 15 with SQLite, 4 with PostgreSQL. */
+const recordEntries = 10;
+
 /**
- * Chooses the index that the rows of a filter are read in: the narrowest one, or that of `order` if
- * its entries are at most `sortedEntries` times as many, which saves sorting.
+ * Whether the index of a path has all columns that are read. Only that of products has the product,
+ * and that of statuses has no other column.
  */
-export function choosePath(widths: Widths, order?: Path): Path {
-  const paths = (['product_id', 'created_date', 'expiration_date', 'activation_date'] as const).filter(
+export const covers = (path: Path, readsProduct: boolean): boolean =>
+  path === 'product_id' || (path !== 'status' && !readsProduct);
+
+/** What the rows of a path cost, in entries of an index that has all columns. */
+export function pathCost(widths: Widths, path: Path, readsProduct: boolean): number {
+  return (widths[path] ?? widths.all) * (covers(path, readsProduct) ? 1 : recordEntries);
+}
+
+/**
+ * Chooses the index that the rows of a filter are read in: the cheapest one, or that of `order` if
+ * it costs at most `sortedEntries` times as much and has all columns, which saves sorting.
+ */
+export function choosePath(widths: Widths, readsProduct: boolean, order?: Path): Path {
+  const costOf = (path: Path): number => pathCost(widths, path, readsProduct);
+  const paths = (['product_id', 'status', 'created_date', 'expiration_date', 'activation_date'] as const).filter(
     (path) => widths[path] !== undefined,
   );
-  const widthOf = (path: Path): number => widths[path] ?? widths.all;
-  const narrowest = paths.reduce(
-    (best, path) => (widthOf(path) < widthOf(best) ? path : best),
-    order ?? 'created_date',
-  );
-  if (order === undefined || widthOf(order) > sortedEntries * widthOf(narrowest)) return narrowest;
-  return order;
+  const cheapest = paths.reduce((best, path) => (costOf(path) < costOf(best) ? path : best), order ?? 'created_date');
+  const isSorted =
+    order !== undefined && covers(order, readsProduct) && costOf(order) <= sortedEntries * costOf(cheapest);
+  return isSorted ? order : cheapest;
 }
 
 /** The index that has the records of a filter in the order of a date. */
 export const orderPath = ({ productId }: SubscriptionFilter, column: DateColumn): Path =>
   productId !== undefined && column === 'created_date' ? 'product_id' : column;
 
-/** The parts of a filter that bound an index. */
-function boundingParts(filter: SubscriptionFilter): ReadonlyMap<Path, SubscriptionFilter> {
-  const { productId } = filter;
+/** The parts of a filter that narrow an index and that the counts know. */
+function narrowingParts(filter: SubscriptionFilter): ReadonlyMap<Path, SubscriptionFilter> {
+  const { productId, statuses } = filter;
   const parts = new Map<Path, SubscriptionFilter>();
   for (const bounds of boundsOf(filter)) parts.set(bounds.dateColumn, bounds);
   const created = parts.get('created_date') ?? { dateColumn: 'created_date' };
   if (productId !== undefined) parts.set('product_id', { ...created, productId });
+  if (statuses !== undefined && !statuses.includes(unindexedStatus)) parts.set('status', { ...created, statuses });
   return parts;
 }
 
-/** Reads the widths of a filter's paths from the stored counts, in one statement. */
-export async function readWidths(reader: TenantReader, filter: SubscriptionFilter): Promise<Widths> {
+/** The widths of a filter's paths, and the products of that of `product_id` if it names none. */
+export interface Paths {
+  readonly widths: Widths;
+  readonly products?: readonly string[];
+}
+
+/** Maximum products whose ranges one query reads. */
+const productsMax = 100;
+
+/**
+ * Reads the widths of a filter's paths from the stored counts: in one statement, and another one
+ * for the products of a plan, or for all products if the rows are counted by product.
+ */
+export async function readPaths(reader: TenantReader, filter: SubscriptionFilter, byProduct = false): Promise<Paths> {
+  const { productId, planId } = filter;
+  const wantsProducts = productId === undefined && (planId !== undefined || byProduct);
+  const [widths, found] = await Promise.all([
+    readWidths(reader, filter),
+    wantsProducts ? findProducts(reader, planId) : undefined,
+  ]);
+  if (found === undefined || found.products.length > productsMax) return { widths };
+  return { widths: { ...widths, product_id: found.n }, products: found.products };
+}
+
+async function readWidths(reader: TenantReader, filter: SubscriptionFilter): Promise<Widths> {
   const values: SqlValue[] = [];
   const bind = binder(values);
-  const parts = [...boundingParts(filter), ['all', { dateColumn: 'created_date' }] as const];
+  const parts = [...narrowingParts(filter), ['all', { dateColumn: 'created_date' }] as const];
   const columns = parts.map(([name, part]) => rangeColumns(part, bind, name));
   // every column compares `tenant_id`
   const [row] = await reader.all(`select ${columns.join(', ')}` as TenantSql, values);
   return Object.fromEntries(parts.map(([name]) => [name, toRange(row, name).total])) as unknown as Widths;
 }
 
+/** Whether a filter, or counting by some columns, reads the product of each row. */
+export const readsProduct = ({ productId }: SubscriptionFilter, columns: readonly string[] = []): boolean =>
+  productId !== undefined || columns.includes('product_id');
+
+/** The filter whose rows are read along a path. */
+export const alongPath = (filter: SubscriptionFilter, along: Path, { products }: Paths): SubscriptionFilter => ({
+  ...filter,
+  along,
+  ...(along === 'product_id' && products !== undefined && { productsAlong: products }),
+});
+
 /** The filter with the index that its rows are counted in, if they are counted one by one. */
 export async function narrowest(reader: TenantReader, filter: SubscriptionFilter): Promise<SubscriptionFilter> {
   if (selectsOne(filter) || countedFilter(filter) !== undefined) return filter;
-  return { ...filter, along: choosePath(await readWidths(reader, filter)) };
+  const paths = await readPaths(reader, filter);
+  return alongPath(filter, choosePath(paths.widths, readsProduct(filter)), paths);
 }
 
 /**
- * Whether the index of a path has all columns that a filter compares, and others: the product is in
- * its own index alone.
+ * The ranges of an index that the rows of a filter along a path are in, each in the order of the
+ * path: one for each product or status.
  */
-export const covers = (path: Path, { productId }: SubscriptionFilter, columns: readonly string[]): boolean =>
-  path === 'product_id' || (productId === undefined && !columns.includes('product_id'));
+export function rangesAlong(filter: SubscriptionFilter, along: Path, { products }: Paths): SubscriptionFilter[] {
+  const asked = { ...filter, along };
+  if (along === 'product_id' && products !== undefined) return products.map((productId) => ({ ...asked, productId }));
+  if (along === 'status' && filter.statuses !== undefined)
+    return [...new Set(filter.statuses)].map((status) => ({ ...asked, statuses: [status] }));
+  return [asked];
+}
+
+/**
+ * The paths of a page that ends after `rows` rows: without the products of a plan if reading along
+ * the order is expected to end before these would be read and sorted.
+ */
+export function pathsOfPage(paths: Paths, rows: number): Paths {
+  const { product_id: n = 0, ...others } = paths.widths;
+  const isNear = rows * others.all <= sortedEntries * n * n;
+  return paths.products !== undefined && isNear ? { widths: others } : paths;
+}
 
 /** The columns that order the entries of a path. */
 export const keyOfPath = (path: Path): readonly string[] => [dateOfPath(path), 'id'];

@@ -2,7 +2,7 @@ import { readRange } from '../counts/range.ts';
 import type { LineBatch, SqlValue, TenantReader, TenantSnapshot, TenantSql } from '../store.ts';
 import { binder, countedFilter, rowsFrom, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
 import { recordOfFound, type SubscriptionOrder } from './page-sql.ts';
-import { choosePath, narrowest, orderPath, readWidths } from './path.ts';
+import { alongPath, choosePath, narrowest, orderPath, readPaths, readsProduct } from './path.ts';
 
 /** Streams the JSON of all records of a filter, in an order, up to `batchRows` at a time. */
 export async function* streamRecords(
@@ -13,10 +13,11 @@ export async function* streamRecords(
 ): AsyncIterable<LineBatch> {
   const path = orderPath(filter, column);
   const isInOrder = selectsOne(filter) || countedFilter(filter, column) !== undefined;
-  const along = isInOrder ? path : choosePath(await readWidths(snapshot, filter), path);
-  const isSorted = along !== path;
+  const paths = isInOrder ? undefined : await readPaths(snapshot, filter);
+  const along = paths === undefined ? path : choosePath(paths.widths, readsProduct(filter), path);
+  const isSorted = paths !== undefined && along !== path;
   const values: SqlValue[] = [];
-  const rows = rowsFrom(isSorted ? { ...filter, along } : filter, `${column}, id, record`, binder(values));
+  const rows = rowsFrom(isSorted ? alongPath(filter, along, paths) : filter, `${column}, id, record`, binder(values));
   const direction = descending ? 'desc' : 'asc';
   // the keys are sorted before their records are read
   const sql = isSorted

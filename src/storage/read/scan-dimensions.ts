@@ -15,7 +15,7 @@ import {
   type SubscriptionFilter,
   selectsOne,
 } from '../subscription-filter.ts';
-import { choosePath, covers, keyOfPath, readWidths } from './path.ts';
+import { choosePath, covers, keyOfPath, rangesAlong, readPaths, readsProduct } from './path.ts';
 
 /** A column that a summary counts by, or the day of a date. */
 export type Dimension = 'status' | 'product_id' | 'plan_id' | 'auto_renew' | 'day';
@@ -49,8 +49,13 @@ const coveredStepRows = 30_000;
  */
 export async function* scanDimensions(reader: TenantReader, scan: DimensionScan): AsyncGenerator<Row> {
   if (selectsOne(scan.filter)) return yield* await countFound(reader, scan);
-  const along = choosePath(await readWidths(reader, scan.filter));
-  const asked = { ...scan, filter: { ...scan.filter, along } };
+  const { filter, columns } = scan;
+  const paths = await readPaths(reader, filter, columns.includes('product_id'));
+  const along = choosePath(paths.widths, readsProduct(filter, columns));
+  for (const ranged of rangesAlong(filter, along, paths)) yield* scanRange(reader, { ...scan, filter: ranged }, along);
+}
+
+async function* scanRange(reader: TenantReader, asked: DimensionScan, along: Path): AsyncGenerator<Row> {
   const range = indexRange(along, asked);
   for (let after: readonly SqlValue[] | undefined; ; ) {
     const until = await readStep(reader, range, after);
@@ -61,14 +66,19 @@ export async function* scanDimensions(reader: TenantReader, scan: DimensionScan)
   }
 }
 
-/** The entries of a path within the bounds of its date, and of its product. */
+/** The entries of a path within the bounds of its date, and of its product or status. */
 function indexRange(along: Path, { filter, columns }: DimensionScan): IndexRange {
   const dateColumn = dateOfPath(along);
   const bounds = boundsOf(filter).find((each) => each.dateColumn === dateColumn) ?? { dateColumn };
-  const { productId } = filter;
-  const covered = covers(along, filter, columns);
+  const { productId, statuses } = filter;
+  const covered = covers(along, readsProduct(filter, columns));
   return {
-    within: { ...bounds, along, ...(along === 'product_id' && productId !== undefined && { productId }) },
+    within: {
+      ...bounds,
+      along,
+      ...(along === 'product_id' && productId !== undefined && { productId }),
+      ...(along === 'status' && statuses !== undefined && { statuses }),
+    },
     key: keyOfPath(along),
     stepRows: covered ? coveredStepRows : stepRows,
     covered,

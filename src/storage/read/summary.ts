@@ -18,6 +18,7 @@ import {
   filterConditions,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
+import { choosePath, type Paths, pathCost, readPaths, readsProduct } from './path.ts';
 import { type Dimension, type DimensionScan, scanDimensions } from './scan-dimensions.ts';
 
 /** The rows that a summary counts, and its dimensions. */
@@ -51,13 +52,15 @@ export async function summarise(reader: TenantReader, plan: SummaryPlan): Promis
   const counted = new Map<Dimension, DimensionCounts>();
   const asked: readonly Dimension[] = bucket === undefined ? columns : [...columns, 'day'];
   if (countedAs !== undefined && known !== undefined) {
+    const isByProduct = asked.includes('product_id') || asked.includes('plan_id');
+    const rowsRead = isByProduct ? costOfScan(await readPaths(reader, countedAs), countedAs, asked) : 0;
     const counting = asked.map(async (column) => {
-      const counts = await countDimension(reader, { ...plan, filter: countedAs }, column, known.total);
+      const counts = await countDimension(reader, { ...plan, filter: countedAs }, column, known.total, rowsRead);
       if (counts !== undefined) counted.set(column, counts);
     });
     await Promise.all(counting);
   }
-  if (bucket !== undefined && !counted.has('day') && hasBucketIndex(filter, bucket.dateColumn))
+  if (bucket !== undefined && !counted.has('day') && (await areRangesCheaper(reader, filter, bucket, asked)))
     counted.set('day', await countBuckets(reader, filter, bucket));
   const rest = asked.filter((column) => !counted.has(column));
   if (rest.length > 0) {
@@ -75,6 +78,31 @@ export async function summarise(reader: TenantReader, plan: SummaryPlan): Promis
   };
 }
 
+/** What reading the rows of a filter would cost, in entries of an index. */
+function costOfScan({ widths }: Paths, filter: SubscriptionFilter, columns: readonly Dimension[]): number {
+  const reads = readsProduct(filter, columns);
+  return pathCost(widths, choosePath(widths, reads), reads);
+}
+
+/**
+ * Whether days or months are counted as ranges of the index of their date, which must have all that
+ * the filter compares, instead of with the rows of a narrower index.
+ */
+async function areRangesCheaper(
+  reader: TenantReader,
+  filter: SubscriptionFilter,
+  { dateColumn }: SummaryBucket,
+  columns: readonly Dimension[],
+): Promise<boolean> {
+  if (!hasBucketIndex(filter, dateColumn)) return false;
+  const paths = await readPaths(reader, filter);
+  const { [dateColumn]: n = paths.widths.all } = paths.widths;
+  return n <= rangeEntries * costOfScan(paths, filter, columns);
+}
+
+/** Entries that are counted as ranges at the cost of one that is grouped (`countBuckets`). */
+const rangeEntries = 10;
+
 const sumOf = (counts: ReadonlyMap<unknown, number>): number => [...counts.values()].reduce((sum, n) => sum + n, 0);
 
 /** Counts by one dimension from the stored counts; `undefined` if they do not have it. */
@@ -83,16 +111,17 @@ async function countDimension(
   { filter, bucket }: SummaryPlan,
   column: Dimension,
   total: number,
+  rowsRead: number,
 ): Promise<DimensionCounts | undefined> {
   if (total === 0) return new Map();
   if (column === 'status') return withoutNone(await countByStatus(reader, filter, total));
   if (column === 'auto_renew') return withoutNone(await countByRenewal(reader, filter, total));
   if (column === 'product_id') {
-    const products = await countProducts(reader, filter, total);
+    const products = await countProducts(reader, filter, total, rowsRead);
     return products && withoutNone(products);
   }
   if (column === 'plan_id') {
-    const plans = await countPlans(reader, filter, total);
+    const plans = await countPlans(reader, filter, total, rowsRead);
     return plans && withoutNone(plans);
   }
   const ordered = bucket && countedFilter(filter, bucket.dateColumn);
