@@ -59,6 +59,8 @@ async function listPages(): Promise<readonly MeasuredPage[]> {
       cookie,
     }));
   return [
+    { name: 'report: /', url: `${origins.report}/` },
+    { name: 'report: /docs', url: `${origins.report}/docs` },
     { name: 'report: sign-in', url: `${origins.report}/console/` },
     ...signedIn('report', report.cookie, {
       overview: '',

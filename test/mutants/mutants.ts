@@ -850,6 +850,14 @@ export const mutants: readonly Mutant[] = [
   },
   // Audit
   {
+    id: 'settings-search-of-case',
+    breaks: "The operator's search of settings finds no name that is typed in lower case.",
+    search: `\`\${name} \${description}\`.toLowerCase().includes(text.trim().toLowerCase())`,
+    replace: `\`\${name} \${description}\`.includes(text.trim())`,
+    file: 'operator.test.ts',
+    test: 'the settings in force are listed and searched',
+  },
+  {
     id: 'action-without-entry',
     breaks: 'An action is done although its entry cannot be added.',
     search: 'written: await addEnd(context, action, directory, result) };',

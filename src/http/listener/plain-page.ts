@@ -53,6 +53,7 @@ export const plainPage = (title: string, main: string, listener: Listener = 'rep
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
+<meta name="description" content="Reports of data subscriptions">
 <link rel="icon" href="data:,">
 <style>${style}</style>
 </head>

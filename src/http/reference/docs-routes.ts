@@ -71,6 +71,7 @@ function renderReference(document: OpenApiDocument, { title, listener }: DocsOpt
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
+<meta name="description" content="${escapeHtml(info.description)}">
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/reference.css">
 <script type="module" src="/docs/reference.js"></script>
