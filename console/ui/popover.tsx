@@ -44,6 +44,7 @@ export function Popover({ label, name, icon, variant = 'secondary', kind, childr
       if (content.current !== null && button.current !== null) place(content.current, button.current);
     });
     if (content.current !== null) observer.observe(content.current);
+    observer.observe(document.documentElement); // a phone may be turned
     return () => observer.disconnect();
   }, [isOpen]);
   const close = (): void => {

@@ -17,15 +17,17 @@ function show({ target }: Event): void {
   const time = timeAt(target);
   if (time === null || shown.peek()?.target === time) return;
   const date = new Date(time.dateTime);
-  shown.value = { lines: [formatUtc(date), formatLocal(date)], target: time };
+  const isUtc = date.getTimezoneOffset() === 0;
+  shown.value = { lines: isUtc ? [formatUtc(date)] : [formatUtc(date), formatLocal(date)], target: time };
 }
 
 function hide({ target }: Event): void {
   if (timeAt(target) !== null) shown.value = undefined;
 }
 
-// one handler for all times: a page of 200 rows has 400
-for (const event of ['mouseover', 'focusin', 'click']) window.addEventListener(event, show);
+// one handler for all times: a page of 200 rows has 400. A pointer that rests does not move when a
+// new page is drawn below it.
+for (const event of ['mousemove', 'focusin', 'click']) window.addEventListener(event, show);
 for (const event of ['mouseout', 'focusout']) window.addEventListener(event, hide);
 
 /** The id of the tooltip, for `aria-describedby`. */
