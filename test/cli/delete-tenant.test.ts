@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { checkRecords } from '../../src/storage/records/check.ts';
 import { SqliteConnection } from '../../src/storage/sqlite/connection.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { listClients } from '../../src/storage/tables/client.ts';
@@ -84,10 +85,12 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
   test('a tenant frees its name for a new one, which shares no revision, record or client with it', async () => {
     const first = await service.createTenant('again');
     await load(first, 10);
+    await service.store.loadSubscriptions(first, [subscriptionRow({ id: 'id-1', status: 'DEPLETED' })]);
     const { revision = 0 } = (await findTenant(service.store, first)) ?? {};
     await json(['tenant', 'delete', 'again', '--yes']);
     await json(['tenant', 'create', 'again']);
     expect((await findTenant(service.store, 'again'))?.revision).toBeGreaterThan(revision);
+    expect((await service.store.readTenant(first, (reader) => checkRecords(reader))).problems).toEqual([]);
     const token = await service.accessToken(await service.createClient(first));
     const report = await service.get('/v1/subscription', token);
     expect([await report.json(), report.headers.get('x-total-count')]).toEqual([[], '0']);

@@ -26,7 +26,7 @@ export async function finishDeletion(store: Store, tenant: TenantId, nowSeconds:
       ...deleteClientsOf(tenant), // one may have been created while the deletion began
       ...deleteImportsOf(tenant),
       directoryStatement('delete from tenant_revision where tenant_id = $1', [tenant]),
-      directoryStatement('update tenant set deleted_at = $2 where id = $1', [tenant, nowSeconds]),
+      directoryStatement('update tenant set deleted_at = $2, history_rows = 0 where id = $1', [tenant, nowSeconds]),
     ],
     { announce: true },
   );
