@@ -67,13 +67,20 @@ export async function createChangingReport(service: TestService, name: string, s
   };
 }
 
-export const clientOf = (service: TestService, credentials: TestClient): SubreportClient =>
+const clientOf = (service: TestService, credentials: TestClient): SubreportClient =>
   createClient({
     url: service.url,
     clientId: credentials.client_id,
     clientSecret: credentials.client_secret,
     tokenUrl: `${service.url}/oauth2/token`,
   });
+
+/** The environment of a command that reads the report. */
+export const environmentOf = ({ url }: TestService, { client_id, client_secret }: TestClient) => ({
+  SUBREPORT_URL: url,
+  SUBREPORT_CLIENT_ID: client_id,
+  SUBREPORT_CLIENT_SECRET: client_secret,
+});
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

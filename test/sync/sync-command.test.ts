@@ -10,8 +10,8 @@ import { createDatabase, dropDatabase } from '../support/databases.ts';
 import { engines, postgresUrl } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { runHere } from '../support/run-here.ts';
-import { startService, type TestClient, type TestService } from '../support/service.ts';
-import { type ChangingReport, createChangingReport, sha256 } from './changing-report.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { type ChangingReport, createChangingReport, environmentOf, sha256 } from './changing-report.ts';
 import { digestOfCopy } from './read-copy.ts';
 
 let folder: string;
@@ -39,12 +39,7 @@ afterAll(async () => {
 
 const rows = Array.from({ length: 25 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_700_000_000 - n }));
 
-const environmentOf = ({ client_id, client_secret }: TestClient) => ({
-  SUBREPORT_URL: service.url,
-  SUBREPORT_CLIENT_ID: client_id,
-  SUBREPORT_CLIENT_SECRET: client_secret,
-});
-const run = (...args: string[]) => runHere(['sync', ...args], environmentOf(report.credentials));
+const run = (...args: string[]) => runHere(['sync', ...args], environmentOf(service, report.credentials));
 
 /** A database for the copy of one test, and SQL as another program would run it. */
 const copies = {
@@ -137,7 +132,7 @@ describe.each(Object.entries(copies))('a copy in %s', (_name, copyOf) => {
     const copy = copyHere();
     await run(...at(copy));
     const other = await createChangingReport(service, `other-${count}`, 1);
-    const { code, stderr } = await runHere(['sync', ...at(copy)], environmentOf(other.credentials));
+    const { code, stderr } = await runHere(['sync', ...at(copy)], environmentOf(service, other.credentials));
     expect(code).toBe(2);
     expect(stderr).toContain(`current value is a copy for '${report.credentials.client_id}' of ${service.baseUrl}`);
     expect(await digestOfCopy(copy)).toBe(await report.digest());
@@ -249,7 +244,7 @@ test('a database that does not exist is named without the password, with exit co
 
 test('a sync that fails leaves no file behind', async () => {
   const file = join(folder, 'never.db');
-  const environment = environmentOf({ ...report.credentials, client_secret: 'wrong' });
+  const environment = environmentOf(service, { ...report.credentials, client_secret: 'wrong' });
   expect((await runHere(['sync', '--to', `sqlite:${file}`], environment)).code).toBe(1);
   expect(existsSync(file)).toBe(false);
 });
