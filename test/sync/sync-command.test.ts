@@ -149,6 +149,22 @@ describe.each(Object.entries(copies))('a copy in %s', (_name, copyOf) => {
     expect((await run(...at(copy))).code).toBe(0);
   });
 
+  test('has the changes that were made while the whole report was read', async () => {
+    const copy = copyHere();
+    const { client } = report.source;
+    const slow: typeof client = {
+      ...client,
+      async export(query, options) {
+        const whole = await client.export(query, options);
+        await report.load([subscriptionRow({ id: 'id_3', status: 'DEPLETED', createdDate: 1_699_999_997 })]);
+        return whole;
+      },
+    };
+    const destination = await openDestination(copy, async () => undefined);
+    await runSync({ ...report.source, client: slow }, destination);
+    expect(await digestOfCopy(copy)).toBe(await report.digest());
+  });
+
   test('that lacks a record is never called complete', async () => {
     const copy = copyHere();
     await run(...at(copy));
