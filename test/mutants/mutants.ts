@@ -1497,6 +1497,8 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (rows >= groupRows) this.#writer.write(',
     file: 'parquet.test.ts',
     test: 'has the records of NDJSON in its order, with their number and hash: %s',
+    on: ['sqlite'],
+  },
   // Copies of a report
   {
     id: 'sync-ignores-removals',
