@@ -127,7 +127,7 @@ const rules: Readonly<
   size: integer(0.9, [1, 2, 3, 7, 20, 50, 100, 250]),
   page: integer(0.4, [1, 2, 3, 5, 40, 400, 1_000_000]),
   cursor: 'from an earlier response',
-  format: listed(0.4),
+  format: oneOf(0.4, ['json', 'csv', 'ndjson']), // the model has no Parquet
   all: listed(0.2),
   by: { chance: 0.9, draw: drawDimensions },
   'as-of': 'from an earlier response',
