@@ -1555,4 +1555,37 @@ export const mutants: readonly Mutant[] = [
     test: 'has the changes that were made while the whole report was read',
     on: ['sqlite'],
   },
+  // Checks of any server of the published API
+  {
+    id: 'conform-over-budget',
+    breaks: 'The checks send more requests than --max-requests.',
+    search: 'if (this.requests >= this.#limits.requestsMax) throw',
+    replace: 'if (this.requests > this.#limits.requestsMax) throw',
+    file: 'conform.test.ts',
+    test: 'sends no more requests than it may, and says which checks did not run',
+  },
+  {
+    id: 'conform-hurries-busy-server',
+    breaks: 'A response with 429 is judged instead of awaited.',
+    search: 'const isBusy = exchange.status === 429 ||',
+    replace: 'const isBusy = exchange.status === 430 ||',
+    file: 'conform.test.ts',
+    test: 'waits as long as a busy server asks, and counts these requests',
+  },
+  {
+    id: 'conform-forgives-repeats',
+    breaks: 'A record that is on two pages is no failure.',
+    search: 'return ids.length - new Set(ids).size;',
+    replace: 'return ids.length - ids.length;',
+    file: 'conform.test.ts',
+    test: 'fails only $check of a server that $does',
+  },
+  {
+    id: 'conform-secret-over-http',
+    breaks: 'The secret and the token are sent to another machine over http.',
+    search: 'for (const url of [baseUrl, ...(tokenUrl',
+    replace: 'for (const url of [...(tokenUrl',
+    file: 'conform-command.test.ts',
+    test: 'if a secret would travel unencrypted to another machine',
+  },
 ];
