@@ -65,7 +65,9 @@ export function binder(values: SqlValue[]): Bind {
 export function filterConditions(filter: SubscriptionFilter, bind: Bind): string[] {
   const { statuses, along, productsAlong } = filter;
   const conditions: string[] = [];
-  if (productsAlong !== undefined) conditions.push(`product_id in (${productsAlong.map(bind).join(', ')})`);
+  if (productsAlong?.length === 0)
+    conditions.push('false'); // an empty list is an error on PostgreSQL
+  else if (productsAlong !== undefined) conditions.push(`product_id in (${productsAlong.map(bind).join(', ')})`);
   for (const [name, column] of allValueColumns) {
     const value = filter[name];
     const isAside = name === 'productId' && along !== undefined && along !== 'product_id';

@@ -3,8 +3,11 @@ import { expect, test } from 'vitest';
 import { advisoryLocks, importLockOf } from '../../src/storage/postgres/advisory-locks.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 
-/** Each use of an advisory lock in the sources, as the text of its argument. */
-const uses = globSync('src/**/*.{ts,sql}').flatMap((file) =>
+/**
+ * Each use of an advisory lock in the sources, as the text of its argument. The lock of a sync is
+ * in a reader's own database, and has two numbers, which no lock of one number equals.
+ */
+const uses = globSync('src/**/*.{ts,sql}', { exclude: ['src/sync/**'] }).flatMap((file) =>
   [...readFileSync(file, 'utf8').matchAll(/pg_(?:try_)?advisory_\w+\(([^)]*)\)/g)].map(([, number = '']) => ({
     file,
     number,
