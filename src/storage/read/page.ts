@@ -1,5 +1,5 @@
 import { countPlans } from '../counts/intervals.ts';
-import { type FilterRange, rangeColumns, rankAfter, rankIn, toRange } from '../counts/range.ts';
+import { type FilterRange, rangeColumns, rankAfter, rankIn, readRange, toRange } from '../counts/range.ts';
 import { openSelect, selectSql } from '../counts/select.ts';
 import { leafRowsAimed } from '../counts/span.ts';
 import type { ReadOptions, Row, SqlValue, Store, TenantId, TenantReader, TenantStatement } from '../store.ts';
@@ -194,7 +194,9 @@ async function rangeOfPlan(
   const { planId, ...others } = filter;
   const counted = planId === undefined ? undefined : countedFilter(others);
   if (planId === undefined || counted === undefined) return undefined;
-  const plans = await countPlans(reader, counted, 0, width);
+  // the total of a filter without a product is not asked for
+  const total = counted.productId === undefined ? 0 : (await readRange(reader, counted)).total;
+  const plans = await countPlans(reader, counted, total, width);
   return plans && { start: 0, total: plans.get(planId) ?? 0, revision: 0 };
 }
 
