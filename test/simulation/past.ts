@@ -91,7 +91,9 @@ export class Past {
     }
     if (this.#moments.length === 0) return;
     const moment = random.pick(this.#moments);
-    const first = await session.get(service, tenant, summaryPath({ 'as-of': String(moment.revision) }));
+    // a whole report: a summary of then may be in memory although its moment has been swept
+    const path = `?all=true&format=ndjson&as-of=${moment.revision}`;
+    const first = await session.get(service, tenant, path);
     if (first.status === 410 && moment.mayBeSwept) {
       this.#moments = this.#moments.filter(({ revision }) => revision > moment.revision);
       return;
