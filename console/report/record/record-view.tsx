@@ -21,8 +21,9 @@ export function RecordView({ record, json }: ReadRecord) {
       </div>
       <DateLine record={record} now={new Date()} />
       <RecordFields record={record} />
-      <RecordHistory id={record.id} />
       <RelatedRecords record={record} />
+      {/* after the links, which it would move when it has been read */}
+      <RecordHistory id={record.id} />
       <SourceText
         title={text.curl}
         what={text.copyCurl}
