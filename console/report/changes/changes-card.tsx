@@ -1,4 +1,4 @@
-import { Download, History } from 'lucide';
+import { History } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { isRemoved } from '../../../src/client/records.ts';
@@ -9,10 +9,8 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { formatMinute } from '../../ui/format-date.ts';
 import { currentLocation, Link } from '../../ui/location.tsx';
-import { saveFile } from '../../ui/save-file.ts';
 import { StatusLabel, statusWord } from '../../ui/status-label.tsx';
-import { fileName } from '../export/file-name.ts';
-import { session } from '../session/session.ts';
+import { SaveCsvButton } from '../export/save-csv-button.tsx';
 import { strings } from '../strings.ts';
 import { shortenIccid } from '../subscriptions/iccid.ts';
 import { ChangeFilterBar, filtersOf } from './change-filters.tsx';
@@ -56,7 +54,7 @@ export function ChangesCard({ changes, hasMore, when, hints, actions }: ChangesC
       title={titleOf(shown, hasMore, when)}
       actions={
         <span class="change-actions no-print">
-          {shown.length > 0 && <SaveButton changes={shown} />}
+          {shown.length > 0 && <SaveCsvButton what="changes" csv={() => changesCsv(shown)} />}
           {actions}
         </span>
       }
@@ -84,20 +82,6 @@ function statusSentences(changes: readonly ListedChange[]): readonly string[] {
 }
 
 const wordOf = (name: string): string => statusWord(name === noStatus ? null : name);
-
-function SaveButton({ changes }: { readonly changes: readonly ListedChange[] }) {
-  const { value } = session.state;
-  const tenant = 'session' in value ? value.session.tenant : '';
-  return (
-    <Button
-      variant="quiet"
-      icon={Download}
-      onClick={() => saveFile(fileName(tenant, new Date(), 'csv', 'changes'), 'text/csv', changesCsv(changes))}
-    >
-      {strings.counts.save}
-    </Button>
-  );
-}
 
 function Groups({ changes }: { readonly changes: readonly ListedChange[] }) {
   const [shown, setShown] = useState(rowsPerStep);

@@ -24,7 +24,7 @@ test('only the fields that differ are described, in the words of the table', () 
   expect(describeDifferences(record, record)).toEqual([]);
 });
 
-test('two times of a day are told apart', () => {
+test('a date that changed within its day is described by its times', () => {
   const [difference] = describeDifferences(record, { ...record, expirationDate: '2026-01-31T08:00:00Z' });
   expect(difference).toMatchObject({ from: '2026-01-31T00:00:00Z', to: '2026-01-31T08:00:00Z' });
 });

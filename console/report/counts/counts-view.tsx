@@ -1,4 +1,4 @@
-import { Download, List } from 'lucide';
+import { List } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import type { SubscriptionSummary, SummaryQuery } from '../../../src/client/index.ts';
 import { type SummaryGroup, summaryGroups } from '../../../src/contract/summary.ts';
@@ -10,11 +10,9 @@ import { formatCount, formatShare } from '../../ui/format-count.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { Link } from '../../ui/location.tsx';
 import { Menu } from '../../ui/menu.tsx';
-import { saveFile } from '../../ui/save-file.ts';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import { reports } from '../api.ts';
-import { fileName } from '../export/file-name.ts';
-import { session } from '../session/session.ts';
+import { SaveCsvButton } from '../export/save-csv-button.tsx';
 import { strings } from '../strings.ts';
 import { describeFilters } from '../subscriptions/describe-filter.ts';
 import { productName, rememberProducts } from '../subscriptions/product-names.ts';
@@ -123,7 +121,10 @@ function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGrou
   const largest = Math.max(...rows.map(({ share }) => share), 0);
   if (rows.length === 0) return <EmptyState title={strings.subscriptions.noMatch.title} />;
   return (
-    <Card title={text.card(rows.length, text.values[by])} actions={<SaveButton by={by} summary={summary} />}>
+    <Card
+      title={text.card(rows.length, text.values[by])}
+      actions={<SaveCsvButton what={`subscriptions-by-${by}`} csv={() => countsCsv(by, summary)} />}
+    >
       <table class="counts" aria-label={text.dimension[by]}>
         <thead>
           <tr>
@@ -167,21 +168,5 @@ function Row({ row, state, by, largest }: { row: CountRow; state: ReportState; b
         <span data-tone={row.tone} style={{ width: `${(row.share / largest) * 100}%` }} />
       </td>
     </tr>
-  );
-}
-
-function SaveButton({ by, summary }: { by: SummaryGroup; summary: SubscriptionSummary }) {
-  const { value } = session.state;
-  const tenant = 'session' in value ? value.session.tenant : '';
-  return (
-    <Button
-      variant="quiet"
-      icon={Download}
-      onClick={() =>
-        saveFile(fileName(tenant, new Date(), 'csv', `subscriptions-by-${by}`), 'text/csv', countsCsv(by, summary))
-      }
-    >
-      {text.save}
-    </Button>
   );
 }
