@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError, isRemoved, type SubreportClient } from '../client/index.ts';
+import { ApiError, isRemoved, type SubreportClient, type SubscriptionExport } from '../client/index.ts';
 import type { Changes, Destination, Position, SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
-import { readReport } from './read-report.ts';
-import { rowOf } from './record-row.ts';
+import { type Row, rowOf } from './record-row.ts';
 
 /** A report, and who reads it. */
 export interface Source extends SourceIdentity {
@@ -147,6 +146,25 @@ class Sync {
   async #firstPage(since: string) {
     for await (const page of this.#client.changes(since, this.#call)) return page;
     throw new TypeError('Cannot read the changes: there must be a page');
+  }
+}
+
+/**
+ * Yields the rows of an NDJSON export, about a piece of the network at a time. Throws `ExportError`
+ * at the end unless the export is complete and unaltered.
+ */
+async function* readReport(
+  report: SubscriptionExport,
+  onRows: (count: number) => void,
+): AsyncGenerator<readonly Row[], void, undefined> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const bytes of report) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    if (lines.length === 0) continue;
+    yield lines.map((line) => rowOf(JSON.parse(line), line));
+    onRows(lines.length);
   }
 }
 
