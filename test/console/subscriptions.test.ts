@@ -357,7 +357,8 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     expect(search()).toBe('?email=hidden');
     await page.keyboard.press('Control+k');
     await find.getByRole('option', { name: 'Overview' }).waitFor();
-    await page.keyboard.type('in use'); // the field has the focus
+    await find.locator('[role=combobox]:focus').waitFor();
+    await page.keyboard.type('in use');
     await page.keyboard.press('Enter');
     await sentence(/^\d+ subscriptions, newest first, status Active or Depleted$/);
     expect(search()).toBe('?status=ACTIVE,DEPLETED');
