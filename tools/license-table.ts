@@ -1,7 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /** Licenses that allow use in a product of any license, if their text is kept. */
-const permissive = ['Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'];
+const permissive = ['Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'Unlicense'];
+
+/** Licenses of packages that give them as `licenses`, which npm does not write into the lockfile. */
+const inOldForm: Readonly<Record<string, string>> = { buildcheck: 'MIT', 'cpu-features': 'MIT', ssh2: 'MIT' };
 
 interface LockedPackage {
   readonly version?: string;
@@ -24,8 +27,9 @@ export function licenseTable(
   const bundled = withDependencies(imported, packages);
   const rows = Object.entries(packages)
     .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && (!dev || bundled.has(path)) && !link)
-    .map(([path, { version, license }]) => {
+    .map(([path, { version, license: locked }]) => {
       const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+      const license = locked ?? inOldForm[name];
       if (license === undefined || !permissive.includes(license)) {
         throw new TypeError(
           `Cannot use ${name}: its license must be one of ${permissive.join(', ')}: current value is '${license}'`,
