@@ -249,7 +249,7 @@ export const folders: readonly Folder[] = [
   {
     path: 'src/sync',
     contents: "keeps copies of a report in the reader's own databases; a user of the client library",
-    imports: ['src/client/index.ts', 'src/contract', ...destinations, 'node'],
+    imports: ['src/client/index.ts', 'src/contract', ...destinations, 'typebox', 'typebox/schema', 'node'],
   },
   {
     path: 'src/conform',

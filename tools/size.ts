@@ -11,12 +11,12 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 /**
  * The most files and lines of each part, and the 9th decile of the lengths of functions. Each is
  * what held in November 2026, when records had got a history, with 2 % of room, or the goal where
- * that holds. Delete something before you raise one (docs/decisions/speed.md#size). src has 30
- * files and 3,460 lines more for the programs of readers, src/sync, src/mcp and src/conform (15 and
- * 1,660), which the service does not know.
+ * that holds. Delete something before you raise one (docs/decisions/speed.md#size). src has 35
+ * files and 4,400 lines more for the programs of readers, src/sync (syncs of a file on a schedule: 5
+ * and 930), src/mcp and src/conform (15 and 1,660), which the service does not know.
  */
 const limits = {
-  src: { files: 415, lines: 45_460 },
+  src: { files: 420, lines: 46_390 },
   'A page on PostgreSQL': { files: 64, lines: 7_400 },
   'A token': { files: 20 },
   'Loading records': { files: 35 },

@@ -1,11 +1,14 @@
-import { globSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { buildProgram } from '../../src/cli/command-line.ts';
 import { readConfig, settings } from '../../src/cli/config.ts';
+import { commandVariables } from '../../src/cli/reader/environment.ts';
+import { readSyncFile } from '../../src/sync/sync-file.ts';
 import { unknownWords } from '../support/unknown-words.ts';
 
 const root = fileURLToPath(new URL('../../deploy/', import.meta.url));
@@ -27,7 +30,9 @@ describe('the systemd units', () => {
       value: groups?.value ?? '',
     })),
   );
-  const valuesOf = (key: string): string[] => lines.filter((line) => line.key === key).map(({ value }) => value);
+  // an empty value takes back those before
+  const valuesOf = (key: string): string[] =>
+    lines.filter((line) => line.key === key && line.value !== '').map(({ value }) => value);
 
   test('run commands of subreport that exist, with options that exist', async () => {
     const program = await buildProgram({ stdout: silent, stderr: silent });
@@ -36,7 +41,7 @@ describe('the systemd units', () => {
       return words === undefined ? [] : [words];
     });
     const names = program.commands.map((command) => command.name());
-    expect(starts.map(([name]) => name).toSorted()).toEqual(['backup', 'doctor', 'serve']);
+    expect(starts.map(([name]) => name).toSorted()).toEqual(['backup', 'doctor', 'serve', 'sync']);
     expect(names).toEqual(expect.arrayContaining(starts.map(([name]) => name)));
     expect(starts.flatMap((words) => unknownWords(program, words))).toEqual([]);
   });
@@ -117,6 +122,25 @@ describe('the container files', () => {
     expect(documents.find(({ kind }) => kind === 'Service').spec.selector).toEqual(labels);
     expect(documents.find(({ kind }) => kind === 'PodDisruptionBudget').spec.selector.matchLabels).toEqual(labels);
   });
+});
+
+test('the files of syncs are valid, and the CronJob and the timer run a command that exists', async () => {
+  const program = await buildProgram({ stdout: silent, stderr: silent });
+  const [{ data }, { spec }] = parseAllDocuments(read('kubernetes/subreport-sync.yaml')).map((found) => found.toJS());
+  const pod = spec.jobTemplate.spec.template.spec;
+  const [container] = pod.containers;
+  expect(unknownWords(program, container.args)).toEqual([]);
+  const names = container.env.map(({ name }: { name: string }) => name);
+  expect(names.filter((name: string) => name !== 'PGPASSWORD')).toEqual(commandVariables.slice(0, 3));
+  expect(container.volumeMounts.map(({ name }: { name: string }) => name)).toEqual(
+    pod.volumes.map(({ name }: { name: string }) => name),
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-deploy-'));
+  for (const text of [data['sync.yaml'], read('sync.yaml')]) {
+    writeFileSync(join(folder, 'sync.yaml'), text);
+    expect(readSyncFile(join(folder, 'sync.yaml')).entries.length).toBeGreaterThan(0);
+  }
+  rmSync(folder, { recursive: true });
 });
 
 test('deploy/nginx.conf is the site of the how-to guide', () => {

@@ -6,8 +6,10 @@ import { createProgressBar } from '../progress-bar.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
 import { runReader } from './reader-action.ts';
 import { openScreen, type Screen } from './record-writer.ts';
+import type { FileOptions } from './sync-file-command.ts';
 
 interface CopyOptions extends ProfileOption {
+  /** Checked by `requireDestination`. */
   readonly to: string;
   readonly table: string;
   readonly json?: boolean;
@@ -26,11 +28,12 @@ export function addSyncCommand(program: Command, output: Output): void {
     .addHelpText('after', "\n'subreport sync --to …' is 'subreport sync run --to …'.");
   const command = group
     .command('run', { isDefault: true })
-    .description('bring a copy in step with the report: sync without a subcommand');
+    .argument('[file]', 'YAML file with many copies and their schedules, instead of --to')
+    .description('bring a copy in step with the report: sync without a subcommand; or those of a file on a schedule');
   addCopyOptions(command, 'sqlite:FILE, postgres://USER@HOST/DATABASE or stdout:ndjson')
     .option('--reload', 'read the whole report again, and bring the copy in step with it')
     .option('--state <file>', 'for stdout: continue from the position in this file, and store the next one in it')
-    .option('--once', 'end when the copy is in step, as it does without a schedule')
+    .option('--once', 'with a file: run what is due or has no schedule, then end; with --to it is always so')
     .addHelpText(
       'after',
       `
@@ -41,19 +44,44 @@ may be in PGPASSWORD or ~/.pgpass.
 Examples:
   subreport sync --to sqlite:copy.db
   subreport sync --to postgres://reports@db.example.com/warehouse --table mobile.subscriptions
-  subreport sync --to stdout:ndjson --state sync.json | ./load-changes`,
+  subreport sync --to stdout:ndjson --state sync.json | ./load-changes
+  subreport sync run sync.yaml
+  subreport sync run sync.yaml --once`,
     )
-    .action((options: SyncOptions) =>
-      runReader((signal) => withSyncErrors(() => sync(options, openScreen(options, output), output, signal))),
-    );
+    .action((file: string | undefined, options: SyncOptions & FileOptions) =>
+      runReader((signal) =>
+        withSyncErrors(async () => {
+          if (file === undefined) return sync(options, openScreen(options, output), output, signal);
+          const { runSyncFile } = await import('./sync-file-command.ts');
+          return runSyncFile(file, options, output, signal);
+        }),
+      ),
+    )
+    .hook('preAction', requireDestination);
   addVerifyCommand(group, output);
   addStatusCommand(group, output);
+  addCheckCommand(group, output);
+}
+
+/** Throws unless a command has a destination, or a file and no options of a destination. */
+function requireDestination(command: Command): void {
+  const [file] = command.args;
+  if (file === undefined && command.getOptionValue('to') === undefined)
+    throw new UsageError('Cannot run the command: --to <destination> must be given, or a file such as sync.yaml');
+  const others = command.options.filter((option) => {
+    const name = option.attributeName();
+    return !['once', 'json', 'quiet'].includes(name) && command.getOptionValueSource(name) === 'cli';
+  });
+  if (file !== undefined && others.length > 0)
+    throw new UsageError(
+      `Cannot use ${others.map(({ long }) => long).join(', ')} with '${file}': each entry of the file must have its own, such as 'to: sqlite:copy.db'`,
+    );
 }
 
 /** The options of every command of a copy. */
 const addCopyOptions = (command: Command, destinations: string): Command =>
   addProfileOption(command)
-    .requiredOption('--to <destination>', `the copy: ${destinations}`)
+    .option('--to <destination>', `the copy: ${destinations}`)
     .option('--table <name>', 'the table of a database', 'subscriptions')
     .option('--json', 'print JSON')
     .option('-q, --quiet', 'suppress messages other than errors');
@@ -104,7 +132,8 @@ function addVerifyCommand(sync: Command, output: Output): void {
     .description('compare a copy with the report at its revision, byte by byte, by the SHA-256 of the export');
   addCopyOptions(command, 'sqlite:FILE or postgres://USER@HOST/DATABASE')
     .addHelpText('after', '\nExample:\n  subreport sync verify --to sqlite:copy.db')
-    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => verify(options, output, signal))));
+    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => verify(options, output, signal))))
+    .hook('preAction', requireDestination);
 }
 
 async function verify(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
@@ -131,11 +160,60 @@ async function verify(options: CopyOptions, output: Output, signal: AbortSignal)
 function addStatusCommand(sync: Command, output: Output): void {
   const command = sync
     .command('status')
+    .argument('[file]', 'file of sync run: show the last runs of its entries, and fail if one failed')
     .description('show the revision of a copy, its age, and how many revisions it is behind the report');
   addCopyOptions(command, 'sqlite:FILE or postgres://USER@HOST/DATABASE')
-    .addHelpText('after', '\nExample:\n  subreport sync status --to sqlite:copy.db')
-    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => showStatus(options, output, signal))));
+    .addHelpText('after', '\nExamples:\n  subreport sync status --to sqlite:copy.db\n  subreport sync status sync.yaml')
+    .action((file: string | undefined, options: CopyOptions) =>
+      runReader((signal) =>
+        withSyncErrors(async () => {
+          if (file === undefined) return showStatus(options, output, signal);
+          const { showFileStatus } = await import('./sync-file-command.ts');
+          return showFileStatus(file, options, output);
+        }),
+      ),
+    )
+    .hook('preAction', requireDestination);
 }
+
+function addCheckCommand(sync: Command, output: Output): void {
+  const command = sync
+    .command('check')
+    .argument('[file]', 'file of sync run: try all of its entries')
+    .description('try the source and the destination, and write nothing');
+  addCopyOptions(command, 'as for sync run')
+    .addHelpText('after', '\nExamples:\n  subreport sync check sync.yaml\n  subreport sync check --to sqlite:copy.db')
+    .action((file: string | undefined, options: CopyOptions) =>
+      runReader((signal) =>
+        withSyncErrors(async () => {
+          if (file === undefined) return check(options, output, signal);
+          const { checkSyncFile } = await import('./sync-file-command.ts');
+          return checkSyncFile(file, options, output, signal);
+        }),
+      ),
+    )
+    .hook('preAction', requireDestination);
+}
+
+async function check(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const source = sourceOf(options);
+  const { openDestination } = await import('../../sync/open-destination.ts');
+  const destination = await openDestination(options, async () => undefined);
+  try {
+    const position = await destination.begin(source);
+    // creates the table of the copy; nothing is committed
+    if (position === undefined) await destination.resync(noRows());
+  } finally {
+    await destination.close();
+  }
+  for await (const { revision } of source.client.changes('now', { signal })) {
+    if (options.quiet !== true || options.json === true)
+      writeResult(output, options.json === true, { revision }, 'source and destination can be used');
+    return;
+  }
+}
+
+async function* noRows(): AsyncGenerator<never, void, undefined> {}
 
 async function showStatus(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const { client } = sourceOf(options);
