@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createClient, type SubreportClient } from '../../src/client/index.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { eraseRecords } from '../../src/import/erase-records.ts';
+import type { RecordOwner, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import { beginHistory } from '../../src/storage/tables/history.ts';
+import { findSubscriptionIds } from '../../src/storage/tables/subscription-ids.ts';
 import type { Source } from '../../src/sync/run-sync.ts';
 import { Random } from '../simulation/random.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -11,8 +14,11 @@ import type { TestClient, TestService } from '../support/service.ts';
 export interface ChangingReport {
   readonly source: Source;
   readonly credentials: TestClient;
-  /** Makes a random change: a load, an erasure, a replacement, lost tombstones, or none. */
-  change(): Promise<string>;
+  /**
+   * Makes a random change: a load, an erasure by id, by email or by ICCID, a replacement, a new
+   * history as after a restore, lost tombstones, or none.
+   */
+  change(): Promise<void>;
   load(rows: readonly SubscriptionRow[]): Promise<unknown>;
   erase(ids: readonly string[]): Promise<unknown>;
   /** Removes the tombstones: a change token from before is no longer valid. */
@@ -22,6 +28,9 @@ export interface ChangingReport {
 }
 
 const names = ['Europe 1 GB', 'Überall, 5 GB', 'tab\\t "quoted" \\N', '日本 30 日 🗾', "it's; --", ''];
+
+const emails = ['ann@example.com', 'bob@example.com', 'eve@example.com'];
+const iccids = ['8944500102198304826', '8944500102198304834', '8944500102198304842'];
 
 /** Creates a tenant without records on a service. */
 export async function createChangingReport(service: TestService, name: string, seed: number): Promise<ChangingReport> {
@@ -42,11 +51,16 @@ export async function createChangingReport(service: TestService, name: string, s
     () => report.load(drawRows(random, random.between(1, 20))),
     () => report.load(drawRows(random, random.between(1, 20))),
     () => report.erase(drawRows(random, random.between(1, 12)).map(({ id }) => id)),
+    () => eraseOwner(service, tenant, { column: 'email', value: random.pick(emails) }),
+    () => eraseOwner(service, tenant, { column: 'iccid', value: random.pick(iccids) }),
     () => replace(service, tenant, drawRows(random, random.between(0, 25))),
+    async () => {
+      await replace(service, tenant, drawRows(random, random.between(0, 25)));
+      await beginHistory(store, Math.floor(Date.now() / 1000));
+    },
     () => report.loseTombstones(),
     async () => undefined,
   ];
-  const names = ['load', 'load', 'erase', 'replace', 'lose tombstones', 'nothing'];
   return {
     ...report,
     credentials,
@@ -54,7 +68,6 @@ export async function createChangingReport(service: TestService, name: string, s
     async change() {
       const at = random.between(0, changes.length - 1);
       await changes[at]?.();
-      return names[at] ?? '';
     },
     async digest() {
       const response = await service.get(
@@ -89,13 +102,19 @@ function drawRows(random: Random, count: number): SubscriptionRow[] {
   const rows = Array.from({ length: count }, () => {
     const id = `id-${random.between(1, 30)}${random.pick(['', '=', '_A'])}`;
     const createdDate = random.pick([1_700_000_000, 1_700_000_001, -1_000_000_000, 4_000_000_000]);
-    const row = subscriptionRow({ id, createdDate, status: random.pick(['ACTIVE', 'EXPIRED', null]) });
+    const of = { iccid: random.pick(iccids), email: random.pick([...emails, null]) };
+    const row = subscriptionRow({ id, createdDate, ...of, status: random.pick(['ACTIVE', 'EXPIRED', null]) });
     const record = JSON.parse(row.record);
     record.product.name = random.pick(names);
     record.auto_renew = random.pick(['true', 'false']);
     return { ...row, autoRenew: record.auto_renew, record: JSON.stringify(record) };
   });
   return [...new Map(rows.map((row) => [row.id, row])).values()];
+}
+
+async function eraseOwner({ store }: TestService, tenant: TenantId, owner: RecordOwner): Promise<void> {
+  const findIds = async () => new Set(await findSubscriptionIds(store, tenant, owner));
+  await eraseRecords(store, tenant, findIds, owner);
 }
 
 async function replace({ store }: TestService, tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<void> {

@@ -1,4 +1,6 @@
+import pg from 'pg';
 import type { Destination } from '../../src/sync/destination.ts';
+import { SyncError } from '../../src/sync/error.ts';
 import { type DestinationOptions, openDestination } from '../../src/sync/open-destination.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { Random } from '../simulation/random.ts';
@@ -9,6 +11,10 @@ import { digestOfCopy } from './read-copy.ts';
 export interface HistoryTally {
   syncs: number;
   cut: number;
+  /** Connections to PostgreSQL that its server ended. */
+  lost: number;
+  /** Syncs beside another one of the same copy. */
+  refused: number;
   reloaded: number;
 }
 
@@ -26,7 +32,7 @@ export async function runHistory(
   rounds: number,
 ): Promise<HistoryTally> {
   const random = new Random(seed);
-  const tally: HistoryTally = { syncs: 0, cut: 0, reloaded: 0 };
+  const tally: HistoryTally = { syncs: 0, cut: 0, lost: 0, refused: 0, reloaded: 0 };
   let last = 'none';
   const require = async (expected: string, when: string): Promise<void> => {
     const found = await digestOfCopy(options);
@@ -36,12 +42,16 @@ export async function runHistory(
     for (let changes = random.between(0, 3); changes > 0; changes -= 1) await report.change();
     const cutAt = random.chance(0.5) ? random.between(1, 8) : Number.POSITIVE_INFINITY;
     const changeAt = random.between(1, 8);
+    const otherAt = random.chance(0.2) ? random.between(1, 4) : 0;
+    const isLost = options.to.startsWith('postgres') && random.chance(0.5);
     let step = 0;
     const between = async (): Promise<void> => {
       step += 1;
       await require(last, `beside step ${step} of sync ${round}`);
       if (step === changeAt) await report.change();
-      if (step === cutAt) throw new Cut();
+      if (step === otherAt) await requireRefused(report, options, tally);
+      if (step === cutAt && isLost) await endConnections(options.to);
+      else if (step === cutAt) throw new Cut();
     };
     const destination = watched(await openDestination(options, async () => undefined), between);
     try {
@@ -52,16 +62,39 @@ export async function runHistory(
       await runSync(report.source, await openDestination(options, async () => undefined));
       last = await report.digest();
     } catch (error) {
-      if (!(error instanceof Cut)) throw error;
-      tally.cut += 1;
+      const wasLost = isLost && error instanceof SyncError && error.code === 'DESTINATION_FAILED';
+      if (!(error instanceof Cut) && !wasLost) throw error;
+      tally[wasLost ? 'lost' : 'cut'] += 1;
     }
     await require(last, `after sync ${round}`);
   }
   return tally;
 }
 
+/** A second sync of the same copy is refused, and changes nothing. */
+async function requireRefused(report: ChangingReport, options: DestinationOptions, tally: HistoryTally): Promise<void> {
+  const second = openDestination(options, async () => undefined).then((destination) =>
+    runSync(report.source, destination),
+  );
+  const error = await second.catch((reason: unknown) => reason);
+  if (!(error instanceof SyncError) || error.code !== 'DESTINATION_BUSY')
+    throw new Error(`a second sync was not refused: ${error}`);
+  tally.refused += 1;
+}
+
+/** Ends the connections of syncs, as a restarted server or a cut network does. */
+async function endConnections(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where datname = current_database() and application_name = 'subreport-sync'`,
+  );
+  await client.end();
+}
+
 /** A destination that calls `between` before each of its steps, and within a whole report. */
-function watched(destination: Destination, between: () => Promise<void>): Destination {
+export function watched(destination: Destination, between: () => Promise<void>): Destination {
   const before = async <T>(work: () => Promise<T>): Promise<T> => {
     await between();
     return work();

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import type { DestinationOptions } from '../../src/sync/open-destination.ts';
@@ -49,11 +49,11 @@ describe.each(engines)('a report on $engine', ({ engine, openTestStore }) => {
   test.each(Object.entries(destinations))(
     'a copy in %s equals the report after each sync of a random history, and no reader sees a part of one',
     async (name, destinationOf) => {
-      const tally = { syncs: 0, cut: 0, reloaded: 0 };
+      const tally = { syncs: 0, cut: 0, lost: 0, refused: 0, reloaded: 0 };
       for (let seed = 12; seed < 12 + histories; seed += 1) {
         const report = await createChangingReport(service, `history-${name}-${seed}`, seed);
         const found = await runHistory(report, destinationOf(`history_${engine}_${seed}`), seed, 9);
-        for (const key of ['syncs', 'cut', 'reloaded'] as const) tally[key] += found[key];
+        for (const key of ['syncs', 'cut', 'lost', 'refused', 'reloaded'] as const) tally[key] += found[key];
       }
       expect(tally.syncs).toBeGreaterThan(1);
       expect(tally.cut).toBeGreaterThan(1);
@@ -64,36 +64,57 @@ describe.each(engines)('a report on $engine', ({ engine, openTestStore }) => {
 });
 
 test.each(Object.entries(destinations))(
-  'a sync to %s that is killed leaves the copy of before or the next one, and the following sync completes it',
+  'a sync to %s that is killed at any step leaves the copy of before or the next one, no reader sees another, and the following sync completes it',
   async (name, destinationOf) => {
     const service = await startService(await engines[0].openTestStore());
     const report = await createChangingReport(service, 'killed', 1);
     const options = destinationOf('killed');
     const random = new Random(kills);
+    const reader = startProgram('copy-reader.ts', [JSON.stringify(options)]);
+    const allowed = new Set(['none']);
     let [before, killed] = ['none', 0];
-    for (let round = 1; round <= kills; round += 1) {
+    for (let round = 1; killed < kills; round += 1) {
       await report.load(manyRows(round));
-      const running = startCommand(['sync', '--to', options.to, '--table', options.table, ...reloadAt(round)], {
-        environment: environmentOf(service, report.credentials),
-      });
-      await sleep(random.between(200, 1_200));
-      running.child.kill('SIGKILL');
-      killed += Number((await running.ended).code === null);
-      const [found, current] = [await digestOfCopy(options), await report.digest()];
+      const current = await report.digest();
+      allowed.add(current);
+      const isReload = round % 2 === 0;
+      // 1 to 3 are within a reload; the commit is the last step but one
+      const killAt = String(random.between(1, isReload || before === 'none' ? 12 : 4));
+      const delay = String(random.pick([0, 0, 1, 5, 20]));
+      const { code } = await startProgram('sync-process.ts', [
+        JSON.stringify({ ...options, reload: isReload }),
+        JSON.stringify(environmentOf(service, report.credentials)),
+        killAt,
+        delay,
+      ]).ended;
+      if (code !== null && code !== 0) throw new Error(`a sync ended with ${code}`);
+      killed += Number(code === null);
+      const found = await digestOfCopy(options);
       expect([before, current]).toContain(found);
       if (round % 3 === 0) await syncTo(report.source, options);
       before = round % 3 === 0 ? current : found;
       expect(await digestOfCopy(options)).toBe(before);
     }
-    if (kills > 3) process.stdout.write(`to ${name}: ${killed} of ${kills} were killed while they ran\n`);
+    reader.child.kill('SIGTERM');
+    const [reads = '', ...seen] = (await reader.ended).stdout.trim().split('\n').toReversed();
+    expect(Number(reads)).toBeGreaterThan(1);
+    expect(seen.filter((digest) => !allowed.has(digest))).toEqual([]);
+    const without = seen.indexOf('none'); // reversed: no copy is there only before the first one
+    expect(without === -1 || without === seen.length - 1).toBe(true);
+    if (kills > 3)
+      process.stdout.write(
+        `to ${name}: ${killed} running processes killed, ${reads} reads saw ${seen.length} copies\n`,
+      );
     await service.close();
   },
 );
+
+/** Starts a program of this folder. */
+const startProgram = (file: string, args: readonly string[]) =>
+  startCommand(args, { program: [process.execPath, fileURLToPath(new URL(file, import.meta.url))] });
 
 /** Rows of which every third changes in each round. */
 const manyRows = (round: number): SubscriptionRow[] =>
   Array.from({ length: 4_000 }, (_, n) =>
     subscriptionRow({ id: `id_${n}`, createdDate: 1_600_000_000 + n * 60, deviceId: n % 3 === 0 ? `d-${round}` : 'd' }),
   );
-
-const reloadAt = (round: number): string[] => (round % 2 === 0 ? ['--reload'] : []);
