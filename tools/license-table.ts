@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 /** Licenses that allow use in a product of any license, if their text is kept. */
 const permissive = ['Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'Unlicense'];
 
-/** Licenses of packages that give them as `licenses`, which npm does not write into the lockfile. */
+/** Licenses of packages that name them in `licenses`: npm does not write it into the lockfile. */
 const inOldForm: Readonly<Record<string, string>> = { buildcheck: 'MIT', 'cpu-features': 'MIT', ssh2: 'MIT' };
 
 interface LockedPackage {

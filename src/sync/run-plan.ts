@@ -75,7 +75,7 @@ async function followSchedule(entry: SyncEntry, options: PlanOptions): Promise<v
  * The instant for which an entry must run: the latest of its schedule, unless it has run for it. So
  * several that were missed are one. Without a schedule, now.
  */
-export function dueInstant({ schedule }: SyncEntry, { success }: LastRuns, now: Date): Date | undefined {
+function dueInstant({ schedule }: SyncEntry, { success }: LastRuns, now: Date): Date | undefined {
   if (schedule === undefined) return new Date(Math.floor(now.getTime() / 1000) * 1000);
   const latest = schedule.latest(now);
   if (latest === undefined || (success !== undefined && new Date(success.scheduledFor) >= latest)) return undefined;

@@ -193,7 +193,7 @@ class Reading {
     });
   }
 
-  /** Adds a mistake for each key that is missing, unknown or wrong, except those checked elsewhere. */
+  /** Adds a mistake for each key that is missing, unknown or wrong, except `others`. */
   #check(schema: typeof SyncEntry | typeof SyncFile, given: object, where: Where, of: string, others: string[]): void {
     const properties = schema.properties as unknown as Record<string, RuledSchema>;
     for (const [key, value] of Object.entries(given)) {

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runOnSchedule } from '../../src/sync/run-plan.ts';
 import { Schedule } from '../../src/sync/schedule.ts';
 
-// node plan-process.ts STATE LOG START END: runs an entry at 02:30 in Berlin, and one each hour that
-// fails, by a clock that begins at START and goes from one instant to the next; a run takes 20 ms
-// and writes a line to the log. A test starts two of these processes.
+// node plan-process.ts STATE LOG START END: runs an entry at 02:30 in Berlin, and one each hour, by
+// a clock that begins at START and goes from one instant to the next; a run takes 20 ms and writes
+// a line to the log. A test starts two of these processes.
 
 const [state = '', log = '', start = '', end = ''] = process.argv.slice(2);
 const stop = new AbortController();
