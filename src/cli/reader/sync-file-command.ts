@@ -155,7 +155,7 @@ const sentenceOf = ({ rows, revision, scheduledFor }: EndedRun): string => {
   return `${figures.length === 0 ? 'in step' : figures.join(' ')}, scheduled for ${scheduledFor}`;
 };
 
-/** Replaces the metrics file; a reader sees the old one or the new one. Returns whether it could. */
+/** Replaces the metrics file: a reader sees the old or the new one. Returns whether it could. */
 async function writeMetrics({ entries, state, metrics }: OpenedFile, output: Output): Promise<boolean> {
   if (metrics === undefined) return true;
   const { metricsOf, statusOf } = await import('../../sync/run-plan.ts');
