@@ -1,5 +1,5 @@
 import { apiPath } from '../contract/report.ts';
-import { ApiError } from './error.ts';
+import { ApiError, RejectionError } from './error.ts';
 import type { CallOptions } from './options.ts';
 import { queryStringOf } from './query.ts';
 import { readJson, readProblem } from './read-response.ts';
@@ -68,7 +68,7 @@ export class Api {
     }
   }
 
-  /** Sends a request; after a 401, once more with a new token. */
+  /** Sends a request; after a 401, whatever its body, once more with a new token. */
   async send<T>(request: ApiRequest<T>, callOptions: CallOptions): Promise<T> {
     const options = { ...callOptions, correlationId: this.#sender.correlationIdOf(callOptions) };
     const tokens = this.#tokens;
@@ -77,7 +77,7 @@ export class Api {
     try {
       return await this.#sendWith(bearer(accessToken), request, options);
     } catch (error) {
-      if (!(error instanceof ApiError && error.code === 'UNAUTHORISED')) throw error;
+      if (!(error instanceof RejectionError && error.status === 401)) throw error;
       tokens.invalidate(accessToken);
       const renewed = await tokens.token(options);
       return await this.#sendWith(bearer(renewed.accessToken), request, options);

@@ -1,6 +1,6 @@
 import { abortable, type Clock, systemClock } from './clock.ts';
 import { type TokenUrls, tokenUrlsOf } from './discover.ts';
-import { TokenRequestError } from './error.ts';
+import { RejectionError, TokenRequestError } from './error.ts';
 import { type HeldToken, holdResponse, holdStored, type TokenResponse } from './held-token.ts';
 import type { CallOptions, TokenSourceOptions } from './options.ts';
 import { formatError, readShortJson, readTokenError } from './read-response.ts';
@@ -148,7 +148,9 @@ export class TokenSource {
       try {
         return await this.#exchange({ grant_type: 'refresh_token', refresh_token: refreshToken }, held.stored);
       } catch (error) {
-        if (!(error instanceof TokenRequestError && error.code === 'invalid_grant')) throw error;
+        // other servers reject a refresh token with bodies of their own
+        const isRejected = error instanceof RejectionError && [400, 401].includes(error.status);
+        if (!isRejected || (error instanceof TokenRequestError && error.code === 'invalid_client')) throw error;
       }
     }
     return this.#exchange({ grant_type: 'client_credentials' });

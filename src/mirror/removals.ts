@@ -1,0 +1,77 @@
+import type { Origin, OriginRecord } from './origin.ts';
+import type { Candidate, MirrorState, WalkState } from './state.ts';
+import type { MirrorTarget } from './target.ts';
+
+/** Two complete walks in a row whose counts agree, the older one first in time. */
+interface Evidence {
+  readonly walk: WalkState;
+  readonly before: WalkState;
+  readonly size: number | undefined;
+  readonly pageRecords: number;
+}
+
+/** Candidates per removal, in one transaction of the tenant. */
+const removedTogether = 100;
+
+/** What a read by ICCID shows: the record, that it is absent, or nothing. */
+type Verdict = OriginRecord | 'absent' | 'unknown';
+
+/**
+ * Removes records that two complete walks have not seen, whose counts agree, and that two reads by
+ * ICCID do not return either. If a read returns one, the walks have missed records: they are no
+ * evidence any more, and nothing is removed.
+ */
+export async function confirmRemovals(
+  origin: Origin,
+  target: MirrorTarget,
+  state: MirrorState,
+  evidence: Evidence,
+): Promise<void> {
+  const { before } = evidence;
+  for (let after = ''; ; ) {
+    const candidates = state.candidates(before.number, after, removedTogether);
+    after = candidates.at(-1)?.id ?? '';
+    if (candidates.length === 0) return;
+    if (!(await findsKnown(origin, state, evidence))) return;
+    const gone: string[] = [];
+    for (const candidate of candidates) {
+      const verdict = await readSim(origin, candidate, evidence);
+      if (typeof verdict === 'object') return keepFound(target, state, verdict, evidence);
+      if (verdict === 'absent') gone.push(candidate.id);
+    }
+    if (gone.length === 0) continue;
+    await target.apply({ records: [], removed: gone, ages: state.ages });
+    state.transact(() => state.removed(gone, new Date(origin.clock.wallTime()).toISOString()));
+  }
+}
+
+/** Whether a read by ICCID finds a record that the walk has seen: else its absence means nothing. */
+async function findsKnown(origin: Origin, state: MirrorState, evidence: Evidence): Promise<boolean> {
+  const known = state.anySeen(evidence.walk.number);
+  if (known === undefined) return true; // an empty account: both walks and each read agree
+  return typeof (await readSim(origin, known, evidence)) === 'object';
+}
+
+async function readSim(origin: Origin, { id, iccid }: Candidate, { size, pageRecords }: Evidence): Promise<Verdict> {
+  if (iccid === null) return 'unknown';
+  for (let read = 1; read <= 2; read += 1) {
+    const { records, isRejected } = await origin.read({ iccid, size });
+    const found = records.find((record) => record.id === id);
+    if (found !== undefined) return found;
+    const isFiltered = records.every((record) => record.iccid === iccid);
+    const isWhole = records.length < Math.max(pageRecords, 10);
+    if (isRejected || !isFiltered || !isWhole) return 'unknown';
+  }
+  return 'absent';
+}
+
+/** Keeps a record that the walks have missed. */
+async function keepFound(target: MirrorTarget, state: MirrorState, found: OriginRecord, { walk, before }: Evidence) {
+  const differing = state.differing([found]);
+  const rejections = await target.apply({ records: differing, removed: [], ages: state.ages });
+  state.transact(() => {
+    state.see([found], { walk: walk.number, byWalk: false }, rejections);
+    const fault = `a read by ICCID returned record '${found.id}', which the walk had missed`;
+    for (const { number } of [walk, before]) state.updateWalk(number, { fault });
+  });
+}

@@ -1,0 +1,303 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Subscription } from '../../src/contract/subscription.ts';
+
+/** What the specification leaves open, and what goes wrong. Rates are probabilities per response. */
+export interface Mood {
+  readonly firstPage: 0 | 1;
+  readonly order: 'oldest first' | 'newest first';
+  readonly afterLastPage: 'empty' | 'last page' | 'first page' | 'rejected';
+  readonly sizeMax: number;
+  readonly rejectsLargerSize: boolean;
+  readonly sendsTotal: boolean;
+  readonly isInclusive: boolean;
+  readonly dateField: 'createdDate' | 'activationDate' | 'expirationDate';
+  readonly showsNullStatus: boolean;
+  /** Seconds that the origin's clock is ahead of ours. */
+  readonly skewSeconds: number;
+  readonly tokenSeconds: number;
+  /** Requests a minute before 429 with Retry-After. */
+  readonly perMinute: number;
+  /** Changes of the data per request. */
+  readonly changes: number;
+  readonly faults: Readonly<Partial<Record<Fault, number>>>;
+  /** A page that is always missing, as if it were empty or the one before. */
+  readonly lostPage?: { readonly number: number; readonly as: 'empty' | 'repeated' } | undefined;
+}
+
+/** What goes wrong with a response. */
+export type Fault = '5xx' | 'html' | 'truncated' | 'short' | 'missing page' | 'repeated page' | 'refresh lost' | '401';
+
+export const calm: Mood = {
+  firstPage: 1,
+  order: 'newest first',
+  afterLastPage: 'empty',
+  sizeMax: 1_000,
+  rejectsLargerSize: false,
+  sendsTotal: true,
+  isInclusive: false,
+  dateField: 'createdDate',
+  showsNullStatus: false,
+  skewSeconds: 0,
+  tokenSeconds: 300,
+  perMinute: 100_000,
+  changes: 0,
+  faults: {},
+};
+
+/** Milliseconds since 1970 of the origin's machine. */
+type WallTime = () => number;
+
+/** Numbers in [0, 1) from a seed (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A mood drawn at random: every combination of the above is possible. */
+export function drawMood(random: () => number): Mood {
+  const pick = <T>(...values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const rate = () => (random() < 0.5 ? 0 : random() * 0.08);
+  return {
+    firstPage: pick(0, 1),
+    order: pick('oldest first', 'newest first'),
+    afterLastPage: pick('empty', 'last page', 'first page', 'rejected'),
+    sizeMax: pick(5, 7, 10, 20, 1_000),
+    rejectsLargerSize: random() < 0.3,
+    sendsTotal: random() < 0.5,
+    isInclusive: random() < 0.5,
+    dateField: pick('createdDate', 'createdDate', 'activationDate', 'expirationDate'),
+    showsNullStatus: random() < 0.5,
+    skewSeconds: pick(0, 0, -400, 400, 86_400),
+    tokenSeconds: 300,
+    perMinute: pick(20, 100_000, 100_000),
+    changes: pick(0, 0.02, 0.1, 0.5),
+    faults: {
+      '5xx': rate(),
+      html: rate(),
+      truncated: rate(),
+      short: rate(),
+      'missing page': rate(),
+      'repeated page': rate(),
+      'refresh lost': rate() * 4,
+      '401': rate() / 4,
+    },
+    lostPage: random() < 0.5 ? { number: Math.floor(random() * 5), as: pick('empty', 'repeated') } : undefined,
+  };
+}
+
+export const originCredentials = { clientId: 'reader', clientSecret: 'w4Xv8Nb2Qk6Lm9Rt3Zp7Sd1Gf5Hj0Yc' };
+
+/**
+ * An origin of the published API that somebody else operates, over records that change. Everything
+ * that is random follows from the seed.
+ */
+export class SimulatedOrigin {
+  mood: Mood;
+  readonly records = new Map<string, Subscription>();
+  /** Token requests in progress, and the most at the same time. */
+  tokenRequests = { now: 0, most: 0, refreshes: 0, grants: 0 };
+  requests = 0;
+  readonly #random: () => number;
+  readonly #wallTime: WallTime;
+  #created = 0;
+  #issued = 0;
+  #minute = { number: 0, requests: 0 };
+  #refreshToken = '';
+  readonly #tokens = new Map<string, number>();
+  #server: Server | undefined;
+
+  constructor(seed: number, mood: Mood, count: number, wallTime: WallTime = Date.now) {
+    this.mood = mood;
+    this.#random = randomOf(seed);
+    this.#wallTime = wallTime;
+    for (let at = 0; at < count; at += 1) this.add(Math.floor(this.#random() * 30 * 86_400) + 3_600);
+  }
+
+  /** Adds a record that was created some seconds ago; many have the same date. */
+  add(secondsAgo = 0): Subscription {
+    this.#created += 1;
+    const number = this.#created;
+    const at = Math.floor(this.#seconds() - secondsAgo);
+    const created = secondsAgo > 3_600 ? at - (at % 7_200) : at;
+    const record: Subscription = {
+      id: Buffer.from(`subscription-${String(number).padStart(6, '0')}`).toString('base64url'),
+      status: number % 3 === 0 ? 'DEPLETED' : 'ACTIVE',
+      activationDate: isoOf(created + 60),
+      expirationDate: isoOf(created + 30 * 86_400),
+      createdDate: isoOf(created),
+      product: { id: 'cHJvZHVjdC0x', name: 'Data 1 GB', period: 30, period_unit: 'DAYS', plan_id: 'cGxhbi0x' },
+      iccid: `8988${String(number % 4 === 0 ? number - 1 : number).padStart(15, '0')}`,
+      device_id: `device-${number}`,
+      auto_renew: 'false',
+    };
+    this.records.set(record.id, record);
+    return record;
+  }
+
+  /** Adds, changes or removes a record. */
+  change(): void {
+    const kind = this.#random();
+    const ids = [...this.records.keys()];
+    const id = ids[Math.floor(this.#random() * ids.length)];
+    const record = id === undefined ? undefined : this.records.get(id);
+    if (kind < 0.4 || record === undefined) this.add();
+    else if (kind < 0.7) this.records.set(record.id, { ...record, device_id: `device-${this.#random()}` });
+    else this.records.delete(record.id);
+  }
+
+  /** Responds to a request, as `fetch` does. */
+  readonly fetch: typeof fetch = async (input, init) => {
+    const url = new URL(String(input));
+    const headers = new Headers(init?.headers);
+    const date = { date: new Date(this.#seconds() * 1000).toUTCString() };
+    const from = (response: Response) => Object.defineProperty(response, 'url', { value: url.href });
+    if (url.pathname !== '/token') return from(this.#serve(url, headers.get('authorization') ?? '', date));
+    this.tokenRequests.now += 1;
+    this.tokenRequests.most = Math.max(this.tokenRequests.most, this.tokenRequests.now);
+    await Promise.resolve();
+    const response = this.#issue(new URLSearchParams(String(init?.body ?? '')));
+    this.tokenRequests.now -= 1;
+    return from(response);
+  };
+
+  async listen(port = 0): Promise<string> {
+    this.#server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const url = `http://${request.headers.host ?? 'localhost'}${request.url ?? '/'}`;
+      const authorization = request.headers.authorization ?? '';
+      const reply = await this.fetch(url, {
+        headers: { authorization },
+        body: Buffer.concat(chunks).toString(),
+        method: 'POST',
+      });
+      response.writeHead(reply.status, Object.fromEntries(reply.headers)).end(Buffer.from(await reply.arrayBuffer()));
+    });
+    this.#server.listen(port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.#server?.close();
+    this.#server?.closeAllConnections();
+  }
+
+  #issue(form: URLSearchParams): Response {
+    const { clientId, clientSecret } = originCredentials;
+    if (form.get('client_id') !== clientId || form.get('client_secret') !== clientSecret)
+      return Response.json({ error: 'invalid_client' }, { status: 401 });
+    const isRefresh = form.get('grant_type') === 'refresh_token';
+    this.tokenRequests[isRefresh ? 'refreshes' : 'grants'] += 1;
+    if (isRefresh && form.get('refresh_token') !== this.#refreshToken)
+      return Response.json({ error: 'invalid_grant' }, { status: 400 });
+    this.#issued += 1;
+    const access = `access-${this.#issued}`;
+    this.#refreshToken = `refresh-${this.#issued}`;
+    this.#tokens.set(access, this.#wallTime() + this.mood.tokenSeconds * 1000);
+    if (isRefresh && this.#happens('refresh lost')) return new Response('bad gateway', { status: 502 });
+    return Response.json({
+      access_token: access,
+      refresh_token: this.#refreshToken,
+      token_type: 'Bearer',
+      expires_in: this.mood.tokenSeconds,
+      refresh_expires_in: 1_800,
+    });
+  }
+
+  #serve(url: URL, authorization: string, date: Record<string, string>): Response {
+    this.requests += 1;
+    const minute = Math.floor(this.#wallTime() / 60_000);
+    if (minute !== this.#minute.number) this.#minute = { number: minute, requests: 0 };
+    this.#minute.requests += 1;
+    if (this.#minute.requests > this.mood.perMinute)
+      return new Response('slow down', { status: 429, headers: { ...date, 'retry-after': '20' } });
+    const until = this.#tokens.get(authorization.replace('Bearer ', ''));
+    if (until === undefined || until <= this.#wallTime() || this.#happens('401'))
+      return new Response('<h1>Unauthorized</h1>', { status: 401, headers: date });
+    if (this.#random() < this.mood.changes) this.change();
+    if (this.#happens('5xx')) return new Response('bad gateway', { status: 502, headers: date });
+    if (this.#happens('html'))
+      return new Response('<html>Maintenance</html>', { headers: { ...date, 'content-type': 'text/html' } });
+    return this.#report(url.searchParams, date);
+  }
+
+  #report(parameters: URLSearchParams, date: Record<string, string>): Response {
+    const { firstPage, sizeMax, rejectsLargerSize, sendsTotal } = this.mood;
+    const wanted = Number(parameters.get('size') ?? Math.min(20, sizeMax));
+    const page = Number(parameters.get('page') ?? firstPage);
+    if (!(wanted >= 1) || page < 0 || (rejectsLargerSize && wanted > sizeMax) || (firstPage === 1 && page === 0))
+      return Response.json({ message: 'bad parameter' }, { status: 400, headers: date });
+    const size = Math.min(wanted, sizeMax);
+    const selected = this.#select(parameters);
+    const records = this.#page(selected, page - firstPage, size, parameters);
+    if (records === undefined) return Response.json({ message: 'no page' }, { status: 404, headers: date });
+    const shown = this.mood.showsNullStatus
+      ? records.map((record) => ({ ...record, status: record.status === 'DEPLETED' ? null : record.status }))
+      : records;
+    const body = JSON.stringify(shown);
+    const headers = {
+      ...date,
+      'content-type': 'application/json',
+      ...(sendsTotal && { 'x-total-count': String(selected.length) }),
+    };
+    return new Response(this.#happens('truncated') ? body.slice(0, -1 - Math.floor(this.#random() * 40)) : body, {
+      headers,
+    });
+  }
+
+  /** The records of a page, from 0; `undefined` if it is rejected. */
+  #page(selected: readonly Subscription[], at: number, size: number, parameters: URLSearchParams) {
+    const { afterLastPage, lostPage } = this.mood;
+    const cut = (index: number) => selected.slice(index * size, (index + 1) * size);
+    const pages = Math.max(1, Math.ceil(selected.length / size));
+    if (at >= pages) {
+      if (afterLastPage === 'rejected') return undefined;
+      if (afterLastPage === 'empty') return [];
+      return cut(afterLastPage === 'last page' ? pages - 1 : 0);
+    }
+    // the lookup of one SIM, or a page without a number, does not pass the cache that is at fault
+    if (parameters.has('iccid')) return cut(at);
+    const isLost = lostPage?.number === at && parameters.has('page');
+    if (isLost || this.#happens('missing page')) return lostPage?.as === 'repeated' && at > 0 ? cut(at - 1) : [];
+    if (at > 0 && this.#happens('repeated page')) return cut(at - 1);
+    return this.#happens('short') ? cut(at).slice(0, -1) : cut(at);
+  }
+
+  #select(parameters: URLSearchParams): Subscription[] {
+    const { isInclusive, dateField, order } = this.mood;
+    const [iccid, before, after] = ['iccid', 'before', 'after'].map((name) => parameters.get(name));
+    const isIn = (date: string, bound: string | null | undefined, sign: 1 | -1): boolean => {
+      if (bound === null || bound === undefined) return true;
+      const difference = (Date.parse(date) - Date.parse(bound)) * sign;
+      return difference > 0 || (isInclusive && difference === 0);
+    };
+    const selected = [...this.records.values()].filter(
+      (record) =>
+        (iccid === null || record.iccid === iccid) &&
+        isIn(record[dateField], after, 1) &&
+        isIn(record[dateField], before, -1),
+    );
+    const sorted = selected.toSorted((one, other) =>
+      one.createdDate < other.createdDate ? -1 : one.createdDate > other.createdDate ? 1 : 0,
+    );
+    return order === 'newest first' ? sorted.toReversed() : sorted;
+  }
+
+  #happens(fault: Fault): boolean {
+    return this.#random() < (this.mood.faults[fault] ?? 0);
+  }
+
+  #seconds(): number {
+    return this.#wallTime() / 1000 + this.mood.skewSeconds;
+  }
+}
+
+const isoOf = (seconds: number): string => new Date(Math.floor(seconds) * 1000).toISOString().replace('.000Z', 'Z');
