@@ -257,6 +257,11 @@ export const folders: readonly Folder[] = [
     imports: ['src/client', 'src/contract', 'node'],
   },
   {
+    path: 'src/mirror',
+    contents: 'keeps a tenant in step with an account of a service that somebody else operates',
+    imports: ['src/client', 'src/contract', 'node'],
+  },
+  {
     path: 'src/cli',
     contents: 'command line: commands, settings, wiring; the only folder that builds things and reads the environment',
   },
@@ -351,9 +356,7 @@ export const folders: readonly Folder[] = [
     contents: 'the commands of the operator, in the store or with `--server`',
     imports: [
       ...work,
-      'src/operator',
-      'src/http/operator',
-      'src/cli/*',
+      ...['src/operator', 'src/http/operator', 'src/mirror', 'src/cli/*', 'src/cli/reader'],
       'src/cli/settings',
       'src/cli/log',
       'src/cli/store',

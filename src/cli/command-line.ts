@@ -42,6 +42,7 @@ const operatorCommands: Commands = {
   operator: async () => (await import('./operator/operator-command.ts')).addOperatorCommand,
   import: async () => (await import('./operator/import-command.ts')).addImportCommand,
   imports: async () => (await import('./operator/imports-command.ts')).addImportsCommand,
+  mirror: async () => (await import('./operator/mirror-command.ts')).addMirrorCommand,
   generate: async () => (await import('./store/generate-command.ts')).addGenerateCommand,
   subscription: async () => (await import('./operator/subscription-command.ts')).addSubscriptionCommand,
 };

@@ -9,8 +9,16 @@ export interface MeasuredStore extends MeasuredPool {
   readonly readSize: () => Promise<readonly StorePart[]>;
   /** Former versions of records in the history. */
   readonly countVersions: () => Promise<number>;
+  /** Ages of the mirrors in seconds, the oldest; `null` if there is no mirror. */
+  readonly mirrorAges: () => Promise<MirrorAge>;
   /** Rejects if the keys cannot be read now. */
   readonly keyRotations: () => Promise<readonly MeasuredKey[]>;
+}
+
+/** How old the oldest mirror is, in seconds; `null` if none is known. */
+interface MirrorAge {
+  readonly new: number | null;
+  readonly changes: number | null;
 }
 
 interface MeasuredPool {
@@ -40,7 +48,7 @@ export function addStoreMetrics(registry: Registry, store: MeasuredStore): void 
 
 function addStateMetrics(
   registry: Registry,
-  { checkReady, changeMarkAgeMs, readSize, countVersions }: MeasuredStore,
+  { checkReady, changeMarkAgeMs, readSize, countVersions, mirrorAges }: MeasuredStore,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -67,7 +75,7 @@ function addStateMetrics(
   });
   // one after another: a scrape must not wait for a second connection
   const readRarely = createSampler(
-    async () => ({ parts: await readSize(), versions: await countVersions() }),
+    async () => ({ parts: await readSize(), versions: await countVersions(), ages: await mirrorAges() }),
     sizeMaxAgeMs,
   );
   new Gauge({
@@ -87,6 +95,18 @@ function addStateMetrics(
     registers,
     async collect() {
       this.set((await readRarely())?.versions ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'subreport_mirror_age_seconds',
+    help: 'Age of the oldest mirror by what it may lack: new records, or changes; at most five minutes old; absent without mirrors',
+    labelNames: ['of'],
+    aggregator: 'max',
+    registers,
+    async collect() {
+      this.reset();
+      for (const [of, seconds] of Object.entries((await readRarely())?.ages ?? {}))
+        if (seconds !== null) this.set({ of }, seconds);
     },
   });
 }

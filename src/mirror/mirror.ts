@@ -238,6 +238,7 @@ export class Mirror {
     const state = this.#state;
     const differing = state.differing(records);
     const changes = { records: differing, removed: [], ages: state.ages };
+    if (differing.length > 0) state.transact(() => state.expect(differing, how.walk));
     const rejections = differing.length === 0 ? new Map<string, string>() : await this.#target.apply(changes);
     state.transact(() => {
       state.see(records, how, rejections);

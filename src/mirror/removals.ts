@@ -68,6 +68,7 @@ async function readSim(origin: Origin, { id, iccid }: Candidate, { size, pageRec
 /** Keeps a record that the walks have missed. */
 async function keepFound(target: MirrorTarget, state: MirrorState, found: OriginRecord, { walk, before }: Evidence) {
   const differing = state.differing([found]);
+  if (differing.length > 0) state.transact(() => state.expect(differing, walk.number));
   const rejections = await target.apply({ records: differing, removed: [], ages: state.ages });
   state.transact(() => {
     state.see([found], { walk: walk.number, byWalk: false }, rejections);

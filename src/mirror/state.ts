@@ -170,6 +170,21 @@ export class MirrorState {
   }
 
   /**
+   * Stores that records are about to be applied, so that the file knows every record of the tenant,
+   * also if this process is killed before it knows that one was applied.
+   */
+  expect(records: readonly OriginRecord[], walk: number): void {
+    for (const { id, iccid } of records)
+      this.#run(
+        `insert into record (id, iccid, digest, walk, alive) values (?, ?, '', 0, ?)
+         on conflict do update set digest = '', alive = max(alive, excluded.alive)`,
+        id,
+        typeof iccid === 'string' ? iccid : null,
+        walk,
+      );
+  }
+
+  /**
    * Stores that records were seen: by a walk, or otherwise, such as in a window; then the walk
    * counts them as alive, but not as seen by it.
    */

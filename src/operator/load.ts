@@ -1,5 +1,6 @@
 import { type FollowImport, type ImportOrigin, recordImport } from '../import/record-import.ts';
 import type { ReplaceSummary } from '../import/replace-records.ts';
+import { requireNoMirror } from './mirrors.ts';
 import { type OperatorContext, performInSteps } from './perform.ts';
 
 /** What a load is, besides who starts it. */
@@ -17,7 +18,10 @@ export function loadRecords<T extends Partial<ReplaceSummary> & Pick<ReplaceSumm
 ): Promise<T & { readonly importId: string }> {
   const { store, actor } = context;
   const { tenant, flags, format } = load;
-  const record = () => recordImport(store, { ...load, actor }, onUnrecorded, work);
+  const record = async () => {
+    await requireNoMirror(store, tenant);
+    return recordImport(store, { ...load, actor }, onUnrecorded, work);
+  };
   if (flags.includes('dry-run')) return record();
   return performInSteps(
     context,

@@ -108,6 +108,7 @@ export const describeTenant = ({
   deletingSince,
   records,
   latest,
+  mirror,
 }: CountedTenant): TenantBody => ({
   tenant,
   created_at: formatInstant(createdAt),
@@ -116,6 +117,12 @@ export const describeTenant = ({
   deleting_since: timeOf(deletingSince),
   last_import: latest?.last == null ? null : describeLastImport(latest.last),
   last_good_import_at: timeOf(latest?.goodAt ?? null),
+  mirror: mirror && {
+    origin: mirror.origin,
+    since: mirror.since,
+    new_as_of: mirror.newAsOf,
+    changes_as_of: mirror.changesAsOf,
+  },
 });
 
 /** The tenant with this name. Throws `OperatorError` if there is none, or it is being deleted. */

@@ -227,14 +227,17 @@ export interface Store extends Directory {
   /**
    * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves.
    * Equal rows stay as they are. `resumePoint`, with the counts of these rows added to its own, is
-   * stored in the same transaction; `finished` removes it. The history names the import.
+   * stored in the same transaction; `finished` removes it. The history names the import. In the
+   * same transaction, subscriptions with the `removed` ids, none of them in `rows`, are removed; the
+   * history keeps them.
    */
   loadSubscriptions(
     tenant: TenantId,
     rows: readonly SubscriptionRow[],
     resumePoint?: ResumePoint | 'finished',
     importId?: string,
-  ): Promise<LoadCounts>;
+    removed?: readonly string[],
+  ): Promise<ReplaceCounts>;
   /**
    * Opens a replacement of all rows of a tenant. The caller holds the tenant's import lock, and
    * must close the replacement.

@@ -44,6 +44,7 @@ const runs: readonly (readonly [command: string, action: AuditAction, ...args: s
   ['operator revoke', 'operator.revoke', 'op-unknown'],
   ['backup', 'store.backup', 'FOLDER/backup.db'],
   ['doctor', 'store.repair', '--repair'],
+  ['tenant end-mirror', 'mirror.end', 'acme'],
   ['tenant delete', 'tenant.delete', 'acme', '--yes'],
   ['restore', 'store.restore', 'FOLDER/backup.db', '--yes'],
 ];

@@ -38,6 +38,7 @@ const tenant: Tenant = {
   deleting_since: null,
   last_import: lastImport,
   last_good_import_at: '2026-04-30T02:00:09Z',
+  mirror: null,
 };
 
 const client: Client = {
@@ -162,6 +163,7 @@ export const operatorExamples: Readonly<Record<string, unknown>> = {
   tenants: pageOf(tenant),
   tenant,
   newTenant: { ...tenant, records: 0, revision: 0 },
+  appliedMirror: { tenant: 'acme', inserted: 2, updated: 0, unchanged: 0, removed: 1, rejected: [] },
   deletedTenant: { tenant: 'acme', deleted: true, clients: 2, rows: 2100 },
   erasure: { tenant: 'acme', asked: 2, deleted: 1, missing: 1 },
   clients: pageOf(client),

@@ -17,6 +17,8 @@ export const auditStrings = {
     'client.revoke-tokens': 'Tokens of a client revoked',
     'records.load': 'Records loaded',
     'subscription.erase': 'Records erased',
+    'mirror.begin': 'Mirror begun',
+    'mirror.end': 'Mirror ended',
     'keys.rotate': 'Key rotated',
     'store.backup': 'Backup written',
     'store.migrate': 'Schema migrated',
@@ -37,7 +39,7 @@ export const auditStrings = {
   actionGroups: {
     Clients: ['client'],
     Tenants: ['tenant'],
-    Records: ['records', 'subscription'],
+    Records: ['records', 'subscription', 'mirror'],
     'Keys and operators': ['keys', 'operator'],
     Store: ['store', 'doctor'],
     'Sign-in and tokens': ['console', 'token'],

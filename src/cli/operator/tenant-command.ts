@@ -11,10 +11,11 @@ type JsonOption = ServerChoice & { readonly json?: boolean };
 export function addTenantCommand(program: Command, output: Output): void {
   const tenant = program
     .command('tenant')
-    .description('create, list and delete tenants (the customers whose subscriptions are reported)');
+    .description('create, list and delete tenants, and end mirrors (the customers whose subscriptions are reported)');
   addCreate(tenant, output);
   addDelete(tenant, output);
   addList(tenant, output);
+  addEndMirror(tenant, output);
   addServerOption(tenant);
 }
 
@@ -51,6 +52,19 @@ function addDelete(tenant: Command, output: Output): void {
       const deleted = await withOperations(choice, (call) => call('deleteTenant', { params: { tenant: name } }));
       const said = `Tenant ${name} was deleted: ${deleted.clients} clients, ${deleted.rows} rows.`;
       writeResult(output, json, deleted, said);
+    });
+}
+
+function addEndMirror(tenant: Command, output: Output): void {
+  tenant
+    .command('end-mirror')
+    .description('make a mirror an ordinary tenant, which keeps its records and accepts imports')
+    .argument('<tenant>', 'name of the tenant')
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport tenant end-mirror acme')
+    .action(async (name: string, { json = false, ...choice }: JsonOption) => {
+      const ended = await withOperations(choice, (call) => call('endMirror', { params: { tenant: name } }));
+      writeResult(output, json, ended, `Tenant ${name} is no mirror any more; it keeps ${ended.records} records.`);
     });
 }
 

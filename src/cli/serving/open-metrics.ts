@@ -12,6 +12,7 @@ import type { Store } from '../../storage/store.ts';
 import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
 import { countImports, readGoodImports } from '../../storage/tables/import-history.ts';
 import { countVersions } from '../../storage/tables/sweep-versions.ts';
+import { listMirrors, type TenantMirror } from '../../storage/tables/tenant.ts';
 import type { Config } from '../config.ts';
 import { droppedLogLines } from '../log/logger.ts';
 import { packageVersion } from '../package-version.ts';
@@ -51,6 +52,7 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     changeMarkAgeMs: () => store.changeMarkAgeMs(),
     readSize: () => withinScrape().readSize(),
     countVersions: () => countVersions(withinScrape()),
+    mirrorAges: async () => agesOf(await listMirrors(withinScrape())),
     waiting,
     poolUse: () => store.poolUse?.(),
     observePoolWaits: (observe) => store.observePoolWaits?.(observe),
@@ -80,5 +82,15 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
       'management',
       operationNames({ ...operatorOperations, ...consoleOperations }),
     ),
+  };
+}
+
+/** The ages of the oldest mirror; one that has never been complete is as old as its beginning. */
+function agesOf(mirrors: readonly TenantMirror[]) {
+  const oldest = (instants: readonly string[]): number | null =>
+    instants.length === 0 ? null : Math.max(0, ...instants.map((instant) => (Date.now() - Date.parse(instant)) / 1000));
+  return {
+    new: oldest(mirrors.map(({ newAsOf, since }) => newAsOf ?? since)),
+    changes: oldest(mirrors.map(({ changesAsOf, since }) => changesAsOf ?? since)),
   };
 }

@@ -18,6 +18,17 @@ export const tenantName = Type.String({
 
 const tenant = plain(256, 'Its name', 'acme');
 
+/** What a tenant mirrors. */
+export const TenantMirror = Type.Object(
+  {
+    origin: plain(1_024, 'Base URL of the origin, and the client id there', 'https://api.example.com/connect-api acme'),
+    since: time('When the tenant became a mirror'),
+    new_as_of: nullableTime('New records up to this instant are in the tenant; null if that is not known'),
+    changes_as_of: nullableTime('Changed and removed records up to this instant are; null before the first whole walk'),
+  },
+  { additionalProperties: false, description: 'The account of another service that a tenant mirrors' },
+);
+
 /** A tenant of the operator. */
 export const Tenant = Type.Object(
   {
@@ -30,6 +41,7 @@ export const Tenant = Type.Object(
       description: 'Its newest import, not counting dry runs; null if the history has none',
     }),
     last_good_import_at: nullableTime('When an import last ended without a rejected row; null if none has'),
+    mirror: Type.Union([TenantMirror, Type.Null()], { description: 'What it mirrors; null if it is no mirror' }),
   },
   { additionalProperties: false, description: 'A tenant: a customer whose subscriptions are reported' },
 );

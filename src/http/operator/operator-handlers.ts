@@ -23,6 +23,7 @@ import { eraseSubscriptions } from '../../operator/erase.ts';
 import { describeImport, listImports, readImportErrors, showImport } from '../../operator/imports.ts';
 import { describeKey, rotateKeys } from '../../operator/keys.ts';
 import { describeAuditEntry, listAudit } from '../../operator/list-audit.ts';
+import { applyMirror, beginMirror, endMirror } from '../../operator/mirrors.ts';
 import {
   createOperator,
   describeOperator,
@@ -57,6 +58,19 @@ export function addTenantRoutes(add: AddRoute): void {
   add('deleteTenant', ({ contextWithoutDeadline, params: { tenant = '' } }) =>
     deleteTenant(contextWithoutDeadline(), tenant),
   );
+  add('beginMirror', ({ context, params: { tenant = '' }, body }) =>
+    beginMirror(context, tenant, body.mirror_id, body.origin),
+  );
+  add('applyMirror', ({ context, params: { tenant = '' }, body }) =>
+    applyMirror(context, tenant, {
+      id: body.mirror_id,
+      records: body.records ?? '',
+      removed: body.removed_ids ?? [],
+      newAsOf: body.new_as_of,
+      changesAsOf: body.changes_as_of,
+    }),
+  );
+  add('endMirror', ({ context, params: { tenant = '' } }) => endMirror(context, tenant));
   add('eraseSubscriptions', ({ contextWithoutDeadline, params: { tenant = '' }, body }) =>
     eraseSubscriptions(contextWithoutDeadline(), tenant, body),
   );

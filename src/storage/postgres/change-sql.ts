@@ -96,6 +96,21 @@ export const deleteRows = `with removed as (
   )
   select ${countedColumns}, from_revision from removed`;
 
+/** Removes rows, which the history keeps if there is one; `old` reads the state before. */
+const removeText = (keepsHistory: boolean): string => `with old as materialized (
+    select revision, ${columnNames()} from subscription where tenant_id = $1 and id = any($3::text[])
+  )${keepsHistory ? keptVersions : ''}, removed as (
+    delete from subscription where tenant_id = $1 and id = any($3::text[]) returning ${countedColumns}
+  ), buried as (
+    insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2::bigint from removed
+    on conflict (tenant_id, id) do update set revision = excluded.revision
+  )
+  select ${countedColumns} from removed`;
+
+export const removeRows = removeText(false);
+
+export const removeAndKeepRows = removeText(true);
+
 export const eraseVersions = `delete from subscription_version where tenant_id = $1 and id = any($2::text[])
   returning from_revision, until_revision`;
 

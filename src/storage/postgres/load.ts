@@ -1,6 +1,6 @@
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
-import type { LoadCounts, ResumePoint, TenantId } from '../store.ts';
+import type { LoadCounts, ReplaceCounts, ResumePoint, TenantId } from '../store.ts';
 import { type SubscriptionRow, selectAnyTombstone } from '../subscription-row.ts';
 import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
 import { commitRevision } from '../tables/revision.ts';
@@ -11,6 +11,8 @@ import {
   insertRows,
   lastRevision,
   lockTenant,
+  removeAndKeepRows,
+  removeRows,
   removeTombstones,
   upsertAndKeepRows,
   upsertRows,
@@ -26,6 +28,8 @@ interface Changed<T> {
   readonly resumePoint?: ResumePoint | 'finished';
   /** The import that made the change. */
   readonly importId?: string | undefined;
+  /** Versions of removed rows that were kept. */
+  readonly keptVersions?: number;
   /** Erased versions: a response with them must not be cached any longer. */
   readonly erasedVersions?: number;
 }
@@ -61,9 +65,16 @@ export async function changeRows<T>(
   ]);
   const { row: lastRow, next: revision } = lastRevision(locked);
   const { isDistributed } = await facts();
-  const { changes, result, resumePoint, importId, erasedVersions = 0 } = await change(run, { revision, isDistributed });
+  const {
+    changes,
+    result,
+    resumePoint,
+    importId,
+    erasedVersions = 0,
+    keptVersions = 0,
+  } = await change(run, { revision, isDistributed });
   const kept = changes.filter(({ before, after }) => before !== undefined && after !== undefined).length;
-  const versions = kept - erasedVersions;
+  const versions = kept + keptVersions - erasedVersions;
   const inserted = changes.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
   await Promise.all([
     ...(resumePoint === undefined ? [] : [run(...resumePointStatement(tenant, resumePoint))]),
@@ -87,6 +98,8 @@ interface Load {
   readonly resumePoint: ResumePoint | 'finished' | undefined;
   readonly importId: string | undefined;
   readonly keepsHistory: boolean;
+  /** Ids of rows to remove; none of them is in `rows`. */
+  readonly removed: readonly string[];
   /**
    * Citus runs an `insert … select` as COPY, which row-level security rejects; an upsert it does
    * not.
@@ -95,7 +108,20 @@ interface Load {
 }
 
 /** Inserts or updates rows of a tenant, with its lock held; equal rows stay as they are. */
-export async function loadRows(run: RunStatement, load: Load): Promise<Changed<LoadCounts>> {
+export async function loadRows(run: RunStatement, load: Load): Promise<Changed<ReplaceCounts>> {
+  const { tenant, revision, removed, keepsHistory } = load;
+  const loaded = await upsertAll(run, load);
+  const remove = keepsHistory ? removeAndKeepRows : removeRows;
+  const rows = removed.length === 0 ? [] : await run(remove, [tenant, revision, removed]);
+  return {
+    ...loaded,
+    changes: [...loaded.changes, ...rows.map((row) => ({ before: toCountedRow(row) }))],
+    result: { ...loaded.result, removed: rows.length },
+    keptVersions: rows.length,
+  };
+}
+
+async function upsertAll(run: RunStatement, load: Load): Promise<Changed<LoadCounts>> {
   const { tenant, revision, rows, resumePoint, isDistributed, keepsHistory } = load;
   if (!isDistributed && expectsOnlyNewRows(resumePoint) && (await insertAll(run, tenant, revision, rows))) {
     const changes = rows.map((after) => ({ after }));

@@ -9,11 +9,11 @@ import {
   type DirectorySql,
   type DirectoryStatement,
   type ImportLock,
-  type LoadCounts,
   type MigrationResult,
   type PoolUse,
   type ReadOptions,
   type RecordOwner,
+  type ReplaceCounts,
   type Replacement,
   type ResumePoint,
   type Row,
@@ -154,10 +154,11 @@ class PostgresStore implements Store {
     rows: readonly SubscriptionRow[],
     resumePoint?: ResumePoint | 'finished',
     importId?: string,
-  ): Promise<LoadCounts> {
+    removed: readonly string[] = [],
+  ): Promise<ReplaceCounts> {
     const { keepsHistory } = this.#shared;
     return this.#changeTenant(tenant, (run, how) =>
-      loadRows(run, { ...how, tenant, rows, resumePoint, importId, keepsHistory }),
+      loadRows(run, { ...how, tenant, rows, resumePoint, importId, keepsHistory, removed }),
     );
   }
 

@@ -16,7 +16,6 @@ import {
   type DirectorySql,
   type DirectoryStatement,
   type ImportLock,
-  type LoadCounts,
   type MigrationResult,
   type ReadOptions,
   type RecordOwner,
@@ -152,8 +151,9 @@ class SqliteStore implements Store {
     rows: readonly SubscriptionRow[],
     resumePoint?: ResumePoint | 'finished',
     importId?: string,
-  ): Promise<LoadCounts> {
-    return this.#change({ kind: 'load', tenant, rows, resumePoint, importId });
+    removed: readonly string[] = [],
+  ): Promise<ReplaceCounts> {
+    return this.#change({ kind: 'load', tenant, rows, resumePoint, importId, removed });
   }
 
   async openReplacement(tenant: TenantId, importId?: string): Promise<Replacement> {

@@ -3,7 +3,7 @@ import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } f
 import { countedColumns, toCountedRow } from '../counts/span.ts';
 import type { OrderKey } from '../order-key.ts';
 import { repairSubscriptions } from '../records/repair.ts';
-import type { LoadCounts, RecordOwner, ResumePoint, Row, TenantId } from '../store.ts';
+import type { RecordOwner, ReplaceCounts, ResumePoint, Row, TenantId } from '../store.ts';
 import {
   columnNames,
   rowColumns,
@@ -44,7 +44,7 @@ serveRequests<WriteRequest>((request) => {
   return connection.commitAfter(() => change(request));
 });
 
-function change(request: TenantChange & ChangeOptions): LoadCounts | number | undefined {
+function change(request: TenantChange & ChangeOptions): ReplaceCounts | number | undefined {
   switch (request.kind) {
     case 'load':
       return loadRows(request);
@@ -63,8 +63,8 @@ function change(request: TenantChange & ChangeOptions): LoadCounts | number | un
 /** One kind of change, with the options of the store. */
 type Change<Kind extends TenantChange['kind']> = TenantChange & ChangeOptions & { readonly kind: Kind };
 
-function loadRows(load: Change<'load'>): LoadCounts {
-  const { tenant, rows, resumePoint } = load;
+function loadRows(load: Change<'load'>): ReplaceCounts {
+  const { tenant, rows, resumePoint, removed } = load;
   const last = readLast(tenant);
   const [anyTombstone] = connection.all(selectAnyTombstone, [tenant]);
   const storedLast = toLastKey(connection.first(selectLastKey, [tenant]));
@@ -73,10 +73,11 @@ function loadRows(load: Change<'load'>): LoadCounts {
   const inserted = changes.filter(({ before }) => before === undefined);
   if (anyTombstone !== undefined)
     for (const { after } of inserted) connection.change(removeTombstone, [tenant, after?.id ?? '']);
-  recordChanges(load, changes, last, storedLast);
+  const gone = removed.flatMap((id) => removeRow(load, id, last.next));
+  recordChanges(load, [...changes, ...gone], last, storedLast);
   const counts = countLoaded(rows.length, changes);
   if (resumePoint !== undefined) connection.change(...resumePointStatement(tenant, addLoaded(resumePoint, counts)));
-  return counts;
+  return { ...counts, removed: gone.length };
 }
 
 /**
@@ -118,6 +119,16 @@ function updateRow(
     [tenant, row.id, revision, ...differing.map(({ read }) => read(row))],
   );
   return [{ before: toCountedRow(stored), after: row }];
+}
+
+/** Removes a row, which the history keeps. Returns the change, if there was one. */
+function removeRow({ tenant, keepsHistory }: Change<'load'>, id: string, revision: number): readonly RowChange[] {
+  const stored = connection.first(selectRow, [tenant, id]);
+  if (stored === undefined) return [];
+  if (keepsHistory) keepVersion(tenant, stored, revision);
+  connection.all(deleteRow, [tenant, id]);
+  connection.change(insertTombstone, [tenant, id, revision]);
+  return [{ before: toCountedRow(stored) }];
 }
 
 /** Keeps a row as it is stored, until a revision that changes it. */
@@ -235,6 +246,7 @@ export type TenantChange =
       readonly rows: readonly SubscriptionRow[];
       readonly resumePoint: ResumePoint | 'finished' | undefined;
       readonly importId: string | undefined;
+      readonly removed: readonly string[];
     }
   | {
       readonly kind: 'delete';

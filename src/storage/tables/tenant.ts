@@ -1,4 +1,10 @@
-import { type Directory, directoryStatement, type TenantId, type TenantReader } from '../store.ts';
+import {
+  type Directory,
+  type DirectoryStatement,
+  directoryStatement,
+  type TenantId,
+  type TenantReader,
+} from '../store.ts';
 import { deleteClientsOf } from './delete-tenant.ts';
 import { deleteImportsOf } from './import-history.ts';
 
@@ -14,6 +20,19 @@ export interface Tenant {
   readonly revision: number;
   /** When its deletion began, in UTC epoch seconds; `null` for an active tenant. */
   readonly deletingSince: number | null;
+  /** What it mirrors; `null` for any other tenant. */
+  readonly mirror: TenantMirror | null;
+}
+
+/** The mark of a tenant that mirrors an account of another service. Instants are ISO 8601 in UTC. */
+export interface TenantMirror {
+  /** The id in the state file of the mirror. */
+  readonly id: string;
+  /** Base URL and client id of the origin. */
+  readonly origin: string;
+  readonly since: string;
+  readonly newAsOf: string | null;
+  readonly changesAsOf: string | null;
 }
 
 /**
@@ -24,7 +43,7 @@ export async function insertTenant(store: Directory, tenant: string, nowSeconds:
   const insert = directoryStatement(
     `insert into tenant as t (id, created_at) values ($1, $2)
      on conflict (id) do update set created_at = excluded.created_at, revision = t.revision + 1, swept_revision = t.revision + 1,
-       deletion_started_at = null, deleted_at = null
+       deletion_started_at = null, deleted_at = null, mirror = null
      where t.deleted_at is not null
      returning id`,
     [tenant, nowSeconds],
@@ -41,7 +60,7 @@ export async function insertTenant(store: Directory, tenant: string, nowSeconds:
 /** The tenant with this name; `undefined` if there is none, or if it is being deleted. */
 export async function findTenant(store: Directory, tenant: string): Promise<Tenant | undefined> {
   const [row] = await store.readDirectory(
-    'select id, created_at, revision, deletion_started_at from tenant where id = $1 and deletion_started_at is null',
+    'select id, created_at, revision, deletion_started_at, mirror from tenant where id = $1 and deletion_started_at is null',
     [tenant],
   );
   return row === undefined ? undefined : toTenant(row);
@@ -50,7 +69,7 @@ export async function findTenant(store: Directory, tenant: string): Promise<Tena
 /** The tenant with this name, also while it is being deleted, or `undefined`. */
 export async function findAnyTenant(store: Directory, tenant: string): Promise<Tenant | undefined> {
   const [row] = await store.readDirectory(
-    'select id, created_at, revision, deletion_started_at from tenant where id = $1 and deleted_at is null',
+    'select id, created_at, revision, deletion_started_at, mirror from tenant where id = $1 and deleted_at is null',
     [tenant],
   );
   return row === undefined ? undefined : toTenant(row);
@@ -67,7 +86,7 @@ export async function readRevision(reader: TenantReader): Promise<number> {
 /** All tenants by name, including those being deleted; or up to `limit` of them after a name. */
 export async function listTenants(store: Directory, after = '', limit = rowsMax): Promise<readonly Tenant[]> {
   const rows = await store.readDirectory(
-    `select id, created_at, revision, deletion_started_at from tenant
+    `select id, created_at, revision, deletion_started_at, mirror from tenant
      where deleted_at is null and id > $1 order by id limit $2`,
     [after, limit],
   );
@@ -88,5 +107,19 @@ function toTenant(row: Readonly<Record<string, unknown>>): Tenant {
     createdAt: Number(row.created_at),
     revision: Number(row.revision),
     deletingSince: row.deletion_started_at === null ? null : Number(row.deletion_started_at),
+    mirror: typeof row.mirror === 'string' ? (JSON.parse(row.mirror) as TenantMirror) : null,
   };
+}
+
+/** Marks a tenant as a mirror, or as none. */
+export const setMirrorStatement = (tenant: TenantId, mirror: TenantMirror | null): DirectoryStatement =>
+  directoryStatement('update tenant set mirror = $2 where id = $1', [
+    tenant,
+    mirror === null ? null : JSON.stringify(mirror),
+  ]);
+
+/** The tenants that mirror something. */
+export async function listMirrors(store: Directory): Promise<readonly TenantMirror[]> {
+  const rows = await store.readDirectory('select mirror from tenant where mirror is not null and deleted_at is null');
+  return rows.map(({ mirror }) => JSON.parse(String(mirror)) as TenantMirror);
 }

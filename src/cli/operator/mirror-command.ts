@@ -1,0 +1,184 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { MirrorError } from '../../mirror/error.ts';
+import { Mirror } from '../../mirror/mirror.ts';
+import { Origin } from '../../mirror/origin.ts';
+import { MirrorState, type WalkState } from '../../mirror/state.ts';
+import { TenantTarget } from '../../mirror/tenant.ts';
+import { CommandError, UsageError } from '../error.ts';
+import { integerFrom } from '../integer-option.ts';
+import { type Output, writeResult } from '../output.ts';
+import { packageVersion } from '../package-version.ts';
+import { profileName } from '../reader/connection.ts';
+import { configFolder } from '../reader/environment.ts';
+import { type Profile, readProfile } from '../reader/profile.ts';
+import { runReader } from '../reader/reader-action.ts';
+import type { ServerChoice } from '../remote/server.ts';
+import { addServerOption, withOperations } from './operator-api.ts';
+
+interface MirrorOptions extends ServerChoice {
+  readonly from?: string;
+  readonly profile?: string;
+  readonly toTenant: string;
+  readonly state?: string;
+  readonly once?: boolean;
+  readonly status?: boolean;
+  readonly json?: boolean;
+  readonly maxRequestsPerMinute: number;
+}
+
+export function addMirrorCommand(program: Command, output: Output): void {
+  const command = program
+    .command('mirror')
+    .description('keep a tenant in step with an account of a Connect API v1 that somebody else operates')
+    .option(
+      '--from <profile>',
+      "the profile of the origin, of 'subreport login' (default: SUBREPORT_PROFILE, or default)",
+    )
+    .option('--profile <name>', 'the same as --from')
+    .requiredOption('--to-tenant <tenant>', 'the tenant: a new one without records, or the mirror itself')
+    .option('--once', 'end after one whole walk')
+    .option('--status', 'only show what the state file knows')
+    .option('--state <file>', 'the state file (default: mirrors/PROFILE-TENANT.db beside the profiles)')
+    .option('--json', 'print JSON')
+    .option('--max-requests-per-minute <number>', 'requests to the origin, at most', integerFrom(1, 6_000, 60), 60)
+    .addHelpText(
+      'after',
+      `
+New records are read every five minutes if the origin can select them, all records at most once an hour. A record is
+removed only if two complete walks whose counts agree have not seen it and a read by its ICCID does not find it.
+After Ctrl-C or kill, run the same command again: it continues within the walk.
+
+Examples:
+  subreport tenant create acme
+  subreport mirror --from connect --to-tenant acme --once
+  subreport mirror --from connect --to-tenant acme --max-requests-per-minute 30
+  subreport mirror --from connect --to-tenant acme --status --json`,
+    )
+    .action((options: MirrorOptions) => runReader((signal) => withMirrorErrors(() => mirror(options, signal, output))));
+  addServerOption(command);
+}
+
+async function mirror(options: MirrorOptions, signal: AbortSignal, output: Output): Promise<void> {
+  const name = profileName(options.from ?? options.profile);
+  const file = options.state ?? join(configFolder(), 'mirrors', `${name}-${options.toTenant}.db`);
+  if (options.status === true) return showStatus(file, options, output);
+  const profile = readProfile(name);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const state = new MirrorState(file);
+  try {
+    await withOperations(options, async (call) => {
+      const target = new TenantTarget(call, options.toTenant);
+      const perMinute = Math.min(options.maxRequestsPerMinute, state.perMinute ?? Number.POSITIVE_INFINITY);
+      const origin = new Origin(originOf(profile, signal), perMinute);
+      const onEvent = (sentence: string) => void (options.json === true || output.stderr.write(`${sentence}\n`));
+      const named = `${profile.base_url} ${profile.client_id}`;
+      const running = new Mirror(origin, target, state, { name: named, onEvent, signal });
+      await running.begin();
+      if (options.once !== true) return running.follow();
+      const walk = await running.runOnce();
+      if (walk.fault !== null) process.exitCode = 1;
+    });
+    writeStatus(state, options, output);
+  } finally {
+    state.close();
+  }
+}
+
+const originOf = (profile: Profile, signal: AbortSignal) => ({
+  baseUrl: profile.base_url,
+  tokenUrl: profile.token_url,
+  clientId: profile.client_id,
+  clientSecret: profile.client_secret,
+  allowHttp: profile.allow_http,
+  userAgent: `subreport/${packageVersion}`,
+  signal,
+});
+
+function showStatus(file: string, options: MirrorOptions, output: Output): void {
+  if (!existsSync(file))
+    throw new CommandError(
+      `Cannot show the mirror: its state file must exist; run it first with: subreport mirror --to-tenant ${options.toTenant} --once: current value is '${file}'`,
+    );
+  const state = new MirrorState(file, { readOnly: true });
+  try {
+    writeStatus(state, options, output);
+  } finally {
+    state.close();
+  }
+}
+
+function writeStatus(state: MirrorState, { toTenant: tenant, json }: MirrorOptions, output: Output): void {
+  const { newAsOf, changesAsOf } = state.ages;
+  const walks = state.walks().map(describeWalk);
+  const { records, removedIds, rejected } = state;
+  const result = {
+    tenant,
+    records,
+    removed_ids: removedIds,
+    rejected,
+    new_as_of: newAsOf,
+    changes_as_of: changesAsOf,
+    new_age_seconds: ageOf(newAsOf),
+    changes_age_seconds: ageOf(changesAsOf),
+    walks,
+  };
+  const lines = [
+    `${tenant}: ${records.toLocaleString('en')} records (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})`,
+    `${removedIds.length} removed of late, ${rejected.length} rejected by the tenant`,
+    ...walks.map(walkText),
+  ];
+  writeResult(output, json === true, result, lines.join('\n'));
+}
+
+const describeWalk = ({ number, startedAt, endedAt, page, seen, lastTotal, fault }: WalkState) => ({
+  number,
+  started_at: new Date(startedAt * 1000).toISOString(),
+  ended_at: endedAt === null ? null : new Date(endedAt * 1000).toISOString(),
+  next_page: page,
+  records: seen,
+  total: lastTotal,
+  is_complete: endedAt !== null && fault === null,
+  fault,
+});
+
+function walkText({
+  number,
+  started_at,
+  ended_at,
+  next_page,
+  records,
+  total,
+  fault,
+}: ReturnType<typeof describeWalk>): string {
+  const end =
+    ended_at === null ? `at page ${next_page}` : `${records} records${total === null ? '' : ` of a total of ${total}`}`;
+  return `walk ${number} of ${started_at}: ${end}${fault === null ? '' : `; no evidence: ${fault}`}`;
+}
+
+const ageOf = (asOf: string | null): number | null =>
+  asOf === null ? null : Math.max(0, Math.round((Date.now() - Date.parse(asOf)) / 1000));
+
+/** An age as people say it: 40 s, 4 min, 6 h, 3 d. */
+function ageText(asOf: string | null): string {
+  const seconds = ageOf(asOf);
+  if (seconds === null) return 'not yet';
+  const units = [
+    [86_400, 'd'],
+    [3_600, 'h'],
+    [60, 'min'],
+  ] as const;
+  const [size, unit] = units.find(([each]) => seconds >= 2 * each) ?? [1, 's'];
+  return `${Math.floor(seconds / size)} ${unit}`;
+}
+
+/** Exit code 2 for what the user must change, 1 for a failing origin. */
+async function withMirrorErrors(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    throw new (error.code === 'STATE' ? UsageError : CommandError)(error.message, { cause: error });
+  }
+}

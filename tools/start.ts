@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { calm, originCredentials, SimulatedOrigin } from '../test/origin/origin.ts';
+
+// `npm start` runs the demo. With `-- --origin`, a simulated service of somebody else runs beside
+// it, and a mirror of it in a new tenant of the demo.
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const command = join(root, 'src/cli/subreport.mjs');
+const given = process.argv.slice(2);
+const withOrigin = given.includes('--origin');
+
+const run = (args: readonly string[], env: NodeJS.ProcessEnv = process.env): ChildProcess =>
+  spawn(process.execPath, [command, ...args], { stdio: 'inherit', cwd: process.cwd(), env });
+
+const demo = run(['serve', '--demo', ...given.filter((each) => each !== '--origin')]);
+// Ctrl-C reaches the children from the terminal
+process.on('SIGINT', () => undefined).on('SIGTERM', () => demo.kill('SIGTERM'));
+if (withOrigin) await mirrorOrigin();
+const [code] = await once(demo, 'exit');
+process.exit(code ?? 1);
+
+/** Starts the origin and, once the demo is ready, the mirror. */
+async function mirrorOrigin(): Promise<void> {
+  const port = process.env.PORT ?? '8080';
+  const folder = join(process.env.DATA_DIR ?? 'data', `demo-${port}`);
+  const client = join(folder, 'demo-client.json');
+  rmSync(client, { force: true }); // the demo writes it once it listens
+  const origin = new SimulatedOrigin(1, { ...calm, sizeMax: 100, changes: 0.2 }, 1_500);
+  const url = await origin.listen();
+  while (!existsSync(client) && demo.exitCode === null) await sleep(200);
+  const config = join(folder, 'mirror-demo');
+  mkdirSync(join(config, 'subreport/profiles'), { recursive: true, mode: 0o700 });
+  const { clientId: client_id, clientSecret: client_secret } = originCredentials;
+  const profile = { base_url: `${url}/connect-api`, token_url: `${url}/token`, client_id, client_secret };
+  writeFileSync(join(config, 'subreport/profiles/origin.json'), JSON.stringify(profile), { mode: 0o600 });
+  const env = { ...process.env, DATA_DIR: folder, XDG_CONFIG_HOME: config };
+  const tenant = `mirrored-${new Date()
+    .toISOString()
+    .slice(0, 19)
+    .replaceAll(/[^0-9]/g, '')}`;
+  await once(run(['tenant', 'create', tenant], env), 'exit');
+  console.log(`The origin of somebody else is ${url}/connect-api, and ${tenant} mirrors it:`);
+  const mirror = run(['mirror', '--from', 'origin', '--to-tenant', tenant, '--max-requests-per-minute', '120'], env);
+  demo.once('exit', () => {
+    mirror.kill('SIGTERM');
+    origin.close();
+  });
+}
