@@ -27,7 +27,16 @@ export interface Mood {
 }
 
 /** What goes wrong with a response. */
-export type Fault = '5xx' | 'html' | 'truncated' | 'short' | 'missing page' | 'repeated page' | 'refresh lost' | '401';
+export type Fault =
+  | '5xx'
+  | 'html'
+  | 'object'
+  | 'truncated'
+  | 'short'
+  | 'missing page'
+  | 'repeated page'
+  | 'refresh lost'
+  | '401';
 
 export const calm: Mood = {
   firstPage: 1,
@@ -224,6 +233,7 @@ export class SimulatedOrigin {
       return new Response('<h1>Unauthorized</h1>', { status: 401, headers: date });
     if (this.#random() < this.mood.changes) this.change();
     if (this.#happens('5xx')) return new Response('bad gateway', { status: 502, headers: date });
+    if (this.mood.faults.object === 1) return Response.json({ message: 'try again' }, { headers: date });
     if (this.#happens('html'))
       return new Response('<html>Maintenance</html>', { headers: { ...date, 'content-type': 'text/html' } });
     return this.#report(url.searchParams, date);

@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { calm, originCredentials, SimulatedOrigin } from '../origin/origin.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'mirror-command-'));
+const origin = new SimulatedOrigin(7, { ...calm, sizeMax: 20, sendsTotal: false, showsNullStatus: true }, 400);
+
+const start = (...args: string[]): ChildProcess =>
+  spawn(process.execPath, ['src/cli/subreport.mjs', ...args], {
+    env: { ...process.env, DATA_DIR: join(folder, 'data'), XDG_CONFIG_HOME: folder, SUBREPORT_SERVER: '' },
+  });
+
+async function run(...args: string[]) {
+  const child = start(...args);
+  const [stdout, stderr] = await Promise.all([
+    text(child.stdout as never),
+    text(child.stderr as never),
+    once(child, 'exit'),
+  ]);
+  return { stdout, stderr, code: child.exitCode };
+}
+
+const mirror = (...more: string[]) =>
+  ['mirror', '--from', 'origin', '--to-tenant', 'acme', '--max-requests-per-minute', '6000', ...more] as const;
+
+beforeAll(async () => {
+  const url = await origin.listen();
+  mkdirSync(join(folder, 'subreport/profiles'), { recursive: true });
+  const { clientId: client_id, clientSecret: client_secret } = originCredentials;
+  const profile = { base_url: `${url}/connect-api`, token_url: `${url}/token`, client_id, client_secret };
+  writeFileSync(join(folder, 'subreport/profiles/origin.json'), JSON.stringify(profile));
+  await run('migrate');
+  await run('tenant', 'create', 'acme');
+});
+afterAll(() => {
+  origin.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('subreport mirror', () => {
+  test('equals the origin after kill -9 within walks', async () => {
+    for (const requests of [4, 9, 14]) {
+      const child = start(...mirror());
+      const before = origin.requests;
+      while (origin.requests < before + requests && child.exitCode === null) await sleep(5);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    const gone = [...origin.records.keys()].slice(0, 5);
+    for (const id of gone) origin.records.delete(id);
+    for (let walks = 0; walks < 3; walks += 1) expect((await run(...mirror('--once'))).stderr).toContain('walk');
+    const status = JSON.parse((await run(...mirror('--status', '--json'))).stdout);
+    expect(status).toMatchObject({ tenant: 'acme', records: 395, rejected: [] });
+    expect(status.removed_ids.every((id: string) => gone.includes(id))).toBe(true);
+    const [tenant] = JSON.parse((await run('tenant', 'list', '--json')).stdout);
+    expect(tenant).toMatchObject({ records: 395, mirror: { changes_as_of: status.changes_as_of } });
+  }, 120_000);
+
+  test('refuses imports into its tenant until the mirror ends', async () => {
+    const file = join(folder, 'none.ndjson');
+    writeFileSync(file, '');
+    const refused = await run('import', file, '--tenant', 'acme');
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('it must not be a mirror')]);
+    expect((await run('tenant', 'end-mirror', 'acme')).code).toBe(0);
+    expect((await run('import', file, '--tenant', 'acme')).code).toBe(0);
+    const again = await run(...mirror('--once'));
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('it must have no records')]);
+  }, 60_000);
+});

@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { Mirror } from '../../src/mirror/mirror.ts';
+import { Origin } from '../../src/mirror/origin.ts';
+import { MirrorState } from '../../src/mirror/state.ts';
+import { calm, type Mood, originCredentials, SimulatedOrigin } from '../origin/origin.ts';
+import { ModelTenant, runModel, SimulatedClock } from './model.ts';
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** A mirror of a simulated origin, on a clock that each request advances. */
+function startMirror(mood: Partial<Mood>, count: number, options: { perMinute?: number; msPerRequest?: number } = {}) {
+  const clock = new SimulatedClock();
+  const origin = new SimulatedOrigin(1, { ...calm, ...mood }, count, clock.wallTime);
+  const tenant = new ModelTenant(origin);
+  const folder = mkdtempSync(join(tmpdir(), 'mirror-'));
+  const state = new MirrorState(join(folder, 'state.db'));
+  closers.push(() => {
+    state.close();
+    rmSync(folder, { recursive: true });
+  });
+  const sent: string[] = [];
+  const fetchIt: typeof fetch = async (input, init) => {
+    clock.ms += options.msPerRequest ?? 200;
+    sent.push(String(input));
+    return origin.fetch(input, init);
+  };
+  const urls = { baseUrl: 'http://127.0.0.1/connect-api', tokenUrl: 'http://127.0.0.1/token' };
+  const reader = new Origin({ ...urls, ...originCredentials, fetch: fetchIt, clock }, options.perMinute ?? 600);
+  const mirror = new Mirror(reader, tenant, state, { name: 'origin' });
+  const walk = async () => {
+    clock.ms += 900_000;
+    return mirror.runOnce();
+  };
+  return { clock, origin, tenant, state, reader, mirror, walk, sent };
+}
+
+describe('a mirror', () => {
+  test('never removes what the origin has, and equals it after two quiet walks', async () => {
+    for (let seed = 1; seed <= 60; seed += 1) {
+      const { violations, differences } = await runModel(seed);
+      expect({ seed, violations, differences }).toEqual({ seed, violations: [], differences: 0 });
+    }
+  }, 120_000);
+
+  test('removes a record after two walks that agree without it, and not after one', async () => {
+    const { origin, tenant, walk } = startMirror({ sendsTotal: false }, 50);
+    await walk();
+    const [gone] = origin.records.keys();
+    origin.records.delete(gone ?? '');
+    await walk();
+    expect(tenant.records.has(gone ?? '')).toBe(true);
+    await walk();
+    expect(tenant.records.has(gone ?? '')).toBe(false);
+  });
+
+  test('keeps the records of a page that every walk misses, with and without a total', async () => {
+    for (const sendsTotal of [true, false]) {
+      const { origin, tenant, walk } = startMirror({ sendsTotal, sizeMax: 10 }, 50);
+      await walk();
+      origin.mood = { ...origin.mood, lostPage: { number: 4, as: 'empty' } };
+      for (let walks = 0; walks < 4; walks += 1) expect((await walk()).fault).not.toBeNull();
+      expect([sendsTotal, tenant.records.size, tenant.violations]).toEqual([sendsTotal, 50, []]);
+    }
+  });
+
+  test('removes nothing if the filter by ICCID does not find a known record', async () => {
+    const { origin, tenant, walk } = startMirror({ sendsTotal: false }, 30);
+    await walk();
+    const ids = [...origin.records.keys()];
+    origin.records.delete(ids[0] ?? '');
+    for (const [id, record] of origin.records) origin.records.set(id, { ...record, iccid: `${record.iccid} ` });
+    const serve = origin.fetch;
+    Object.assign(origin, {
+      fetch: (input: string, init: RequestInit) => serve(input.replace(/iccid=[^&]*/, 'iccid=none'), init),
+    });
+    for (let walks = 0; walks < 3; walks += 1) await walk();
+    expect(tenant.removals).toBe(0);
+  });
+
+  test('takes HTML with status 200, or an element without id, for a fault and not for data', async () => {
+    const { origin, tenant, walk } = startMirror({}, 20);
+    await walk();
+    origin.mood = { ...origin.mood, faults: { html: 1 } };
+    await expect(walk()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
+    origin.mood = { ...origin.mood, faults: { object: 1 } };
+    await expect(walk()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
+    expect(tenant.records.size).toBe(20);
+  });
+
+  test('is slower for good after a 429, and waits for Retry-After', async () => {
+    const { origin, reader, clock, walk } = startMirror({ perMinute: 3 }, 20);
+    const before = clock.ms;
+    await walk();
+    expect(reader.perMinute).toBeLessThan(600);
+    expect(clock.ms - before).toBeGreaterThan(20_000);
+    expect(origin.records.size).toBe(20);
+  });
+
+  test('shows new records from a window before the walk has reached them', async () => {
+    const { origin, tenant, walk, state, sent } = startMirror({ order: 'oldest first', sizeMax: 20 }, 200);
+    await walk();
+    const added = origin.add();
+    sent.length = 0;
+    await walk();
+    expect(tenant.records.has(added.id)).toBe(true);
+    expect(sent.some((url) => url.includes('after='))).toBe(true);
+    expect(Date.parse(state.ages.newAsOf ?? '')).toBeGreaterThanOrEqual(Date.parse(state.ages.changesAsOf ?? ''));
+  });
+
+  test('walks for six hours with tokens of five minutes, one refresh at a time', async () => {
+    const { origin, clock, walk } = startMirror({ sizeMax: 20, faults: { 'refresh lost': 0.1 } }, 7_400, {
+      perMinute: 1,
+    });
+    const begun = clock.ms;
+    expect((await walk()).fault).toBeNull();
+    expect(clock.ms - begun).toBeGreaterThan(6 * 3_600_000);
+    expect(origin.tokenRequests.most).toBe(1);
+    expect(origin.tokenRequests.refreshes).toBeGreaterThan(60);
+  }, 60_000);
+
+  test('does not continue with the state file of another origin', () => {
+    const { state } = startMirror({}, 0);
+    state.identify('one');
+    expect(() => state.identify('other')).toThrow(/must be of the same origin and client/);
+  });
+});
