@@ -230,7 +230,8 @@ create table tenant (
   history_revision bigint,
   history_at bigint,
   history_swept bigint not null default 0,
-  history_rows bigint not null default 0
+  history_rows bigint not null default 0,
+  mirror text
 );
 
 create table tenant_revision (

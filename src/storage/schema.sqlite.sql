@@ -287,7 +287,7 @@ CREATE TABLE tenant (
   created_at integer not null,
   -- Grows with each committed change of the tenant's subscriptions.
   revision integer not null default 0
-, swept_revision integer not null default 0, deletion_started_at integer, deleted_at integer, history_from integer, history_from_at integer, history_revision integer, history_at integer, history_swept integer not null default 0, history_rows integer not null default 0) strict;
+, swept_revision integer not null default 0, deletion_started_at integer, deleted_at integer, history_from integer, history_from_at integer, history_revision integer, history_at integer, history_swept integer not null default 0, history_rows integer not null default 0, mirror text) strict;
 
 CREATE TABLE tenant_revision (
   tenant_id text not null references tenant (id) on delete cascade,

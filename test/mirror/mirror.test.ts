@@ -64,7 +64,11 @@ describe('a mirror', () => {
       const { origin, tenant, walk } = startMirror({ sendsTotal, sizeMax: 10 }, 50);
       await walk();
       origin.mood = { ...origin.mood, lostPage: { number: 4, as: 'empty' } };
-      for (let walks = 0; walks < 4; walks += 1) expect((await walk()).fault).not.toBeNull();
+      const faults: (string | null)[] = [];
+      for (let walks = 0; walks < 4; walks += 1) faults.push((await walk()).fault);
+      // without a total, two walks agree; then the reads by ICCID find what they have missed
+      if (sendsTotal) expect(new Set(faults)).toEqual(new Set(['40 records were seen, and the total is 50']));
+      else expect(faults.filter((fault) => fault?.startsWith('a read by ICCID'))).toHaveLength(2);
       expect([sendsTotal, tenant.records.size, tenant.violations]).toEqual([sendsTotal, 50, []]);
     }
   });
