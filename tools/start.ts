@@ -4,7 +4,6 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { calm, originCredentials, SimulatedOrigin } from '../test/origin/origin.ts';
 
 // `npm start` runs the demo. With `-- --origin`, a simulated service of somebody else runs beside
 // it, and a mirror of it in a new tenant of the demo.
@@ -12,20 +11,29 @@ import { calm, originCredentials, SimulatedOrigin } from '../test/origin/origin.
 const root = fileURLToPath(new URL('../', import.meta.url));
 const command = join(root, 'src/cli/subreport.mjs');
 const given = process.argv.slice(2);
-const withOrigin = given.includes('--origin');
 
-const run = (args: readonly string[], env: NodeJS.ProcessEnv = process.env): ChildProcess =>
-  spawn(process.execPath, [command, ...args], { stdio: 'inherit', cwd: process.cwd(), env });
+if (given.includes('--origin')) await startBoth();
+else {
+  process.argv.splice(1, Number.POSITIVE_INFINITY, command, 'serve', '--demo', ...given);
+  await import(command);
+}
 
-const demo = run(['serve', '--demo', ...given.filter((each) => each !== '--origin')]);
-// Ctrl-C reaches the children from the terminal
-process.on('SIGINT', () => undefined).on('SIGTERM', () => demo.kill('SIGTERM'));
-if (withOrigin) await mirrorOrigin();
-const [code] = await once(demo, 'exit');
-process.exit(code ?? 1);
+function run(args: readonly string[], env: NodeJS.ProcessEnv = process.env): ChildProcess {
+  return spawn(process.execPath, [command, ...args], { stdio: 'inherit', env });
+}
+
+async function startBoth(): Promise<void> {
+  const demo = run(['serve', '--demo', ...given.filter((each) => each !== '--origin')]);
+  // Ctrl-C reaches the children from the terminal
+  process.on('SIGINT', () => undefined).on('SIGTERM', () => demo.kill('SIGTERM'));
+  await mirrorOrigin(demo);
+  const [code] = await once(demo, 'exit');
+  process.exit(code ?? 1);
+}
 
 /** Starts the origin and, once the demo is ready, the mirror. */
-async function mirrorOrigin(): Promise<void> {
+async function mirrorOrigin(demo: ChildProcess): Promise<void> {
+  const { calm, originCredentials, SimulatedOrigin } = await import('../test/origin/origin.ts');
   const port = process.env.PORT ?? '8080';
   const folder = join(process.env.DATA_DIR ?? 'data', `demo-${port}`);
   const client = join(folder, 'demo-client.json');

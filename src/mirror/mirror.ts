@@ -168,7 +168,7 @@ export class Mirror {
     return ended;
   }
 
-  /** Reads the records created since the last window, if it is time and the origin can select them. */
+  /** Reads the records created since the last window, if it is time and the origin can. */
   async #readNew(): Promise<void> {
     const { clock } = this.#origin;
     const { watermark } = this.#state;

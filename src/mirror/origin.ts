@@ -9,7 +9,7 @@ import { reportPaths } from '../contract/report.ts';
 import { MirrorError } from './error.ts';
 
 /** A server of the published API, and a client of it. */
-export interface OriginOptions extends Pick<RequestOptions, 'fetch' | 'allowHttp' | 'userAgent'> {
+interface OriginOptions extends Pick<RequestOptions, 'fetch' | 'allowHttp' | 'userAgent'> {
   /** Base URL of the API, including `/connect-api`. */
   readonly baseUrl: string;
   /** The token endpoint; by default that of the metadata of the server. */

@@ -6,7 +6,7 @@ import type { Origin, OriginRecord, Reading } from './origin.ts';
 export interface OriginFacts {
   /** Number of the first page. */
   readonly firstPage: 0 | 1;
-  /** The `size` that is requested, if any is accepted, and how many records a full page then has. */
+  /** The `size` that is requested, if any is accepted, and the records of a full page then. */
   readonly size: number | undefined;
   readonly pageRecords: number;
   /** Whether `after` compares createdDate, so that new records can be read alone. */

@@ -45,7 +45,7 @@ export async function confirmRemovals(
   }
 }
 
-/** Whether a read by ICCID finds a record that the walk has seen: else its absence means nothing. */
+/** Whether a read by ICCID finds a record that the walk has seen: else absence means nothing. */
 async function findsKnown(origin: Origin, state: MirrorState, evidence: Evidence): Promise<boolean> {
   const known = state.anySeen(evidence.walk.number);
   if (known === undefined) return true; // an empty account: both walks and each read agree

@@ -73,7 +73,7 @@ export class MirrorState {
     this.#database.close();
   }
 
-  /** The id of this mirror and its origin. Throws `MirrorError` if the file is of another origin. */
+  /** The id of this mirror and its origin. Throws `MirrorError` if the file is of another. */
   identify(origin: string): { readonly id: string; readonly origin: string } {
     const known = this.#value<{ id: string; origin: string }>('identity');
     if (known === undefined) this.set('identity', { id: randomUUID(), origin });

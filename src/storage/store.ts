@@ -227,9 +227,9 @@ export interface Store extends Directory {
   /**
    * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves.
    * Equal rows stay as they are. `resumePoint`, with the counts of these rows added to its own, is
-   * stored in the same transaction; `finished` removes it. The history names the import. In the
-   * same transaction, subscriptions with the `removed` ids, none of them in `rows`, are removed; the
-   * history keeps them.
+   * stored in the same transaction; `finished` removes it. The history names the import.
+   * Subscriptions with the `removed` ids, none of them in `rows`, are removed in the same
+   * transaction; the history keeps them.
    */
   loadSubscriptions(
     tenant: TenantId,

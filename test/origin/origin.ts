@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Subscription } from '../../src/contract/subscription.ts';
 
-/** What the specification leaves open, and what goes wrong. Rates are probabilities per response. */
+/** What the specification leaves open, and what goes wrong. Rates are per response. */
 export interface Mood {
   readonly firstPage: 0 | 1;
   readonly order: 'oldest first' | 'newest first';

@@ -24,7 +24,7 @@ export interface Tenant {
   readonly mirror: TenantMirror | null;
 }
 
-/** The mark of a tenant that mirrors an account of another service. Instants are ISO 8601 in UTC. */
+/** The mark of a tenant that mirrors an account of another service. Instants are ISO 8601, UTC. */
 export interface TenantMirror {
   /** The id in the state file of the mirror. */
   readonly id: string;
