@@ -36,11 +36,7 @@ function moveFocus(event: KeyboardEvent): void {
 
 /** A button that opens a list of actions or of choices; arrow keys move between them. */
 export const Menu = ({ items, ...button }: MenuProps) => (
-  <Popover
-    {...button}
-    kind="menu"
-    onOpen={(content) => content.querySelector<HTMLElement>('[role^=menuitem]')?.focus()}
-  >
+  <Popover {...button} kind="menu" first="[role^=menuitem]">
     {(close) => (
       <div role="menu" class="menu" tabIndex={-1} onKeyDown={moveFocus}>
         {items.map(({ label, icon, checked, onSelect }) => (

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
+import { useFirstFocus } from './use-first-focus.ts';
 
 /** A choice of a list. */
 export interface PickOption {
@@ -30,7 +31,7 @@ export function PickList({ label, placeholder, options, none }: PickListProps) {
   const [active, setActive] = useState(0);
   const shown = options(typed);
   const index = Math.min(active, shown.length - 1);
-  useEffect(() => field.current?.focus({ preventScroll: true }), []);
+  useFirstFocus(field);
   const move = (step: number): void => {
     const to = (index + step + shown.length) % shown.length;
     setActive(to);

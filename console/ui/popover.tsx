@@ -1,7 +1,8 @@
 import type { IconNode } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
+import { takeFocus } from './use-first-focus.ts';
 
 interface PopoverProps {
   /** What the button shows. */
@@ -14,7 +15,8 @@ interface PopoverProps {
   readonly kind?: 'dialog' | 'menu' | 'listbox';
   /** Receives a function that closes the popover. Rendered at each opening. */
   readonly children: (close: () => void) => ComponentChildren;
-  readonly onOpen?: (content: HTMLElement) => void;
+  /** Selects what has the focus first. */
+  readonly first?: string;
 }
 
 const gap = 4;
@@ -32,11 +34,14 @@ function place(content: HTMLElement, button: HTMLElement): void {
 }
 
 /** A button that opens a part over the page. Esc or a click elsewhere closes it. */
-export function Popover({ label, name, icon, variant = 'secondary', kind, children, onOpen }: PopoverProps) {
+export function Popover({ label, name, icon, variant = 'secondary', kind, children, first }: PopoverProps) {
   const id = useId();
   const content = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const [isOpen, setIsOpen] = useState(false);
+  useLayoutEffect(() => {
+    if (isOpen && first !== undefined) takeFocus(content.current?.querySelector<HTMLElement>(first));
+  }, [isOpen, first]);
   useEffect(() => {
     if (!isOpen) return undefined;
     // its content may arrive later, and change its size
@@ -78,7 +83,6 @@ export function Popover({ label, name, icon, variant = 'secondary', kind, childr
           if (event.newState === 'closed') setIsOpen(false);
           if (event.newState !== 'open' || current === null || button.current === null) return;
           place(current, button.current);
-          onOpen?.(current);
         }}
       >
         {isOpen && children(close)}

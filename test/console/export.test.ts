@@ -74,7 +74,6 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
     const urls: string[] = [];
     page.on('request', (request) => urls.push(request.url()));
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
-    await page.locator('[role=combobox]:focus').waitFor();
     await page.keyboard.type(email);
     await page.keyboard.press('Enter');
     await page.getByText(`subscriber ${email}`).first().waitFor();

@@ -10,9 +10,20 @@ import { eventually } from '../support/eventually.ts';
 import { type FirefoxPage, hasFirefox, launchFirefox } from '../support/firefox.ts';
 import { readWorkbook } from '../support/read-workbook.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
+import { watchFocus } from '../support/watch-focus.ts';
 
 /** Keys of WebDriver. */
-const [tab, enter] = ['\uE004', '\uE007'];
+const [tab, enter, escapeKey, control, arrowUp, arrowDown] = [
+  '\uE004',
+  '\uE007',
+  '\uE00C',
+  '\uE009',
+  '\uE013',
+  '\uE015',
+];
+
+/** The name of the element that has the focus. */
+const focused = `((stop) => stop.ariaLabel ?? stop.labels?.[0]?.innerText ?? stop.innerText)(document.activeElement)`;
 
 describe.skipIf(!hasFirefox)('the consoles in Firefox', () => {
   let service: TestService;
@@ -54,6 +65,47 @@ describe.skipIf(!hasFirefox)('the consoles in Firefox', () => {
     });
     expect(new Set(file.slice(1).map(([, status]) => status?.value))).toEqual(new Set(['DEPLETED']));
     expect(page.failures).toEqual([]);
+  });
+
+  test('the keyboard alone reaches the rows, moves between open records, and finds a page', async () => {
+    await page.goto(`${service.url}/console/subscriptions`);
+    await page.waitFor({ role: 'table', name: 'Subscriptions' });
+    const stops: string[] = [];
+    const isOnRow = () => page.evaluate(`document.activeElement.matches('[data-record]')`);
+    while ((await isOnRow()) === 'false' && stops.length < 40) {
+      await page.press(tab);
+      stops.push(await page.evaluate(focused));
+    }
+    expect(stops.filter((name) => !name.startsWith('Account')).join()).toBe(
+      'Skip to the content,Overview,Subscriptions,Changes,Exports,Find (Ctrl K or ⌘ K),Theme: Same as system,' +
+        'Filter,Views,Export,Columns,Count by,Page,Previous page,Next page,Rows per page,Created,Activated,Ends,' +
+        'Europe 5 GB, 30 days, ICCID 8944500070000000181',
+    );
+    const record = () => page.evaluate(`location.pathname.split('/').at(-1)`);
+    const ids = await page.evaluate(`[...document.querySelectorAll('[data-record]')].map((row) => row.dataset.record)`);
+    const [first = '', second = ''] = ids.split(',');
+    await page.press(enter);
+    await page.waitFor({ role: 'heading', name: 'Time line' });
+    expect(await record()).toBe(first);
+    await page.press(arrowDown);
+    await expect.poll(record).toBe(second);
+    await page.press(arrowUp);
+    await expect.poll(record).toBe(first);
+    await page.press(escapeKey);
+    await expect.poll(() => page.evaluate('document.activeElement.dataset.record')).toBe(first);
+    await page.press(control, 'k');
+    await page.waitFor({ role: 'combobox', name: 'ICCID, email address, status or page' });
+    await page.type(`changes${enter}`);
+    await page.waitFor({ role: 'heading', name: 'Changes' });
+    expect(page.failures).toEqual([]);
+  });
+
+  test('a key that is typed at once after a click on the filter is not lost', async () => {
+    await page.goto(`${service.url}/console/subscriptions`);
+    await page.waitFor({ role: 'button', name: 'Filter' });
+    await page.evaluate(watchFocus);
+    await page.click({ role: 'button', name: 'Filter' });
+    expect(await page.evaluate('window.focusedRole')).toBe('combobox');
   });
 
   test('an operator signs in and sees that the service is healthy, and its tenants', async () => {

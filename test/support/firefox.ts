@@ -38,6 +38,8 @@ export interface FirefoxPage {
   click(element: Element): Promise<void>;
   /** Types into the element that has the focus; keys without a character are those of WebDriver. */
   type(text: string): Promise<void>;
+  /** Holds the first keys down while it presses the last one. */
+  press(...keys: readonly string[]): Promise<void>;
   waitFor(element: Element): Promise<void>;
   /** The value of an expression of JavaScript, as a string. */
   evaluate(expression: string): Promise<string>;
@@ -174,6 +176,11 @@ async function openPage(url: string, stop: () => Promise<void>): Promise<Omit<Fi
         { type: 'keyUp', value },
       ]);
       await act([{ type: 'key', id: 'keyboard', actions: keys }]);
+    },
+    async press(...keys) {
+      const down = keys.map((value) => ({ type: 'keyDown', value }));
+      const up = keys.toReversed().map((value) => ({ type: 'keyUp', value }));
+      await act([{ type: 'key', id: 'keyboard', actions: [...down, ...up] }]);
     },
     async waitFor(element) {
       await find(element);

@@ -18,7 +18,7 @@ type State = keyof typeof tones;
 const isState = (state: string): state is State => Object.hasOwn(tones, state);
 
 const columns: readonly Column<Key>[] = [
-  { label: texts.purpose, cell: ({ purpose }) => texts.purposes[purpose] },
+  { label: texts.purpose, cell: ({ purpose }) => <span class="nowrap">{texts.purposes[purpose]}</span> },
   {
     label: texts.state,
     cell: ({ state }) => (isState(state) ? <StateLabel tone={tones[state]}>{texts.states[state]}</StateLabel> : state),

@@ -31,12 +31,7 @@ export function ExportMenu({ query, totalCount, description }: ExportMenuProps) 
   };
   return (
     <div ref={root} class="export-menu no-print">
-      <Popover
-        label={text.menu}
-        icon={Download}
-        kind="menu"
-        onOpen={(content) => content.querySelector<HTMLElement>('[role=menuitem]')?.focus()}
-      >
+      <Popover label={text.menu} icon={Download} kind="menu" first="[role=menuitem]">
         {(close) => (
           <div role="menu" class="menu" tabIndex={-1} aria-label={text.menu} onKeyDown={moveFocus}>
             {(Object.keys(exportFormats) as ExportFormat[]).map((format) => (

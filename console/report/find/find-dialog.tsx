@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { Dialog } from '../../ui/dialog.tsx';
 import { navigate } from '../../ui/location.tsx';
 import type { Page } from '../../ui/page.ts';
@@ -22,10 +22,7 @@ const wholeIccid = /^89\d{16,20}$/;
 
 /** Goes to a page, a saved view, or a SIM, the subscriptions of a SIM, an email address or a status. */
 export function FindDialog({ pages, onClose }: FindDialogProps) {
-  const content = useRef<HTMLDivElement>(null);
   useEffect(refreshViews, []);
-  // a dialog that opens moves the focus to its first button
-  useEffect(() => content.current?.querySelector('input')?.focus(), []);
   const pick = (go: () => void) => () => {
     onClose();
     go();
@@ -75,9 +72,7 @@ export function FindDialog({ pages, onClose }: FindDialogProps) {
   };
   return (
     <Dialog title={text.title} onClose={onClose}>
-      <div ref={content}>
-        <PickList label={text.hint} placeholder={text.hint} none={text.none} options={options} />
-      </div>
+      <PickList label={text.hint} placeholder={text.hint} none={text.none} options={options} />
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { takeFocus } from '../../ui/use-first-focus.ts';
 import { strings } from '../strings.ts';
 import { valueFault } from './check-value.ts';
 import type { EditorProps } from './editor-props.ts';
@@ -28,7 +29,7 @@ export function TextEditor({
   const form = useRef<HTMLFormElement>(null);
   const [typed, setTyped] = useState(state.filters[parameter] ?? '');
   const [rule, setRule] = useState<string>();
-  useEffect(() => form.current?.querySelector('input')?.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => takeFocus(form.current?.querySelector('input')), []);
   return (
     <form
       ref={form}
