@@ -256,7 +256,9 @@ export const strings = {
     noneHint: 'Imports by commands and over HTTP appear here.',
     rejectedTitle: 'Rejected rows',
     rejectedShown: (shown: number, kept: number, rejected: number) =>
-      `The first ${formatCount(shown)} of ${rows(rejected)}; the file has ${formatCount(kept)}`,
+      shown === rejected
+        ? `All ${rows(rejected)}`
+        : `The first ${formatCount(shown)} of ${rows(rejected)}; the file has ${formatCount(kept)}`,
     download: 'Download rejected rows',
     line: 'Line',
     lineNumber: (line: number) => `Line ${formatCount(line)}`,

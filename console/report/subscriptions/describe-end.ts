@@ -23,6 +23,6 @@ export function describeEnd(expirationDate: string, now: number): string | undef
   return days === 1 ? text.tomorrow : text.inDays(days);
 }
 
-/** Whole hours, or minutes below an hour. */
+/** Whole hours, or minutes below an hour: at least one. */
 const describeTime = (ms: number): string =>
-  ms < hourMs ? text.minutes(Math.floor(ms / 60_000)) : text.hours(Math.floor(ms / hourMs));
+  ms < hourMs ? text.minutes(Math.max(1, Math.floor(ms / 60_000))) : text.hours(Math.floor(ms / hourMs));
