@@ -106,7 +106,9 @@ async function bundle(entry: string): Promise<readonly BuiltScript[]> {
   });
   try {
     const names = { entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' };
-    const { output } = await built.generate({ format: 'esm', minify: true, ...names });
+    // without it, the page of each console waits for a dozen files of a few hundred bytes
+    const codeSplitting = { groups: [{ name: 'shared', minShareCount: 4 }] };
+    const { output } = await built.generate({ format: 'esm', minify: true, codeSplitting, ...names });
     const chunks = output.filter((file) => file.type === 'chunk');
     return chunks
       .sort((a, b) => Number(b.facadeModuleId === entry) - Number(a.facadeModuleId === entry))

@@ -1,5 +1,6 @@
 import { ChartColumn } from 'lucide';
-import { useState } from 'preact/hooks';
+import type { ComponentProps } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
 import type { SubscriptionPage, SubscriptionSummary } from '../../../src/client/index.ts';
 import { Patterns } from '../../charts/marks.tsx';
 import { AsOf } from '../../ui/as-of.tsx';
@@ -57,6 +58,17 @@ export function OverviewPage() {
   const failed = [...figures, created, ending].filter((load) => load.kind === 'failed');
   // a failure that concerns one card is shown there
   const isNoted = failed.length > 1 || figures.some((load) => load.kind === 'failed');
+  // nine responses arrive one by one: each draws its own cards, and not all charts again
+  const createdLoad = totals.kind === 'failed' ? totals : created;
+  const createdCard = useMemo(
+    () => <CreatedCard load={mapLoad(createdLoad, createdChart)} isNoted={isNoted} />,
+    [createdLoad, isNoted],
+  );
+  const endingCard = useMemo(
+    () => <EndingCard load={mapLoad(ending, endingChart)} isNoted={isNoted} />,
+    [ending, isNoted],
+  );
+  const categoryCards = useMemo(() => <CategoryCards totals={totals} />, [totals]);
   if (totals.kind === 'ready' && totals.value.total === 0)
     return <EmptyState icon={ChartColumn} title={text.none} text={text.noneHint} />;
   return (
@@ -73,45 +85,59 @@ export function OverviewPage() {
         />
       )}
       <div class="overview-periods">
-        <PeriodCard
-          title={text.created(monthsShown)}
-          description={text.createdDescription(monthsShown)}
-          heading={text.month}
-          period={text.inMonths(monthsShown)}
-          empty={text.noneCreated(monthsShown)}
-          isNoted={isNoted}
-          load={mapLoad(totals.kind === 'failed' ? totals : created, createdChart)}
-        />
-        <PeriodCard
-          title={text.ending(daysShown)}
-          description={text.endingDescription(daysShown)}
-          heading={text.day}
-          period={text.inDays(daysShown)}
-          empty={text.noneEnding(daysShown)}
-          isNoted={isNoted}
-          load={mapLoad(ending, endingChart)}
-        />
+        {createdCard}
+        {endingCard}
       </div>
       <div class="overview-lists">
-        <CategoryCard
-          title={text.products}
-          description={text.productsDescription}
-          heading={text.product}
-          barsMax={productBarsMax}
-          load={mapLoad(totals, barsWith(productBars, productBarsMax))}
-        />
-        <CategoryCard
-          title={text.statuses}
-          description={text.statusesDescription}
-          heading={text.status}
-          barsMax={statusBarsMax}
-          load={mapLoad(totals, barsWith(statusBars, statusBarsMax))}
-        />
+        {categoryCards}
         <NextEndsCard load={nextEnds} />
       </div>
     </>
   );
 }
+
+type PeriodCardLoad = Pick<ComponentProps<typeof PeriodCard>, 'load' | 'isNoted'>;
+
+const CreatedCard = (props: PeriodCardLoad) => (
+  <PeriodCard
+    title={text.created(monthsShown)}
+    description={text.createdDescription(monthsShown)}
+    heading={text.month}
+    period={text.inMonths(monthsShown)}
+    empty={text.noneCreated(monthsShown)}
+    {...props}
+  />
+);
+
+const EndingCard = (props: PeriodCardLoad) => (
+  <PeriodCard
+    title={text.ending(daysShown)}
+    description={text.endingDescription(daysShown)}
+    heading={text.day}
+    period={text.inDays(daysShown)}
+    empty={text.noneEnding(daysShown)}
+    {...props}
+  />
+);
+
+const CategoryCards = ({ totals }: { totals: Load<SubscriptionSummary> }) => (
+  <>
+    <CategoryCard
+      title={text.products}
+      description={text.productsDescription}
+      heading={text.product}
+      barsMax={productBarsMax}
+      load={mapLoad(totals, barsWith(productBars, productBarsMax))}
+    />
+    <CategoryCard
+      title={text.statuses}
+      description={text.statusesDescription}
+      heading={text.status}
+      barsMax={statusBarsMax}
+      load={mapLoad(totals, barsWith(statusBars, statusBarsMax))}
+    />
+  </>
+);
 
 const barsWith =
   <Bar,>(barsOf: (totals: SubscriptionSummary, max: number) => Bar[], max: number) =>
