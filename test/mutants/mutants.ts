@@ -825,6 +825,14 @@ export const mutants: readonly Mutant[] = [
     test: 'a count by %s of %s under the filters %j leads to what it counts',
   },
   {
+    id: 'console-focus-after-frame',
+    breaks: 'The field of a list that a click opens has the focus later than the next key.',
+    search: 'element.autofocus = true;',
+    replace: 'element.autofocus = false;',
+    file: 'subscriptions.test.ts',
+    test: 'the field of the filters has the focus before the next key, after a %s',
+  },
+  {
     id: 'console-same-address',
     breaks: 'Another address in the filter shows the records of the address before.',
     search: 'a.filters.email === b.filters.email && formatReportState(a)',
