@@ -1563,6 +1563,38 @@ export const mutants: readonly Mutant[] = [
     test: 'has the changes that were made while the whole report was read',
     on: ['sqlite'],
   },
+  {
+    id: 'schedule-repeats-an-hour',
+    breaks: 'A local time that exists twice has two runs.',
+    search: "this.#isLocal = fields[1] !== '*';",
+    replace: 'this.#isLocal = false;',
+    file: 'schedule.test.ts',
+    test: '2027-10-31 02:30, which exists twice, is its first instant, once',
+  },
+  {
+    id: 'schedule-loses-a-night',
+    breaks: 'A local time that does not exist is an hour earlier.',
+    search: "const instant = exists ? zoned : (zoned.getTimeZoneTransition('next') ?? zoned);",
+    replace: 'const instant = zoned;',
+    file: 'schedule.test.ts',
+    test: '2027-03-28 02:30, which does not exist, is the moment at which the clocks are turned forward, once',
+  },
+  {
+    id: 'schedule-takes-a-stop-for-a-failure',
+    breaks: 'A run that SIGTERM ended is recorded as a failure.',
+    search: 'if (signal.aborted && !outcome.succeeded) return undefined;',
+    replace: '',
+    file: 'run-plan.test.ts',
+    test: 'a run that is stopped stays due, and one whose process is running it is left to it',
+  },
+  {
+    id: 'sync-file-keeps-a-secret',
+    breaks: 'A password in the URL of an entry is accepted.',
+    search: "if (typeof to !== 'string' || !/:\\/\\/[^/@]*:[^/@]*@|[?&](password|secret|token)=/i.test(to)) return;",
+    replace: 'if (to !== undefined) return;',
+    file: 'sync-file.test.ts',
+    test: 'every mistake is named at once, with its line, its entry, the rule and a right example',
+  },
   // Checks of any server of the published API
   {
     id: 'conform-over-budget',
