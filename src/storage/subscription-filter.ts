@@ -47,8 +47,8 @@ export interface SubscriptionFilter extends DateBounds, Readonly<Partial<Record<
 export type Path = DateColumn | 'product_id' | 'status';
 
 /** The date that orders the entries of a path, those of one product or status. */
-export const dateOfPath = (path: Path): DateColumn =>
-  path === 'product_id' || path === 'status' ? 'created_date' : path;
+export const dateOfPath = <P extends string>(path: P): Exclude<P, 'product_id' | 'status'> | 'created_date' =>
+  path === 'product_id' || path === 'status' ? 'created_date' : (path as Exclude<P, 'product_id' | 'status'>);
 
 /** Adds a value to a statement and returns its placeholder; `$1` is the tenant. */
 export type Bind = (value: SqlValue) => string;
@@ -58,24 +58,30 @@ export function binder(values: SqlValue[]): Bind {
   return (value) => `$${values.push(value) + 1}`;
 }
 
+/** Columns with an index of their own that a filter requires a value of; the first one is read. */
+const leadingColumns = ['iccid', 'device_id', 'email', 'product_id'];
+
 /**
- * With `along`, columns that lead another index are compared as expressions, so that both engines
- * can only use that of the path.
+ * With `along`, or for one SIM, device or subscriber, columns that lead another index are compared
+ * as expressions, so that both engines can only use that of the path. SQLite would otherwise find
+ * a subscriber's records within bounds by reading all records within the bounds.
  */
 export function filterConditions(filter: SubscriptionFilter, bind: Bind): string[] {
-  const { statuses, along, productsAlong } = filter;
+  const { statuses, productsAlong } = filter;
+  const along = filter.along ?? columnOfOne(filter);
   const conditions: string[] = [];
   if (productsAlong?.length === 0)
     conditions.push('false'); // an empty list is an error on PostgreSQL
   else if (productsAlong !== undefined) conditions.push(`product_id in (${productsAlong.map(bind).join(', ')})`);
   for (const [name, column] of allValueColumns) {
     const value = filter[name];
-    const isAside = name === 'productId' && along !== undefined && along !== 'product_id';
+    const isAside = along !== undefined && along !== column && leadingColumns.includes(column);
     if (value !== undefined) conditions.push(`${isAside ? `${column} || ''` : column} = ${bind(value)}`);
   }
-  if (statuses !== undefined) conditions.push(statusCondition(filter, bind));
+  if (statuses !== undefined) conditions.push(statusCondition(statuses, along, bind));
   for (const { dateColumn, afterSeconds, beforeSeconds } of boundsOf(filter)) {
-    const date = along === undefined || dateOfPath(along) === dateColumn ? dateColumn : `${dateColumn} + 0`;
+    const isAside = along !== undefined && dateOfPath(along) !== dateColumn;
+    const date = isAside ? `${dateColumn} + 0` : dateColumn;
     if (afterSeconds !== undefined) conditions.push(`${date} > ${bind(afterSeconds)}`);
     if (beforeSeconds !== undefined) conditions.push(`${date} < ${bind(beforeSeconds)}`);
   }
@@ -101,7 +107,7 @@ export const unindexedStatus = 'EXPIRED';
  * the index, but lose its order. Otherwise, statuses that are indexed repeat the index's own
  * condition.
  */
-function statusCondition({ statuses = [], along }: SubscriptionFilter, bind: Bind): string {
+function statusCondition(statuses: readonly (string | null)[], along: string | undefined, bind: Bind): string {
   const any = (words: readonly string[]): string => `in (${words.map(bind).join(', ')})`;
   if (along !== undefined && along !== 'status')
     return `coalesce(status, '') ${any(statuses.map((status) => status ?? ''))}`;
@@ -115,8 +121,13 @@ function statusCondition({ statuses = [], along }: SubscriptionFilter, bind: Bin
 }
 
 /** Whether a filter selects one SIM, device or subscriber, which probably has few records. */
-export const selectsOne = ({ iccid, email, deviceId }: SubscriptionFilter): boolean =>
-  iccid !== undefined || email !== undefined || deviceId !== undefined;
+export const selectsOne = (filter: SubscriptionFilter): boolean => columnOfOne(filter) !== undefined;
+
+function columnOfOne({ iccid, email, deviceId }: SubscriptionFilter): 'iccid' | 'device_id' | 'email' | undefined {
+  if (iccid !== undefined) return 'iccid';
+  if (deviceId !== undefined) return 'device_id';
+  return email === undefined ? undefined : 'email';
+}
 
 /**
  * SQL of the rows of a filter, with columns that the statement uses; further conditions can follow.

@@ -31,6 +31,16 @@ const found: typeof ordered = [
   ['subscription_iccid', { iccid: '894450010000000007', productId: 'product-7', statuses: ['S1'] }],
   ['subscription_email', { email: 'user7@example.com', planId: 'plan-2', afterSeconds: 1_700_000_100 }],
   ['subscription_device', { deviceId: 'device-7', statuses: ['S1', 'S2'] }],
+  [
+    'subscription_email',
+    {
+      email: 'user7@example.com',
+      dateColumn: 'expiration_date',
+      afterSeconds: 1_700_000_100,
+      beforeSeconds: 1_700_000_900,
+    },
+  ],
+  ['subscription_device', { deviceId: 'device-7', productId: 'product-7', afterSeconds: 1_700_000_100 }],
 ];
 
 const orders = (['created_date', 'activation_date', 'expiration_date'] as const).flatMap((column) =>
@@ -134,6 +144,15 @@ describe.each(engines)('indexes on $engine', ({ engine, openTestStore }) => {
       const plan = await planOf({ ...all, ...filter }, order);
       expect(plan).toContain(index);
       expect(plan.match(/subscription_(?!iccid|email|device|\d)\w+/g)).toBeNull();
+    }
+  });
+
+  test('the records of a product are sorted in the order of another date', async () => {
+    const filter = { ...all, productId: 'product-7' };
+    for (const descending of [false, true]) {
+      const plan = await planOf(filter, { column: 'expiration_date', descending });
+      expect(plan).toContain('subscription_product');
+      expect(plan).not.toContain('subscription_expiration');
     }
   });
 

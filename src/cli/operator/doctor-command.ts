@@ -25,6 +25,8 @@ const overdueSeconds = 86_400;
 const daysMin = 14;
 const daySeconds = 86_400;
 
+const clearLine = '\r\x1b[K';
+
 interface DoctorOptions extends ServerChoice {
   readonly repair?: boolean;
   readonly progress?: boolean;
@@ -38,7 +40,7 @@ export function addDoctorCommand(program: Command, output: Output): void {
       'check the database: schema, integrity, row-level security, and the records and stored counts of every tenant',
     )
     .option('--repair', 'repair and recount the records of each tenant that has a problem')
-    .option('--progress', 'print {"checked","tenants"} to standard error before each tenant')
+    .option('--progress', 'print {"checked","tenants","percent"} to standard error before each tenant and at each percent of it')
     .option('--json', 'print {"ok","checks"}')
     .addHelpText(
       'after',
@@ -75,9 +77,14 @@ async function checkHere(
   try {
     const startedAt = nowSeconds();
     if (repair) await recordStoreStart(config, output, 'store.repair');
-    const found = await examineStore(store, repair ? startedAt : undefined, (checked, tenants) => {
-      if (progress) output.stderr.write(`${JSON.stringify({ checked, tenants })}\n`);
+    const isShown = !progress && output.stderr.isTTY === true;
+    if (isShown) output.stderr.write('Checking the database');
+    const found = await examineStore(store, repair ? startedAt : undefined, (done) => {
+      const { checked, tenants, percent } = done;
+      if (progress) output.stderr.write(`${JSON.stringify(done)}\n`);
+      if (isShown) output.stderr.write(`${clearLine}Checking tenant ${checked + 1} of ${tenants}: ${percent} %`);
     });
+    if (isShown) output.stderr.write(clearLine);
     // the keys of a store without its schema cannot be read
     const hasKeys = found.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
     const keys = hasKeys ? [await checkKeys(store, config.KEY_ROTATION_DAYS)] : [];

@@ -98,12 +98,13 @@ function doctorEnvironment(config: Config): Record<string, string> {
   };
 }
 
-const progressLine = /^\{"checked":(\d+),"tenants":(\d+)\}$/;
+const progressLine = /^\{"checked":(\d+),"tenants":(\d+),"percent":(\d+)\}$/;
 
 /** The progress in a line of `doctor --progress`; `null` for any other line. */
 function readProgress(line: string): CheckProgress {
-  const [, checked, tenants] = progressLine.exec(line) ?? [];
-  return tenants === undefined ? null : { checked: Number(checked), tenants: Number(tenants) };
+  const [, checked, tenants, percent] = (progressLine.exec(line) ?? []).map(Number);
+  if (checked === undefined || tenants === undefined || percent === undefined) return null;
+  return { checked, tenants, percent };
 }
 
 function readChecks(output: string): readonly ReportedCheck[] {

@@ -9,41 +9,65 @@ export interface ReportedCheck extends StoreCheck {
   readonly repaired?: boolean;
 }
 
+/** How many tenants were checked and how many there are, and the percent of the next one. */
+export interface ExamineProgress {
+  readonly checked: number;
+  readonly tenants: number;
+  readonly percent: number;
+}
+
 /** Maximum problems reported per tenant; a store with many is repaired, not read about. */
 const problemsShownMax = 5;
 
 /**
  * Checks a store and every tenant in it; with `repairAt`, the current time, repairs what it can.
- * `onProgress` receives how many tenants were checked, and how many there are.
+ * `onProgress` receives each new percent, and each tenant before it is checked.
  */
 export async function examineStore(
   store: Store,
   repairAt?: number,
-  onProgress: (checked: number, tenants: number) => void = () => undefined,
+  onProgress: (progress: ExamineProgress) => void = () => undefined,
 ): Promise<readonly ReportedCheck[]> {
   const checks: ReportedCheck[] = [...(await store.examine())];
   const readable = checks.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
   if (!readable) return checks; // an unreadable store cannot be counted
   const tenants = (await listTenants(store)).filter(({ deletingSince }) => deletingSince === null);
   for (const [index, { tenant }] of tenants.entries()) {
-    onProgress(index, tenants.length);
-    checks.push(...(await examineTenant(store, tenant, repairAt)));
+    const progress = { checked: index, tenants: tenants.length };
+    onProgress({ ...progress, percent: 0 });
+    let shown = 0;
+    const onShare = (share: number): void => {
+      const percent = Math.floor(share * 100);
+      if (percent > shown) onProgress({ ...progress, percent });
+      shown = Math.max(shown, percent);
+    };
+    checks.push(...(await examineTenant(store, tenant, onShare, repairAt)));
   }
   return checks;
 }
 
-async function examineTenant(store: Store, tenant: TenantId, repairAt?: number): Promise<readonly ReportedCheck[]> {
-  const found = await checkTenant(store, tenant);
+async function examineTenant(
+  store: Store,
+  tenant: TenantId,
+  onShare: (share: number) => void,
+  repairAt?: number,
+): Promise<readonly ReportedCheck[]> {
+  const found = await checkTenant(store, tenant, onShare);
   if (repairAt === undefined || found.every(({ ok }) => ok)) return found;
   await store.recountSubscriptions(tenant, repairAt);
-  const repaired = await checkTenant(store, tenant);
+  const repaired = await checkTenant(store, tenant, onShare);
   return repaired.map((check, index) => ({ ...check, ...(found[index]?.ok === false && { repaired: check.ok }) }));
 }
 
-const checkTenant = (store: Store, tenant: TenantId): Promise<readonly ReportedCheck[]> =>
+/** Counts and records take about as long. */
+const checkTenant = (
+  store: Store,
+  tenant: TenantId,
+  onShare: (share: number) => void,
+): Promise<readonly ReportedCheck[]> =>
   store.readTenant(tenant, async (reader) => {
-    const { rows, problems } = await checkCounts(reader);
-    const records = await checkRecords(reader);
+    const { rows, problems } = await checkCounts(reader, (share) => onShare(share / 2));
+    const records = await checkRecords(reader, store.engine, (checked) => onShare((1 + checked / rows) / 2));
     const counts = { check: 'counts', tenant, records: rows, ok: problems.length === 0 };
     return [
       {

@@ -210,16 +210,23 @@ export async function countPlans(
   return counts;
 }
 
-/** Products with records, or with those of one plan, and how many records they have in all. */
-export async function findProducts(
-  reader: TenantReader,
-  planId: string | undefined,
-): Promise<{ readonly products: readonly string[]; readonly n: number }> {
+/** Products, and how many records they have in all. */
+interface FoundProducts {
+  readonly products: readonly string[];
+  readonly n: number;
+  /** Whether all these records are of the plan that was asked for. */
+  readonly areWhole: boolean;
+}
+
+/** Finds the products with records, or with those of one plan. */
+export async function findProducts(reader: TenantReader, planId: string | undefined): Promise<FoundProducts> {
   const roots = (await readProductRoots(reader)).map(toSpan);
-  const some = planId === undefined ? roots : roots.filter(({ counts }) => (counts[`${planKey}${planId}`] ?? 0) > 0);
+  const ofPlan = ({ counts }: Span): number => counts[`${planKey}${planId}`] ?? 0;
+  const some = planId === undefined ? roots : roots.filter((root) => ofPlan(root) > 0);
   return {
     products: some.map(({ series }) => productOfSeries(series) ?? ''),
     n: some.reduce((sum, { n }) => sum + n, 0),
+    areWhole: planId === undefined || some.every((root) => ofPlan(root) === root.n),
   };
 }
 

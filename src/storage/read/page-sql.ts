@@ -8,6 +8,7 @@ import {
   countedFilter,
   countedPart,
   type DateColumn,
+  dateOfPath,
   rowsFrom,
   type SubscriptionFilter,
   unindexedStatus,
@@ -183,7 +184,8 @@ function rowsAt(
   const isOutside = wanted.kind === 'beyond' && !isInside(filter, order, wanted.orderKey);
   const start = isOutside ? ({ kind: 'first' } as const) : wanted;
   const bounded = start.kind === 'first' ? filter : withoutFirstBound(filter, order);
-  return { filter: bounded, order, range: startConditions(order, start, bind), limit: bind(limit), bind };
+  const range = startConditions(orderedColumn(filter, order), order.descending, start, bind);
+  return { filter: bounded, order, range, limit: bind(limit), bind };
 }
 
 interface Rows {
@@ -215,8 +217,15 @@ function rowsSql(columns: string, rows: Rows): string {
 function orderedRowsSql(columns: string, { filter, order, range, bind }: Rows): string {
   const { column, descending } = order;
   return `select ${column} as date, ${columns} ${rowsFrom(filter, `${column}, id, record`, bind)}${and(range)}
-    order by ${orderBy(column, descending)}`;
+    order by ${orderBy(orderedColumn(filter, order), descending)}`;
 }
+
+/**
+ * The column of an order; an expression along a path of another date, whose rows are sorted:
+ * otherwise a planner may read the whole index of the order instead, to sort nothing.
+ */
+const orderedColumn = ({ along }: SubscriptionFilter, { column }: SubscriptionOrder): string =>
+  along === undefined || dateOfPath(along) === column ? column : `${column} + 0`;
 
 /** Whether the index of statuses has the rows of a filter, those of each status in the order. */
 export function isByStatus(filter: SubscriptionFilter, { column }: SubscriptionOrder): boolean {
@@ -243,7 +252,7 @@ function withoutFirstBound(filter: SubscriptionFilter, { column, descending }: S
   return { ...others, ...(beforeSeconds !== undefined && { beforeSeconds }) };
 }
 
-function startConditions({ column, descending }: SubscriptionOrder, start: PageStart, bind: Bind): string[] {
+function startConditions(column: string, descending: boolean, start: PageStart, bind: Bind): string[] {
   const beyond = descending ? '<' : '>';
   switch (start.kind) {
     case 'first':

@@ -10,8 +10,7 @@ describe('the path of a filter', () => {
     ['the narrowest of several ranges', { all, created_date: 500, expiration_date: 400 }, 'expiration_date'],
     ['a product in its range of createdDate', { all, created_date: 500, product_id: 20 }, 'product_id'],
     ['an empty range', { all, activation_date: 0, product_id: 20 }, 'activation_date'],
-    ['a rare status, whose records are read', { all, created_date: 201, status: 20 }, 'status'],
-    ['a range that costs no more than the records of a status', { all, created_date: 200, status: 20 }, 'created_date'],
+    ['a rare status', { all, created_date: 21, status: 20 }, 'status'],
   ])('to count is %s', (_title, widths, path) => {
     expect(choosePath(widths, false)).toBe(path);
   });
@@ -42,7 +41,7 @@ describe('the path of a filter', () => {
 
   test('has every column but the product, which only its own index has', () => {
     expect([covers('expiration_date', false), covers('expiration_date', true)]).toEqual([true, false]);
-    expect([covers('product_id', true), covers('status', false)]).toEqual([true, false]);
+    expect([covers('product_id', true), covers('status', true)]).toEqual([true, false]);
   });
 
   test('has one range for each product of a plan, and for each status', () => {

@@ -29,12 +29,8 @@ const sortedEntries = 4;
 /** Entries that cost as much as one whose record is read too: 15 with SQLite, 4 with PostgreSQL. */
 const recordEntries = 10;
 
-/**
- * Whether the index of a path has all columns that are read. Only that of products has the product,
- * and that of statuses has no other column.
- */
-export const covers = (path: Path, readsProduct: boolean): boolean =>
-  path === 'product_id' || (path !== 'status' && !readsProduct);
+/** Whether the index of a path has all columns that are read: only that of products has the product. */
+export const covers = (path: Path, readsProduct: boolean): boolean => path === 'product_id' || !readsProduct;
 
 /** What the rows of a path cost, in entries of an index that has all columns. */
 export function pathCost(widths: Widths, path: Path, readsProduct: boolean): number {

@@ -4,6 +4,7 @@ import {
   countPlans,
   countProducts,
   countStatuses,
+  findProducts,
   type StatusCounts,
 } from '../counts/intervals.ts';
 import { readRange } from '../counts/range.ts';
@@ -47,15 +48,18 @@ export interface SummaryCounts {
  */
 export async function summarise(reader: TenantReader, plan: SummaryPlan): Promise<SummaryCounts> {
   const { filter, columns, bucket } = plan;
-  const countedAs = countedFilter(filter);
-  const known = countedAs && (await readRange(reader, countedAs));
+  const parts = await countedParts(reader, filter);
+  const totals = parts && (await Promise.all(parts.map(async (part) => (await readRange(reader, part)).total)));
   const counted = new Map<Dimension, DimensionCounts>();
   const asked: readonly Dimension[] = bucket === undefined ? columns : [...columns, 'day'];
-  if (countedAs !== undefined && known !== undefined) {
+  if (parts !== undefined && totals !== undefined) {
     const isByProduct = asked.includes('product_id') || asked.includes('plan_id');
-    const rowsRead = isByProduct ? costOfScan(await readPaths(reader, countedAs), countedAs, asked) : 0;
+    const rowsRead = isByProduct ? costOfScan(await readPaths(reader, filter), filter, asked) : 0;
     const counting = asked.map(async (column) => {
-      const counts = await countDimension(reader, { ...plan, filter: countedAs }, column, known.total, rowsRead);
+      const ofParts = parts.map((part, index) =>
+        countDimension(reader, { ...plan, filter: part }, column, totals[index] ?? 0, rowsRead),
+      );
+      const counts = joinCounts(await Promise.all(ofParts));
       if (counts !== undefined) counted.set(column, counts);
     });
     await Promise.all(counting);
@@ -71,11 +75,41 @@ export async function summarise(reader: TenantReader, plan: SummaryPlan): Promis
   const [any] = counted.values();
   const products = [...(counted.get('product_id') ?? new Map<SqlValue, number>()).keys()].map(String);
   return {
-    total: known?.total ?? sumOf(any ?? new Map()),
+    total: totals?.reduce((sum, n) => sum + n, 0) ?? sumOf(any ?? new Map()),
     columns: new Map(columns.map((column) => [column, counted.get(column) ?? new Map()])),
     buckets: counted.get('day') ?? new Map(),
     productNames: await readProductNames(reader, products),
   };
+}
+
+/**
+ * Filters that the counts know, of which each record of a filter has exactly one: the filter itself,
+ * or one for each product of a plan, as long as each of these has one plan. `undefined` if there are
+ * none.
+ */
+async function countedParts(
+  reader: TenantReader,
+  filter: SubscriptionFilter,
+): Promise<readonly SubscriptionFilter[] | undefined> {
+  const counted = countedFilter(filter);
+  if (counted !== undefined) return [counted];
+  const { planId, ...others } = filter;
+  if (planId === undefined || countedFilter({ ...others, productId: '' }) === undefined) return undefined;
+  const { products, areWhole } = await findProducts(reader, planId);
+  if (!areWhole) return undefined;
+  return products
+    .filter((productId) => others.productId === undefined || productId === others.productId)
+    .map((productId) => ({ ...others, productId, dateColumn: 'created_date' }));
+}
+
+/** Adds counts up by value; `undefined` if one is. */
+function joinCounts(parts: readonly (DimensionCounts | undefined)[]): DimensionCounts | undefined {
+  const sums = new Map<SqlValue, number>();
+  for (const part of parts) {
+    if (part === undefined) return undefined;
+    for (const [value, n] of part) addTo(sums, value, n);
+  }
+  return sums;
 }
 
 /** What reading the rows of a filter would cost, in entries of an index. */
