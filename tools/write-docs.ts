@@ -8,6 +8,7 @@ import { reportParameters } from '../src/contract/query.ts';
 import { defaultPageLimits } from '../src/contract/report.ts';
 import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
 import { summaryParameters } from '../src/contract/summary.ts';
+import { choosePath, type Widths } from '../src/storage/read/path.ts';
 import { clientReference } from './client-reference.ts';
 import { withGeneratedPart } from './generated-part.ts';
 import { licenseTable } from './license-table.ts';
@@ -20,6 +21,7 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
   'docs/report.md': () => parametersTable(reportParameters(defaultPageLimits)),
   'docs/summary.md': () => parametersTable(ownSummaryParameters()),
   'docs/changes.md': () => parametersTable(changeParameters(defaultPageLimits)),
+  'docs/decisions/counts.md': pathsTable,
   'docs/command-line.md': commandLine,
   'docs/client-reference.md': clientReference,
   'docs/licenses.md': () => licenseTable(),
@@ -53,6 +55,44 @@ function parametersTable(parameters: Readonly<Record<string, TSchema>>): string 
   );
   return ['| parameter | meaning | rule |', '|---|---|---|', ...rows].join('\n');
 }
+
+const all = 5_000_000;
+
+/** Filters that the counts do not know whole, and the entries that each leaves in the indexes. */
+const filtersOfPaths: readonly (readonly [filter: string, left: Omit<Widths, 'all'>])[] = [
+  ['`auto-renew` or a rare `plan-id`, in the order of a date', {}],
+  ['`createdDate` within a week', { created_date: 50_000 }],
+  ['`expirationDate` within a week', { expiration_date: 50_000 }],
+  ['`expirationDate` within a year', { expiration_date: 1_700_000 }],
+  ['`expirationDate` within a week, created within a month', { expiration_date: 50_000, created_date: 200_000 }],
+  ['`status=PENDING`, `expirationDate` within a month', { status: 30_000, expiration_date: 200_000 }],
+  ['`status=PENDING`, created within a day', { status: 300, created_date: 6_000 }],
+  ['a product', { product_id: 125_000 }],
+  ['a product, `expirationDate` within a day', { product_id: 125_000, expiration_date: 6_000 }],
+  ['a product, `expirationDate` within a month', { product_id: 125_000, expiration_date: 200_000 }],
+  ['a plan of five products, `activationDate` within a year', { product_id: 625_000, activation_date: 1_700_000 }],
+];
+
+/** The index that is read for some filters, as `choosePath` chooses it. */
+function pathsTable(): string {
+  const rows = filtersOfPaths.map(([filter, left]) => {
+    const widths = { all, ...left };
+    const readsProduct = filter.startsWith('a product');
+    const chosen = (['created_date', 'expiration_date'] as const).map((order) => {
+      const path = choosePath(widths, readsProduct, order);
+      return path === order ? `\`${path}\`, in order` : `\`${path}\`, ${count(widths[path])} sorted`;
+    });
+    const counted = choosePath(widths, readsProduct);
+    return `| ${filter} | \`${counted}\`, ${count(widths[counted])} | ${chosen.join(' | ')} |`;
+  });
+  return [
+    '| filter | counted in the index of | a page by `createdDate` reads | by `expirationDate` |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+const count = (entries = all): string => entries.toLocaleString('en');
 
 const silent = { write: () => undefined };
 const program = await buildProgram({ stdout: silent, stderr: silent });

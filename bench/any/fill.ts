@@ -13,7 +13,9 @@ export function fillSqlite(file: string, tenant: TenantId, records: number): voi
   const database = new DatabaseSync(file, { timeout: 60_000 });
   database.exec('pragma synchronous = off; pragma cache_size = -1000000');
   const indexes = database
-    .prepare("select name, sql from sqlite_schema where type = 'index' and tbl_name = 'subscription' and sql is not null")
+    .prepare(
+      "select name, sql from sqlite_schema where type = 'index' and tbl_name = 'subscription' and sql is not null",
+    )
     .all();
   for (const { name } of indexes) database.exec(`drop index ${name}`);
   const columns = `tenant_id, revision, ${columnNames()}`;

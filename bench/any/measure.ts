@@ -13,7 +13,13 @@ import { parseSummary } from '../../src/report/parse-summary.ts';
 import { StorageError } from '../../src/storage/error.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { SqlValue, Store, TenantId } from '../../src/storage/store.ts';
-import { and, binder, boundsOf, filterConditions, type SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
+import {
+  and,
+  binder,
+  boundsOf,
+  filterConditions,
+  type SubscriptionFilter,
+} from '../../src/storage/subscription-filter.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
 import { until } from '../support/data-set.ts';
@@ -193,7 +199,8 @@ async function measure(opened: Opened, tenant: TenantId, drawn: DrawnQuery): Pro
     return { ...drawn, ms, total, narrowest: await narrowestOf(opened, tenant, filter) };
   } catch (error) {
     if (error instanceof ReportError) return undefined;
-    if (error instanceof StorageError) return { ...drawn, ms: Number.POSITIVE_INFINITY, total: 0, narrowest: Number.POSITIVE_INFINITY };
+    if (error instanceof StorageError)
+      return { ...drawn, ms: Number.POSITIVE_INFINITY, total: 0, narrowest: Number.POSITIVE_INFINITY };
     throw error;
   }
 }

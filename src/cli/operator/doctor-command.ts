@@ -40,7 +40,10 @@ export function addDoctorCommand(program: Command, output: Output): void {
       'check the database: schema, integrity, row-level security, and the records and stored counts of every tenant',
     )
     .option('--repair', 'repair and recount the records of each tenant that has a problem')
-    .option('--progress', 'print {"checked","tenants","percent"} to standard error before each tenant and at each percent of it')
+    .option(
+      '--progress',
+      'print {"checked","tenants","percent"} to standard error before each tenant and at each percent of it',
+    )
     .option('--json', 'print {"ok","checks"}')
     .addHelpText(
       'after',

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { SqlValue } from '../store.ts';
+import { binder, filterConditions } from '../subscription-filter.ts';
+import { pageSql } from './page-sql.ts';
 import { choosePath, covers, orderPath, rangesAlong, type Widths } from './path.ts';
 
 const all = 1_000_000;
@@ -50,5 +53,34 @@ describe('the path of a filter', () => {
     expect(rangesAlong(filter, 'product_id', paths).map(({ productId }) => productId)).toEqual(['p', 'q']);
     expect(rangesAlong(filter, 'status', paths).map(({ statuses }) => statuses)).toEqual([['X'], [null]]);
     expect(rangesAlong(filter, 'created_date', paths)).toEqual([{ ...filter, along: 'created_date' }]);
+  });
+
+  test('of one subscriber leaves no other index to use', () => {
+    const filter = {
+      email: 'a',
+      productId: 'p',
+      statuses: ['X'],
+      dateColumn: 'expiration_date',
+      afterSeconds: 1,
+    } as const;
+    const values: SqlValue[] = [];
+    expect(filterConditions(filter, binder(values))).toEqual([
+      'email = $2',
+      "product_id || '' = $3",
+      "coalesce(status, '') in ($4)",
+      'expiration_date + 0 > $5',
+    ]);
+  });
+
+  test('of a product is sorted in the order of another date, whose index it cannot use', () => {
+    const filter = { dateColumn: 'created_date', productId: 'p', along: 'product_id' } as const;
+    const byExpiration = { column: 'expiration_date', descending: true } as const;
+    const orderKey = { date: 5, id: 'x' };
+    const sql = pageSql(filter, byExpiration, { kind: 'beyond', orderKey }, 20, binder([]));
+    expect(sql).toContain('order by expiration_date + 0 desc, id desc');
+    expect(sql).toContain('(expiration_date + 0, id) < ');
+    expect(pageSql(filter, { ...byExpiration, column: 'created_date' }, { kind: 'first' }, 20, binder([]))).toContain(
+      'order by created_date desc, id desc',
+    );
   });
 });

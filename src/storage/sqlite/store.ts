@@ -105,9 +105,6 @@ function openShared(
   };
 }
 
-/** The most of the file that a check of it maps into memory; the rest is read. */
-const mappedBytesMax = 2 ** 40;
-
 class SqliteStore implements Store {
   readonly engine = 'sqlite';
   /** Some ten milliseconds, for which other writes, such as those of a token, wait. */
@@ -285,10 +282,7 @@ class SqliteStore implements Store {
   }
 
   #checkIntegrity(): void {
-    // each record is looked up in each index: reading the file through memory takes half of the CPU
-    this.#connection.all(`pragma mmap_size = ${mappedBytesMax}`, []);
     const texts = this.#connection.all('pragma integrity_check', []).map((row) => String(row.integrity_check));
-    this.#connection.all('pragma mmap_size = 0', []);
     const faults = texts.filter((text) => text !== 'ok');
     const orphans = this.#connection.all('pragma foreign_key_check', []).length;
     const problems = [...faults, ...(orphans > 0 ? [`${orphans} rows refer to something that is not there`] : [])];
