@@ -79,8 +79,9 @@ function pathsTable(): string {
     const widths = { all, ...left };
     const readsProduct = filter.startsWith('a product');
     const chosen = (['created_date', 'expiration_date'] as const).map((order) => {
-      const path = choosePath(widths, readsProduct, order);
-      return path === order ? `\`${path}\`, in order` : `\`${path}\`, ${count(widths[path])} sorted`;
+      const ordered = readsProduct && order === 'created_date' ? 'product_id' : order;
+      const path = choosePath(widths, readsProduct, ordered);
+      return path === ordered ? `\`${path}\`, in order` : `\`${path}\`, ${count(widths[path])} sorted`;
     });
     const counted = choosePath(widths, readsProduct);
     return `| ${filter} | \`${counted}\`, ${count(widths[counted])} | ${chosen.join(' | ')} |`;

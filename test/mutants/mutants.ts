@@ -359,8 +359,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'sorted-along-path',
     breaks: 'A page of a product in the order of another date reads the records of all products in that order.',
-    search: 'dateOfPath(along) === column ? column : `${column} + 0`',
-    replace: 'dateOfPath(along) === column ? column : column',
+    search: 'along === undefined || dateOfPath(along) === column ? column',
+    replace: 'along !== null ? column',
     file: 'path.test.ts',
     test: 'of a product is sorted in the order of another date, whose index it cannot use',
   },

@@ -10,7 +10,7 @@ export interface ReportedCheck extends StoreCheck {
 }
 
 /** How many tenants were checked and how many there are, and the percent of the next one. */
-export interface ExamineProgress {
+interface ExamineProgress {
   readonly checked: number;
   readonly tenants: number;
   readonly percent: number;

@@ -1,4 +1,3 @@
-import { countPlans } from '../counts/intervals.ts';
 import { type FilterRange, rangeColumns, rankAfter, rankIn, readRange, toRange } from '../counts/range.ts';
 import { openSelect, selectSql } from '../counts/select.ts';
 import { leafRowsAimed } from '../counts/span.ts';
@@ -26,12 +25,12 @@ import {
 import {
   alongPath,
   choosePath,
+  countedParts,
   orderPath,
   type Paths,
   pathsOfPage,
   readPaths,
   readsProduct,
-  type Widths,
 } from './path.ts';
 import type { KnownRange, RangeMemory } from './range-memory.ts';
 
@@ -172,7 +171,7 @@ function readAlong(
     const along =
       paths === undefined ? { ...(counted ?? filter), along: path } : choose(pathsOfPage(paths, rows), path);
     const total = paths === undefined || countedFilter(filter) !== undefined ? filter : choose(paths);
-    const found = known ?? (paths && (await rangeOfPlan(reader, filter, paths.widths)));
+    const found = known ?? (paths && (await rangeOfPlan(reader, filter)));
     const asked = { ...query, filter: along };
     const head = headQuery(asked, found, total);
     const [row] = await reader.all(head.sql, head.values);
@@ -186,18 +185,10 @@ function readAlong(
 }
 
 /** The range of a filter with a plan, if the trees of its products have it. */
-async function rangeOfPlan(
-  reader: TenantReader,
-  filter: SubscriptionFilter,
-  { all, created_date: width = all }: Widths,
-): Promise<KnownRange | undefined> {
-  const { planId, ...others } = filter;
-  const counted = planId === undefined ? undefined : countedFilter(others);
-  if (planId === undefined || counted === undefined) return undefined;
-  // the total of a filter without a product is not asked for
-  const total = counted.productId === undefined ? 0 : (await readRange(reader, counted)).total;
-  const plans = await countPlans(reader, counted, total, width);
-  return plans && { start: 0, total: plans.get(planId) ?? 0, revision: 0 };
+async function rangeOfPlan(reader: TenantReader, filter: SubscriptionFilter): Promise<KnownRange | undefined> {
+  const parts = filter.planId === undefined ? undefined : await countedParts(reader, filter);
+  const ranges = parts && (await Promise.all(parts.map((part) => readRange(reader, part))));
+  return ranges && { start: 0, total: ranges.reduce((sum, { total }) => sum + total, 0), revision: 0 };
 }
 
 /** Where a page along a path begins; `undefined` past the last record. */

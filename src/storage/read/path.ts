@@ -29,7 +29,7 @@ const sortedEntries = 4;
 /** Entries that cost as much as one whose record is read too: 15 with SQLite, 4 with PostgreSQL. */
 const recordEntries = 10;
 
-/** Whether the index of a path has all columns that are read: only that of products has the product. */
+/** Whether the index of a path has all columns that are read; only one has the product. */
 export const covers = (path: Path, readsProduct: boolean): boolean => path === 'product_id' || !readsProduct;
 
 /** What the rows of a path cost, in entries of an index that has all columns. */
@@ -99,6 +99,26 @@ async function readWidths(reader: TenantReader, filter: SubscriptionFilter): Pro
   // every column compares `tenant_id`
   const [row] = await reader.all(`select ${columns.join(', ')}` as TenantSql, values);
   return Object.fromEntries(parts.map(([name]) => [name, toRange(row, name).total])) as unknown as Widths;
+}
+
+/**
+ * Filters that the counts know and that together select each record of a filter once: the filter
+ * itself, or one for each product of a plan, as long as each of these has one plan. `undefined` if
+ * there are none.
+ */
+export async function countedParts(
+  reader: TenantReader,
+  filter: SubscriptionFilter,
+): Promise<readonly SubscriptionFilter[] | undefined> {
+  const counted = countedFilter(filter);
+  if (counted !== undefined) return [counted];
+  const { planId, ...others } = filter;
+  if (planId === undefined || countedFilter({ ...others, productId: '' }) === undefined) return undefined;
+  const { products, areWhole } = await findProducts(reader, planId);
+  if (!areWhole) return undefined;
+  return products
+    .filter((productId) => others.productId === undefined || productId === others.productId)
+    .map((productId) => ({ ...others, productId, dateColumn: 'created_date' }));
 }
 
 /** Whether a filter, or counting by some columns, reads the product of each row. */

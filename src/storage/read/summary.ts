@@ -4,7 +4,6 @@ import {
   countPlans,
   countProducts,
   countStatuses,
-  findProducts,
   type StatusCounts,
 } from '../counts/intervals.ts';
 import { readRange } from '../counts/range.ts';
@@ -19,7 +18,7 @@ import {
   filterConditions,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
-import { choosePath, type Paths, pathCost, readPaths, readsProduct } from './path.ts';
+import { choosePath, countedParts, type Paths, pathCost, readPaths, readsProduct } from './path.ts';
 import { type Dimension, type DimensionScan, scanDimensions } from './scan-dimensions.ts';
 
 /** The rows that a summary counts, and its dimensions. */
@@ -80,26 +79,6 @@ export async function summarise(reader: TenantReader, plan: SummaryPlan): Promis
     buckets: counted.get('day') ?? new Map(),
     productNames: await readProductNames(reader, products),
   };
-}
-
-/**
- * Filters that the counts know, of which each record of a filter has exactly one: the filter itself,
- * or one for each product of a plan, as long as each of these has one plan. `undefined` if there are
- * none.
- */
-async function countedParts(
-  reader: TenantReader,
-  filter: SubscriptionFilter,
-): Promise<readonly SubscriptionFilter[] | undefined> {
-  const counted = countedFilter(filter);
-  if (counted !== undefined) return [counted];
-  const { planId, ...others } = filter;
-  if (planId === undefined || countedFilter({ ...others, productId: '' }) === undefined) return undefined;
-  const { products, areWhole } = await findProducts(reader, planId);
-  if (!areWhole) return undefined;
-  return products
-    .filter((productId) => others.productId === undefined || productId === others.productId)
-    .map((productId) => ({ ...others, productId, dateColumn: 'created_date' }));
 }
 
 /** Adds counts up by value; `undefined` if one is. */
@@ -233,19 +212,15 @@ export interface SummaryBucket {
   readonly next: (start: number) => number;
 }
 
-/** Conditions of a filter whose columns the index of a date has after the date. */
-const indexedWith: Readonly<Record<DateColumn, readonly string[]>> = {
-  created_date: ['statuses', 'autoRenew', 'planId'],
-  activation_date: ['statuses', 'autoRenew', 'planId'],
-  expiration_date: ['statuses', 'autoRenew', 'planId'],
-};
+/** Conditions of a filter whose columns the index of each date has after the date. */
+const indexedWith = ['statuses', 'autoRenew', 'planId'];
 
 /** Whether one index has the date and all columns that the filter compares. */
 function hasBucketIndex(filter: SubscriptionFilter, dateColumn: DateColumn): boolean {
   const { dateColumn: bounded, afterSeconds, beforeSeconds, ...conditions } = filter;
   const isBounded = afterSeconds !== undefined || beforeSeconds !== undefined;
   if (isBounded && bounded !== dateColumn) return false;
-  return Object.keys(conditions).every((name) => indexedWith[dateColumn].includes(name));
+  return Object.keys(conditions).every((name) => indexedWith.includes(name));
 }
 
 /**
