@@ -72,6 +72,27 @@ export async function measureSize(opened: BenchStore): Promise<Stored> {
   return { total: total ?? 0, parts };
 }
 
+/** The size of some tables with their indexes, in bytes. */
+export async function measureTables(opened: BenchStore, tables: readonly string[]): Promise<number> {
+  const names = tables.map((table) => `'${table}'`);
+  if (opened.serverPid !== undefined) {
+    const [row] = await query(
+      opened,
+      `select ${names.map((name) => `pg_total_relation_size(${name})`).join(' + ')} as n`,
+    );
+    return Number(row?.n);
+  }
+  const database = new DatabaseSync(join(opened.folder, 'subreport.db'));
+  const [row] = database
+    .prepare(
+      `select sum(pgsize) as n from dbstat
+        where name in (select name from sqlite_schema where tbl_name in (${names.join(', ')}))`,
+    )
+    .all();
+  database.close();
+  return Number(row?.n);
+}
+
 /** The size of a database file after its log was written into it. */
 function measureFile(file: string): Stored {
   const database = new DatabaseSync(file);

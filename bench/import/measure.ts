@@ -84,7 +84,8 @@ async function settle(opened: BenchStore): Promise<void> {
   if (opened.serverPid !== undefined) await opened.administer('vacuum analyze subscription');
 }
 
-async function measureImport(opened: BenchStore, file: string, how: string): Promise<Cost> {
+/** Imports a file in a process of its own, with the settings of a store. */
+export async function measureImport(opened: BenchStore, file: string, how: string): Promise<Cost> {
   const program = new URL('run-import.ts', import.meta.url).pathname;
   const serverSeconds = (): number => (opened.serverPid === undefined ? 0 : treeCpuSeconds(opened.serverPid));
   const before = serverSeconds();

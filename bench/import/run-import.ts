@@ -39,6 +39,7 @@ async function importRows(): Promise<void> {
     databaseUrl: process.env.DATABASE_URL,
     dataDir: process.env.DATA_DIR ?? '',
     poolSize: 4,
+    keepsHistory: process.env.HISTORY_DAYS !== '0',
     onConnectionError: (error) => {
       throw error;
     },
