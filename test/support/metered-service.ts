@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tools/free-port.ts';
-import type { MeasuredTurns } from './turn-meter.ts';
+import type { MeasuredTurns, TurnWork } from './turn-meter.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const meter = fileURLToPath(new URL('./turn-meter.ts', import.meta.url));
@@ -14,6 +14,8 @@ export interface MeteredService {
   readonly management: string;
   /** The turns since the last call. */
   takeTurns(): Promise<MeasuredTurns>;
+  /** Does work on the store in the main thread of the service; from then on its turns are measured. */
+  work(work: TurnWork): Promise<void>;
   /** Stops the service as an operator would; resolves to its exit code. */
   stop(): Promise<number | null>;
 }
@@ -37,15 +39,17 @@ export async function startMeteredService(environment: Readonly<Record<string, s
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const url = `http://127.0.0.1:${port}`;
+  const ask = async (message: 'turns' | TurnWork): Promise<unknown> => {
+    child.send(message);
+    const [answer] = await once(child, 'message');
+    return answer;
+  };
   await untilHealthy(child, url);
   return {
     url,
     management: `http://127.0.0.1:${managementPort}`,
-    async takeTurns() {
-      child.send('turns');
-      const [measured] = await once(child, 'message');
-      return measured as MeasuredTurns;
-    },
+    takeTurns: async () => (await ask('turns')) as MeasuredTurns,
+    work: async (work) => void (await ask(work)),
     async stop() {
       child.kill('SIGTERM');
       const [code] = await once(child, 'exit');

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { ndjsonOf } from '../../src/cli/store/generate-command.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
+import type { TenantId } from '../../src/storage/store.ts';
 import type { MeteredService } from './metered-service.ts';
 import { finishExport, openExport } from './read-export.ts';
 import type { TestClient } from './service.ts';
@@ -131,6 +132,15 @@ const activities: Readonly<Record<string, (round: Round) => Promise<void>>> = {
     await getOk(at, `/v1/subscription/changes?before=true&size=1000&since=${begin}`);
     await getOk(at, `/v1/subscription/changes?kind=removed&size=1000&since=${begin}`);
   },
+  'an erasure of records with many versions': async (at) => {
+    for (let version = 0; version < 10; version += 1) await load(at, '', versionsOf(at, 'erased', 500, version));
+    const ids = [...versionsOf(at, 'erased', 500, 0)].map(({ id }) => id);
+    await at.service.work({ kind: 'erase', tenant: at.tenant.name as TenantId, ids });
+  },
+  'a sweep of the history': async (at) => {
+    for (let version = 0; version < 2; version += 1) await load(at, '', versionsOf(at, 'swept', 5_000, version));
+    await at.service.work({ kind: 'sweep' });
+  },
 };
 
 /** Rows that cost the most to reject: nested, long, and with members that are nearly known. */
@@ -148,6 +158,15 @@ function* changedRecords({ tenant, round }: Round): Generator<SyntheticRow> {
   for (const row of syntheticRows({ count: tenant.records, seed: 1, until })) {
     index += 1;
     yield index % 100 === round ? { ...row, device_id: `device-of-round-${round}` } : row;
+  }
+}
+
+/** Records of their own, which differ from version to version and from round to round. */
+function* versionsOf({ round }: Round, name: string, count: number, version: number): Generator<SyntheticRow> {
+  let n = 0;
+  for (const row of syntheticRows({ count, seed: 7, until })) {
+    yield { ...row, id: `${name}${n}`, device_id: `device-${round}-${version}` };
+    n += 1;
   }
 }
 

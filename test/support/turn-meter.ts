@@ -1,3 +1,5 @@
+import type { Store, TenantId } from '../../src/storage/store.ts';
+
 // Loaded before a service (`--import`): measures the turns of its event loop in CPU time of the
 // main thread only, because a busy machine makes a turn take longer but not cost more. A timer
 // delimits the turns: it runs once per turn, and turns shorter than a millisecond count together.
@@ -21,12 +23,56 @@ export interface MeasuredTurns {
   readonly longestMs: number;
 }
 
-process.on('message', () => {
+process.on('message', async (message: 'turns' | TurnWork) => {
+  if (message !== 'turns') {
+    await run(message);
+    return void process.send?.('done');
+  }
   const measured: MeasuredTurns = { turns, longestMs };
   [turns, longestMs] = [0, 0];
   process.send?.(measured);
 });
 process.channel?.unref(); // the service stops as it would without a parent that listens
+
+/** Work on the store that the service does at its own times, or for an operator. */
+export type TurnWork =
+  | { readonly kind: 'sweep' }
+  | { readonly kind: 'erase'; readonly tenant: TenantId; readonly ids: readonly string[] };
+
+interface OpenedStore {
+  readonly store: Store;
+  readonly run: (work: TurnWork) => Promise<unknown>;
+}
+
+let opened: OpenedStore | undefined;
+
+/** Runs work in this thread, as the service does; opening the store is not measured,
+ * nor is what was before. */
+async function run(work: TurnWork): Promise<void> {
+  opened ??= await open();
+  const { store, run: runOn } = opened;
+  await store.checkReady();
+  await new Promise((resolve) => setTimeout(resolve, 2 * sampleMs));
+  [turns, longestMs] = [0, 0];
+  await runOn(work);
+}
+
+async function open(): Promise<OpenedStore> {
+  const [{ openStore }, { sweepVersions }, { eraseRecords }] = await Promise.all([
+    import('../../src/storage/open-store.ts'),
+    import('../../src/storage/tables/sweep-versions.ts'),
+    import('../../src/import/erase-records.ts'),
+  ]);
+  const dataDir = process.env.DATA_DIR ?? '';
+  const store = openStore({ databaseUrl: undefined, dataDir, poolSize: 1, onConnectionError: () => undefined });
+  return {
+    store,
+    run: (work) =>
+      work.kind === 'sweep'
+        ? sweepVersions(store, { nowSeconds: Math.floor(Date.now() / 1000), days: 0 })
+        : eraseRecords(store, work.tenant, () => new Set(work.ids)),
+  };
+}
 
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
