@@ -1,16 +1,16 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createClient } from '../../src/auth/clients/manage-clients.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { freezePostgres, type PostgresServer } from '../../tools/postgres-server.ts';
 import type { ScriptedDrill } from '../drills/drill.ts';
 import { DrilledService } from '../drills/drilled-service.ts';
+import { changedAsKept, earlier, keepMoment, lookAtHistory, readMoment } from '../drills/history.ts';
 import type { Stage } from '../drills/stage.ts';
+import { fillWithRelease, importInto } from '../drills/upgrade.ts';
 import { createDatabase, createRole, dropDatabase } from '../support/databases.ts';
 import { urlOf } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -18,12 +18,8 @@ import { type CitusCluster, portOf, query } from './start-cluster.ts';
 
 // Faults and procedures of docs/citus.md on a real cluster.
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const role = 'subreport_drill';
 const unavailable = '503 with Retry-After';
-
-/** The last commit of each released version. */
-const releases = { '0.1.0': '363f919' } as const;
 
 /** An empty database of the cluster that an ordinary role owns, until the drill ends. */
 interface Place {
@@ -45,16 +41,6 @@ async function openPlace(cluster: CitusCluster, stage: Stage): Promise<Place> {
     environment: { DATABASE_URL: urlOf(url, database, role), DATA_DIR: folder, REQUEST_SECONDS_MAX: '2' },
     sql: (text) => query(superuser, text),
   };
-}
-
-/** The program of a release, from git, with the packages of this version. */
-function checkOut(stage: Stage, version: keyof typeof releases): readonly [string, ...string[]] {
-  const folder = mkdtempSync(join(tmpdir(), 'subreport-release-'));
-  stage.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const archive = execFileSync('git', ['archive', releases[version]], { cwd: root, maxBuffer: 1e9 });
-  execFileSync('tar', ['--extract'], { cwd: folder, input: archive });
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  return [process.execPath, join(folder, 'src/cli/main.ts')];
 }
 
 /** A digest of all records, whatever columns a version adds to them. */
@@ -119,23 +105,11 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
   {
     name: 'upgrade-0.1.0',
     fault: 'a database that 0.1.0 has filled is migrated, backed up, and restored into another one',
-    expected:
-      'migrate 0, records as before; doctor 0; report 200 of 3000; import 0; backup 0; restore 0, records as before; doctor 0',
+    expected: `migrate 0, records as before; doctor 0; report 200 of 3000; before the upgrade 410 HISTORY_NOT_KEPT; ${changedAsKept}; import 0; backup 0; restore 0, records as before; doctor 0; restored: the report of before 410 HISTORY_NOT_KEPT; ${changedAsKept}`,
     async run(stage) {
       const place = await openPlace(cluster, stage);
       const { environment } = place;
-      const program = checkOut(stage, '0.1.0');
-      const old = async (...args: string[]): Promise<string> => {
-        const { code, stdout, stderr } = await stage.run(args, { environment, program });
-        if (code !== 0) throw new Error(`0.1.0 ${args[0]}: ${stderr}`);
-        return stdout;
-      };
-      await old('migrate');
-      for (const tenant of ['acme', 'beta', 'gamma']) {
-        await old('tenant', 'create', tenant);
-        await old('generate', '--tenant', tenant, '--subscriptions', '3000', '--seed', '7');
-      }
-      const client = JSON.parse(await old('client', 'create', '--tenant', 'acme', '--json'));
+      const { client } = await fillWithRelease(stage, environment);
       const run = async (target: Place, ...args: string[]): Promise<string> => {
         const { code, stderr } = await stage.run(args, { environment: target.environment });
         return `${args[0]} ${code === 0 ? 0 : `${code}: ${stderr}`}`;
@@ -150,6 +124,10 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
       const service = await stage.serve({ environment, client });
       await service.logIn();
       const report = `report ${await service.report()} of ${await service.total()}`;
+      const upgraded = await keepMoment(service);
+      const before = await readMoment(service, earlier(upgraded));
+      const changed = await lookAtHistory(stage, service, importInto(stage, environment));
+      const kept = await keepMoment(service);
       await stage.run(['tenant', 'create', 'new'], { environment });
       const input = stage.rows(5_000);
       const { code } = await stage.run(['import', '-', '--tenant', 'new', '--format', 'ndjson'], {
@@ -161,7 +139,12 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
       const other = await openPlace(cluster, stage);
       await run(other, 'migrate');
       const backup = `${await run(place, 'backup', file)}; ${await run(other, 'restore', file)}`;
-      return `${migrated}; ${report}; import ${code}; ${backup}, ${await compare(other, last)}; ${await run(other, 'doctor')}`;
+      const restored = `${await compare(other, last)}; ${await run(other, 'doctor')}`;
+      const second = await stage.serve({ environment: other.environment, client });
+      await second.logIn();
+      const former = await readMoment(second, kept);
+      const again = await lookAtHistory(stage, second, importInto(stage, other.environment));
+      return `${migrated}; ${report}; before the upgrade ${before}; ${changed}; import ${code}; ${backup}, ${restored}; restored: the report of before ${former}; ${again}`;
     },
   },
   {

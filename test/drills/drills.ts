@@ -7,12 +7,14 @@ import { postgresDrills } from './postgres.ts';
 import { processDrills } from './process.ts';
 import { storeDrills } from './store.ts';
 import { testedDrills } from './tested.ts';
+import { upgradeDrills } from './upgrade.ts';
 
 /** Every drill, in the order in which they run. */
 export const drills: readonly Drill[] = [
   ...postgresDrills,
   ...failoverDrills,
   ...storeDrills,
+  ...upgradeDrills,
   ...processDrills,
   ...httpDrills,
   ...memoryDrills,

@@ -4,6 +4,7 @@ import { freezePostgres, type PostgresServer, startPostgres } from '../../tools/
 import { eventually } from '../support/eventually.ts';
 import type { ScriptedDrill } from './drill.ts';
 import type { DrilledService } from './drilled-service.ts';
+import { changedAsKept, keepMoment, lookAtHistory, readMoment } from './history.ts';
 import { startNetwork } from './postgres.ts';
 import type { FilledPlace, Stage } from './stage.ts';
 
@@ -130,13 +131,13 @@ export const failoverDrills: readonly ScriptedDrill[] = [
   {
     name: 'failover-synchronous',
     fault: 'the primary is paused under reports and loads; its synchronous standby is promoted and gets its address',
-    expected:
-      'reports 200, 503 with Retry-After; afterwards report 200; acknowledged records missing: 0, among the changes after an older token: 0',
+    expected: `reports 200, 503 with Retry-After; afterwards report 200; acknowledged records missing: 0, among the changes after an older token: 0; the report of before as it was; ${changedAsKept}`,
     needs: ['Linux'],
     async run(stage) {
       const { primary, standby, address, place } = await startPair(stage, true);
       const service = await serve(stage, place);
       const { next } = await service.changes();
+      const before = await keepMoment(service);
       const [stopReading, loading] = [keepReading(service), keepLoading(stage, service)];
       await loading.reach(3);
       stage.defer(await freezePostgres(primary)); // as unreachable as after a power failure
@@ -148,20 +149,20 @@ export const failoverDrills: readonly ScriptedDrill[] = [
       const [after, all] = [await service.until('200'), await service.changes()];
       const changed = await service.changes(next);
       const missing = [all, changed].map(({ ids }) => acknowledged.filter((id) => !ids.has(id)).length);
-      return `reports ${[...statuses].sort().join(', ')}; afterwards report ${after}; acknowledged records missing: ${missing[0]}, among the changes after an older token: ${missing[1]}`;
+      return `reports ${[...statuses].sort().join(', ')}; afterwards report ${after}; acknowledged records missing: ${missing[0]}, among the changes after an older token: ${missing[1]}; the report of before ${await readMoment(service, before)}; ${await lookAtHistory(stage, service, (rows) => service.load(rows))}`;
     },
   },
   {
     name: 'failover-asynchronous',
     fault:
       'the primary fails before its last load has reached the asynchronous standby, which is promoted, gets a new history, and then its address',
-    expected:
-      'acknowledged records missing: 20; afterwards report 200; as many loads later: change tokens 410, 410; report with an ETag of before 200; new loads are in the changes',
+    expected: `acknowledged records missing: 20; afterwards report 200; as many loads later: change tokens 410, 410; report with an ETag of before 200; new loads are in the changes; the report of before 410 HISTORY_NOT_KEPT; ${changedAsKept}`,
     needs: ['Linux'],
     async run(stage) {
       const { primary, standby, replication, address, place } = await startPair(stage, false);
       const service = await serve(stage, place);
       const older = await service.changes();
+      const before = await keepMoment(service);
       replication.fault = 'silent';
       const lost = stage.rows(20, 'lost-');
       if ((await service.load(lost)) !== 200) throw new Error('the load must be acknowledged');
@@ -181,7 +182,7 @@ export const failoverDrills: readonly ScriptedDrill[] = [
       const tokens = await Promise.all([older, newer].map((token) => status(service, `/changes?since=${token.next}`)));
       const conditional = await status(service, '?size=7', { 'if-none-match': tag });
       const { ids: following } = await service.changes(next);
-      return `acknowledged records missing: ${missing}; afterwards report ${after}; as many loads later: change tokens ${tokens.join(', ')}; report with an ETag of before ${conditional}; new loads are ${following.size === 20 ? '' : 'not '}in the changes`;
+      return `acknowledged records missing: ${missing}; afterwards report ${after}; as many loads later: change tokens ${tokens.join(', ')}; report with an ETag of before ${conditional}; new loads are ${following.size === 20 ? '' : 'not '}in the changes; the report of before ${await readMoment(service, before)}; ${await lookAtHistory(stage, service, (rows) => service.load(rows))}`;
     },
   },
 ];

@@ -81,10 +81,13 @@ export class Stage {
    * The same on PostgreSQL, that of all drills or a server of its own, and a connection of the
    * superuser.
    */
-  async postgres(
-    records = 1_000,
-    server?: PostgresServer,
-  ): Promise<FilledPlace & { readonly superuser: pg.Client; readonly database: string }> {
+  async postgres(records = 1_000, server?: PostgresServer): Promise<FilledPlace & EmptyPlace> {
+    const empty = await this.emptyPostgres(server);
+    return { ...empty, ...(await fill(empty.environment, records)) };
+  }
+
+  /** An empty database on that server. */
+  async emptyPostgres(server?: PostgresServer): Promise<EmptyPlace> {
     const { url } = server ?? (await this.setting.postgres());
     const database = `drill_${this.random.seed()}`;
     const administrator = new pg.Client({ connectionString: url });
@@ -99,8 +102,7 @@ export class Stage {
     superuser.on('error', () => undefined); // its server may be killed
     await superuser.connect();
     this.defer(() => superuser.end().catch(() => undefined));
-    const filled = await fill({ DATABASE_URL: own.href, DATA_DIR: join(this.folder, 'data') }, records);
-    return { ...filled, superuser, database };
+    return { environment: { DATABASE_URL: own.href, DATA_DIR: join(this.folder, 'data') }, superuser, database };
   }
 
   /** Starts a service on a store; resolves once it responds. */
@@ -160,13 +162,20 @@ export class Stage {
   }
 }
 
+/** An empty database on PostgreSQL, and a connection of the superuser. */
+interface EmptyPlace {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly superuser: pg.Client;
+  readonly database: string;
+}
+
 /** A store with the tenant `acme`. */
 export interface FilledPlace {
   readonly environment: Readonly<Record<string, string>>;
   readonly client: Readonly<Record<'client_id' | 'client_secret', string>>;
 }
 
-async function fill(environment: Record<string, string>, records: number): Promise<FilledPlace> {
+async function fill(environment: Readonly<Record<string, string>>, records: number): Promise<FilledPlace> {
   const store = openStore({
     databaseUrl: environment.DATABASE_URL,
     dataDir: environment.DATA_DIR ?? '',

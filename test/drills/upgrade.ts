@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ScriptedDrill } from './drill.ts';
+import { changedAsKept, earlier, keepMoment, lookAtHistory, readMoment } from './history.ts';
+import type { Stage } from './stage.ts';
+
+// The upgrade of a store that a released version has filled.
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The last commit of each released version. */
+const releases = { '0.1.0': '363f919' } as const;
+
+/** The program of a release, from git, with the packages of this version. */
+export function checkOut(stage: Stage, version: keyof typeof releases): readonly [string, ...string[]] {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-release-'));
+  stage.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const archive = execFileSync('git', ['archive', releases[version]], { cwd: root, maxBuffer: 1e9 });
+  execFileSync('tar', ['--extract'], { cwd: folder, input: archive });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  return [process.execPath, join(folder, 'src/cli/main.ts')];
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** What 0.1.0 has filled: three tenants of 3,000 records each. */
+export interface FilledRelease {
+  readonly program: readonly [string, ...string[]];
+  /** Runs a command of 0.1.0, which must succeed; returns its output. */
+  readonly run: (...args: string[]) => Promise<string>;
+  /** May read the records of `acme`. */
+  readonly client: Readonly<Record<'client_id' | 'client_secret', string>>;
+}
+
+export async function fillWithRelease(stage: Stage, environment: Environment): Promise<FilledRelease> {
+  const program = checkOut(stage, '0.1.0');
+  const run = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await stage.run(args, { environment, program });
+    if (code !== 0) throw new Error(`0.1.0 ${args[0]}: ${stderr}`);
+    return stdout;
+  };
+  await run('migrate');
+  for (const tenant of ['acme', 'beta', 'gamma']) {
+    await run('tenant', 'create', tenant);
+    await run('generate', '--tenant', tenant, '--subscriptions', '3000', '--seed', '7');
+  }
+  return { program, run, client: JSON.parse(await run('client', 'create', '--tenant', 'acme', '--json')) };
+}
+
+/** Loads rows into `acme` by the command of this version. */
+export const importInto = (stage: Stage, environment: Environment) => (input: string) =>
+  stage.run(['import', '-', '--tenant', 'acme', '--format', 'ndjson'], { environment, input });
+
+/** Where a store can be. */
+const engines = {
+  sqlite: async (stage: Stage): Promise<Environment> => ({ DATA_DIR: join(stage.folder, 'upgraded') }),
+  postgres: async (stage: Stage): Promise<Environment> => (await stage.emptyPostgres()).environment,
+} as const;
+
+export const upgradeDrills: readonly ScriptedDrill[] = (['sqlite', 'postgres'] as const).map((engine) => ({
+  name: `upgrade-${engine}`,
+  fault: `a ${engine} store that 0.1.0 has filled is upgraded, changed, changed by a program that keeps no history, and by this one`,
+  expected: `migrate 0; report 200 of 3000; before the upgrade 410 HISTORY_NOT_KEPT; ${changedAsKept}; 0.1.0 is refused; after a change without history: before it 410 HISTORY_NOT_KEPT; ${changedAsKept}; doctor 0`,
+  async run(stage) {
+    const environment = await engines[engine](stage);
+    const old = await fillWithRelease(stage, environment);
+    const { code: migrated } = await stage.run(['migrate'], { environment });
+    const service = await stage.serve({ environment, client: old.client });
+    await service.logIn();
+    const report = `report ${await service.report()} of ${await service.total()}`;
+    const upgraded = await keepMoment(service);
+    const before = await readMoment(service, earlier(upgraded));
+    const load = importInto(stage, environment);
+    const after = await lookAtHistory(stage, service, load);
+    const moment = await keepMoment(service);
+    const refused = await old.run('tenant', 'list').then(
+      () => 'not refused',
+      (error) => (/migrated by a newer version/.test(error) ? 'refused' : String(error)),
+    );
+    await importInto(stage, { ...environment, HISTORY_DAYS: '0' })(stage.rows(10));
+    const beside = await readMoment(service, moment);
+    const again = await lookAtHistory(stage, service, load);
+    const { code } = await stage.run(['doctor'], { environment });
+    return `migrate ${migrated}; ${report}; before the upgrade ${before}; ${after}; 0.1.0 is ${refused}; after a change without history: before it ${beside}; ${again}; doctor ${code}`;
+  },
+}));
