@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -6,7 +7,9 @@ import { createClient } from '../../src/auth/clients/manage-clients.ts';
 import { readConfig } from '../../src/cli/config.ts';
 import { openReadyStore } from '../../src/cli/store/store-session.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
+import { readPastRecord } from '../../src/storage/read/past.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
+import { readHistory } from '../../src/storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
@@ -64,6 +67,36 @@ describe.each(engines)('two versions on $engine', ({ openTestStore }) => {
     };
     await expect(opened.store.checkReady()).rejects.toMatchObject(refused);
     for (const value of ['true', 'false']) await expect(openOlder(value)).rejects.toMatchObject(refused);
+  });
+
+  test('both add their changes to one history, whose former reports stay as they were', async () => {
+    expect((await runNewer(compatible, ['migrate'])).code).toBe(0);
+    const { store } = opened;
+    await insertTenant(store, 'acme', 1);
+    const tenant = (await findTenant(store, 'acme'))?.tenant as TenantId;
+    const row = (status: string) => subscriptionRow({ id: 'id1', createdDate: 1, status });
+    await store.loadSubscriptions(tenant, [row('PENDING')]);
+    const folder = mkdtempSync(join(tmpdir(), 'subreport-versions-'));
+    const file = join(folder, 'rows.ndjson');
+    try {
+      for (const [newer, older] of [
+        ['ACTIVE', 'DEPLETED'],
+        ['EXPIRED', 'ACTIVE'],
+      ] as const) {
+        writeFileSync(file, `${row(newer).record}\n`);
+        expect(await runNewer(compatible, ['import', file, '--tenant', 'acme'])).toMatchObject({ code: 0 });
+        await store.loadSubscriptions(tenant, [row(older)]);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    const read = (asOf: number) =>
+      store.readTenant(tenant, (reader) => readPastRecord(reader, 'id1', asOf)).then((text) => JSON.parse(text ?? ''));
+    const statuses = await Promise.all([1, 2, 3, 4, 5].map(async (revision) => (await read(revision)).status));
+    expect(statuses).toEqual(['PENDING', 'ACTIVE', 'DEPLETED', 'EXPIRED', 'ACTIVE']);
+    const { kept } = await store.readTenant(tenant, readHistory);
+    expect(kept).toMatchObject({ from: 0 });
+    expect((await runNewer(compatible, ['doctor'])).code).toBe(0);
   });
 
   test('the newer one with MIGRATE_ON_START=false refuses the older schema and says what to run', async () => {

@@ -269,6 +269,18 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     });
   });
 
+  test('a commit is no earlier than the one before it, although the clock was set back', async () => {
+    const tenant = await newTenant();
+    await load(tenant, [{ n: 1, version: 1 }]);
+    const ahead = now + 1_000;
+    await store.writeDirectory([
+      directoryStatement('update tenant set history_at = $2 where id = $1', [tenant, ahead]),
+    ]);
+    await load(tenant, [{ n: 1, version: 2 }]);
+    const { record } = await getSubscriptionHistory(context, tenant, idOf(1));
+    expect(JSON.parse(record).versions[0]).toMatchObject({ revision: 2, committed_at: instant(ahead) });
+  });
+
   test('versions are swept after the retention, and those of a discarded history at once', async () => {
     const tenant = await newTenant();
     const versions = async () =>
