@@ -71,14 +71,14 @@ const importMetrics = (text: string): (number | undefined)[] =>
   ].map((series) => seriesValue(text, series));
 const storedImports = [1, 1, 5, 3];
 
-/** Stores 400 former versions of one tenant. */
+/** Stores 600 former versions of one tenant. */
 async function storeVersions(store: Store): Promise<void> {
   await insertTenant(store, 'with-history', 1);
   const { tenant } = (await findTenant(store, 'with-history')) ?? {};
   for (const status of ['ACTIVE', 'DEPLETED', 'EXPIRED'])
     await store.loadSubscriptions(
       tenant as TenantId,
-      Array.from({ length: 200 }, (_, n) => subscriptionRow({ id: `id${n}`, createdDate: n, status })),
+      Array.from({ length: 300 }, (_, n) => subscriptionRow({ id: `id${n}`, createdDate: n, status })),
     );
 }
 
@@ -121,13 +121,13 @@ describe('GET /metrics', () => {
       );
     };
     const [versions, bytes = 0, removed = 0] = await read();
-    expect(versions).toBe(400);
+    expect(versions).toBe(600);
     const size = measureVersions(opened);
     expect(bytes / size).toBeGreaterThan(0.75);
     expect(bytes / size).toBeLessThan(1.25);
     await sweepVersions(service.store, { nowSeconds: Math.floor(Date.now() / 1000), days: 0 });
     const after = await read();
-    expect(after[2]).toBe(removed + 400);
+    expect(after[2]).toBe(removed + 600);
     expect(after[3]).toBeGreaterThan(storedAt);
   });
 
