@@ -10,12 +10,14 @@ import { type ActivityTurns, measureActivities } from '../support/turn-activitie
 // milliseconds of the main thread.
 //   npm run probe:turns -- --records 1000000 --rounds 3
 //   npm run probe:turns -- --records 1000000 --data-dir /tmp/million    keeps the store
+//   npm run probe:turns -- --only 'past|sweep'                          some of the activities
 
 const { values } = parseArgs({
   options: {
     records: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '3' },
     'data-dir': { type: 'string' },
+    only: { type: 'string', default: '' },
   },
 });
 const folder = values['data-dir'] ?? mkdtempSync(join(tmpdir(), 'subreport-turns-'));
@@ -31,6 +33,6 @@ const write = ({ activity, longestMs, answers, failures }: ActivityTurns): void 
     `| ${activity} | ${Math.min(...longestMs).toFixed(1)} | ${rounds.join(', ')} | ${answers} | ${failures.length} ${failures.at(0) ?? ''} |`,
   );
 };
-await measureActivities(service, tenant, Number(values.rounds), write);
+await measureActivities(service, tenant, Number(values.rounds), write, new RegExp(values.only));
 await service.stop();
 if (values['data-dir'] === undefined) rmSync(folder, { recursive: true });

@@ -43,9 +43,11 @@ export async function measureActivities(
   tenant: ProbedTenant,
   rounds: number,
   onMeasured: (turns: ActivityTurns) => void = () => undefined,
+  only = /(?:)/,
 ): Promise<readonly ActivityTurns[]> {
   const measured: ActivityTurns[] = [];
   for (const [activity, work] of Object.entries(activities)) {
+    if (!only.test(activity)) continue;
     const longestMs: number[] = [];
     const watch = watchAnswers(service, tenant);
     for (let round = 0; round <= rounds; round += 1) {
