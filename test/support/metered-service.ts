@@ -14,7 +14,7 @@ export interface MeteredService {
   readonly management: string;
   /** The turns since the last call. */
   takeTurns(): Promise<MeasuredTurns>;
-  /** Does work on the store in the main thread of the service; from then on its turns are measured. */
+  /** Works on the store in the main thread of the service; from then on turns are measured. */
   work(work: TurnWork): Promise<void>;
   /** Stops the service as an operator would; resolves to its exit code. */
   stop(): Promise<number | null>;
