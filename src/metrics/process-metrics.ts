@@ -6,11 +6,6 @@ import type { MemoryUse } from '../storage/bounded-map.ts';
 export interface HostState {
   readonly droppedLogLines: () => number;
   readonly memoryUse: () => readonly MemoryUse[];
-  /**
-   * Versions that this process has removed from the history, and when its last sweep ended, in UTC
-   * epoch seconds; 0 if none has.
-   */
-  readonly versionSweeps: () => { readonly removed: number; readonly endedAt: number };
 }
 
 /** Milliseconds between two samples of the event loop. */
@@ -18,12 +13,8 @@ const resolutionMs = 20;
 const percentiles = [50, 99, 100];
 
 /** Adds the metrics of this process to a registry; returns the function that stops measuring. */
-export function addProcessMetrics(
-  registry: Registry,
-  { droppedLogLines, memoryUse, versionSweeps }: HostState,
-): () => void {
+export function addProcessMetrics(registry: Registry, { droppedLogLines, memoryUse }: HostState): () => void {
   addLogMetrics(registry, droppedLogLines);
-  addSweepMetrics(registry, versionSweeps);
   addMemoryMetrics(registry, memoryUse);
   const registers = [registry];
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
@@ -80,28 +71,6 @@ function addLogMetrics(registry: Registry, droppedLogLines: HostState['droppedLo
     collect() {
       this.reset();
       this.inc(droppedLogLines());
-    },
-  });
-}
-
-function addSweepMetrics(registry: Registry, versionSweeps: HostState['versionSweeps']): void {
-  const registers = [registry];
-  new Counter({
-    name: 'subreport_history_versions_removed_total',
-    help: 'Former versions of records that sweeps of the history have removed since the start',
-    registers,
-    collect() {
-      this.reset();
-      this.inc(versionSweeps().removed);
-    },
-  });
-  new Gauge({
-    name: 'subreport_history_last_sweep_timestamp_seconds',
-    help: 'When the last sweep of the history ended, as a Unix time; 0 if none has since the start',
-    aggregator: 'max',
-    registers,
-    collect() {
-      this.set(versionSweeps().endedAt);
     },
   });
 }

@@ -11,8 +11,6 @@ export interface MeasuredStore extends MeasuredPool {
   readonly countVersions: () => Promise<number>;
   /** Ages of the mirrors in seconds, the oldest; `null` if there is no mirror. */
   readonly mirrorAges: () => Promise<MirrorAge>;
-  /** Their bytes on disk; `undefined` where they are on other servers. */
-  readonly readHistoryBytes: () => Promise<number | undefined>;
   /** Rejects if the keys cannot be read now. */
   readonly keyRotations: () => Promise<readonly MeasuredKey[]>;
 }
@@ -50,7 +48,7 @@ export function addStoreMetrics(registry: Registry, store: MeasuredStore): void 
 
 function addStateMetrics(
   registry: Registry,
-  { checkReady, changeMarkAgeMs, readSize, countVersions, readHistoryBytes, mirrorAges }: MeasuredStore,
+  { checkReady, changeMarkAgeMs, readSize, countVersions, mirrorAges }: MeasuredStore,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -77,12 +75,7 @@ function addStateMetrics(
   });
   // one after another: a scrape must not wait for a second connection
   const readRarely = createSampler(
-    async () => ({
-      parts: await readSize(),
-      versions: await countVersions(),
-      bytes: await readHistoryBytes(),
-      ages: await mirrorAges(),
-    }),
+    async () => ({ parts: await readSize(), versions: await countVersions(), ages: await mirrorAges() }),
     sizeMaxAgeMs,
   );
   new Gauge({
@@ -114,17 +107,6 @@ function addStateMetrics(
       this.reset();
       for (const [of, seconds] of Object.entries((await readRarely())?.ages ?? {}))
         if (seconds !== null) this.set({ of }, seconds);
-    },
-  });
-  new Gauge({
-    name: 'subreport_history_bytes',
-    help: 'Size of the former versions of records on disk with their indexes, at most five minutes old; estimated with SQLite, absent on Citus',
-    aggregator: 'max',
-    registers,
-    async collect() {
-      this.remove();
-      const bytes = (await readRarely())?.bytes;
-      if (bytes !== undefined) this.set(bytes);
     },
   });
 }

@@ -316,11 +316,6 @@ export interface Store extends Directory {
    */
   examine(): Promise<readonly StoreCheck[]>;
   readSize(): Promise<readonly StorePart[]>;
-  /**
-   * Bytes on disk of the former versions of records with their indexes; estimated on SQLite, whose
-   * pages would have to be read. `undefined` on Citus, whose workers have them.
-   */
-  readHistoryBytes(): Promise<number | undefined>;
   close(): Promise<void>;
 }
 

@@ -1,21 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tokenErrorStatuses } from '../../src/contract/error-code.ts';
 import { consoleOperations } from '../../src/contract/oauth/console-session.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { operatorOperations } from '../../src/contract/operator/operations.ts';
 import { createImportId } from '../../src/import/record-import.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
+import type { Store } from '../../src/storage/store.ts';
 import { putImport } from '../../src/storage/tables/import-history.ts';
-import { sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
-import { openPostgres, openSqlite, type TestStore } from '../support/engines.ts';
+import { openPostgres, openSqlite } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRole } from '../support/global-setup.ts';
-import { subscriptionRow } from '../support/rows.ts';
 import { startService, startWorkers, type TestService } from '../support/service.ts';
 
 const docs = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
@@ -71,64 +66,19 @@ const importMetrics = (text: string): (number | undefined)[] =>
   ].map((series) => seriesValue(text, series));
 const storedImports = [1, 1, 5, 3];
 
-/** Stores 600 former versions of one tenant. */
-async function storeVersions(store: Store): Promise<void> {
-  await insertTenant(store, 'with-history', 1);
-  const { tenant } = (await findTenant(store, 'with-history')) ?? {};
-  for (const status of ['ACTIVE', 'DEPLETED', 'EXPIRED'])
-    await store.loadSubscriptions(
-      tenant as TenantId,
-      Array.from({ length: 300 }, (_, n) => subscriptionRow({ id: `id${n}`, createdDate: n, status })),
-    );
-}
-
-/** Bytes of the pages of the former versions and of their indexes. */
-function measureVersions({ environment }: TestStore): number {
-  const database = new DatabaseSync(join(environment.DATA_DIR ?? '', 'subreport.db'));
-  const [row] = database
-    .prepare(
-      `select sum(pgsize) as n from dbstat
-        where name in (select name from sqlite_schema where tbl_name = 'subscription_version')`,
-    )
-    .all();
-  database.close();
-  return Number(row?.n);
-}
-
 describe('GET /metrics', () => {
-  let opened: TestStore;
   let service: TestService;
   let management: string;
   beforeAll(async () => {
     const port = await freePort();
     management = `http://127.0.0.1:${port}`;
-    opened = await openSqlite();
-    await storeVersions(opened.store);
-    service = await startService(opened, { MANAGEMENT_PORT: String(port) });
+    service = await startService(await openSqlite(), { MANAGEMENT_PORT: String(port) });
     await storeImports(service.store);
   });
   afterAll(() => service.close());
 
   test('counts the imports of the last day and their rows', async () => {
     expect(importMetrics(await scrape(management))).toEqual(storedImports);
-  });
-
-  test('counts the former versions, their bytes, and what a sweep removes', async () => {
-    const read = async () => {
-      const text = await scrape(management);
-      return ['versions', 'bytes', 'versions_removed_total', 'last_sweep_timestamp_seconds'].map(
-        (name) => seriesValue(text, `subreport_history_${name}`) ?? Number.NaN,
-      );
-    };
-    const [versions, bytes = 0, removed = 0] = await read();
-    expect(versions).toBe(600);
-    const size = measureVersions(opened);
-    expect(bytes / size).toBeGreaterThan(0.75);
-    expect(bytes / size).toBeLessThan(1.25);
-    await sweepVersions(service.store, { nowSeconds: Math.floor(Date.now() / 1000), days: 0 });
-    const after = await read();
-    expect(after[2]).toBe(removed + 600);
-    expect(after[3]).toBeGreaterThan(storedAt);
   });
 
   test('counts from 0, so that a rate has the first errors, refusals and loads', async () => {

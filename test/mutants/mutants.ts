@@ -1471,22 +1471,6 @@ export const mutants: readonly Mutant[] = [
     on: ['sqlite'],
   },
   {
-    id: 'sweeps-uncounted',
-    breaks: 'The metrics count only the last batch that a sweep has removed.',
-    search: 'removed: sweeps.removed + versions.length',
-    replace: 'removed: versions.length',
-    file: 'metrics.test.ts',
-    test: 'counts the former versions, their bytes, and what a sweep removes',
-  },
-  {
-    id: 'history-bytes-without-indexes',
-    breaks: 'The size of the history leaves out its indexes and its records.',
-    search: '+ length(cast(record as blob))) as bytes',
-    replace: ') as bytes',
-    file: 'metrics.test.ts',
-    test: 'counts the former versions, their bytes, and what a sweep removes',
-  },
-  {
     id: 'older-program-keeps-history',
     breaks: 'The history goes on over changes of a program that keeps none.',
     search: 'kept !== null && Number(kept) === Number(revision)',

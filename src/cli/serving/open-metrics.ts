@@ -11,7 +11,7 @@ import { memoryUse } from '../../storage/bounded-map.ts';
 import type { Store } from '../../storage/store.ts';
 import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
 import { countImports, readGoodImports } from '../../storage/tables/import-history.ts';
-import { countVersions, versionSweeps } from '../../storage/tables/sweep-versions.ts';
+import { countVersions } from '../../storage/tables/sweep-versions.ts';
 import { listMirrors, type TenantMirror } from '../../storage/tables/tenant.ts';
 import type { Config } from '../config.ts';
 import { droppedLogLines } from '../log/logger.ts';
@@ -53,7 +53,6 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     readSize: () => withinScrape().readSize(),
     countVersions: () => countVersions(withinScrape()),
     mirrorAges: async () => agesOf(await listMirrors(withinScrape())),
-    readHistoryBytes: () => withinScrape().readHistoryBytes(),
     waiting,
     poolUse: () => store.poolUse?.(),
     observePoolWaits: (observe) => store.observePoolWaits?.(observe),
@@ -69,7 +68,6 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     goodImports: () => readGoodImports(withinScrape(), nowSeconds()),
     droppedLogLines,
     memoryUse,
-    versionSweeps,
   });
   const health = new HealthHistory(metrics.render);
   return {

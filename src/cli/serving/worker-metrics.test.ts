@@ -26,11 +26,7 @@ test('what a worker counted remains in the sums while it is silent, and after it
     [other, 5],
   ]);
   const metricsOf = (worker: Worker) =>
-    createHostMetrics({
-      droppedLogLines: () => dropped.get(worker) ?? 0,
-      memoryUse: () => [],
-      versionSweeps: () => ({ removed: 0, endedAt: 0 }),
-    })();
+    createHostMetrics({ droppedLogLines: () => dropped.get(worker) ?? 0, memoryUse: () => [] })();
   const isSilent = new Set<Worker>();
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   const workers = new Set([steady, other]);
@@ -49,11 +45,7 @@ test('what a worker counted remains in the sums while it is silent, and after it
   isSilent.add(other);
   dropped.set(steady, 4);
   expect(await seen()).toEqual([2, 9]);
-  const last = await createHostMetrics({
-    droppedLogLines: () => 7,
-    memoryUse: () => [],
-    versionSweeps: () => ({ removed: 0, endedAt: 0 }),
-  })();
+  const last = await createHostMetrics({ droppedLogLines: () => 7, memoryUse: () => [] })();
   workers.delete(other);
   other.emit('message', { kind: 'metrics', metrics: last }); // as it exits
   other.emit('disconnect');

@@ -7,7 +7,6 @@ import {
   type MetricValues,
 } from '../../metrics/service-metrics.ts';
 import { memoryUse } from '../../storage/bounded-map.ts';
-import { versionSweeps } from '../../storage/tables/sweep-versions.ts';
 import { droppedLogLines } from '../log/logger.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts';
 
@@ -22,7 +21,7 @@ type Send = (worker: Worker, message: PrimaryMessage) => void;
  * after it has exited: counters never go down. Scrapes at the same time share one result.
  */
 export function createMetricsCollector(workers: ReadonlySet<Worker>, send: Send): () => Promise<string> {
-  const readOwn = createHostMetrics({ droppedLogLines, memoryUse, versionSweeps });
+  const readOwn = createHostMetrics({ droppedLogLines, memoryUse });
   const latest = new Map<Worker, MetricValues>();
   let ended: Promise<MetricValues> = Promise.resolve([]);
   const follow = (worker: Worker): void => {

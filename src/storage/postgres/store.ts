@@ -329,12 +329,6 @@ class PostgresStore implements Store {
     return [{ part: 'database', bytes: Number(row?.bytes) }];
   }
 
-  async readHistoryBytes(): Promise<number | undefined> {
-    const [row] = await this.readDirectory(`select pg_total_relation_size('subscription_version') as bytes,
-      (select count(*) from pg_extension where extname = 'citus') as distributed`);
-    return Number(row?.distributed) > 0 ? undefined : Number(row?.bytes);
-  }
-
   async close(): Promise<void> {
     await this.#shared.listener.close();
     await this.#shared.connections.close();

@@ -281,11 +281,6 @@ class SqliteStore implements Store {
     ];
   }
 
-  async readHistoryBytes(): Promise<number> {
-    const [row] = this.#connection.all(selectHistoryBytes, []);
-    return Math.round(Number(row?.bytes));
-  }
-
   #checkIntegrity(): void {
     const texts = this.#connection.all('pragma integrity_check', []).map((row) => String(row.integrity_check));
     const faults = texts.filter((text) => text !== 'ok');
@@ -329,16 +324,6 @@ class SqliteStore implements Store {
     return writer.change({ ...change, keepsHistory }, this.#deadline ?? performance.now() + changeMsMax);
   }
 }
-
-/**
- * The number of versions, times the average of the newest: their columns, both indexes, some 60
- * bytes for numbers and headers, and the unused part of pages.
- */
-const selectHistoryBytes = `select coalesce((select sum(history_rows) from tenant) * avg(bytes), 0) as bytes from (
-    select 1.25 * (60 + 3 * length(tenant_id) + 2 * length(id) + coalesce(length(status), 0) + length(product_id)
-      + length(plan_id) + length(iccid) + length(device_id) + length(auto_renew) + coalesce(length(email), 0)
-      + length(cast(record as blob))) as bytes
-    from subscription_version order by rowid desc limit 200)`;
 
 const fileBytes = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 

@@ -11,17 +11,6 @@ interface VersionRetention {
   readonly forgetsDays?: boolean;
 }
 
-/** What this process has removed from the history since it started. */
-interface VersionSweeps {
-  readonly removed: number;
-  /** When its last complete sweep ended, in UTC epoch seconds; 0 if none has. */
-  readonly endedAt: number;
-}
-
-let sweeps: VersionSweeps = { removed: 0, endedAt: 0 };
-
-export const versionSweeps = (): VersionSweeps => sweeps;
-
 const daySeconds = 86_400;
 
 /** Versions removed per transaction: some milliseconds, also on the main thread of SQLite. */
@@ -55,7 +44,6 @@ export async function sweepVersions(
   }
   // the last one stays: what it says about quiet tenants still holds
   if (forgetsDays) await store.writeDirectory([directoryStatement(forgetDays, [dueDay - 1])]);
-  sweeps = { ...sweeps, endedAt: Math.floor(Date.now() / 1000) };
   return removed;
 }
 
@@ -81,7 +69,6 @@ async function sweepTenant(
       { sql: removeErasures, values: [oldest, batchRows] },
     ]);
     removed += versions.length;
-    sweeps = { ...sweeps, removed: sweeps.removed + versions.length };
     const isLast = Math.max(versions.length, commits.length, erasures.length) < batchRows;
     await store.writeTenant(tenant, [{ sql: countRemoved, values: [versions.length, isLast ? oldest : 0] }]);
     if (isLast) return removed;
