@@ -24,6 +24,18 @@ export interface Changes {
   readonly rows: readonly Row[];
   /** Ids of removed records. */
   readonly removed: readonly string[];
+  /** The revision of the report that has them. */
+  readonly revision: number;
+}
+
+/** A whole report, which can be read once. */
+export interface WholeReport {
+  /** A change token from before it. */
+  readonly token: string;
+  readonly revision: number;
+  rows(): AsyncIterable<readonly Row[]>;
+  /** The lines of the NDJSON export, for a destination that needs no cells. */
+  lines(): AsyncIterable<readonly string[]>;
 }
 
 /**
@@ -33,16 +45,19 @@ export interface Changes {
 export interface Destination {
   /**
    * Takes the destination for this sync, and returns the position of its copy; `undefined` if there
-   * is none, or if it must be loaded again. Throws `SyncError` if it is not a copy of this source,
-   * somebody else has changed it, or another sync uses it.
+   * is none, or if it must be loaded again; with `mustReload`, the report is read before the
+   * changes after the position. Throws `SyncError` if it is not a copy of this source, somebody
+   * else has changed it, or another sync uses it.
    */
-  begin(source: SourceIdentity): Promise<Position | undefined>;
+  begin(source: SourceIdentity): Promise<(Position & { readonly mustReload?: boolean }) | undefined>;
   /** Replaces the copy with a whole report. */
-  resync(batches: AsyncIterable<readonly Row[]>): Promise<void>;
+  resync(report: WholeReport): Promise<void>;
   apply(changes: Changes): Promise<void>;
   /** Number of records with the changes so far; `undefined` if it cannot know. */
   count(): Promise<number | undefined>;
   commit(position: Position): Promise<void>;
+  /** Called before `close` if the sync has failed. */
+  fail?(error: Error): Promise<void>;
   /** Ends the sync. Without a commit, nothing has changed. */
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 /**
- * Why a sync failed. With the first four, the command line names what to change and exits with 2.
+ * Why a sync failed. With the first five, the command line names what to change and exits with 2;
+ * with `DELIVERY_PENDING` it exits with 75.
  */
 type SyncErrorCode =
   /** The destination cannot be used as it was given. */
@@ -8,12 +9,16 @@ type SyncErrorCode =
   | 'DESTINATION_CHANGED'
   /** The copy is of another service or client. */
   | 'OTHER_SOURCE'
+  /** The endpoint of a webhook has responded with 410: it takes no more events. */
+  | 'DESTINATION_GONE'
   /** The service is too old, or a record has what this version does not know. */
   | 'SOURCE_UNKNOWN'
   /** Another sync of the same destination is running. */
   | 'DESTINATION_BUSY'
   /** The destination failed, or its connection was lost. */
   | 'DESTINATION_FAILED'
+  /** The endpoint of a webhook has not accepted an event, which is tried again later. */
+  | 'DELIVERY_PENDING'
   /** The copy differs from the report. */
   | 'NOT_EQUAL';
 

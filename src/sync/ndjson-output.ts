@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import type { Changes, Destination, Position, SourceIdentity } from './destination.ts';
+import type { Changes, Destination, Position, SourceIdentity, WholeReport } from './destination.ts';
 import { SyncError } from './error.ts';
-import { lineOf, type Row } from './record-row.ts';
+import { lineOf } from './record-row.ts';
 
 /** The state file: the position, and whose report it is. */
 type StoredPosition = Position & SourceIdentity;
@@ -34,9 +34,9 @@ export class NdjsonOutput implements Destination {
     );
   }
 
-  async resync(batches: AsyncIterable<readonly Row[]>): Promise<void> {
+  async resync(report: WholeReport): Promise<void> {
     await this.#write('{"reset":true}\n');
-    for await (const rows of batches) await this.apply({ rows, removed: [] });
+    for await (const lines of report.lines()) await this.#write(lines.map((line) => `${line}\n`).join(''));
   }
 
   apply({ rows, removed }: Changes): Promise<void> {

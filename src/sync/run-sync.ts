@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, isRemoved, type SubreportClient, type SubscriptionExport } from '../client/index.ts';
 import type { Changes, Destination, Position, SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
-import { type Row, rowOf } from './record-row.ts';
+import { type Row, requireKnown, rowOf } from './record-row.ts';
 
 /** A report, and who reads it. */
 export interface Source extends SourceIdentity {
@@ -37,7 +37,13 @@ export async function runSync(
 ): Promise<SyncResult> {
   try {
     const position = await destination.begin(source);
-    return await new Sync(source.client, destination, options).bringInStep(position?.token);
+    return await new Sync(source.client, destination, options).bringInStep(
+      position?.token,
+      position?.mustReload ?? position === undefined,
+    );
+  } catch (error) {
+    await destination.fail?.(error as Error);
+    throw error;
   } finally {
     await destination.close();
   }
@@ -64,9 +70,10 @@ class Sync {
     this.#call = options.signal === undefined ? {} : { signal: options.signal };
   }
 
-  async bringInStep(token: string | undefined): Promise<SyncResult> {
+  async bringInStep(token: string | undefined, mustReload: boolean): Promise<SyncResult> {
     for (let attempt = 1; ; attempt += 1) {
-      const since = token ?? (await this.#load());
+      const loaded = mustReload ? await this.#load() : undefined;
+      const since = token ?? loaded ?? '';
       try {
         const reached = await this.#follow(since);
         const position = { ...reached, syncedAt: new Date().toISOString() };
@@ -75,7 +82,7 @@ class Sync {
       } catch (error) {
         const isStale = error instanceof ApiError && error.code === 'RESYNC_REQUIRED';
         if (!isStale || attempt === attemptsMax) throw error;
-        token = undefined;
+        [token, mustReload] = [undefined, true];
       }
     }
   }
@@ -92,7 +99,9 @@ class Sync {
       this.#written += rows;
       onProgress?.(this.#written, report.totalCount);
     };
-    await this.#destination.resync(readReport(report, count));
+    const revision = this.#leastRevision;
+    const lines = readLines(report, count);
+    await this.#destination.resync({ token, revision, rows: () => toRows(lines), lines: () => known(lines) });
     return token;
   }
 
@@ -122,7 +131,7 @@ class Sync {
   async #applyChanges(since: string): Promise<{ readonly token: string; readonly revision: number }> {
     let [token, revision] = [since, 0];
     for await (const page of this.#client.changes(since, this.#call)) {
-      const changes = toChanges(page.changes);
+      const changes = toChanges(page.changes, page.revision ?? 0);
       await this.#destination.apply(changes);
       this.#written += changes.rows.length;
       this.#removed += changes.removed.length;
@@ -150,32 +159,44 @@ class Sync {
 }
 
 /**
- * Yields the rows of an NDJSON export, about a piece of the network at a time. Throws `ExportError`
- * at the end unless the export is complete and unaltered.
+ * Yields the lines of an NDJSON export, about a piece of the network at a time. Throws
+ * `ExportError` at the end unless the export is complete and unaltered.
  */
-async function* readReport(
+async function* readLines(
   report: SubscriptionExport,
   onRows: (count: number) => void,
-): AsyncGenerator<readonly Row[], void, undefined> {
+): AsyncGenerator<readonly string[], void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const bytes of report) {
     const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     if (lines.length === 0) continue;
-    yield lines.map((line) => rowOf(JSON.parse(line), line));
+    yield lines;
     onRows(lines.length);
   }
 }
 
-function toChanges(changes: readonly Parameters<typeof isRemoved>[0][]): Changes {
+async function* toRows(batches: AsyncIterable<readonly string[]>): AsyncGenerator<readonly Row[], void, undefined> {
+  for await (const lines of batches) yield lines.map((line) => rowOf(JSON.parse(line), line));
+}
+
+/** The same lines. Throws if a record has what this version does not know. */
+async function* known(batches: AsyncIterable<readonly string[]>): AsyncGenerator<readonly string[], void, undefined> {
+  for await (const lines of batches) {
+    for (const line of lines) requireKnown(line);
+    yield lines;
+  }
+}
+
+function toChanges(changes: readonly Parameters<typeof isRemoved>[0][], revision: number): Changes {
   const removed: string[] = [];
   const rows = changes.flatMap((change) => {
     if (!isRemoved(change)) return [rowOf(change, JSON.stringify(change))];
     removed.push(change.id);
     return [];
   });
-  return { rows, removed };
+  return { rows, removed, revision };
 }
 
 function requireRevision(headers: Headers): number {

@@ -1,4 +1,4 @@
-import type { Changes, Destination, Position, ReadableCopy, SourceIdentity } from './destination.ts';
+import type { Changes, Destination, Position, ReadableCopy, SourceIdentity, WholeReport } from './destination.ts';
 import { SyncError } from './error.ts';
 import { type ColumnType, columns, type Row } from './record-row.ts';
 
@@ -84,16 +84,16 @@ export class TableCopy implements Destination, ReadableCopy {
     return stored;
   }
 
-  async resync(batches: AsyncIterable<readonly Row[]>): Promise<void> {
+  async resync(report: WholeReport): Promise<void> {
     const database = this.#database;
     const table = quoted(this.#table);
     if ((await database.columnsOf(this.#table)).length === 0) {
       await database.all(`create table ${table} ${this.#definition()}`);
-      await database.load(table, batches);
+      await database.load(table, report.rows());
       return database.addKey(table);
     }
     await database.all(`create temp table ${loadedName} ${this.#definition()}`);
-    await database.load(loadedName, batches);
+    await database.load(loadedName, report.rows());
     await database.addKey(loadedName);
     await database.all(
       `delete from ${table} as copy where not exists (select 1 from ${loadedName} as loaded where loaded.id = copy.id)`,

@@ -101,17 +101,18 @@ export function watched(destination: Destination, between: () => Promise<void>):
   };
   return {
     begin: (source) => destination.begin(source),
-    resync: (batches) =>
+    resync: (report) =>
       before(() =>
-        destination.resync(
-          (async function* () {
-            for await (const rows of batches) {
+        destination.resync({
+          ...report,
+          async *rows() {
+            for await (const rows of report.rows()) {
               yield rows.slice(0, rows.length / 2);
               await between();
               yield rows.slice(rows.length / 2);
             }
-          })(),
-        ),
+          },
+        }),
       ),
     apply: (changes) => before(() => destination.apply(changes)),
     count: () => before(() => destination.count()),
