@@ -1,0 +1,133 @@
+import { createHmac } from 'node:crypto';
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+
+/** How an endpoint took an event. */
+export interface DeliveryResult {
+  /** Status of the response; absent if there was none. */
+  readonly status?: number;
+  /** What happened, for messages. */
+  readonly shown: string;
+  /** `Retry-After` of the response, in milliseconds from now. */
+  readonly retryAfterMs?: number;
+}
+
+/** An event as it is sent: Standard Webhooks 1.0. */
+interface Message {
+  readonly id: string;
+  /** Seconds since 1970, of this try. */
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/** How long one try may take until the response has a status, in milliseconds. */
+const tryMsMax = 15_000;
+
+/** What is read of the body of a response, to reuse the connection. */
+const answerMsMax = 500;
+const answerBytesMax = 65_536;
+
+/** The value of `webhook-signature`: one signature for each key. */
+export const signaturesOf = ({ id, timestamp, body }: Message, keys: readonly Buffer[]): string =>
+  keys.map((key) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`).join(' ');
+
+/** Sends events to one endpoint, one at a time. Follows no redirect. */
+export class WebhookEndpoint {
+  readonly #url: URL;
+  readonly #keys: readonly Buffer[];
+  readonly #tryMsMax: number;
+  readonly #agent: HttpAgent;
+
+  /** @param tryMs how long one try may take, in milliseconds */
+  constructor(url: URL, keys: readonly Buffer[], tryMs = tryMsMax) {
+    this.#url = url;
+    this.#keys = keys;
+    this.#tryMsMax = tryMs;
+    const options = { keepAlive: true, maxSockets: 1 };
+    this.#agent = url.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
+  }
+
+  /** Sends an event once. Rejects only if the signal is aborted. */
+  async send(message: Message, signal?: AbortSignal): Promise<DeliveryResult> {
+    const limit = AbortSignal.timeout(this.#tryMsMax);
+    try {
+      const response = await this.#post(message, signal === undefined ? limit : AbortSignal.any([limit, signal]));
+      return resultOf(response);
+    } catch (error) {
+      signal?.throwIfAborted();
+      const { code, message: text } = error as NodeJS.ErrnoException;
+      return { shown: limit.aborted ? `no response within ${this.#tryMsMax / 1_000} s` : (code ?? text) };
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #post(message: Message, signal: AbortSignal): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const request = this.#open(message, signal);
+      let hasStatus = false;
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        if (hasStatus) return;
+        // the endpoint may close an idle connection just when it is used again
+        if (request.reusedSocket && error.code === 'ECONNRESET') resolve(this.#post(message, signal));
+        else reject(error);
+      });
+      request.on('response', (response) => {
+        hasStatus = true;
+        void discard(response).then(() => resolve(response));
+      });
+      request.on('close', () => {
+        if (!hasStatus) reject(new Error('the connection was closed'));
+      });
+      request.end(message.body);
+    });
+  }
+
+  #open(message: Message, signal: AbortSignal): ClientRequest {
+    const send = this.#url.protocol === 'https:' ? requestHttps : requestHttp;
+    return send(this.#url, {
+      method: 'POST',
+      agent: this.#agent,
+      signal,
+      headers: {
+        'content-type': 'application/cloudevents+json; charset=utf-8',
+        'content-length': Buffer.byteLength(message.body),
+        'user-agent': 'subreport-sync',
+        'webhook-id': message.id,
+        'webhook-timestamp': String(message.timestamp),
+        'webhook-signature': signaturesOf(message, this.#keys),
+      },
+    });
+  }
+}
+
+/** Reads the rest of a short response, and closes the connection of a long or slow one. */
+function discard(response: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const timer = setTimeout(() => response.destroy(), answerMsMax);
+    response.on('data', (part: Buffer) => {
+      bytes += part.length;
+      if (bytes > answerBytesMax) response.destroy();
+    });
+    response.on('error', () => undefined); // the status has arrived, and is the result
+    response.on('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function resultOf({ statusCode: status = 0, headers }: IncomingMessage): DeliveryResult {
+  const retryAfterMs = readRetryAfter(headers['retry-after']);
+  return { status, shown: `HTTP ${status}`, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}
+
+/** Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or an HTTP date. */
+function readRetryAfter(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}

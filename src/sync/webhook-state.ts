@@ -1,0 +1,225 @@
+import { chmodSync } from 'node:fs';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { SourceIdentity } from './destination.ts';
+import { SyncError } from './error.ts';
+
+/** The place of a webhook in the changes, and the health of its endpoint. */
+export interface WebhookPlace extends SourceIdentity {
+  readonly url: string;
+  /** The change token that the next event begins with. */
+  readonly token: string;
+  readonly revision: number;
+  /** Failed tries since the last success. */
+  readonly failures: number;
+  /** No try before this time, in milliseconds since 1970. */
+  readonly retryAt: number;
+  /** When the endpoint responded with 410, in milliseconds since 1970; 0 if it has not. */
+  readonly disabledAt: number;
+  readonly lastResult: string;
+}
+
+/** An event that has not been delivered. */
+export interface PendingEvent {
+  /** `webhook-id` of all its tries. */
+  readonly id: string;
+  readonly type: 'subscription.changes' | 'subscription.expiring';
+  /** JSON of the event's data. */
+  readonly data: string;
+  /** When it was made, in milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly attempts: number;
+}
+
+/** An end of a subscription that has come within a threshold. */
+export interface Expiry {
+  readonly eventId: string;
+  readonly subscriptionId: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+  readonly thresholdSeconds: number;
+  /** JSON of the event's data. */
+  readonly data: string;
+}
+
+const schema = `
+create table if not exists webhook (
+  only integer primary key check (only = 1), url text not null, service text not null, client_id text not null,
+  token text not null, revision integer not null, failures integer not null default 0,
+  retry_at integer not null default 0, disabled_at integer not null default 0, last_result text not null default ''
+) strict;
+create table if not exists event (
+  number integer primary key, id text not null unique, type text not null, data text not null,
+  created_at integer not null, attempts integer not null default 0, retry_at integer not null default 0,
+  is_delivered integer not null default 0,
+  subscription_id text, expires_at integer, threshold_seconds integer, scan integer,
+  unique (subscription_id, expires_at, threshold_seconds)
+) strict;
+create index if not exists event_pending on event (attempts, number) where is_delivered = 0;
+pragma user_version = 1;`;
+
+/**
+ * The state file of one webhook. One process at a time has it open; the lock ends with the process.
+ */
+export class WebhookState {
+  readonly #file: string;
+  readonly #database: DatabaseSync;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#database = this.#try(() => new DatabaseSync(file, { timeout: 0 }));
+    try {
+      // with this mode, the lock of the first write is kept until the file is closed
+      this.#try(() => {
+        this.#database.exec(`pragma locking_mode = exclusive; begin exclusive; ${schema} commit`);
+        chmodSync(file, 0o600);
+      });
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  /** Runs `work` in a transaction. */
+  async transact<T>(work: () => Promise<T> | T): Promise<T> {
+    this.#database.exec('begin');
+    try {
+      const result = await work();
+      this.#database.exec('commit');
+      return result;
+    } catch (error) {
+      this.#database.exec('rollback');
+      throw error;
+    }
+  }
+
+  place(): WebhookPlace | undefined {
+    const [row] = this.#all(
+      `select url, service, client_id as clientId, token, revision, failures, retry_at as retryAt,
+        disabled_at as disabledAt, last_result as lastResult from webhook`,
+    );
+    return row as unknown as WebhookPlace | undefined;
+  }
+
+  takePlace(place: Pick<WebhookPlace, 'url' | 'service' | 'clientId' | 'token' | 'revision'>): void {
+    const { url, service, clientId, token, revision } = place;
+    this.#all('insert into webhook (only, url, service, client_id, token, revision) values (1, ?, ?, ?, ?, ?)', [
+      ...[url, service, clientId, token, revision],
+    ]);
+  }
+
+  movePlace(token: string, revision: number): void {
+    this.#all('update webhook set token = ?, revision = ?', [token, revision]);
+  }
+
+  /** Adds an event about changes. */
+  addChanges({ id, data, createdAt }: Pick<PendingEvent, 'id' | 'data' | 'createdAt'>): void {
+    this.#all(`insert into event (id, type, data, created_at) values (?, 'subscription.changes', ?, ?)`, [
+      ...[id, data, createdAt],
+    ]);
+  }
+
+  hasPendingChanges(): boolean {
+    return this.#all(`select 1 from event where type = 'subscription.changes'`).length > 0;
+  }
+
+  /**
+   * Adds the event of an expiry unless it is known, and remembers that this scan has found it.
+   *
+   * @param isTold whether it counts as delivered
+   */
+  addExpiry(expiry: Expiry, scan: number, isTold: boolean): void {
+    const { eventId, subscriptionId, expiresAt, thresholdSeconds, data } = expiry;
+    this.#all(
+      `insert into event (id, type, data, created_at, is_delivered, subscription_id, expires_at, threshold_seconds, scan)
+      values (?1, 'subscription.expiring', ?2, ?3, ?4, ?5, ?6, ?7, ?3)
+      on conflict (subscription_id, expires_at, threshold_seconds) do update set scan = excluded.scan`,
+      [eventId, data, scan, Number(isTold), subscriptionId, expiresAt, thresholdSeconds],
+    );
+  }
+
+  /**
+   * Drops the pending expiries that this scan has not found, which were renewed, erased or have
+   * passed; and the delivered ones that have passed.
+   */
+  endScan(scan: number): void {
+    this.#all(
+      `delete from event where type = 'subscription.expiring'
+      and ((is_delivered = 0 and scan <> ?1) or (is_delivered = 1 and expires_at <= ?1))`,
+      [scan],
+    );
+  }
+
+  /** The next event to try at this time. */
+  nextDue(now: number): PendingEvent | undefined {
+    const [row] = this.#all(
+      `select id, type, data, created_at as createdAt, attempts from event
+      where is_delivered = 0 and retry_at <= ?1 and coalesce(expires_at > ?1, true) order by attempts, number limit 1`,
+      [now],
+    );
+    return row as unknown as PendingEvent | undefined;
+  }
+
+  /** Number of events that are not delivered, and when the first of them is tried next. */
+  pending(now: number): { readonly count: number; readonly retryAt: number } {
+    const [row] = this.#all(
+      `select count(*) as count, max(coalesce(min(retry_at), 0), (select retry_at from webhook)) as retryAt
+      from event where is_delivered = 0 and coalesce(expires_at > ?, true)`,
+      [now],
+    );
+    return row as unknown as { count: number; retryAt: number };
+  }
+
+  /** Records that an event was delivered. That of an expiry is kept, so that it is told once. */
+  delivered(id: string): void {
+    this.#all(`delete from event where id = ? and type = 'subscription.changes'`, [id]);
+    this.#all(`update event set is_delivered = 1 where id = ?`, [id]);
+    this.#all(`update webhook set failures = 0, retry_at = 0, last_result = ''`);
+  }
+
+  /** Records a failed try. */
+  failed(id: string, event: { attempts: number; retryAt: number }, place: { retryAt: number; result: string }): void {
+    this.#all('update event set attempts = ?, retry_at = ? where id = ?', [event.attempts, event.retryAt, id]);
+    this.#all('update webhook set failures = failures + 1, retry_at = ?, last_result = ?', [
+      ...[place.retryAt, place.result],
+    ]);
+  }
+
+  disable(at: number): void {
+    this.#all('update webhook set disabled_at = ?', [at]);
+  }
+
+  /** Makes all events due, also after the endpoint was disabled. */
+  enable(): void {
+    this.#all(`update webhook set disabled_at = 0, failures = 0, retry_at = 0`);
+    this.#all('update event set retry_at = 0');
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #all(sql: string, values: readonly SQLInputValue[] = []): readonly Record<string, unknown>[] {
+    return this.#database.prepare(sql).all(...values);
+  }
+
+  #try<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      const { errcode, message } = error as { errcode?: number; message: string };
+      if (errcode === undefined) throw error;
+      if ((errcode & 255) === busy)
+        throw new SyncError(
+          'DESTINATION_BUSY',
+          `Cannot use '${this.#file}': no other sync of this webhook may be running; try again when it has ended`,
+        );
+      throw new SyncError(
+        'DESTINATION_INVALID',
+        `Cannot use '${this.#file}': it must be a state file that a sync of this webhook wrote, or not exist, such as --state webhook.db: current value is: ${message}`,
+      );
+    }
+  }
+}
+
+/** SQLITE_BUSY, the low byte of the extended codes. */
+const busy = 5;
