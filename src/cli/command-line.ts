@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../operator/error.ts';
-import { InterruptedError, UsageError } from './error.ts';
+import { InterruptedError, TemporaryError, UsageError } from './error.ts';
 import { describeFailure } from './log/describe-failure.ts';
 import type { Output } from './output.ts';
 import { packageVersion } from './package-version.ts';
@@ -130,6 +130,7 @@ async function runProgram(program: Command, argv: readonly string[], output: Out
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof InterruptedError) return error.exitCode;
     output.stderr.write(`${describeFailure(error)}\n`);
+    if (error instanceof TemporaryError) return 75;
     return error instanceof UsageError || (error instanceof OperatorError && error.code === 'INVALID') ? 2 : 1;
   }
 }

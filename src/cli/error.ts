@@ -16,7 +16,12 @@ export class InterruptedError extends Error {
 
 /** A failure that the user can fix. The process prints the message and exits with 1. */
 export class CommandError extends Error {
-  override readonly name = 'CommandError';
+  override readonly name: string = 'CommandError';
+}
+
+/** A failure that another run of the command may end. The process exits with 75 (EX_TEMPFAIL). */
+export class TemporaryError extends CommandError {
+  override readonly name = 'TemporaryError';
 }
 
 /** The error of a file that cannot be written, which a system call reported. */

@@ -1,10 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { blocksOf } from '../support/command-folder.ts';
 import { createDatabase, dropDatabase } from '../support/databases.ts';
 import { engines, postgresUrl } from '../support/engines.ts';
+import { eventually } from '../support/eventually.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -58,3 +64,62 @@ test('docs/sync.md: the commands make a copy and verify it, its SQL runs, and th
     { status: 'EXPIRED', count: '1' },
   ]);
 });
+
+describe('docs/how-to/receive-webhooks.md', () => {
+  const guide = readFileSync(fileURLToPath(new URL('../../docs/how-to/receive-webhooks.md', import.meta.url)), 'utf8');
+  let folder: string;
+  let receiver: ChildProcess;
+  afterEach(() => {
+    receiver.kill();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('the receiver accepts the events of the commands of docs/sync.md, each once, and no others', async () => {
+    folder = mkdtempSync(join(tmpdir(), 'subreport-receiver-'));
+    symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'receiver.mjs'), blocksOf(guide, 'js')[0] ?? '');
+    const [create = '', sync = ''] =
+      blocksOf(page, 'sh')
+        .find((block) => block.includes('webhook.secret'))
+        ?.trim()
+        .split('\n') ?? [];
+    execFileSync('bash', ['-c', create], { cwd: folder });
+    const port = await freePort();
+    const secret = readFileSync(join(folder, 'webhook.secret'), 'utf8').trim();
+    const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) };
+    receiver = spawn(process.execPath, ['receiver.mjs'], { cwd: folder, env });
+    let printed = '';
+    receiver.stdout?.on('data', (part) => {
+      printed += part;
+    });
+    const url = `http://127.0.0.1:${port}/hooks`;
+    const forged = () => fetch(url, { method: 'POST', body: '{}' }).then(({ status }) => status);
+    await eventually(async () => expect(await forged()).toBe(400), 20_000);
+
+    const tenant = await service.createTenant('events');
+    const { client_id, client_secret } = await service.createClient(tenant);
+    const environment = {
+      ...{ SUBREPORT_URL: service.url, SUBREPORT_CLIENT_ID: client_id, SUBREPORT_CLIENT_SECRET: client_secret },
+    };
+    const line = sync
+      .replace('https://example.com/hooks/subreport', url)
+      .replaceAll(/webhook\.(db|secret)/g, `${folder}/$&`);
+    const run = () => runHere(line.split(' ').slice(1), environment);
+    expect((await run()).code).toBe(0);
+    const expirationDate = Math.floor(Date.now() / 1_000) + 3_600;
+    await service.store.loadSubscriptions(tenant, [
+      subscriptionRow({ id: 'soon', expirationDate, autoRenew: 'false' }),
+    ]);
+    expect(await run()).toMatchObject({ code: 0, stdout: expect.stringContaining('2 events delivered') });
+    expect((await run()).stdout).toContain('0 events delivered');
+    await eventually(() => expect(printed).toMatch(/^soon ends at .*Z\nread the changes since \S+\n$/), 2_000);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}

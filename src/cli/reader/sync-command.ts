@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import type { AirbyteCommand } from '../../sync/airbyte.ts';
 import type { Source, SyncResult } from '../../sync/run-sync.ts';
-import { CommandError, UsageError } from '../error.ts';
+import { CommandError, TemporaryError, UsageError } from '../error.ts';
 import { type Output, writeResult } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
@@ -19,20 +20,42 @@ interface CopyOptions extends ProfileOption {
 interface SyncOptions extends CopyOptions {
   readonly reload?: boolean;
   readonly state?: string;
+  readonly activateVersion?: boolean;
+  readonly airbyte?: AirbyteCommand;
+  readonly secretFile?: string;
+  readonly expiring?: string;
+  readonly expiringAll?: boolean;
+  readonly enable?: boolean;
 }
 
 export function addSyncCommand(program: Command, output: Output): void {
   const group = program
     .command('sync')
-    .description('keep a copy of the report in SQLite or PostgreSQL in step with it, and verify that it is equal')
+    .description('keep a copy of the report in step with it, verify that it is equal, or tell a webhook what changes')
     .addHelpText('after', "\n'subreport sync --to …' is 'subreport sync run --to …'.");
   const command = group
     .command('run', { isDefault: true })
     .argument('[file]', 'YAML file with many copies and their schedules, instead of --to')
     .description('bring a copy in step with the report: sync without a subcommand; or those of a file on a schedule');
-  addCopyOptions(command, 'sqlite:FILE, postgres://USER@HOST/DATABASE or stdout:ndjson')
+  addCopyOptions(
+    command,
+    'sqlite:FILE, postgres://USER@HOST/DATABASE, stdout:ndjson, stdout:singer, stdout:airbyte or webhook:URL',
+  )
     .option('--reload', 'read the whole report again, and bring the copy in step with it')
-    .option('--state <file>', 'for stdout: continue from the position in this file, and store the next one in it')
+    .option(
+      '--state <file>',
+      'the position to continue from: for stdout:ndjson and a webhook also written; for stdout:singer and stdout:airbyte only read, - is standard input',
+    )
+    .option('--activate-version', 'for stdout:singer: write ACTIVATE_VERSION after a whole report')
+    .addOption(
+      new Option('--airbyte <command>', 'for stdout:airbyte: the command of the Airbyte source')
+        .choices(['spec', 'check', 'discover', 'read'])
+        .default('read'),
+    )
+    .option('--secret-file <file>', 'for a webhook: file with the signing secret; in a second line the former one')
+    .option('--expiring <durations>', 'for a webhook: tell of subscriptions that end within these, such as 7d,3d,1d')
+    .option('--expiring-all', 'with --expiring: also of subscriptions that renew automatically')
+    .option('--enable', 'for a webhook: deliver again after a response with 410')
     .option('--once', 'with a file: run what is due or has no schedule, then end; with --to it is always so')
     .addHelpText(
       'after',
@@ -45,6 +68,7 @@ Examples:
   subreport sync --to sqlite:copy.db
   subreport sync --to postgres://reports@db.example.com/warehouse --table mobile.subscriptions
   subreport sync --to stdout:ndjson --state sync.json | ./load-changes
+  subreport sync --to webhook:https://example.com/hooks --state webhook.db --secret-file webhook.secret --expiring 7d,1d
   subreport sync run sync.yaml
   subreport sync run sync.yaml --once`,
     )
@@ -93,6 +117,12 @@ function sourceOf(options: CopyOptions): Source {
 
 async function sync(options: SyncOptions, screen: Screen, output: Output, signal: AbortSignal): Promise<void> {
   const isStream = options.to.startsWith('stdout:');
+  if (options.to.startsWith('webhook:')) return tellWebhook(options, output, signal);
+  const { to, airbyte = 'read' } = options;
+  if (to === 'stdout:airbyte' && airbyte !== 'read') {
+    const { answerAirbyte } = await import('../../sync/airbyte.ts');
+    return screen.write(await answerAirbyte(airbyte, () => sourceOf(options)));
+  }
   const source = sourceOf(options);
   const { openDestination } = await import('../../sync/open-destination.ts');
   const { runSync } = await import('../../sync/run-sync.ts');
@@ -105,6 +135,18 @@ async function sync(options: SyncOptions, screen: Screen, output: Output, signal
   if (isStream) screen.remark(streamSentence(result));
   else if (screen.isQuiet && options.json !== true) return;
   else writeResult(output, options.json === true, jsonOf(result), tableSentence(result));
+}
+
+async function tellWebhook(options: SyncOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const { readWebhook } = await import('../../sync/webhook-options.ts');
+  const { runWebhook } = await import('../../sync/run-webhook.ts');
+  const webhook = readWebhook(options);
+  const { delivered, revision, isFirst } = await runWebhook(sourceOf(options), webhook, { signal });
+  if (options.quiet === true && options.json !== true) return;
+  const sentence = isFirst
+    ? `The webhook begins with the changes after revision ${revision}`
+    : `${delivered.toLocaleString('en')} events delivered, up to revision ${revision}`;
+  writeResult(output, options.json === true, { delivered, revision, first: isFirst }, sentence);
 }
 
 const silent = { write: () => true };
@@ -182,6 +224,9 @@ function addCheckCommand(sync: Command, output: Output): void {
     .argument('[file]', 'file of sync run: try all of its entries')
     .description('try the source and the destination, and write nothing');
   addCopyOptions(command, 'as for sync run')
+    .option('--state <file>', 'as for sync run')
+    .option('--secret-file <file>', 'as for sync run')
+    .option('--expiring <durations>', 'as for sync run')
     .addHelpText('after', '\nExamples:\n  subreport sync check sync.yaml\n  subreport sync check --to sqlite:copy.db')
     .action((file: string | undefined, options: CopyOptions) =>
       runReader((signal) =>
@@ -197,15 +242,7 @@ function addCheckCommand(sync: Command, output: Output): void {
 
 async function check(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const source = sourceOf(options);
-  const { openDestination } = await import('../../sync/open-destination.ts');
-  const destination = await openDestination(options, async () => undefined);
-  try {
-    const position = await destination.begin(source);
-    // creates the table of the copy; nothing is committed
-    if (position === undefined) await destination.resync(noRows());
-  } finally {
-    await destination.close();
-  }
+  await checkDestination(options, source);
   for await (const { revision } of source.client.changes('now', { signal })) {
     if (options.quiet !== true || options.json === true)
       writeResult(output, options.json === true, { revision }, 'source and destination can be used');
@@ -213,7 +250,24 @@ async function check(options: CopyOptions, output: Output, signal: AbortSignal):
   }
 }
 
-async function* noRows(): AsyncGenerator<never, void, undefined> {}
+async function checkDestination(options: CopyOptions, source: Source): Promise<void> {
+  if (options.to.startsWith('webhook:')) {
+    const { readWebhook } = await import('../../sync/webhook-options.ts');
+    readWebhook(options); // nothing is sent
+    return;
+  }
+  const { openDestination } = await import('../../sync/open-destination.ts');
+  const destination = await openDestination(options, async () => undefined);
+  try {
+    const position = await destination.begin(source);
+    // creates the table of the copy; nothing is committed
+    if (position === undefined) await destination.resync({ token: '', revision: 0, rows: nothing, lines: nothing });
+  } finally {
+    await destination.close();
+  }
+}
+
+async function* nothing(): AsyncGenerator<never, void, undefined> {}
 
 async function showStatus(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const { client } = sourceOf(options);
@@ -242,7 +296,10 @@ async function withSyncErrors(work: () => Promise<void>): Promise<void> {
     await work();
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
-    const isUsage = ['DESTINATION_INVALID', 'DESTINATION_CHANGED', 'OTHER_SOURCE'].includes(error.code);
-    throw new (isUsage ? UsageError : CommandError)(error.message, { cause: error });
+    const isUsage = ['DESTINATION_INVALID', 'DESTINATION_CHANGED', 'OTHER_SOURCE', 'DESTINATION_GONE'].includes(
+      error.code,
+    );
+    const other = error.code === 'DELIVERY_PENDING' ? TemporaryError : CommandError;
+    throw new (isUsage ? UsageError : other)(error.message, { cause: error });
   }
 }
