@@ -7,7 +7,7 @@ import { WebhookEndpoint } from './webhook-request.ts';
 import { type PendingEvent, type WebhookPlace, WebhookState } from './webhook-state.ts';
 
 /** What a sync to a webhook did. */
-export interface WebhookResult {
+interface WebhookResult {
   /** Number of events that the endpoint has accepted. */
   readonly delivered: number;
   /** The revision up to which changes were told. */

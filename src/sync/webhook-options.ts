@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { SyncError } from './error.ts';
 
 /** A webhook, as the command line names it. */
-export interface WebhookOptions {
+interface WebhookOptions {
   /** `webhook:URL`. */
   readonly to: string;
   /** File that keeps the place in the changes, and the events to deliver. */
@@ -30,13 +30,10 @@ export interface Webhook {
 }
 
 /** A remaining time, as it was given and in seconds. */
-export interface Threshold {
+interface Threshold {
   readonly name: string;
   readonly seconds: number;
 }
-
-/** Whether the destination is a webhook. */
-export const isWebhook = (to: string): boolean => to.startsWith('webhook:');
 
 /** Reads the options of a webhook. Throws `SyncError` with all that is wrong with them. */
 export function readWebhook(options: WebhookOptions): Webhook {

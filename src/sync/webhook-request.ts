@@ -3,7 +3,7 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request a
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 
 /** How an endpoint took an event. */
-export interface DeliveryResult {
+interface DeliveryResult {
   /** Status of the response; absent if there was none. */
   readonly status?: number;
   /** What happened, for messages. */
@@ -28,7 +28,7 @@ const answerMsMax = 500;
 const answerBytesMax = 65_536;
 
 /** The value of `webhook-signature`: one signature for each key. */
-export const signaturesOf = ({ id, timestamp, body }: Message, keys: readonly Buffer[]): string =>
+const signaturesOf = ({ id, timestamp, body }: Message, keys: readonly Buffer[]): string =>
   keys.map((key) => `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`).join(' ');
 
 /** Sends events to one endpoint, one at a time. Follows no redirect. */

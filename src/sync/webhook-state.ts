@@ -31,7 +31,7 @@ export interface PendingEvent {
 }
 
 /** An end of a subscription that has come within a threshold. */
-export interface Expiry {
+interface Expiry {
   readonly eventId: string;
   readonly subscriptionId: string;
   /** Milliseconds since 1970. */
