@@ -179,4 +179,4 @@ describe('tenants', () => {
   });
 });
 
-const noImport = { last_import: null, last_good_import_at: null };
+const noImport = { last_import: null, last_good_import_at: null, mirror: null };
