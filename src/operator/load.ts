@@ -1,7 +1,7 @@
 import { type FollowImport, type ImportOrigin, recordImport } from '../import/record-import.ts';
 import type { ReplaceSummary } from '../import/replace-records.ts';
-import { requireNoMirror } from './mirrors.ts';
 import { type OperatorContext, performInSteps } from './perform.ts';
+import { requireNoMirror } from './tenants.ts';
 
 /** What a load is, besides who starts it. */
 type Load = Omit<ImportOrigin, 'actor'>;

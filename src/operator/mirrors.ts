@@ -147,14 +147,3 @@ const isOther = (name: string, { origin }: TenantMirror): OperatorError =>
     `Cannot use the tenant: it must be no mirror, or the mirror of this state file: '${name}' is another mirror of ${origin}`,
     `end that mirror with: subreport tenant end-mirror ${name}`,
   );
-
-/** Throws `OperatorError` for an import into a mirror. */
-export async function requireNoMirror(directory: Directory, name: string): Promise<void> {
-  const mirror = (await findAnyTenant(directory, name))?.mirror ?? null;
-  if (mirror === null) return;
-  throw new OperatorError(
-    'CONFLICT',
-    `Cannot import into the tenant: it must not be a mirror, whose records come from its origin alone: '${name}' mirrors ${mirror.origin}; end the mirror first`,
-    `end it with: subreport tenant end-mirror ${name}`,
-  );
-}

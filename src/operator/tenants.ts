@@ -150,3 +150,14 @@ async function requireAnyTenant(store: Directory, name: string): Promise<TenantR
     `create it with: subreport tenant create ${name}`,
   );
 }
+
+/** Throws `OperatorError` for an import into a mirror. */
+export async function requireNoMirror(directory: Directory, name: string): Promise<void> {
+  const mirror = (await findAnyTenant(directory, name))?.mirror ?? null;
+  if (mirror === null) return;
+  throw new OperatorError(
+    'CONFLICT',
+    `Cannot import into the tenant: it must not be a mirror, whose records come from its origin alone: '${name}' mirrors ${mirror.origin}; end the mirror first`,
+    `end it with: subreport tenant end-mirror ${name}`,
+  );
+}

@@ -1684,7 +1684,7 @@ export const mutants: readonly Mutant[] = [
     search: 'const verdict = await readSim(origin, candidate, evidence);',
     replace: "const verdict = 'absent' as Verdict;",
     file: 'mirror.test.ts',
-    test: 'never removes what the origin has, and equals it after two quiet walks',
+    test: 'keeps the records of a page that every walk misses, with and without a total',
   },
   {
     id: 'mirror-accepts-no-array',
