@@ -107,13 +107,12 @@ function checkRows(text: string) {
   const rejected: { line: number; reason: string }[] = [];
   for (const [at, line] of lines.entries()) {
     const checked = checkRow(parse(line));
-    if ('row' in checked) rows.set(checked.row.id, checked.row);
-    else {
+    if ('faults' in checked) {
       const reason = checked.faults
         .map(({ field, rule }) => `${field === '' ? 'the record' : field} must be ${rule}`)
         .join('; ');
       rejected.push({ line: at + 1, reason: reason.slice(0, 1_024) });
-    }
+    } else rows.set(checked.row.id, checked.row);
   }
   return { rows, rejected };
 }
