@@ -90,24 +90,26 @@ function requireAtMost(max: number, total: number): void {
 async function* walk<Item>(source: ListSource<Item>): AsyncGenerator<SubscriptionPage<Item>, void, undefined> {
   const { checkpoint } = source.options;
   const stored = await checkpoint?.load();
-  let position: Partial<SubscriptionQuery> = stored === undefined ? {} : { page: undefined, cursor: stored };
+  let position: Position | undefined = stored === undefined ? {} : { page: undefined, cursor: stored };
   const { size, page: first, cursor } = source.query;
   // a page number and a cursor are positions among pages of one size
   const isSized = size !== undefined || first !== undefined || cursor !== undefined;
-  for (;;) {
-    const page = await (isSized
-      ? requestPage(source, position)
-      : source.api.widest((widest) => requestPage(source, { ...position, size: widest })));
+  while (position !== undefined) {
+    const here: Position = position;
+    const page: SubscriptionPage<Item> = await (isSized
+      ? requestPage(source, here)
+      : source.api.widest((widest) => requestPage(source, { ...here, size: widest })));
     yield page;
     await checkpoint?.save(page.nextCursor); // the caller has used the page
-    if (page.nextCursor === undefined) return;
-    position = { page: undefined, cursor: page.nextCursor };
+    position = positionAfter(page);
   }
 }
 
+type Position = Partial<SubscriptionQuery>;
+
 async function requestPage<Item>(
   { api, query, inBody, convert, options }: ListSource<Item>,
-  position: Partial<SubscriptionQuery>,
+  position: Position,
 ): Promise<SubscriptionPage<Item>> {
   const wanted = { ...query, ...position };
   const response = inBody
@@ -137,14 +139,17 @@ function pageOf<Item>(
  * The cursor of a search, or of a link of a report. The client never requests a link itself,
  * because it could lead to another origin.
  */
-function cursorOf(headers: Headers, direction: 'next' | 'previous'): string | undefined {
-  const cursor = headers.get(`x-${direction}-cursor`);
-  if (cursor !== null) return cursor;
-  const link = headers.get(`x-${direction}-page`);
+const cursorOf = (headers: Headers, direction: 'next' | 'previous'): string | undefined =>
+  headers.get(`x-${direction}-cursor`) ?? /[?&]cursor=([\w-]+)/.exec(headers.get(`x-${direction}-page`) ?? '')?.[1];
+
+/** The following page: a cursor, or a page number in the link of another server of the API. */
+function positionAfter({ nextCursor: cursor, headers }: SubscriptionPage<unknown>): Position | undefined {
+  const link = cursor ?? headers.get('x-next-page');
   if (link === null) return undefined;
-  const linked = new URL(link).searchParams.get('cursor');
-  if (linked !== null) return linked;
-  throw new TypeError(
-    `Cannot continue the report: the ${direction} link must have a cursor: current value is '${link}'`,
-  );
+  const page = cursor ? undefined : Number(/[?&]page=(\d+)/.exec(link)?.[1]);
+  if (page !== undefined && !(page >= 0))
+    throw new TypeError(
+      `Cannot continue the report: the next link must have a cursor or page: current value is '${link}'`,
+    );
+  return { page, cursor };
 }

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import type { SubscriptionPage, SubscriptionQuery } from '../../client/index.ts';
+import {
+  ApiError,
+  type Subscription,
+  type SubscriptionList,
+  type SubscriptionPage,
+  type SubscriptionQuery,
+} from '../../client/index.ts';
 import { reportParameters } from '../../contract/query.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
 import { UsageError } from '../error.ts';
@@ -94,7 +100,7 @@ async function listAll({ options, query, screen, output, signal }: Listing): Pro
   const writer = writeRecords(screen, subscriptionLayout(screen.color));
   let [bar, count, total] = [noBar(), 0, 0];
   try {
-    for await (const page of list.pages()) {
+    for await (const page of pagesOf(list)) {
       if (count === 0 && output.stdout.isTTY !== true && options.quiet !== true)
         bar = createProgressBar(output, page.totalCount);
       await writer.page(page.records);
@@ -106,7 +112,35 @@ async function listAll({ options, query, screen, output, signal }: Listing): Pro
     bar.end();
   }
   await writer.end();
-  screen.remark(`${count.toLocaleString('en')} of ${total.toLocaleString('en')}`);
+  screen.remark(`${count.toLocaleString('en')} of ${Math.max(count, total).toLocaleString('en')}`);
+}
+
+/**
+ * All pages. Another server of the API may send neither totals nor links, number pages from 0 or 1,
+ * and repeat the last page or reject a page past the end.
+ */
+async function* pagesOf(list: SubscriptionList<Subscription>): AsyncGenerator<SubscriptionPage> {
+  for await (const page of list.pages()) {
+    const isCounted = page.headers.has('x-total-count') || page.headers.has('x-next-page');
+    if (!isCounted && page.records.length > 0) return yield* numberedPages(list);
+    yield page;
+  }
+}
+
+async function* numberedPages(list: SubscriptionList<Subscription>): AsyncGenerator<SubscriptionPage> {
+  let last = await list.page();
+  yield last;
+  for (let number = 1; ; number += 1) {
+    const page = await list.page(number).catch((error: unknown) => {
+      if (number > 1 && error instanceof ApiError && error.code === 'NOT_FOUND') return undefined;
+      throw error;
+    });
+    if (page === undefined || page.records.length === 0) return;
+    const isRepeated = JSON.stringify(page.records) === JSON.stringify(last.records);
+    if (isRepeated && number > 1) return;
+    if (!isRepeated) yield page;
+    last = page;
+  }
 }
 
 /** An email address is sent in the body of a search: it never goes into a URL. */
@@ -122,9 +156,11 @@ function subscriptionsOf(options: ProfileOption, values: GivenQuery['values'], s
 
 /** The same command for the following page, with relative dates as instants. */
 function nextCommand(options: ListOptions, values: GivenQuery['values'], page: SubscriptionPage): string | undefined {
-  if (page.nextCursor === undefined) return undefined;
+  const linked = /[?&]page=(\d+)/.exec(page.headers.get('x-next-page') ?? '')?.[1];
+  if (page.nextCursor === undefined && linked === undefined) return undefined;
   const { page: _page, cursor, ...kept } = values;
-  const position = cursor === undefined ? { page: String(page.currentPage + 1) } : { cursor: page.nextCursor };
+  const position =
+    cursor === undefined ? { page: linked ?? String(page.currentPage + 1) } : { cursor: page.nextCursor };
   const { profile, output } = options;
   const words = Object.entries({ profile, ...kept, ...position, output }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, shellQuote(value)],
@@ -151,8 +187,10 @@ export function describePage(
   const firstPage = Number(/[?&]page=(\d+)[^>]*>; rel="first"/.exec(headers.get('link') ?? '')?.[1] ?? 1);
   const before = (currentPage - firstPage) * Number(headers.get('x-count-per-page'));
   const total = totalCount.toLocaleString('en');
-  const range =
-    records.length === 0
+  const isUncounted = totalCount < records.length; // another server of the API may send no total
+  const range = isUncounted
+    ? `${records.length.toLocaleString('en')} subscriptions`
+    : records.length === 0
       ? `No subscriptions on this page, ${total} in total`
       : `${(before + 1).toLocaleString('en')}-${(before + records.length).toLocaleString('en')} of ${total}`;
   return next === undefined ? range : `${range}. Next page: ${next}`;

@@ -29,7 +29,8 @@ Examples:
         const name = profileName(options.profile);
         const profile = await readCredentials(options, output);
         // without cached tokens, which an older secret may have obtained
-        const total = await openClient(profile).subscriptions({}, { signal }).total();
+        const { totalCount, headers } = await openClient(profile).subscriptions({ size: 1 }, { signal }).page();
+        const total = headers.has('x-total-count') ? totalCount : null;
         removeProfile(name);
         writeProfile(name, profile);
         const use = name === defaultProfile ? '' : ` --profile ${name}`;
@@ -37,11 +38,15 @@ Examples:
           output,
           options.json === true,
           { profile: name, base_url: profile.base_url, client_id: profile.client_id, subscriptions: total },
-          `Logged in to ${profile.base_url} as ${profile.client_id}, which has ${total.toLocaleString('en')} subscriptions.\nRead them with: subreport list${use}`,
+          `Logged in to ${profile.base_url} as ${profile.client_id}${describeTotal(total)}.\nRead them with: subreport list${use}`,
         );
       }),
     );
 }
+
+/** Another server of the API may send no total. */
+const describeTotal = (total: number | null): string =>
+  total === null ? '' : `, which has ${total.toLocaleString('en')} subscriptions`;
 
 export function addLogoutCommand(program: Command, output: Output): void {
   addProfileOption(program.command('logout'))
