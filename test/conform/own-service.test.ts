@@ -4,21 +4,34 @@ import { checkServer } from '../../src/conform/conform.ts';
 import { findTokenUrl } from '../../src/conform/find-token-url.ts';
 import { Requester } from '../../src/conform/requester.ts';
 import { importRecords } from '../../src/import/import-records.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { engines } from '../support/engines.ts';
+import { hasNginx, startNginx } from '../support/nginx.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 import { accountRecords } from './records.ts';
 
-describe.each(engines)('conform on our own service, on $engine', ({ openTestStore }) => {
+const served = engines.flatMap((engine) => [
+  { ...engine, how: 'directly', isProxied: false },
+  ...(hasNginx ? [{ ...engine, how: 'behind nginx', isProxied: true }] : []),
+]);
+
+describe.each(served)('conform on our own service, on $engine, $how', ({ openTestStore, isProxied }) => {
   let service: TestService;
   let client: TestClient;
+  let baseUrl: string;
+  let stopProxy = async () => {};
   const check = async ({ client_id: clientId, client_secret: clientSecret }: TestClient) => {
-    const { baseUrl } = service;
     const tokenUrl = await findTokenUrl({ baseUrl });
     return checkServer(new Requester({ baseUrl, tokenUrl, clientId, clientSecret }, { requestsMax: 200 }));
   };
 
   beforeAll(async () => {
-    service = await startService(await openTestStore(), { ACCESS_TOKEN_SECONDS: '300' });
+    const publicUrl = `http://127.0.0.1:${await freePort()}`;
+    // the settings of docs/how-to/run-behind-nginx.md
+    const proxied = { PUBLIC_URL: publicUrl, TRUSTED_PROXIES: '127.0.0.1' };
+    service = await startService(await openTestStore(), { ACCESS_TOKEN_SECONDS: '300', ...(isProxied && proxied) });
+    baseUrl = isProxied ? `${publicUrl}/connect-api` : service.baseUrl;
+    if (isProxied) stopProxy = (await startNginx(new URL(publicUrl).port, new URL(service.url).port)).stop;
     const tenant = await service.createTenant('acme');
     client = await service.createClient(tenant);
     const lines = accountRecords(57).map((record) => JSON.stringify(record));
@@ -26,7 +39,10 @@ describe.each(engines)('conform on our own service, on $engine', ({ openTestStor
     const onRejected = () => expect.unreachable();
     await importRecords(service.store, tenant, source, { format: 'ndjson', dryRun: false, onRejected });
   });
-  afterAll(() => service.close());
+  afterAll(async () => {
+    await stopProxy();
+    await service.close();
+  });
 
   test('passes every check, and finds what the documentation says', async () => {
     const report = await check(client);
