@@ -1,4 +1,4 @@
-import { CardSim, ChartColumn, Download, History, List } from 'lucide';
+import { CardSim, ChartColumn, Download, History, List, SearchCheck } from 'lucide';
 import { render } from 'preact';
 import { ConsoleApp, loadPage } from '../ui/console-app.tsx';
 import { currentLocation } from '../ui/location.tsx';
@@ -27,6 +27,12 @@ const pages: readonly Page[] = [
     label: strings.changes.title,
     icon: History,
     load: async () => refreshable((await import('./changes/changes-page.tsx')).ChangesPage),
+  },
+  {
+    path: '/console/findings',
+    label: strings.findings.title,
+    icon: SearchCheck,
+    load: async () => refreshable((await import('./findings/findings-page.tsx')).FindingsPage),
   },
   {
     path: '/console/exports',

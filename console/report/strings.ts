@@ -2,6 +2,7 @@ import { formatCount } from '../ui/format-count.ts';
 import { changesStrings, historyStrings, simStrings } from './changes/change-strings.ts';
 import { countStrings } from './counts/count-strings.ts';
 import { exportStrings } from './export/export-strings.ts';
+import { findingsStrings } from './findings/findings-strings.ts';
 
 /** Every text of the report console, by page. */
 export const strings = {
@@ -346,4 +347,5 @@ export const strings = {
     replaced: 'All subscriptions were replaced since you opened this',
   },
   changes: changesStrings,
+  findings: findingsStrings,
 } as const;

@@ -20,6 +20,7 @@ const readerCommands: Commands = {
   show: async () => (await import('./reader/show-command.ts')).addShowCommand,
   export: async () => (await import('./reader/export-command.ts')).addExportCommand,
   summary: async () => (await import('./reader/summary-command.ts')).addSummaryCommand,
+  findings: async () => (await import('./reader/findings-command.ts')).addFindingsCommand,
   changes: async () => (await import('./reader/changes-command.ts')).addChangesCommand,
   mcp: async () => (await import('./reader/mcp-command.ts')).addMcpCommand,
   sync: async () => (await import('./reader/sync-command.ts')).addSyncCommand,

@@ -13,6 +13,7 @@ import {
   parseSubscription,
   type RecordOf,
   type Subscription,
+  type SubscriptionFindings,
   type SubscriptionHistory,
   type SubscriptionSummary,
 } from './records.ts';
@@ -75,6 +76,9 @@ export interface SubreportClient {
    * const { total, by } = await client.summary({ 'auto-renew': false, by: ['status', 'month'] });
    */
   summary(query?: SummaryQuery, options?: CallOptions): Promise<SubscriptionSummary>;
+
+  /** Returns what is contradictory or missing in the records: exact counts, and examples. */
+  findings(options?: CallOptions): Promise<SubscriptionFindings>;
 
   /**
    * Yields pages of changes after a change token or an instant, until the copy is up to date;
@@ -161,6 +165,8 @@ export function createReader(api: Api, clock: Clock): ReportReader {
     summary: async (query = {}, given = {}) =>
       (await api.json<SubscriptionSummary>(reportPaths.getSubscriptionSummary, { query: withoutEmail(query) }, given))
         .body,
+    findings: async (given = {}) =>
+      (await api.json<SubscriptionFindings>(`${reportPaths.listSubscriptions}/findings`, {}, given)).body,
     changes: (since, given = {}) => listChanges(api, since, given),
     follow: (given) => followChanges(api, given, clock),
   };

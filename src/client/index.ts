@@ -55,6 +55,8 @@ export {
   type RemovedSubscription,
   type Subscription,
   type SubscriptionChange,
+  type SubscriptionFinding,
+  type SubscriptionFindings,
   type SubscriptionHistory,
   type SubscriptionStatus,
   type SubscriptionSummary,

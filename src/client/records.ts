@@ -107,6 +107,32 @@ export interface SubscriptionHistory {
   readonly has_more: boolean;
 }
 
+/** One kind of finding. */
+export interface SubscriptionFinding {
+  /** Such as `no-status` or `iccid-active-twice`; more kinds may be added. */
+  readonly kind: string;
+  /** Number of records, ICCIDs, devices or product ids. */
+  readonly count: number;
+  /** Since when there has been one, as far as the service knows. */
+  readonly since?: string;
+  /** At most 10, with at most 10 ids of records each. */
+  readonly examples: readonly {
+    readonly iccid?: string;
+    readonly device_id?: string;
+    readonly product_id?: string;
+    readonly ids: readonly string[];
+  }[];
+}
+
+/** What is contradictory or missing in the records. */
+export interface SubscriptionFindings {
+  readonly total: number;
+  /** Ends before this instant have passed. */
+  readonly evaluated_at: string;
+  /** Every kind, also those without records. */
+  readonly findings: readonly SubscriptionFinding[];
+}
+
 /** A page of changes. Apply them in this order. */
 export interface ChangesPage<Change = SubscriptionChange> {
   readonly changes: readonly Change[];

@@ -66,6 +66,15 @@ export const operations = {
     description:
       'Counts your data subscriptions, in total and by status, product, plan, auto-renew, day or month. Accepts the filters of the report. All counts come from one snapshot, and the counts of each dimension add up to the total.',
   },
+  getSubscriptionFindings: {
+    method: 'GET',
+    // not among the paths, like the history
+    path: `${reportPaths.listSubscriptions}/findings`,
+    tag: 'report',
+    summary: 'Find contradictions in subscriptions',
+    description:
+      'Examines all of your data subscriptions and returns what is contradictory or missing, such as records without a status, ends that have passed while the status is ACTIVE, or an ICCID with two ACTIVE records: for each kind an exact count, since when, and some examples. The records are read once after each change; until then, the response is in memory.',
+  },
   listSubscriptionChanges: {
     method: 'GET',
     path: reportPaths.listSubscriptionChanges,

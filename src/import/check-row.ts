@@ -2,10 +2,10 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { formatInstant, parseInstant } from '../contract/instant.ts';
+import { operations } from '../contract/operations.ts';
 import { shorten } from '../contract/problem.ts';
 import { Product } from '../contract/product.ts';
 import { dateFields, Email, normaliseEmail } from '../contract/query.ts';
-import { reportPaths } from '../contract/report.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
 import { Subscription } from '../contract/subscription.ts';
 import { didYouMean } from '../contract/suggest.ts';
@@ -211,7 +211,7 @@ function findFaults(
 
 /** A record with such an id could not be read by its id: the path is that of another operation. */
 const reservedIds: ReadonlySet<string> = new Set(
-  Object.values(reportPaths).flatMap((path) => /\/subscription\/([\w-]+)$/.exec(path)?.[1] ?? []),
+  Object.values(operations).flatMap(({ path }) => /\/subscription\/([\w-]+)$/.exec(path)?.[1] ?? []),
 );
 
 /** Unknown fields of an object for which a known one is suggested: each suggestion takes 10 µs. */

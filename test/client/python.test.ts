@@ -137,6 +137,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
       { method: 'subscription', positional: [first?.id], options: { ...options, parse: true } },
       { method: 'subscription', positional: ['nobody-has/this'], options },
       { method: 'history', positional: [first?.id], options },
+      { method: 'findings', options },
       { method: 'summary', query: { by: ['status', 'month'], 'auto-renew': true }, options },
       { method: 'summary', query: {}, options },
       { method: 'export', query: { status: 'ACTIVE' }, options: { ...options, format: 'csv' } },

@@ -10,6 +10,7 @@ import { IntrospectionResponse, TokenErrorBody, TokenResponse } from '../../src/
 import { Problem } from '../../src/contract/problem.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
 import { Subscription } from '../../src/contract/subscription.ts';
+import { SubscriptionFindings } from '../../src/contract/findings.ts';
 import { SubscriptionSummary } from '../../src/contract/summary.ts';
 import { writePage } from '../../src/report/write-records.ts';
 import { exampleSubscription, namedExamples } from '../../tools/openapi/examples.ts';
@@ -42,6 +43,7 @@ const mediaTypes = documents.flatMap(({ paths }) =>
 const schemas: Readonly<Record<string, TSchema>> = {
   subscription: Subscription,
   summary: SubscriptionSummary,
+  findings: SubscriptionFindings,
   changes: changesPage(defaultPageLimits),
   tokenResponse: TokenResponse,
   introspection: IntrospectionResponse,

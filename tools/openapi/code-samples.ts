@@ -213,6 +213,11 @@ console.log(found);`,
     withClient: `const summary = await client.summary({ by: ['status', 'month'] });
 console.log(summary.total, summary.by.status);`,
   },
+  getSubscriptionFindings: {
+    credentials: 'token',
+    withClient: `const { findings } = await client.findings();
+for (const { kind, count } of findings) console.log(kind, count);`,
+  },
   listSubscriptionChanges: {
     credentials: 'token',
     query: { size: '100' },

@@ -1,4 +1,5 @@
 import { DescribedRemoval, DescribedSubscription, RemovedSubscription } from '../../src/contract/change.ts';
+import { SubscriptionFindings } from '../../src/contract/findings.ts';
 import { SubscriptionHistory } from '../../src/contract/history.ts';
 import { LoadSummary, RejectedRow } from '../../src/contract/load.ts';
 import {
@@ -37,6 +38,7 @@ function schemasIn(...modules: readonly object[]): Record<string, object> {
 const named: Readonly<Record<string, object>> = {
   Subscription,
   SubscriptionSummary,
+  SubscriptionFindings,
   Product,
   RemovedSubscription,
   DescribedSubscription,

@@ -1,5 +1,6 @@
 import { recordColumns, writeCsvLine } from '../../src/contract/csv.ts';
 import type { ErrorCode, TokenErrorCode } from '../../src/contract/error-code.ts';
+import { findingKinds, type SubscriptionFindings } from '../../src/contract/findings.ts';
 import type { SubscriptionHistory } from '../../src/contract/history.ts';
 import type { IntrospectionResponse, TokenErrorBody, TokenResponse } from '../../src/contract/oauth/token.ts';
 import { buildProblem, type Fault, faultSentence, type Problem } from '../../src/contract/problem.ts';
@@ -120,6 +121,21 @@ const summary: SubscriptionSummary = {
   },
 };
 
+const findings: SubscriptionFindings = {
+  total: 1140,
+  evaluated_at: '2024-05-20T09:00:00Z',
+  findings: Object.keys(findingKinds).map((kind) => ({
+    kind,
+    count: 0,
+    examples: [],
+    ...(kind === 'iccid-active-twice' && {
+      count: 1,
+      since: '2024-05-20T02:00:04Z',
+      examples: [{ iccid: exampleSubscription.iccid, ids: [exampleSubscription.id, 'c3Vic2NyaXB0aW9uLTAwMDI='] }],
+    }),
+  })),
+};
+
 const tokenResponse: TokenResponse = {
   access_token: 'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJhY21lLXJlcG9ydHMifQ.c2lnbmF0dXJl',
   token_type: 'Bearer',
@@ -172,6 +188,7 @@ export const namedExamples: Readonly<Record<string, unknown>> = {
   subscription: exampleSubscription,
   history,
   summary,
+  findings,
   changes,
   changesNdjson: `${record}${JSON.stringify({ next: changes.next, has_more: false })}\n`,
   tokenResponse,

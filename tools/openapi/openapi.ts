@@ -111,6 +111,8 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
       };
     case 'getSubscriptionSummary':
       return describeSummary();
+    case 'getSubscriptionFindings':
+      return describeFindings();
     case 'listSubscriptionChanges':
       return describeChanges(limits);
     case 'issueToken':
@@ -194,6 +196,23 @@ function searchBody(limits: PageLimits) {
 }
 
 const booleanOr = (word: TSchema) => Type.Union([Type.Boolean(), word], { description: descriptionOf(word) });
+
+function describeFindings(): Json {
+  return {
+    security: bearer,
+    parameters: [...requestHeaders, ifNoneMatch],
+    responses: {
+      200: response(
+        'The findings',
+        schemaRef('SubscriptionFindings'),
+        ['X-Total-Count', 'X-Revision', 'ETag', 'Server-Timing'],
+        'findings',
+      ),
+      304: notModified,
+      ...problems(400, 401, 403, 406, 414, 429, 431, 500, 503),
+    },
+  };
+}
 
 function describeSummary(): Json {
   return {

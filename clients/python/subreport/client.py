@@ -133,6 +133,10 @@ class SubreportClient:
         """Returns the kept versions of one record, newest first."""
         return self._api.json(f"{_path_of(id)}/history", {}, correlation_id)[0]
 
+    def findings(self, *, correlation_id: str | None = None) -> dict[str, Any]:
+        """Returns what is contradictory or missing in the records: exact counts, and examples."""
+        return self._api.json(f"{_LIST}/findings", {}, correlation_id)[0]
+
     def export(
         self,
         *,
@@ -321,9 +325,10 @@ class SubscriptionList:
             yield page
             if checkpoint is not None:
                 checkpoint.save(page.next_cursor)  # the caller has used the page
-            if page.next_cursor is None:
+            following = _position_after(page.headers)
+            if following is None:
                 return
-            position = {"page": None, "cursor": page.next_cursor}
+            position = following
 
     def _request(self, position: dict[str, Any]) -> SubscriptionPage:
         wanted = {**self._query, **position}
@@ -335,9 +340,9 @@ class SubscriptionList:
         headers = response.headers
         return SubscriptionPage(
             records=[parse_subscription(each) for each in records] if self._parse else records,
-            total_count=int(headers["x-total-count"]),
-            total_pages=int(headers["x-total-pages"]),
-            current_page=int(headers["x-current-page"]),
+            total_count=int(headers.get("x-total-count", 0)),
+            total_pages=int(headers.get("x-total-pages", 0)),
+            current_page=int(headers.get("x-current-page", 0)),
             next_cursor=_cursor_of(headers, "next"),
             previous_cursor=_cursor_of(headers, "previous"),
             headers=headers,
@@ -433,10 +438,20 @@ def _cursor_of(headers: Any, direction: str) -> str | None:
     link = headers.get(f"x-{direction}-page")
     if cursor is not None or link is None:
         return cursor
-    linked = parse_qs(urlsplit(link).query).get("cursor")
-    if linked is None:
+    return parse_qs(urlsplit(link).query).get("cursor", [None])[0]
+
+
+def _position_after(headers: Any) -> dict[str, Any] | None:
+    """The following page: a cursor, or a page number of another server of the API."""
+    cursor = _cursor_of(headers, "next")
+    link = headers.get("x-next-page")
+    if cursor is not None:
+        return {"page": None, "cursor": cursor}
+    if link is None:
+        return None
+    page = parse_qs(urlsplit(link).query).get("page")
+    if page is None:
         raise ValueError(
-            f"Cannot continue the report: the {direction} link must have a cursor: "
-            f"current value is '{link}'"
+            f"Cannot continue the report: the next link must have a cursor or page: current value is '{link}'"
         )
-    return linked[0]
+    return {"page": int(page[0]), "cursor": None}

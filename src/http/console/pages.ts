@@ -19,6 +19,7 @@ const pages = {
     '/console/subscriptions/:id',
     '/console/sims/:iccid',
     '/console/changes',
+    '/console/findings',
     '/console/exports',
   ],
   operator: [

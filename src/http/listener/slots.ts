@@ -17,7 +17,7 @@ interface SlotLimits {
 }
 
 /** Memory that each export or load may take at its worst, in bytes. */
-const workBytes = { export: 8_388_608, load: 25_165_824 };
+const workBytes = { export: 8_388_608, load: 25_165_824, scan: 1_048_576 };
 
 /** The part of a process's memory that its exports and loads share. */
 export class MemoryBudget {
@@ -76,7 +76,7 @@ type TakeSlot = (clientId: string, tenant: string) => () => void;
  * Creates the slots of one process for one kind of work; `advice` is appended to the message of
  * a rejection.
  */
-export function createSlots(limits: SlotLimits, verb: 'export' | 'load', advice = ''): TakeSlot {
+export function createSlots(limits: SlotLimits, verb: keyof typeof workBytes, advice = ''): TakeSlot {
   const { max, perClientMax, perTenantMax = max, memory, onCount } = limits;
   const taken = new Map<string, number>();
   const count = (key: string, by: 1 | -1): void => {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { exportSubscriptions } from '../../report/export-subscriptions.ts';
+import { findingsMoment, getSubscriptionFindings } from '../../report/get-subscription-findings.ts';
 import type { SummaryQuery } from '../../report/get-subscription-summary.ts';
 import { getSubscriptionSummary, summaryKey } from '../../report/get-subscription-summary.ts';
 import { changesKey, listChanges } from '../../report/list-changes.ts';
@@ -71,6 +72,34 @@ export function createSummarySender({ report, sendCached }: Omit<ReportSending, 
     return sendCached(request, reply, {
       key: summaryKey(query),
       load: () => getSubscriptionSummary(withinRequest(report, request).store, tenant, query, stages),
+    });
+  };
+}
+
+/** Time limit of the findings in milliseconds: a million records take some seconds. */
+const findingsMsMax = 60_000;
+
+/**
+ * Makes the function that sends the findings. They are kept by revision and hour; reading them takes
+ * a slot of its own, one for a tenant and two in all, so that most reader threads stay free.
+ */
+export function createFindingsSender({ report, exports, sendCached }: ReportSending) {
+  const takeSlot = createSlots({ max: 2, perClientMax: 1, perTenantMax: 1 }, 'scan');
+  return (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { clientId, tenant } = accessOf(request);
+    const moment = findingsMoment(report.now());
+    return sendCached(request, reply, {
+      key: JSON.stringify(['findings', moment]),
+      load: async () => {
+        const release = takeSlot(clientId, tenant);
+        try {
+          liftDeadline(request); // the store's bounds it from here on
+          const store = report.store.within(performance.now() + findingsMsMax);
+          return await getSubscriptionFindings({ store }, tenant, moment, exports.stallMs);
+        } finally {
+          release();
+        }
+      },
     });
   };
 }

@@ -19,7 +19,13 @@ import { acceptJsonBodies } from '../listener/read-body.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import type { ExportLimits } from '../listener/slots.ts';
 import { takeTurn } from '../listener/take-turn.ts';
-import { createCachedSender, createChangesSender, createReportSender, createSummarySender } from './send-report.ts';
+import {
+  createCachedSender,
+  createChangesSender,
+  createFindingsSender,
+  createReportSender,
+  createSummarySender,
+} from './send-report.ts';
 
 export interface SubscriptionRoutes {
   readonly report: ReportContext;
@@ -46,7 +52,7 @@ export type AddSubscriptionRoutes = (app: FastifyInstance, authorize?: Authorize
 
 /**
  * Makes the function that adds the report operations: `GET /v1/subscription`, its search by `POST`,
- * its summary, its changes, `GET /v1/subscription/{id}` and its history. Wherever they are added,
+ * its summary, its findings, its changes, `GET /v1/subscription/{id}` and its history. Wherever they are added,
  * they share the caches and limits.
  */
 export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscriptionRoutes {
@@ -54,6 +60,7 @@ export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscri
   const sendCached = createCachedSender(pageCacheBytes, createRevisionLookup(report.store));
   const sendReport = createReportSender({ report, exports, sendCached });
   const sendSummary = createSummarySender({ report, sendCached });
+  const sendFindings = createFindingsSender({ report, exports, sendCached });
   const sendChanges = createChangesSender({ report, sendCached });
   // after the body has arrived
   const preHandler = (request: FastifyRequest, reply: FastifyReply) =>
@@ -96,6 +103,16 @@ export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscri
       onRequest: [onRequest, acceptJson],
       preHandler,
       handler: (request, reply) => sendSummary(request, reply, () => parseSummary(queryOf(request), report)),
+    });
+    app.route({
+      method: 'GET',
+      url: operations.getSubscriptionFindings.path,
+      onRequest: [onRequest, acceptJson],
+      preHandler,
+      handler: async (request, reply) => {
+        parseNoParameters(queryOf(request));
+        return sendFindings(request, reply);
+      },
     });
     app.route({
       method: 'GET',

@@ -1,0 +1,100 @@
+import { Check } from 'typebox/value';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SubscriptionFindings } from '../../src/contract/findings.ts';
+import { checkRow } from '../../src/import/check-row.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import { engines } from '../support/engines.ts';
+import { expectProblem } from '../support/expect-error.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const path = '/v1/subscription/findings';
+
+describe.each(engines)('GET /v1/subscription/findings on $engine', ({ openTestStore }) => {
+  let service: TestService;
+  let acme: TenantId;
+  let token: string;
+  let foreign: string;
+  const get = (headers: Record<string, string> = {}, of = token, query = '') =>
+    service.get(path + query, of, { 'accept-encoding': 'identity', ...headers });
+  const countsOf = async (response: Response): Promise<Record<string, number>> => {
+    const { findings } = (await response.json()) as SubscriptionFindings;
+    return Object.fromEntries(findings.flatMap(({ kind, count }) => (count === 0 ? [] : [[kind, count]])));
+  };
+
+  beforeAll(async () => {
+    service = await startService(await openTestStore());
+    acme = await service.createTenant('acme');
+    const globex = await service.createTenant('globex');
+    token = await service.accessToken(await service.createClient(acme));
+    foreign = await service.accessToken(await service.createClient(globex));
+    const expirationDate = Math.floor(Date.now() / 1000) + 86_400;
+    await service.store.loadSubscriptions(acme, [
+      subscriptionRow({ id: 'a', expirationDate }),
+      subscriptionRow({ id: 'b', expirationDate, iccid: '8944500102198304827', deviceId: 'other' }),
+      subscriptionRow({ id: 'c', status: null, deviceId: 'c' }),
+    ]);
+    // the same SIM and device as of acme
+    await service.store.loadSubscriptions(globex, [
+      subscriptionRow({ id: 'd', expirationDate }),
+      subscriptionRow({ id: 'e', status: null, deviceId: 'c' }),
+    ]);
+  });
+  afterAll(() => service.close());
+
+  test('has every kind, a total and a revision, and nothing of another tenant', async () => {
+    const response = await get();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(response.headers.get('x-total-count')).toBe('3');
+    expect(response.headers.get('x-revision')).toMatch(/^\d+$/);
+    const body = (await response.clone().json()) as SubscriptionFindings;
+    expect(Check(SubscriptionFindings, body)).toBe(true);
+    expect(body.findings.find(({ kind }) => kind === 'no-status')?.examples).toEqual([{ ids: ['c'] }]);
+    expect(await countsOf(response)).toEqual({ 'no-status': 1 });
+    expect(await countsOf(await get({}, foreign))).toEqual({ 'no-status': 1 });
+  });
+
+  test('is not sent again while the records are the same, and is another one after a change', async () => {
+    const etag = (await get()).headers.get('etag') ?? '';
+    const again = await get({ 'if-none-match': etag });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+    expect((await get({ 'if-none-match': etag }, foreign)).status).toBe(200);
+    await service.store.loadSubscriptions(acme, [
+      subscriptionRow({ id: 'f', deviceId: 'device-1', iccid: '8944500102198304826' }),
+    ]);
+    const changed = await get({ 'if-none-match': etag });
+    expect(changed.status).toBe(200);
+    expect(await countsOf(changed)).toEqual({ 'no-status': 1, 'iccid-active-twice': 1, 'active-past-end': 1 });
+    await service.store.deleteSubscriptions(acme, ['f']);
+    const erased = await get();
+    expect(await erased.clone().text()).not.toContain('"f"');
+    expect(await countsOf(erased)).toEqual({ 'no-status': 1 });
+  });
+
+  test('requires a token, JSON and no parameters', async () => {
+    const anonymous = await fetch(service.baseUrl + path);
+    await expectProblem(anonymous, 'UNAUTHORISED');
+    await expectProblem(await get({ accept: 'text/csv' }), 'UNACCEPTABLE');
+    await expectProblem(await get({}, token, '?status=ACTIVE'), 'INVALID_REQUEST_PARAMS');
+  });
+
+  test('reads the records of a tenant once at a time, and tells others when to come again', async () => {
+    const other = await service.accessToken(await service.createClient(acme));
+    await service.store.loadSubscriptions(acme, [subscriptionRow({ id: 'g', deviceId: 'g', status: 'PENDING' })]);
+    const responses = await Promise.all([get(), get({}, other), get(), get({}, other)]);
+    const refused = responses.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThan(4);
+    for (const response of refused) {
+      expect(response.headers.get('retry-after')).toBe('10');
+      await expectProblem(response, 'TOO_MANY_REQUESTS');
+    }
+    expect((await get({}, other)).status).toBe(200);
+  });
+});
+
+test('no record can have the id of the operation', () => {
+  const checked = checkRow({ ...(JSON.parse(subscriptionRow({ id: 'findings' }).record) as object) });
+  expect(checked).toMatchObject({ faults: [{ field: 'id', rule: expect.stringContaining('findings') }] });
+});
