@@ -22,7 +22,20 @@ const readingCommands = [
   'mirror', // its changes are those of the operator's API
   ...['serve', 'config', 'audit', 'completion', 'tenant list', 'keys list', 'client list', 'client show'],
   ...['client sessions', 'operator list', 'imports list', 'imports show', 'imports errors'],
-  ...['login', 'logout', 'whoami', 'list', 'show', 'export', 'summary', 'findings', 'changes', 'token', 'profiles', 'open'],
+  ...[
+    'login',
+    'logout',
+    'whoami',
+    'list',
+    'show',
+    'export',
+    'summary',
+    'findings',
+    'changes',
+    'token',
+    'profiles',
+    'open',
+  ],
   ...['conform', 'mcp', 'sync run', 'sync status', 'sync verify'],
 ];
 
