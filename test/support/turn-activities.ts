@@ -109,7 +109,8 @@ const activities: Readonly<Record<string, (round: Round) => Promise<void>>> = {
     await Promise.all(paths.map((query) => getOk(at, `/v1/subscription/summary?${query}`)));
   },
   findings: async (at) => {
-    await load(at, '', syntheticRows({ count: 1, seed: 5_000 + at.round, until })); // so that none are in memory
+    // so that none are in memory
+    await load(at, '', syntheticRows({ count: 1, seed: 5_000 + at.round, until }));
     await getOk(at, '/v1/subscription/findings');
   },
   'whole reports': async (at) => {

@@ -80,8 +80,8 @@ export function createSummarySender({ report, sendCached }: Omit<ReportSending, 
 const findingsMsMax = 60_000;
 
 /**
- * Makes the function that sends the findings. They are kept by revision and hour; reading them takes
- * a slot of its own, one for a tenant and two in all, so that most reader threads stay free.
+ * Makes the function that sends the findings. They are kept by revision and hour; reading them
+ * takes a slot of its own, one for a tenant and two in all, so that most reader threads stay free.
  */
 export function createFindingsSender({ report, exports, sendCached }: ReportSending) {
   const takeSlot = createSlots({ max: 2, perClientMax: 1, perTenantMax: 1 }, 'scan');

@@ -52,7 +52,8 @@ export type AddSubscriptionRoutes = (app: FastifyInstance, authorize?: Authorize
 
 /**
  * Makes the function that adds the report operations: `GET /v1/subscription`, its search by `POST`,
- * its summary, its findings, its changes, `GET /v1/subscription/{id}` and its history. Wherever they are added,
+ * its summary, its findings, its changes, `GET /v1/subscription/{id}` and its history. Wherever
+ * they are added,
  * they share the caches and limits.
  */
 export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscriptionRoutes {

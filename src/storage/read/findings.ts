@@ -1,8 +1,8 @@
 import type { Row, SqlValue, Store, TenantReader, TenantSql } from '../store.ts';
 
 // Finds contradictions in a tenant's records by reading all of them. On SQLite, `revision >= 0`
-// leads along the index of revisions, in which records lie as they do in the file: a pass over 1 M
-// records takes a fifth of the time of one along another index (docs/decisions/changes.md#findings).
+// leads along the index of revisions, in which records lie as they do in the file: a pass over
+// 1 M records takes a fifth of the time of one along another index (docs/decisions/changes.md#findings).
 
 /** Most examples of a kind, and most records of an example. */
 const examplesMax = 10;
@@ -44,7 +44,9 @@ const sharedKinds = {
 /** A kind of finding, as in the contract. */
 type FindingKind = keyof typeof recordKinds | keyof typeof sharedKinds | 'product-with-two-names';
 
-/** Finds everything, at a moment in UTC epoch seconds. One statement at a time, all of one shard. */
+/**
+ * Finds everything, at a moment in UTC epoch seconds. One statement at a time, all of one shard.
+ */
 export async function readFindings(
   reader: TenantReader,
   engine: Store['engine'],
@@ -76,7 +78,9 @@ async function findRecords(reader: TenantReader, nowSeconds: number): Promise<Fi
   return found;
 }
 
-/** The newest records with a condition, along the index of creation dates, which has most columns. */
+/**
+ * The newest records with a condition, along the index of creation dates, which has most columns.
+ */
 function readNewest(reader: TenantReader, condition: string, nowSeconds: number): Promise<readonly Row[]> {
   const sql = `select id from subscription where tenant_id = $1 and ${condition}
     order by created_date desc, id desc limit ${examplesMax}`;
