@@ -17,11 +17,11 @@ const root = fileURLToPath(new URL('../', import.meta.url));
  * and 1,660), which the service does not know, and 11 files and 1,570 lines for src/mirror with the
  * operations of its tenant. 120 lines are for the progress of the doctor and the comparison of
  * records in SQL, and for the counts of a plan.
- * The findings have 4 files and 380 lines.
+ * The findings have 4 files and 520 lines, of which a page passes the routes and the senders (50).
  */
 const limits = {
-  src: { files: 436, lines: 49_770 },
-  'A page on PostgreSQL': { files: 64, lines: 7_400 },
+  src: { files: 436, lines: 49_910 },
+  'A page on PostgreSQL': { files: 64, lines: 7_450 },
   'A token': { files: 20 },
   'Loading records': { files: 35 },
   'An action of the operator': { files: 22 },

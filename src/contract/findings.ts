@@ -15,10 +15,9 @@ export const findingKinds = {
   'device-on-two-sims': 'Devices whose ACTIVE records have two or more ICCIDs',
   'product-with-two-names': 'Product ids whose records have two or more names',
 } as const;
-export type FindingKind = keyof typeof findingKinds;
 
 /** Most examples of a kind, and most ids of an example. */
-export const findingExamplesMax = 10;
+const findingExamplesMax = 10;
 
 const instant = { ...CommittedAt, examples: ['2026-10-31T02:00:00Z'] };
 
