@@ -77,6 +77,8 @@ export function Popover({ label, name, icon, variant = 'secondary', kind, childr
         class="popover"
         onBeforeToggle={(event) => {
           if (event.newState === 'open') setIsOpen(true);
+          // before the next key: what has the focus now keeps it until the next drawn frame
+          else if (content.current?.contains(document.activeElement)) button.current?.focus();
         }}
         onToggle={(event) => {
           const { current } = content;
