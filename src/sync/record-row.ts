@@ -78,7 +78,7 @@ const knownLine = new RegExp(
 
 /**
  * Throws `SyncError` `SOURCE_UNKNOWN` unless the JSON of a record has the members of a row: `rowOf`
- * without parsing, in a fifth of its time.
+ * without parsing.
  */
 export function requireKnown(line: string): void {
   if (!knownLine.test(line)) rowOf(JSON.parse(line), line);

@@ -2,7 +2,7 @@ import type { Row, SqlValue, Store, TenantReader, TenantSql } from '../store.ts'
 
 // Finds contradictions in a tenant's records by reading all of them. On SQLite, `revision >= 0`
 // leads along the index of revisions, in which records lie as they do in the file: a pass over
-// 1 M records takes a fifth of the time of one along another index
+// 1 M records takes a fifth of the time of one along the index of ICCIDs
 // (docs/decisions/changes.md#findings).
 
 /** Most examples of a kind, and most records of an example. */
