@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ApiError, createClient, SubreportError } from '../../src/client/index.ts';
 import { errorStatuses, tokenErrorStatuses } from '../../src/contract/error-code.ts';
 import { hasTools } from '../support/has-tools.ts';
+import { waitMsMax } from '../support/wait-limit.ts';
 import { type ClientService, optionsOf, startClientService } from './client-service.ts';
 import { type Fault, type FaultyProxy, type ProxiedRequest, startFaultyProxy } from './faulty-proxy.ts';
 import { createManualClock } from './manual-clock.ts';
@@ -33,7 +34,7 @@ function runPython(options: object, calls: readonly Call[], threads = 1): Promis
   const child = execFile(
     'python3',
     [join(root, 'test/client/python_calls.py')],
-    { maxBuffer: 2 ** 26, timeout: 60_000 },
+    { maxBuffer: 2 ** 26, timeout: waitMsMax },
     (error, out, text) => (error === null ? resolve(JSON.parse(out)) : reject(new Error(text, { cause: error }))),
   );
   child.stdin?.end(JSON.stringify({ options: snakeCased(options), calls: calls.map(pythonCall), threads }));

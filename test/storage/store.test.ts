@@ -47,9 +47,19 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
     test('loading the same rows again changes nothing, not even the revision', async () => {
       const tenant = await tenantOf('load');
       const rows = [1, 2, 3].map((n) => subscriptionRow({ id: `id-${n}`, createdDate: n }));
-      expect(await store.loadSubscriptions(tenant, rows)).toEqual({ inserted: 3, updated: 0, unchanged: 0 });
+      expect(await store.loadSubscriptions(tenant, rows)).toEqual({
+        inserted: 3,
+        updated: 0,
+        unchanged: 0,
+        removed: 0,
+      });
       expect(await revisionOf('load')).toBe(1);
-      expect(await store.loadSubscriptions(tenant, rows)).toEqual({ inserted: 0, updated: 0, unchanged: 3 });
+      expect(await store.loadSubscriptions(tenant, rows)).toEqual({
+        inserted: 0,
+        updated: 0,
+        unchanged: 3,
+        removed: 0,
+      });
       expect(await revisionOf('load')).toBe(1);
     });
 
@@ -73,6 +83,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
         inserted: 0,
         updated: 2,
         unchanged: 0,
+        removed: 0,
       });
       expect(await revisionOf('update')).toBe(2);
       const count = (filter: object) =>
@@ -250,6 +261,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
         createdAt: 7,
         revision: 0,
         deletingSince: null,
+        mirror: null,
       });
       const names = (await listTenants(store)).map(({ tenant }) => tenant);
       expect(names).toEqual([...names].sort());

@@ -74,6 +74,9 @@ async function open(): Promise<OpenedStore> {
   };
 }
 
+// its threads would keep the process from ending
+process.once('SIGTERM', () => void opened?.store.close());
+
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import type { DestinationOptions } from '../../src/sync/open-destination.ts';
 import { Random } from '../simulation/random.ts';
 import { createDatabase, dropDatabase } from '../support/databases.ts';
 import { engines, postgresUrl } from '../support/engines.ts';
+import { eventually } from '../support/eventually.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startCommand } from '../support/run-command.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -89,6 +91,7 @@ test.each(Object.entries(destinations))(
       ]).ended;
       if (code !== null && code !== 0) throw new Error(`a sync ended with ${code}`);
       killed += Number(code === null);
+      await untilUnlocked(options);
       const found = await digestOfCopy(options);
       expect([before, current]).toContain(found);
       if (round % 3 === 0) await syncTo(report.source, options);
@@ -118,3 +121,14 @@ const manyRows = (round: number): SubscriptionRow[] =>
   Array.from({ length: 4_000 }, (_, n) =>
     subscriptionRow({ id: `id_${n}`, createdDate: 1_600_000_000 + n * 60, deviceId: n % 3 === 0 ? `d-${round}` : 'd' }),
   );
+
+/** Waits until PostgreSQL has noticed that a process which held the lock of a copy was killed. */
+async function untilUnlocked({ to }: DestinationOptions): Promise<void> {
+  if (!to.startsWith('postgres')) return;
+  const client = new pg.Client({ connectionString: to });
+  await client.connect();
+  const locks = `select pid from pg_locks join pg_database on pg_database.oid = pg_locks.database
+    where locktype = 'advisory' and datname = current_database()`;
+  await eventually(async () => expect((await client.query(locks)).rows).toEqual([]));
+  await client.end();
+}
