@@ -21,7 +21,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
  * A load reads whether its tenant is a mirror, in one more file.
  */
 const limits = {
-  src: { files: 436, lines: 49_910 },
+  src: { files: 436, lines: 49_920 },
   'A page on PostgreSQL': { files: 64, lines: 7_450 },
   'A token': { files: 20 },
   'Loading records': { files: 36 },

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { CommittedAt } from './history.ts';
 import { ProductId } from './product.ts';
+import { plainText } from './schema.ts';
 import { Iccid, SubscriptionId } from './subscription.ts';
 import { Type } from './type.ts';
 
@@ -24,7 +25,9 @@ const instant = { ...CommittedAt, examples: ['2026-10-31T02:00:00Z'] };
 const FindingExample = Type.Object(
   {
     iccid: Type.Optional(Iccid),
-    device_id: Type.Optional(Type.String({ maxLength: 128, description: 'The device', examples: ['device-000417'] })),
+    device_id: Type.Optional(
+      Type.String({ maxLength: 128, pattern: plainText, description: 'The device', examples: ['device-000417'] }),
+    ),
     product_id: Type.Optional(ProductId),
     ids: Type.Array(SubscriptionId, {
       minItems: 1,
