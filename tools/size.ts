@@ -21,10 +21,10 @@ const root = fileURLToPath(new URL('../', import.meta.url));
  * A load reads whether its tenant is a mirror, in one more file.
  */
 const limits = {
-  src: { files: 436, lines: 49_920 },
-  'A page on PostgreSQL': { files: 64, lines: 7_450 },
+  src: { files: 440, lines: 50_500 },
+  'A page on PostgreSQL': { files: 65, lines: 7_520 },
   'A token': { files: 20 },
-  'Loading records': { files: 36 },
+  'Loading records': { files: 37 },
   'An action of the operator': { files: 22 },
   linesOfFile: 400,
   linesOfFunction: 25,
