@@ -102,15 +102,18 @@ export const boundsOf = ({ dateColumn, afterSeconds, beforeSeconds, furtherBound
 /** The status that the index of statuses leaves out. */
 export const unindexedStatus = 'EXPIRED';
 
+/** No record has this status. */
+const otherThanAny = ' ';
+
 /**
  * Along another path, an expression: PostgreSQL up to version 16 would read a list of statuses in
- * the index, but lose its order. Otherwise, statuses that are indexed repeat the index's own
- * condition.
+ * the index, but lose its order. It is not the one of the index of statuses, which PostgreSQL would
+ * read then. Otherwise, statuses that are indexed repeat the index's own condition.
  */
 function statusCondition(statuses: readonly (string | null)[], along: string | undefined, bind: Bind): string {
   const any = (words: readonly string[]): string => `in (${words.map(bind).join(', ')})`;
   if (along !== undefined && along !== 'status')
-    return `coalesce(status, '') ${any(statuses.map((status) => status ?? ''))}`;
+    return `coalesce(status, '${otherThanAny}') ${any(statuses.map((status) => status ?? otherThanAny))}`;
   const words = statuses.filter((status) => status !== null);
   const conditions = [
     ...(words.length > 0 ? [`status ${any(words)}`] : []),

@@ -18,9 +18,9 @@ const ordered: readonly (readonly [index: string, filter: Partial<SubscriptionFi
   ['subscription_product', { productId: 'product-7', statuses: ['S1'] }],
   ['subscription_product', { productId: 'product-7', statuses: ['S1', 'S2'] }],
   ['subscription_status', { statuses: ['S1'] }],
-  ['subscription_created', { planId: 'plan-2' }],
+  ['subscription_product', { planId: 'plan-2' }],
   ['subscription_created', { autoRenew: 'true' }],
-  ['subscription_created', { planId: 'plan-2', autoRenew: 'true' }],
+  ['subscription_product', { planId: 'plan-2', autoRenew: 'true' }],
 ];
 
 /** Filters whose records are found by an index and sorted. */

@@ -191,20 +191,13 @@ export async function countPlans(
   total: number,
   rowsRead: number,
 ): Promise<ReadonlyMap<string, number> | undefined> {
-  const plansOf = new Map<string, readonly (readonly [plan: string, n: number])[]>();
-  for (const root of (await readProductRoots(reader)).map(toSpan)) {
-    const plans = Object.entries(root.counts).filter(([key]) => key.startsWith(planKey));
-    plansOf.set(
-      productOfSeries(root.series) ?? '',
-      plans.map(([key, n]) => [key.slice(planKey.length), n]),
-    );
-  }
+  const { plans } = await findProducts(reader, undefined);
   const products = await countProducts(reader, filter, total, rowsRead);
   if (products === undefined) return undefined;
   const counts = new Map<string, number>();
   for (const [product, n] of products) {
-    const [[plan = ''] = [], ...others] = plansOf.get(product) ?? [];
-    if (others.length > 0) return undefined;
+    const plan = plans.get(product);
+    if (plan === undefined) return undefined;
     addTo(counts, plan, n);
   }
   return counts;
@@ -216,6 +209,8 @@ interface FoundProducts {
   readonly n: number;
   /** Whether all these records are of the plan that was asked for. */
   readonly areWhole: boolean;
+  /** The plan of each product that has only one. */
+  readonly plans: ReadonlyMap<string, string>;
 }
 
 /** Finds the products with records, or with those of one plan. */
@@ -227,7 +222,16 @@ export async function findProducts(reader: TenantReader, planId: string | undefi
     products: some.map(({ series }) => productOfSeries(series) ?? ''),
     n: some.reduce((sum, { n }) => sum + n, 0),
     areWhole: planId === undefined || some.every((root) => ofPlan(root) === root.n),
+    plans: new Map(
+      some.flatMap(({ series, n, counts }) => onlyPlan(counts, n).map((plan) => [productOfSeries(series) ?? '', plan])),
+    ),
   };
+}
+
+/** The plan that all `n` records of a product have, or none. */
+function onlyPlan(counts: Span['counts'], n: number): string[] {
+  const [plan] = Object.keys(counts).filter((key) => key.startsWith(planKey) && counts[key] === n);
+  return plan === undefined ? [] : [plan.slice(planKey.length)];
 }
 
 /** The root of each product's tree. Steps from series to series, past their groups and leaves. */

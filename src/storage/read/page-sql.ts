@@ -42,8 +42,8 @@ export type PageStart =
   | { readonly kind: 'first' }
   /** The first one beyond a key, or at it. */
   | { readonly kind: 'beyond'; readonly orderKey: OrderKey; readonly isKeyItself?: boolean }
-  /** The one after `steps` others, counted from the first one. */
-  | { readonly kind: 'step'; readonly steps: number }
+  /** The one after `steps` others, counted from the first or the last one of the page's order. */
+  | { readonly kind: 'step'; readonly steps: number; readonly isReversed?: boolean }
   | { readonly kind: 'leaf'; readonly leaf: LeafPosition }
   /** The one that `with` queries find (`selectSql`). */
   | { readonly kind: 'selected'; readonly leafSql: (bind: Bind) => string };
@@ -197,24 +197,38 @@ interface Rows {
   readonly bind: Bind;
 }
 
+/** The first rows of a filter in an order; the filter decides which index has them. */
+const rowsSql = (columns: string, rows: Rows): string => `${orderedRowsSql(columns, rows)} limit ${rows.limit}`;
+
+/** SQL of all rows of a filter in an order, with their date and other columns. */
+export const allRowsSql = (columns: string, filter: SubscriptionFilter, order: SubscriptionOrder, bind: Bind): string =>
+  orderedRowsSql(columns, { filter, order, range: [], bind });
+
 /**
- * The first rows of a filter in an order; the filter decides which index has them. Rows of several
- * statuses are merged from one index range per status: a single range would have the rows of every
- * other status too, or would have to be sorted. Each range is ordered by itself, so that PostgreSQL
- * reads it only as far as needed. SQLite does so anyway.
+ * Rows of several statuses, or of the products of a plan, are merged from one index range each: a
+ * single range would have the rows of all others too, or would have to be sorted. Each range is
+ * ordered by itself, so that PostgreSQL reads it only as far as needed. SQLite does so anyway.
  */
-function rowsSql(columns: string, rows: Rows): string {
-  const { filter, order, limit } = rows;
-  if (!isByStatus(filter, order) || new Set(filter.statuses).size === 1)
-    return `${orderedRowsSql(columns, rows)} limit ${limit}`;
-  const ranges = [...new Set(filter.statuses)].map((status, index) => {
-    const range = orderedRowsSql(columns, { ...rows, filter: { ...filter, statuses: [status] } });
-    return `select * from (${range}) as status_${index}`;
-  });
-  return `${ranges.join(' union all ')} order by ${orderBy('date', order.descending)} limit ${limit}`;
+function orderedRowsSql(columns: string, rows: Omit<Rows, 'limit'>): string {
+  const { filter, order } = rows;
+  const parts = mergedParts(filter, order);
+  if (parts.length < 2) return rangeSql(columns, rows);
+  const ranges = parts.map(
+    (part, index) => `select * from (${rangeSql(columns, { ...rows, filter: part })}) as range_${index}`,
+  );
+  return `${ranges.join(' union all ')} order by ${orderBy('date', order.descending)}`;
 }
 
-function orderedRowsSql(columns: string, { filter, order, range, bind }: Rows): string {
+/** The filters of the ranges of an index that have the rows of a filter in an order. */
+function mergedParts(filter: SubscriptionFilter, order: SubscriptionOrder): readonly SubscriptionFilter[] {
+  if (isByStatus(filter, order))
+    return [...new Set(filter.statuses)].map((status) => ({ ...filter, statuses: [status] }));
+  const { productsAlong, ...others } = filter;
+  if (productsAlong === undefined || order.column !== 'created_date') return [];
+  return productsAlong.map((productId) => ({ ...others, productId }));
+}
+
+function rangeSql(columns: string, { filter, order, range, bind }: Omit<Rows, 'limit'>): string {
   const { column, descending } = order;
   return `select ${column} as date, ${columns} ${rowsFrom(filter, `${column}, id, record`, bind)}${and(range)}
     order by ${orderBy(orderedColumn(filter, order), descending)}`;

@@ -163,21 +163,23 @@ function readAlong(
   const { filter, order, position, size } = query;
   const read = async (reader: TenantReader): Promise<Page> => {
     const counted = countedFilter(filter, order.column);
-    const path = orderPath(filter, order.column);
     const paths = counted === undefined ? await readPaths(reader, filter) : undefined;
+    const path = orderPath(filter, order.column, paths);
     const choose = (of: Paths, order?: Path): SubscriptionFilter =>
       alongPath(filter, choosePath(of.widths, readsProduct(filter), order), of);
-    const rows = size + (position.kind === 'offset' ? position.skip : 0);
-    const along =
-      paths === undefined ? { ...(counted ?? filter), along: path } : choose(pathsOfPage(paths, rows), path);
+    const alongFor = (rows: number): SubscriptionFilter =>
+      paths === undefined ? { ...(counted ?? filter), along: path } : choose(pathsOfPage(paths, path, rows), path);
     const total = paths === undefined || countedFilter(filter) !== undefined ? filter : choose(paths);
     const found = known ?? (paths && (await rangeOfPlan(reader, filter)));
-    const asked = { ...query, filter: along };
-    const head = headQuery(asked, found, total);
+    const head = headQuery({ ...query, filter: alongFor(size) }, found, total);
     const [row] = await reader.all(head.sql, head.values);
-    const start = await startAlong(reader, asked, found ?? toRange(row), counted);
+    const range = found ?? toRange(row);
+    const nearer = counted === undefined ? fromLast(query, range.total) : undefined;
+    const steps = nearer?.steps ?? (position.kind === 'offset' ? position.skip : 0);
+    const asked = { ...query, filter: alongFor(size + steps) };
+    const start = nearer ?? (await startAlong(reader, asked, range, counted));
     if (start === undefined) return toPage(query, row, noRecords, found);
-    const body = bodyQuery(store, asked, start);
+    const body = bodyQuery(store, { ...asked, ...(nearer && { size: nearer.rows }) }, start);
     const [bodyRow] = await reader.all(body.sql, body.values);
     return toPage(query, row, body.toRecords(bodyRow), found);
   };
@@ -189,6 +191,17 @@ async function rangeOfPlan(reader: TenantReader, filter: SubscriptionFilter): Pr
   const parts = filter.planId === undefined ? undefined : await countedParts(reader, filter);
   const ranges = parts && (await Promise.all(parts.map((part) => readRange(reader, part))));
   return ranges && { start: 0, total: ranges.reduce((sum, { total }) => sum + total, 0), revision: 0 };
+}
+
+/** Where a page in the second half of `total` records begins in the reverse of its order. */
+function fromLast(
+  { position, size }: PageQuery,
+  total: number,
+): (PageStart & { kind: 'step'; rows: number }) | undefined {
+  if (position.kind !== 'offset') return undefined;
+  const rows = Math.min(size, total - position.skip);
+  const steps = total - position.skip - rows;
+  return rows > 0 && steps < position.skip ? { kind: 'step', steps, rows, isReversed: true } : undefined;
 }
 
 /** Where a page along a path begins; `undefined` past the last record. */
@@ -252,7 +265,7 @@ const revisionColumn =
 /** The statement of the records, with other columns. */
 function bodyQuery({ engine }: PageStore, query: PageQuery, start: PageStart, columns?: (bind: Bind) => string) {
   const { filter, order, position, size, layout } = query;
-  const isReversed = position.kind === 'before';
+  const isReversed = position.kind === 'before' || (start.kind === 'step' && start.isReversed === true);
   return recordsQuery(engine, {
     filter,
     order: isReversed ? reverse(order) : order,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { SqlValue } from '../store.ts';
 import { binder, filterConditions } from '../subscription-filter.ts';
 import { pageSql } from './page-sql.ts';
-import { choosePath, covers, orderPath, rangesAlong, type Widths } from './path.ts';
+import { choosePath, covers, orderPath, pathsOfPage, rangesAlong, type Widths } from './path.ts';
 
 const all = 1_000_000;
 
@@ -47,6 +47,29 @@ describe('the path of a filter', () => {
     expect([covers('product_id', true), covers('status', true)]).toEqual([true, false]);
   });
 
+  test('of a plan is the index of its products in the order of createdDate, at any depth', () => {
+    const filter = { dateColumn: 'created_date', planId: 'a' } as const;
+    const paths = { widths: { all, product_id: 100_000 }, products: ['p', 'q'] };
+    expect(orderPath(filter, 'created_date', paths)).toBe('product_id');
+    expect(pathsOfPage(paths, 'product_id', 20)).toBe(paths);
+    expect(pathsOfPage(paths, 'expiration_date', 20)).toEqual({ widths: { all } });
+    expect(pathsOfPage(paths, 'expiration_date', 50_000)).toBe(paths);
+  });
+
+  test('of a plan merges the ranges of its products, without sorting them', () => {
+    const filter = {
+      dateColumn: 'created_date',
+      planId: 'a',
+      along: 'product_id',
+      productsAlong: ['p', 'q'],
+    } as const;
+    const values: SqlValue[] = [];
+    const sql = pageSql(filter, { column: 'created_date', descending: true }, { kind: 'first' }, 20, binder(values));
+    expect(sql.match(/product_id = /g)).toHaveLength(2);
+    expect(sql).toMatch(/as range_0 union all select .* as range_1 order by date desc, id desc limit/s);
+    expect(values).toEqual([20, 'p', 'a', 'q', 'a']);
+  });
+
   test('has one range for each product of a plan, and for each status', () => {
     const filter = { dateColumn: 'created_date', planId: 'a', statuses: ['X', null] } as const;
     const paths = { widths: { all }, products: ['p', 'q'] };
@@ -67,7 +90,7 @@ describe('the path of a filter', () => {
     expect(filterConditions(filter, binder(values))).toEqual([
       'email = $2',
       "product_id || '' = $3",
-      "coalesce(status, '') in ($4)",
+      "coalesce(status, ' ') in ($4)",
       'expiration_date + 0 > $5',
     ]);
   });

@@ -6,7 +6,6 @@ import {
   boundsOf,
   countedFilter,
   type DateColumn,
-  dateOfPath,
   type Path,
   type SubscriptionFilter,
   selectsOne,
@@ -52,9 +51,9 @@ export function choosePath(widths: Widths, readsProduct: boolean, order?: Path):
   return isSorted ? order : cheapest;
 }
 
-/** The index that has the records of a filter in the order of a date. */
-export const orderPath = ({ productId }: SubscriptionFilter, column: DateColumn): Path =>
-  productId !== undefined && column === 'created_date' ? 'product_id' : column;
+/** The index that has the records of a filter, or of a plan's products, in the order of a date. */
+export const orderPath = ({ productId }: SubscriptionFilter, column: DateColumn, paths?: Paths): Path =>
+  column === 'created_date' && (productId ?? paths?.products) !== undefined ? 'product_id' : column;
 
 /** The parts of a filter that narrow an index and that the counts know. */
 function narrowingParts(filter: SubscriptionFilter): ReadonlyMap<Path, SubscriptionFilter> {
@@ -71,6 +70,8 @@ function narrowingParts(filter: SubscriptionFilter): ReadonlyMap<Path, Subscript
 export interface Paths {
   readonly widths: Widths;
   readonly products?: readonly string[];
+  /** The plan of each product that has only one. */
+  readonly plans?: ReadonlyMap<string, string>;
 }
 
 /** Maximum products whose ranges one query reads. */
@@ -88,7 +89,8 @@ export async function readPaths(reader: TenantReader, filter: SubscriptionFilter
     wantsProducts ? findProducts(reader, planId) : undefined,
   ]);
   if (found === undefined || found.products.length > productsMax) return { widths };
-  return { widths: { ...widths, product_id: found.n }, products: found.products };
+  const { n, products, plans } = found;
+  return { widths: { ...widths, product_id: n }, products, plans };
 }
 
 async function readWidths(reader: TenantReader, filter: SubscriptionFilter): Promise<Widths> {
@@ -153,13 +155,10 @@ export function rangesAlong(filter: SubscriptionFilter, along: Path, { products 
 
 /**
  * The paths of a page that ends after `rows` rows: without the products of a plan if reading along
- * the order is expected to end before these would be read and sorted.
+ * another order is expected to end before these would be read and sorted.
  */
-export function pathsOfPage(paths: Paths, rows: number): Paths {
+export function pathsOfPage(paths: Paths, order: Path, rows: number): Paths {
   const { product_id: n = 0, ...others } = paths.widths;
-  const isNear = rows * others.all <= sortedEntries * n * n;
+  const isNear = order !== 'product_id' && rows * others.all <= sortedEntries * n * n;
   return paths.products !== undefined && isNear ? { widths: others } : paths;
 }
-
-/** The columns that order the entries of a path. */
-export const keyOfPath = (path: Path): readonly string[] => [dateOfPath(path), 'id'];

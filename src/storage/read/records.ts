@@ -1,29 +1,33 @@
 import { readRange } from '../counts/range.ts';
 import type { LineBatch, SqlValue, TenantReader, TenantSnapshot, TenantSql } from '../store.ts';
 import { binder, countedFilter, rowsFrom, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
-import { recordOfFound, type SubscriptionOrder } from './page-sql.ts';
+import { allRowsSql, recordOfFound, type SubscriptionOrder } from './page-sql.ts';
 import { alongPath, choosePath, narrowest, orderPath, readPaths, readsProduct } from './path.ts';
 
 /** Streams the JSON of all records of a filter, in an order, up to `batchRows` at a time. */
 export async function* streamRecords(
   snapshot: TenantSnapshot,
   filter: SubscriptionFilter,
-  { column, descending }: SubscriptionOrder,
+  order: SubscriptionOrder,
   batchRows: number,
 ): AsyncIterable<LineBatch> {
-  const path = orderPath(filter, column);
+  const { column, descending } = order;
   const isInOrder = selectsOne(filter) || countedFilter(filter, column) !== undefined;
   const paths = isInOrder ? undefined : await readPaths(snapshot, filter);
+  const path = orderPath(filter, column, paths);
   const along = paths === undefined ? path : choosePath(paths.widths, readsProduct(filter), path);
-  const isSorted = paths !== undefined && along !== path;
+  const asked = paths === undefined ? filter : alongPath(filter, along, paths);
   const values: SqlValue[] = [];
-  const rows = rowsFrom(isSorted ? alongPath(filter, along, paths) : filter, `${column}, id, record`, binder(values));
-  const direction = descending ? 'desc' : 'asc';
-  // the keys are sorted before their records are read
-  const sql = isSorted
-    ? `with found as materialized (select ${column} as date, id ${rows} order by ${column} ${direction}, id ${direction})
-      select ${recordOfFound} as record from found order by date ${direction}, id ${direction}`
-    : `select record ${rows} order by ${column} ${direction}, id ${direction}`;
+  const bind = binder(values);
+  const inOrder = (date: string): string =>
+    `order by ${date} ${descending ? 'desc' : 'asc'}, id ${descending ? 'desc' : 'asc'}`;
+  // keys that have to be sorted are sorted before their records are read
+  const sql =
+    along !== path
+      ? `with found as materialized (${allRowsSql('id', asked, order, bind)}) select ${recordOfFound} as record from found ${inOrder('date')}`
+      : asked.productsAlong !== undefined
+        ? `select record from (${allRowsSql('record', asked, order, bind)} limit ${bind(Number.MAX_SAFE_INTEGER)}) as page`
+        : `select record ${rowsFrom(asked, `${column}, id, record`, bind)} ${inOrder(column)}`;
   yield* snapshot.streamLines(sql as TenantSql, values, batchRows);
 }
 

@@ -1,11 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
+import { seriesOfFilter, spanLevel } from '../counts/span.ts';
+import { endOrderKey, firstOrderKey } from '../order-key.ts';
 import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
 import {
   and,
-  type Bind,
   binder,
   boundsOf,
-  type DateBounds,
   type DateColumn,
   dateOfPath,
   dayOf,
@@ -15,7 +14,7 @@ import {
   type SubscriptionFilter,
   selectsOne,
 } from '../subscription-filter.ts';
-import { choosePath, covers, keyOfPath, rangesAlong, readPaths, readsProduct } from './path.ts';
+import { choosePath, covers, pathCost, rangesAlong, readPaths, readsProduct } from './path.ts';
 
 /** A column that a summary counts by, or the day of a date. */
 export type Dimension = 'status' | 'product_id' | 'plan_id' | 'auto_renew' | 'day';
@@ -29,106 +28,100 @@ export interface DimensionScan {
   readonly dateColumn: DateColumn;
 }
 
-/** A range of an index: the conditions on its first columns, and the columns that order it. */
-interface IndexRange {
-  readonly within: SubscriptionFilter;
-  readonly key: readonly string[];
-  /** Entries of the index for one statement. */
-  readonly stepRows: number;
-  /** Whether the index has all columns that are read. */
-  readonly covered: boolean;
-}
-
-/** Rows of a step: some milliseconds of work, and other requests on SQLite wait for no longer. */
-const stepRows = 4_000;
-const coveredStepRows = 30_000;
+/** Entries that are counted in the index of products at the cost of one that is grouped. */
+const countedEntries = 3;
 
 /**
  * Counts rows by reading them all, in steps along an index. Yields rows of the columns with a count
- * `n`; the same values occur once for each step that has them.
+ * `n`; the same values occur once for each step that has them. Nothing is grouped where rows are
+ * counted by product, or by plan and each product has one.
  */
 export async function* scanDimensions(reader: TenantReader, scan: DimensionScan): AsyncGenerator<Row> {
   if (selectsOne(scan.filter)) return yield* await countFound(reader, scan);
   const { filter, columns } = scan;
-  const paths = await readPaths(reader, filter, columns.includes('product_id'));
-  const along = choosePath(paths.widths, readsProduct(filter, columns));
-  for (const ranged of rangesAlong(filter, along, paths)) yield* scanRange(reader, { ...scan, filter: ranged }, along);
-}
-
-async function* scanRange(reader: TenantReader, asked: DimensionScan, along: Path): AsyncGenerator<Row> {
-  const range = indexRange(along, asked);
-  for (let after: readonly SqlValue[] | undefined; ; ) {
-    const until = await readStep(reader, range, after);
-    yield* await countStep(reader, asked, range, after, until);
-    if (until === undefined) break;
-    after = until;
-    await setImmediate(); // SQLite's statements block the event loop
+  const isByProduct = columns.every((column) => column === 'product_id' || column === 'plan_id');
+  const paths = await readPaths(reader, filter, isByProduct || columns.includes('product_id'));
+  const { widths, plans, products } = paths;
+  const grouped = choosePath(widths, readsProduct(filter, columns));
+  const isCounted =
+    isByProduct &&
+    products?.every((product) => plans?.has(product)) === true &&
+    (widths.product_id ?? widths.all) <= countedEntries * pathCost(widths, grouped, readsProduct(filter, columns));
+  const along = isCounted ? 'product_id' : grouped;
+  for (const range of rangesAlong(filter, along, paths)) {
+    const product = isCounted ? range.productId : undefined;
+    const constant = product === undefined ? undefined : { product_id: product, plan_id: plans?.get(product) ?? null };
+    for (const step of await stepsAlong(reader, range, along))
+      for (const row of await countStep(reader, { ...scan, filter: step }, along, constant !== undefined))
+        yield { ...row, ...constant };
   }
 }
 
-/** The entries of a path within the bounds of its date, and of its product or status. */
-function indexRange(along: Path, { filter, columns }: DimensionScan): IndexRange {
-  const dateColumn = dateOfPath(along);
-  const bounds = boundsOf(filter).find((each) => each.dateColumn === dateColumn) ?? { dateColumn };
-  const { productId, statuses } = filter;
-  const covered = covers(along, readsProduct(filter, columns));
-  return {
-    within: {
-      ...bounds,
-      along,
-      ...(along === 'product_id' && productId !== undefined && { productId }),
-      ...(along === 'status' && statuses !== undefined && { statuses }),
-    },
-    key: keyOfPath(along),
-    stepRows: covered ? coveredStepRows : stepRows,
-    covered,
-  };
-}
-
-/** The last key of the next step; `undefined` if fewer entries are left. */
-async function readStep(
+/**
+ * A range of a path in steps of some 30,000 entries, all within a second together: the groups of
+ * the path's tree, and for statuses those of all records.
+ */
+async function stepsAlong(
   reader: TenantReader,
-  { within, key, stepRows }: IndexRange,
-  after: readonly SqlValue[] | undefined,
-): Promise<readonly SqlValue[] | undefined> {
-  const values: SqlValue[] = [];
-  const bind = binder(values);
-  const open = withoutReplacedBounds(within, key, after, undefined);
-  const conditions = [...filterConditions(open, bind), ...keyConditions(key, after, undefined, bind)];
-  const columns = key.join(', ');
-  const [row] = await reader.all(
-    `select ${columns} from subscription where tenant_id = $1${and(conditions)} order by ${columns} limit 1 offset ${bind(stepRows - 1)}`,
-    values,
+  filter: SubscriptionFilter,
+  along: Path,
+): Promise<readonly SubscriptionFilter[]> {
+  const dateColumn = dateOfPath(along);
+  const {
+    dateColumn: _column,
+    afterSeconds: _after,
+    beforeSeconds: _before,
+    furtherBounds: _further,
+    ...others
+  } = filter;
+  const bounds = boundsOf(filter);
+  const own = bounds.find((each) => each.dateColumn === dateColumn) ?? { dateColumn };
+  const furtherBounds = bounds.filter((each) => each !== own);
+  const tree = {
+    dateColumn,
+    ...(along === 'product_id' && others.productId !== undefined && { productId: others.productId }),
+  };
+  const rows = await reader.all(
+    `select distinct from_date from subscription_span where tenant_id = $1 and series = $2 and level = ${spanLevel.group}
+      and from_date > $3 and from_date < $4 order by from_date`,
+    [seriesOfFilter(tree), own.afterSeconds ?? firstOrderKey.date, own.beforeSeconds ?? endOrderKey.date],
   );
-  return row === undefined ? undefined : key.map((column) => numberOrText(column, row[column] ?? null));
+  const edges = rows.map(({ from_date }) => Number(from_date));
+  return [undefined, ...edges].map((edge, index) => {
+    const afterSeconds = edge === undefined ? own.afterSeconds : edge - 1;
+    const beforeSeconds = edges[index] ?? own.beforeSeconds;
+    return {
+      ...others,
+      dateColumn,
+      ...(afterSeconds !== undefined && { afterSeconds }),
+      ...(beforeSeconds !== undefined && { beforeSeconds }),
+      furtherBounds,
+    };
+  });
 }
-
-/** PostgreSQL returns a `bigint` as a string; only dates are numbers here. */
-const numberOrText = (column: string, value: SqlValue): SqlValue => (column.endsWith('_date') ? Number(value) : value);
 
 /**
- * Counts the rows of one step by the columns. Without a covering index, the rows are selected
- * first, in the order of the index and with a limit: otherwise SQLite scans the tenant's whole
- * index of a counted column to get its values in order.
+ * Counts the rows of one step by the columns, or together. Without a covering index, the rows are
+ * selected first, in the order of the index and with a limit: otherwise SQLite scans the tenant's
+ * whole index of a counted column to get its values in order.
  */
 function countStep(
   reader: TenantReader,
   { filter, columns, dateColumn }: DimensionScan,
-  { key, stepRows, covered }: IndexRange,
-  after: readonly SqlValue[] | undefined,
-  until: readonly SqlValue[] | undefined,
+  along: Path,
+  isTogether: boolean,
 ): Promise<readonly Row[]> {
   const values: SqlValue[] = [];
   const bind = binder(values);
-  const open = withoutReplacedBounds(filter, key, after, until);
-  const conditions = [...filterConditions(open, bind), ...keyConditions(key, after, until, bind)];
   const selected = selectedOf(columns, dateColumn);
   const groups = columns.join(', ');
-  const rows = `from subscription where tenant_id = $1${and(conditions)}` as const;
-  if (covered) return reader.all(`select ${selected}, count(*) as n ${rows} group by ${groups}`, values);
+  const rows = `from subscription where tenant_id = $1${and(filterConditions({ ...filter, along }, bind))}` as const;
+  if (isTogether) return reader.all(`select count(*) as n ${rows}`, values);
+  if (covers(along, readsProduct(filter, columns)))
+    return reader.all(`select ${selected}, count(*) as n ${rows} group by ${groups}`, values);
   return reader.all(
-    `select ${groups}, count(*) as n from (select ${selected} ${rows} order by ${key.join(', ')} limit ${bind(stepRows)}) as step
-    group by ${groups}`,
+    `select ${groups}, count(*) as n from (select ${selected} ${rows}
+      order by ${dateOfPath(along)}, id limit ${bind(Number.MAX_SAFE_INTEGER)}) as step group by ${groups}`,
     values,
   );
 }
@@ -143,40 +136,4 @@ function countFound(reader: TenantReader, { filter, columns, dateColumn }: Dimen
   const groups = columns.join(', ');
   const sql = `select ${selectedOf(columns, dateColumn)}, count(*) as n ${rows} group by ${groups}`;
   return reader.all(sql as TenantSql, values);
-}
-
-/**
- * A filter without the bounds of the key's date that the keys of a step replace: with both, SQLite
- * begins each step at the filter's bound, and the time grows with the square of the steps.
- */
-function withoutReplacedBounds(
-  filter: SubscriptionFilter,
-  [dateColumn]: readonly string[],
-  after: readonly SqlValue[] | undefined,
-  until: readonly SqlValue[] | undefined,
-): SubscriptionFilter {
-  const open = ({ afterSeconds, beforeSeconds, ...others }: DateBounds): DateBounds => {
-    const isReplaced = others.dateColumn === dateColumn;
-    return {
-      ...others,
-      ...(afterSeconds !== undefined && !(isReplaced && after !== undefined) && { afterSeconds }),
-      ...(beforeSeconds !== undefined && !(isReplaced && until !== undefined) && { beforeSeconds }),
-    };
-  };
-  const { furtherBounds } = filter;
-  return { ...open(filter), ...(furtherBounds !== undefined && { furtherBounds: furtherBounds.map(open) }) };
-}
-
-function keyConditions(
-  key: readonly string[],
-  after: readonly SqlValue[] | undefined,
-  until: readonly SqlValue[] | undefined,
-  bind: Bind,
-): string[] {
-  const compare = (sign: string, values: readonly SqlValue[]): string =>
-    `(${key.join(', ')}) ${sign} (${values.map(bind).join(', ')})`;
-  return [
-    ...(after === undefined ? [] : [compare('>', after)]),
-    ...(until === undefined ? [] : [compare('<=', until)]),
-  ];
 }
