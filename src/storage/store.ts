@@ -312,9 +312,10 @@ export interface Store extends Directory {
    */
   checkReady(): Promise<void>;
   /**
-   * Checks the store itself, without the data of tenants. Rejects if the store cannot be reached.
+   * Checks the store itself, without the data of tenants. `full` also compares each entry of each
+   * index with its row on SQLite. Rejects if the store cannot be reached.
    */
-  examine(): Promise<readonly StoreCheck[]>;
+  examine(full?: boolean): Promise<readonly StoreCheck[]>;
   readSize(): Promise<readonly StorePart[]>;
   close(): Promise<void>;
 }

@@ -46,7 +46,9 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
   };
   /** The doctor's results for the records of acme and globex. */
   const recordChecks = async (repair: boolean) =>
-    (await examineStore(opened.store, repair ? repairedAt : undefined)).filter(({ check }) => check === 'records');
+    (await examineStore(opened.store, repair ? { repairAt: repairedAt } : {})).filter(
+      ({ check }) => check === 'records',
+    );
   const countsOf = ({ checks }: Report, tenant: string) => checks.find((check) => check.tenant === tenant);
 
   beforeAll(async () => {
@@ -169,7 +171,7 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
     await tamper(opened, "update tenant set swept_revision = revision + 9 where id = 'acme'");
     const { sweptRevision } = await opened.store.readTenant(tenant, readHistory);
-    expect((await examineStore(opened.store, 0)).filter(({ ok }) => !ok)).toEqual([]);
+    expect((await examineStore(opened.store, { repairAt: 0 })).filter(({ ok }) => !ok)).toEqual([]);
     expect((await opened.store.readTenant(tenant, readHistory)).revision).toBe(sweptRevision + 1);
   });
 
@@ -189,7 +191,7 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     await tamper(own, "update tenant set revision = revision - 1 where id = 'acme'");
     const sql = "set record = replace(record, '\"lost\"', '\"other\"'), device_id = 'other' where tenant_id = 'acme'";
     await tamper(own, `update subscription ${sql}`);
-    expect((await examineStore(service.store, repairedAt)).filter(({ ok }) => !ok)).toEqual([]);
+    expect((await examineStore(service.store, { repairAt: repairedAt })).filter(({ ok }) => !ok)).toEqual([]);
     await expectProblem(await read(`/changes?since=${next}`), 'RESYNC_REQUIRED');
     const page = await read('', { 'if-none-match': tag });
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('other')]);
@@ -249,6 +251,34 @@ test('doctor finds a damaged embedded file', async () => {
     ok: false,
     message: expect.stringMatching(/^Cannot .*(restore a backup|malformed)/),
   });
+  rmSync(folder, { recursive: true });
+});
+
+test.each([
+  ['an index with an entry too many', [1, 1]],
+  ['an index with entries that differ from their rows, only with --full', [0, 1]],
+])('doctor finds %s', async (what, codes) => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-doctor-'));
+  const environment = { DATA_DIR: folder };
+  await runHere(['tenant', 'create', 'acme'], environment);
+  await runHere(['generate', '--tenant', 'acme', '--subscriptions', '100'], environment);
+  const edit = (sql: string): void => {
+    const database = new DatabaseSync(join(folder, 'subreport.db'));
+    database.enableDefensive(false);
+    database.exec(`pragma writable_schema = on; ${sql}`);
+    database.close();
+  };
+  const name = "where name = 'subscription_device'";
+  if (what.endsWith('too many')) {
+    edit(`create table kept as select * from sqlite_schema ${name}; delete from sqlite_schema ${name}`);
+    edit('delete from subscription where id = (select min(id) from subscription)');
+    edit('insert into sqlite_schema select * from kept; drop table kept');
+  } else edit(`update sqlite_schema set sql = replace(sql, 'device_id', 'iccid') ${name}`);
+  const integrity = async (...args: string[]) => {
+    const report: Report = JSON.parse((await runHere(['doctor', '--json', ...args], environment)).stdout);
+    return Number(report.checks.find(({ check }) => check === 'integrity')?.ok === false);
+  };
+  expect([await integrity(), await integrity('--full')]).toEqual(codes);
   rmSync(folder, { recursive: true });
 });
 

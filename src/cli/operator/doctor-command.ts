@@ -29,6 +29,7 @@ const clearLine = '\r\x1b[K';
 
 interface DoctorOptions extends ServerChoice {
   readonly repair?: boolean;
+  readonly full?: boolean;
   readonly progress?: boolean;
   readonly json?: boolean;
 }
@@ -40,6 +41,7 @@ export function addDoctorCommand(program: Command, output: Output): void {
       'check the database: schema, integrity, row-level security, and the records and stored counts of every tenant',
     )
     .option('--repair', 'repair and recount the records of each tenant that has a problem')
+    .option('--full', 'also compare each entry of each index with its row (SQLite), which takes most of the time')
     .option(
       '--progress',
       'print {"checked","tenants","percent"} to standard error before each tenant and at each percent of it',
@@ -49,11 +51,12 @@ export function addDoctorCommand(program: Command, output: Output): void {
       'after',
       '\nExamples:\n  subreport doctor\n  subreport doctor --repair --json\n\nExit codes: 0 all checks passed, or all problems were repaired; 1 otherwise.',
     )
-    .action(async ({ repair = false, progress = false, json = false, ...choice }: DoctorOptions) => {
+    .action(async ({ repair = false, full = false, progress = false, json = false, ...choice }: DoctorOptions) => {
       const isLocal = serverOf(choice) === undefined;
-      if (repair && !isLocal)
-        throw new UsageError('Cannot use --repair: it must not be combined with --server, as it needs the store');
-      const checks = isLocal ? await checkHere({ repair, progress }, output) : await checkThere(choice);
+      for (const [option, isUsed] of Object.entries({ repair, full }))
+        if (isUsed && !isLocal)
+          throw new UsageError(`Cannot use --${option}: it must not be combined with --server, as it needs the store`);
+      const checks = isLocal ? await checkHere({ repair, full, progress }, output) : await checkThere(choice);
       const ok = checks.every((check) => check.ok);
       writeResult(output, json, { ok, checks }, checks.map(checkLine).join('\n'));
       if (!ok) process.exitCode = 1;
@@ -66,7 +69,7 @@ const checkThere = async (choice: ServerChoice): Promise<readonly ReportedCheck[
 
 /** Checks the store of the settings, and stores the result in it. */
 async function checkHere(
-  { repair, progress }: { readonly repair: boolean; readonly progress: boolean },
+  { repair, full, progress }: { readonly repair: boolean; readonly full: boolean; readonly progress: boolean },
   output: Output,
 ): Promise<readonly ReportedCheck[]> {
   const config = readConfig();
@@ -82,10 +85,14 @@ async function checkHere(
     if (repair) await recordStoreStart(config, output, 'store.repair');
     const isShown = !progress && output.stderr.isTTY === true;
     if (isShown) output.stderr.write('Checking the database');
-    const found = await examineStore(store, repair ? startedAt : undefined, (done) => {
-      const { checked, tenants, percent } = done;
-      if (progress) output.stderr.write(`${JSON.stringify(done)}\n`);
-      if (isShown) output.stderr.write(`${clearLine}Checking tenant ${checked + 1} of ${tenants}: ${percent} %`);
+    const found = await examineStore(store, {
+      repairAt: repair ? startedAt : undefined,
+      full,
+      onProgress(done) {
+        const { checked, tenants, percent } = done;
+        if (progress) output.stderr.write(`${JSON.stringify(done)}\n`);
+        if (isShown) output.stderr.write(`${clearLine}Checking tenant ${checked + 1} of ${tenants}: ${percent} %`);
+      },
     });
     if (isShown) output.stderr.write(clearLine);
     // the keys of a store without its schema cannot be read

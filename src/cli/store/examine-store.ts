@@ -19,16 +19,21 @@ interface ExamineProgress {
 /** Maximum problems reported per tenant; a store with many is repaired, not read about. */
 const problemsShownMax = 5;
 
-/**
- * Checks a store and every tenant in it; with `repairAt`, the current time, repairs what it can.
- * `onProgress` receives each new percent, and each tenant before it is checked.
- */
+interface ExamineOptions {
+  /** The current time, to repair what can be repaired. */
+  readonly repairAt?: number | undefined;
+  /** Whether each entry of each index is compared with its row (`Store.examine`). */
+  readonly full?: boolean;
+  /** Receives each new percent, and each tenant before it is checked. */
+  readonly onProgress?: (progress: ExamineProgress) => void;
+}
+
+/** Checks a store and every tenant in it. */
 export async function examineStore(
   store: Store,
-  repairAt?: number,
-  onProgress: (progress: ExamineProgress) => void = () => undefined,
+  { repairAt, full, onProgress = () => undefined }: ExamineOptions = {},
 ): Promise<readonly ReportedCheck[]> {
-  const checks: ReportedCheck[] = [...(await store.examine())];
+  const checks: ReportedCheck[] = [...(await store.examine(full))];
   const readable = checks.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
   if (!readable) return checks; // an unreadable store cannot be counted
   const tenants = (await listTenants(store)).filter(({ deletingSince }) => deletingSince === null);

@@ -56,7 +56,7 @@ async function withOpenStore<T>(folder: string, file: string, work: (store: Stor
 
 /** Runs the checks of `subreport doctor`. Throws `CommandError` with a remedy unless all pass. */
 export async function requireHealthy(store: Store, cannot: string, remedy: string): Promise<readonly ReportedCheck[]> {
-  const checks = await examineStore(store);
+  const checks = await examineStore(store, { full: true });
   const problems = checks.filter(({ ok }) => !ok);
   if (problems.length === 0) return checks;
   throw new CommandError(
