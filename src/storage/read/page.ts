@@ -1,4 +1,4 @@
-import { type FilterRange, rangeColumns, rankAfter, rankIn, readRange, toRange } from '../counts/range.ts';
+import { type FilterRange, rangeColumns, rankAfter, rankIn, toRange } from '../counts/range.ts';
 import { openSelect, selectSql } from '../counts/select.ts';
 import { leafRowsAimed } from '../counts/span.ts';
 import type { ReadOptions, Row, SqlValue, Store, TenantId, TenantReader, TenantStatement } from '../store.ts';
@@ -25,7 +25,7 @@ import {
 import {
   alongPath,
   choosePath,
-  countedParts,
+  countOfPlan,
   orderPath,
   type Paths,
   pathsOfPage,
@@ -170,7 +170,8 @@ function readAlong(
     const alongFor = (rows: number): SubscriptionFilter =>
       paths === undefined ? { ...(counted ?? filter), along: path } : choose(pathsOfPage(paths, path, rows), path);
     const total = paths === undefined || countedFilter(filter) !== undefined ? filter : choose(paths);
-    const found = known ?? (paths && (await rangeOfPlan(reader, filter)));
+    const ofPlan = known === undefined && paths !== undefined ? await countOfPlan(reader, filter) : undefined;
+    const found = known ?? (ofPlan === undefined ? undefined : { start: 0, total: ofPlan, revision: 0 });
     const head = headQuery({ ...query, filter: alongFor(size) }, found, total);
     const [row] = await reader.all(head.sql, head.values);
     const range = found ?? toRange(row);
@@ -184,13 +185,6 @@ function readAlong(
     return toPage(query, row, body.toRecords(bodyRow), found);
   };
   return store.readTenant(tenant, read, query);
-}
-
-/** The range of a filter with a plan, if the trees of its products have it. */
-async function rangeOfPlan(reader: TenantReader, filter: SubscriptionFilter): Promise<KnownRange | undefined> {
-  const parts = filter.planId === undefined ? undefined : await countedParts(reader, filter);
-  const ranges = parts && (await Promise.all(parts.map((part) => readRange(reader, part))));
-  return ranges && { start: 0, total: ranges.reduce((sum, { total }) => sum + total, 0), revision: 0 };
 }
 
 /** Where a page in the second half of `total` records begins in the reverse of its order. */

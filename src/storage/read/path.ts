@@ -1,5 +1,5 @@
 import { findProducts } from '../counts/intervals.ts';
-import { rangeColumns, toRange } from '../counts/range.ts';
+import { rangeColumns, readRange, toRange } from '../counts/range.ts';
 import type { SqlValue, TenantReader, TenantSql } from '../store.ts';
 import {
   binder,
@@ -121,6 +121,13 @@ export async function countedParts(
   return products
     .filter((productId) => others.productId === undefined || productId === others.productId)
     .map((productId) => ({ ...others, productId, dateColumn: 'created_date' }));
+}
+
+/** The records of a filter with a plan, if the trees of its products count them. */
+export async function countOfPlan(reader: TenantReader, filter: SubscriptionFilter): Promise<number | undefined> {
+  const parts = filter.planId === undefined ? undefined : await countedParts(reader, filter);
+  const ranges = parts && (await Promise.all(parts.map((part) => readRange(reader, part))));
+  return ranges?.reduce((sum, { total }) => sum + total, 0);
 }
 
 /** Whether a filter, or counting by some columns, reads the product of each row. */

@@ -2,7 +2,7 @@ import { readRange } from '../counts/range.ts';
 import type { LineBatch, SqlValue, TenantReader, TenantSnapshot, TenantSql } from '../store.ts';
 import { binder, countedFilter, rowsFrom, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
 import { allRowsSql, recordOfFound, type SubscriptionOrder } from './page-sql.ts';
-import { alongPath, choosePath, narrowest, orderPath, readPaths, readsProduct } from './path.ts';
+import { alongPath, choosePath, countOfPlan, narrowest, orderPath, readPaths, readsProduct } from './path.ts';
 
 /** Streams the JSON of all records of a filter, in an order, up to `batchRows` at a time. */
 export async function* streamRecords(
@@ -32,7 +32,7 @@ export async function* streamRecords(
 }
 
 export async function countMatching(reader: TenantReader, filter: SubscriptionFilter): Promise<number> {
-  return (await readRange(reader, await narrowest(reader, filter))).total;
+  return (await countOfPlan(reader, filter)) ?? (await readRange(reader, await narrowest(reader, filter))).total;
 }
 
 /** The JSON text of one record, or `undefined` if the tenant has none with this id. */
