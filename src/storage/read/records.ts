@@ -19,15 +19,15 @@ export async function* streamRecords(
   const asked = paths === undefined ? filter : alongPath(filter, along, paths);
   const values: SqlValue[] = [];
   const bind = binder(values);
-  const inOrder = (date: string): string =>
-    `order by ${date} ${descending ? 'desc' : 'asc'}, id ${descending ? 'desc' : 'asc'}`;
-  // keys that have to be sorted are sorted before their records are read
+  const direction = descending ? 'desc' : 'asc';
+  // Keys that have to be sorted are sorted before their records are read, and both engines read
+  // them as they were written: an order of the outer query would read all records first.
   const sql =
     along !== path
-      ? `with found as materialized (${allRowsSql('id', asked, order, bind)}) select ${recordOfFound} as record from found ${inOrder('date')}`
+      ? `with found as materialized (${allRowsSql('id', asked, order, bind)}) select ${recordOfFound} as record from found`
       : asked.productsAlong !== undefined
-        ? `select record from (${allRowsSql('record', asked, order, bind)} limit ${bind(Number.MAX_SAFE_INTEGER)}) as page`
-        : `select record ${rowsFrom(asked, `${column}, id, record`, bind)} ${inOrder(column)}`;
+        ? `select record from (${allRowsSql('id, record', asked, order, bind)} limit ${bind(Number.MAX_SAFE_INTEGER)}) as page`
+        : `select record ${rowsFrom(asked, `${column}, id, record`, bind)} order by ${column} ${direction}, id ${direction}`;
   yield* snapshot.streamLines(sql as TenantSql, values, batchRows);
 }
 
