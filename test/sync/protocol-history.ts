@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { openDestination } from '../../src/sync/open-destination.ts';
 import { runSync, type Source } from '../../src/sync/run-sync.ts';
@@ -44,40 +45,49 @@ export async function runTap(
   return { messages, error, text: whole };
 }
 
-/** The Singer target with its table and the file of its last state. */
+/** The Singer target with its table and the file of its last state, in one process for all runs. */
 export class SingerTarget {
   readonly state: string;
-  readonly #table: string;
+  readonly #process;
+  readonly #lines;
 
   constructor(folder: string, name: string) {
     this.state = join(folder, `${name}.json`);
-    this.#table = join(folder, `${name}.db`);
+    const table = join(folder, `${name}.db`);
+    this.#process = spawn('python3', [target, table], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#lines = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
   }
 
-  /** Reads messages; without a commit at their end, those after the last state are lost. */
-  read(text: string, isLost: boolean): void {
-    const args = [target, this.#table, ...(isLost ? ['--lose'] : [])];
-    const printed = execFileSync('python3', args, { input: text, encoding: 'utf8' });
-    appendFileSync(this.state, printed);
+  /** Reads the messages of a run; if it is lost, those after the last state are not kept. */
+  async read({ text }: { readonly text: string }, isLost: boolean): Promise<void> {
+    const states = await this.#ask(text + (isLost ? 'LOSE' : 'END'));
+    appendFileSync(this.state, states.map((state) => `${state}\n`).join(''));
   }
 
-  empty(): void {
+  async empty(): Promise<void> {
     writeFileSync(this.state, '');
-    if (existsSync(this.#table)) this.#sql('delete from record');
+    await this.#ask('EMPTY');
   }
 
   /** SHA-256 of the lines of the export, in its order. */
-  digest(): string {
-    return digestOf(this.#sql('select json from record where not deleted').map((line) => line));
+  async digest(): Promise<string> {
+    return digestOf(await this.#ask('PRINT'));
   }
 
-  #sql(statement: string): string[] {
-    const program = `import sqlite3, sys
-database = sqlite3.connect(sys.argv[1])
-for row in database.execute(sys.argv[2]): print(row[0])
-database.commit()`;
-    const printed = execFileSync('python3', ['-c', program, this.#table, statement], { encoding: 'utf8' });
-    return printed.split('\n').slice(0, -1);
+  close(): void {
+    this.#process.stdin.end();
+  }
+
+  /** What the process prints until it is done. */
+  async #ask(input: string): Promise<string[]> {
+    this.#process.stdin.write(`${input}\n`);
+    const printed: string[] = [];
+    for (;;) {
+      const { value } = await this.#lines.next();
+      if (value === undefined) throw new Error('the Singer target has ended');
+      if (value === 'DONE') return printed;
+      printed.push(value);
+    }
   }
 }
 
@@ -91,7 +101,7 @@ export class AirbyteTarget {
     writeFileSync(this.state, '[]');
   }
 
-  read(messages: TapRun['messages'], isLost: boolean): void {
+  read({ messages }: TapRun, isLost: boolean): void {
     const last = messages.findLastIndex(({ type }) => type === 'STATE');
     for (const message of isLost ? messages.slice(0, last + 1) : messages) {
       if (message.type === 'STATE') writeFileSync(this.state, JSON.stringify([message.state]));
@@ -108,6 +118,8 @@ export class AirbyteTarget {
     writeFileSync(this.state, '[]');
     this.#records.clear();
   }
+
+  close(): void {}
 
   digest(): string {
     return digestOf([...this.#records.values()].flatMap(({ line }) => line ?? []));

@@ -52,10 +52,9 @@ async function runHistory(
   const random = new Random(seed);
   const isSinger = protocol.to === 'stdout:singer';
   const target = isSinger ? new SingerTarget(folder, `${name}-${file}`) : new AirbyteTarget(folder, `${name}-${file}`);
-  const pass = ({ messages, text }: TapRun & { text: string }, isLost: boolean): void => {
-    if (!isSinger) for (const message of messages) requireAirbyte(message);
-    if (target instanceof SingerTarget) target.read(text, isLost);
-    else target.read(messages, isLost);
+  const pass = async (run: TapRun & { text: string }, isLost: boolean): Promise<void> => {
+    if (!isSinger) for (const message of run.messages) requireAirbyte(message);
+    await target.read(run, isLost);
   };
   for (let round = 1; round <= 9; round += 1) {
     for (let changes = random.between(0, 3); changes > 0; changes -= 1) await report.change();
@@ -72,22 +71,24 @@ async function runHistory(
     const { error } = run;
     tally.runs += 1;
     if (error?.code === 'KILLED') tally.killed += 1;
-    pass(run, isKilled && random.chance(0.5));
+    await pass(run, isKilled && random.chance(0.5));
     if (error !== undefined && error.code !== 'KILLED') {
       if (error.code !== 'DESTINATION_CHANGED') throw error;
-      target.empty();
+      await target.empty();
       tally.emptied += 1;
     } else if (error === undefined) tally.withoutEmptying += 1;
   }
   // without changes, until it is in step: after a lost token it begins without a state
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const last = await runTap(report.source, { ...protocol, state: target.state });
-    pass(last, false);
+    await pass(last, false);
     if (last.error === undefined) break;
     if (last.error.code !== 'DESTINATION_CHANGED') throw last.error;
-    target.empty();
+    await target.empty();
   }
-  if (target.digest() !== (await report.digest())) throw new Error(`${name}, ${file}: the copy is not the report`);
+  const copied = await target.digest();
+  target.close();
+  if (copied !== (await report.digest())) throw new Error(`${name}, ${file}: the copy is not the report`);
 }
 
 function requireAirbyte(message: Record<string, unknown>): void {

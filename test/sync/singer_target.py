@@ -1,6 +1,10 @@
 """A Singer target: keeps the records of a stream in a SQLite file, and prints each state it has stored.
 
 python3 singer_target.py copy.db < messages
+
+Lines of its own stand between the messages of two runs, so that a process reads many runs: END and
+LOSE end a run, and the records after the last state are kept or lost; EMPTY removes all records;
+PRINT prints them. Each is answered by the line DONE.
 """
 
 import json
@@ -11,7 +15,27 @@ database = sqlite3.connect(sys.argv[1])
 database.execute("create table if not exists record (id text primary key, version integer, deleted integer, json text)")
 schema = None
 
+
+def command(name):
+    if name == "END":
+        database.commit()
+    elif name == "LOSE":
+        database.rollback()
+    elif name == "EMPTY":
+        database.execute("delete from record")
+        database.commit()
+    elif name == "PRINT":
+        for (text,) in database.execute("select json from record where not deleted"):
+            print(text)
+    else:
+        raise ValueError(f"unknown command {name}")
+    print("DONE", flush=True)
+
+
 for line in sys.stdin:
+    if not line.startswith("{"):
+        command(line.strip())
+        continue
     message = json.loads(line)
     kind = message["type"]
     if kind == "SCHEMA":
@@ -33,5 +57,4 @@ for line in sys.stdin:
         print(json.dumps(message["value"]), flush=True)
     else:
         raise ValueError(f"unknown message {kind}")
-# records after the last state are lost or not, as in any target
-(database.rollback if "--lose" in sys.argv else database.commit)()
+database.commit()
