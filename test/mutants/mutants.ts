@@ -469,6 +469,15 @@ export const mutants: readonly Mutant[] = [
     on: ['sqlite'],
   },
   {
+    id: 'export-from-after-its-first-record',
+    breaks: 'An export of a status begins after the second of the first record that the counts find.',
+    search: 'Math.max(afterSeconds, leaf.from.date - 1)',
+    replace: 'Math.max(afterSeconds, leaf.until.date)',
+    file: 'any-question.test.ts',
+    test: 'has exact totals and records, and visits few rows beside those of its narrowest condition',
+    on: ['sqlite'],
+  },
+  {
     id: 'doctor-full-is-quick',
     breaks: 'doctor --full does not compare the entries of indexes with their rows.',
     search: "full ? 'pragma integrity_check' : 'pragma quick_check'",

@@ -78,8 +78,14 @@ export async function openPostgresSnapshot(
     }
     await queryInTime('close batches');
   }
+  // this driver warns of a query before the one before it has ended
+  let last: Promise<unknown> = opening;
   return {
-    all: (sql, values = []) => inStatement(traced, sql, () => inTime(queryInTime(sql, [tenant, ...values]))),
+    all(sql, values = []) {
+      const rows = last.then(() => inStatement(traced, sql, () => inTime(queryInTime(sql, [tenant, ...values]))));
+      last = rows.catch(() => undefined);
+      return rows;
+    },
     streamLines: (sql, values, batchRows) => streamStatement(traced, sql, batches(sql, values, batchRows)),
     close: () => close(client), // closes at once if a query is running
   };

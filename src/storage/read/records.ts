@@ -1,4 +1,5 @@
-import { readRange } from '../counts/range.ts';
+import { rankIn, readRange } from '../counts/range.ts';
+import { openSelect } from '../counts/select.ts';
 import type { LineBatch, SqlValue, TenantReader, TenantSnapshot, TenantSql } from '../store.ts';
 import { binder, countedFilter, rowsFrom, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
 import { allRowsSql, recordOfFound, type SubscriptionOrder } from './page-sql.ts';
@@ -12,11 +13,12 @@ export async function* streamRecords(
   batchRows: number,
 ): AsyncIterable<LineBatch> {
   const { column, descending } = order;
-  const isInOrder = selectsOne(filter) || countedFilter(filter, column) !== undefined;
-  const paths = isInOrder ? undefined : await readPaths(snapshot, filter);
+  const counted = selectsOne(filter) ? undefined : countedFilter(filter, column);
+  const paths = selectsOne(filter) || counted !== undefined ? undefined : await readPaths(snapshot, filter);
   const path = orderPath(filter, column, paths);
   const along = paths === undefined ? path : choosePath(paths.widths, readsProduct(filter), path);
-  const asked = paths === undefined ? filter : alongPath(filter, along, paths);
+  const from = counted && (await fromFirst(snapshot, counted, descending));
+  const asked = paths === undefined ? (from ?? filter) : alongPath(filter, along, paths);
   const values: SqlValue[] = [];
   const bind = binder(values);
   const direction = descending ? 'desc' : 'asc';
@@ -29,6 +31,22 @@ export async function* streamRecords(
         ? `select record from (${allRowsSql('id, record', asked, order, bind)} limit ${bind(Number.MAX_SAFE_INTEGER)}) as page`
         : `select record ${rowsFrom(asked, `${column}, id, record`, bind)} order by ${column} ${direction}, id ${direction}`;
   yield* snapshot.streamLines(sql as TenantSql, values, batchRows);
+}
+
+/** A counted filter without the dates before its first record, which may be far into the order. */
+async function fromFirst(
+  reader: TenantReader,
+  counted: SubscriptionFilter,
+  descending: boolean,
+): Promise<SubscriptionFilter> {
+  const range = await readRange(reader, counted);
+  const select = await openSelect(reader, counted);
+  const leaf = range.total > 0 ? await select(rankIn(range, { skip: 0, descending })) : undefined;
+  if (leaf === undefined) return counted;
+  const { afterSeconds = leaf.from.date - 1, beforeSeconds = leaf.until.date + 1 } = counted;
+  return descending
+    ? { ...counted, beforeSeconds: Math.min(beforeSeconds, leaf.until.date + 1) }
+    : { ...counted, afterSeconds: Math.max(afterSeconds, leaf.from.date - 1) };
 }
 
 export async function countMatching(reader: TenantReader, filter: SubscriptionFilter): Promise<number> {
