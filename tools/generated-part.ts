@@ -1,12 +1,14 @@
 const begin = '<!-- written by npm run docs -->';
 const end = '<!-- end -->';
 
-/** Returns a page with its generated part, between two markers, replaced. */
-export function withGeneratedPart(page: string, part: string): string {
-  const [before, rest] = page.split(begin);
-  const after = rest?.split(end)[1];
-  if (before === undefined || after === undefined) {
-    throw new TypeError(`Cannot write the generated part of a page: it must contain '${begin}' and '${end}'`);
+/** Returns a page with its generated parts, each between two markers, replaced. */
+export function withGeneratedPart(page: string, ...parts: readonly string[]): string {
+  const [before = '', ...rest] = page.split(begin);
+  const afters = rest.map((text) => text.split(end)[1]);
+  if (afters.length !== parts.length || afters.includes(undefined)) {
+    throw new TypeError(
+      `Cannot write the generated parts of a page: it must contain ${parts.length} times '${begin}' and '${end}'`,
+    );
   }
-  return `${before}${begin}\n${part}\n${end}${after}`;
+  return before + parts.map((part, index) => `${begin}\n${part}\n${end}${afters[index]}`).join('');
 }

@@ -8,17 +8,18 @@ import { reportParameters } from '../src/contract/query.ts';
 import { defaultPageLimits } from '../src/contract/report.ts';
 import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
 import { summaryParameters } from '../src/contract/summary.ts';
-import { choosePath, type Widths } from '../src/storage/read/path.ts';
+import { choosePath, covers, orderPath, type Widths } from '../src/storage/read/path.ts';
+import { countedFilter, type DateColumn, type SubscriptionFilter } from '../src/storage/subscription-filter.ts';
 import { clientReference } from './client-reference.ts';
 import { withGeneratedPart } from './generated-part.ts';
 import { licenseTable } from './license-table.ts';
 import { arrowPictureAndTable } from './write-arrows.ts';
 
-/** The generated parts of the documentation, by file: each is between two markers. */
-export const generatedParts: Readonly<Record<string, () => string>> = {
+/** The generated parts of the documentation, by file, in their order: each is between two markers. */
+export const generatedParts: Readonly<Record<string, () => string | readonly string[]>> = {
   'ARCHITECTURE.md': arrowPictureAndTable,
   'docs/settings.md': settingsTable,
-  'docs/report.md': () => parametersTable(reportParameters(defaultPageLimits)),
+  'docs/report.md': () => [parametersTable(reportParameters(defaultPageLimits)), costTable()],
   'docs/summary.md': () => parametersTable(ownSummaryParameters()),
   'docs/changes.md': () => parametersTable(changeParameters(defaultPageLimits)),
   'docs/decisions/counts.md': pathsTable,
@@ -57,40 +58,145 @@ function parametersTable(parameters: Readonly<Record<string, TSchema>>): string 
 }
 
 const all = 5_000_000;
+const week = { afterSeconds: 1, beforeSeconds: 2 };
+const created = { dateColumn: 'created_date' } as const;
+const expiration = { dateColumn: 'expiration_date', ...week } as const;
+const activation = { dateColumn: 'activation_date', ...week } as const;
 
-/** Filters that the counts do not know whole, and the entries that each leaves in the indexes. */
-const filtersOfPaths: readonly (readonly [filter: string, left: Omit<Widths, 'all'>])[] = [
-  ['`auto-renew` or a rare `plan-id`, in the order of a date', {}],
-  ['`createdDate` within a week', { created_date: 50_000 }],
-  ['`expirationDate` within a week', { expiration_date: 50_000 }],
-  ['`expirationDate` within a year', { expiration_date: 1_700_000 }],
-  ['`expirationDate` within a week, created within a month', { expiration_date: 50_000, created_date: 200_000 }],
-  ['`status=PENDING`, `expirationDate` within a month', { status: 30_000, expiration_date: 200_000 }],
-  ['`status=PENDING`, created within a day', { status: 300, created_date: 6_000 }],
-  ['a product', { product_id: 125_000 }],
-  ['a product, `expirationDate` within a day', { product_id: 125_000, expiration_date: 6_000 }],
-  ['a product, `expirationDate` within a month', { product_id: 125_000, expiration_date: 200_000 }],
-  ['a plan of five products, `activationDate` within a year', { product_id: 625_000, activation_date: 1_700_000 }],
+interface AskedPath {
+  readonly name: string;
+  readonly filter: SubscriptionFilter;
+  /** The entries that it leaves in the indexes. */
+  readonly left: Omit<Widths, 'all'>;
+  readonly products?: readonly string[];
+}
+
+/** Filters of which the counts know the total and any page of some order. */
+const countedFilters: readonly AskedPath[] = [
+  { name: 'none', filter: created, left: {} },
+  {
+    name: '`status`, `auto-renew`',
+    filter: { ...created, statuses: ['ACTIVE'], autoRenew: 'true' },
+    left: { status: 2_000_000 },
+  },
+  {
+    name: 'bounds of `createdDate`, `status`',
+    filter: { ...created, ...week, statuses: ['ACTIVE'] },
+    left: { created_date: 50_000, status: 20_000 },
+  },
+  {
+    name: 'bounds of `expirationDate`, `status`',
+    filter: { ...expiration, statuses: ['ACTIVE'] },
+    left: { expiration_date: 50_000, status: 2_000_000 },
+  },
 ];
+
+/** Filters that the counts do not know whole. */
+const filtersOfPaths: readonly AskedPath[] = [
+  { name: '`auto-renew` or a rare `plan-id`, in the order of a date', filter: { ...created, planId: 'a' }, left: {} },
+  { name: '`createdDate` within a week', filter: { ...created, ...week }, left: { created_date: 50_000 } },
+  { name: '`expirationDate` within a week', filter: expiration, left: { expiration_date: 50_000 } },
+  { name: '`expirationDate` within a year', filter: expiration, left: { expiration_date: 1_700_000 } },
+  {
+    name: '`expirationDate` within a week, created within a month',
+    filter: { ...expiration, furtherBounds: [{ ...created, ...week }] },
+    left: { expiration_date: 50_000, created_date: 200_000 },
+  },
+  {
+    name: '`status=PENDING`, `expirationDate` within a month',
+    filter: { ...expiration, statuses: ['PENDING'] },
+    left: { status: 30_000, expiration_date: 200_000 },
+  },
+  {
+    name: '`status=PENDING`, created within a day',
+    filter: { ...created, ...week, statuses: ['PENDING'] },
+    left: { status: 300, created_date: 6_000 },
+  },
+  { name: 'a product', filter: { ...created, productId: 'a' }, left: { product_id: 125_000 } },
+  {
+    name: 'a product, `expirationDate` within a day',
+    filter: { ...expiration, productId: 'a' },
+    left: { product_id: 125_000, expiration_date: 6_000 },
+  },
+  {
+    name: 'a product, `expirationDate` within a month',
+    filter: { ...expiration, productId: 'a' },
+    left: { product_id: 125_000, expiration_date: 200_000 },
+  },
+  {
+    name: 'a plan of five products',
+    filter: { ...created, planId: 'a' },
+    left: { product_id: 625_000 },
+    products: ['a'],
+  },
+  {
+    name: 'a plan of five products, `activationDate` within a year',
+    filter: { ...activation, planId: 'a' },
+    left: { product_id: 625_000, activation_date: 1_700_000 },
+    products: ['a'],
+  },
+];
+
+const orders = ['created_date', 'expiration_date'] as const;
+
+/** The index that a page or a total reads, and how many entries of it at most. */
+function pathOf({ filter, left, products }: AskedPath, order?: DateColumn) {
+  const widths = { all, ...left };
+  const readsProduct = filter.productId !== undefined;
+  const ordered = order && orderPath(filter, order, { widths, ...(products && { products }) });
+  const path = choosePath(widths, readsProduct, ordered);
+  return {
+    path,
+    entries: widths[path] ?? all,
+    isSorted: order !== undefined && path !== ordered,
+    covers: covers(path, readsProduct),
+  };
+}
 
 /** The index that is read for some filters, as `choosePath` chooses it. */
 function pathsTable(): string {
-  const rows = filtersOfPaths.map(([filter, left]) => {
-    const widths = { all, ...left };
-    const readsProduct = filter.startsWith('a product');
-    const chosen = (['created_date', 'expiration_date'] as const).map((order) => {
-      const ordered = readsProduct && order === 'created_date' ? 'product_id' : order;
-      const path = choosePath(widths, readsProduct, ordered);
-      return path === ordered ? `\`${path}\`, in order` : `\`${path}\`, ${count(widths[path])} sorted`;
+  const rows = filtersOfPaths.map((asked) => {
+    const pages = orders.map((order) => {
+      const { path, entries, isSorted } = pathOf(asked, order);
+      return isSorted ? `\`${path}\`, ${count(entries)} sorted` : `\`${path}\`, in order`;
     });
-    const counted = choosePath(widths, readsProduct);
-    return `| ${filter} | \`${counted}\`, ${count(widths[counted])} | ${chosen.join(' | ')} |`;
+    const { path, entries } = pathOf(asked);
+    return `| ${asked.name} | \`${path}\`, ${count(entries)} | ${pages.join(' | ')} |`;
   });
   return [
     '| filter | counted in the index of | a page by `createdDate` reads | by `expirationDate` |',
     '|---|---|---|---|',
     ...rows,
   ].join('\n');
+}
+
+/** Microseconds of CPU for an entry: counted or passed, sorted, or read with its record. */
+const entryMicros = { passed: 0.2, sorted: 0.6, read: 2 };
+
+/** What a filter costs in each order: a page, and the total. */
+function costTable(): string {
+  const rows = [...countedFilters, ...filtersOfPaths.slice(2)].map((asked) => {
+    const { filter, products } = asked;
+    const isCounted =
+      countedFilter(filter) !== undefined || (products !== undefined && filter.dateColumn === 'created_date');
+    const total = isCounted ? 'counts, 1 ms' : costOf(pathOf(asked));
+    const pages = orders.map((order) =>
+      countedFilter(filter, order) === undefined ? costOf(pathOf(asked, order)) : 'counts, 3 ms',
+    );
+    return `| ${asked.name} | ${total} | ${pages.join(' | ')} |`;
+  });
+  return [
+    '| filter | total | any page by `createdDate` | by `expirationDate` |',
+    '|---|---|---|---|',
+    ...rows,
+    '| `iccid`, `device-id` or `email`, and any other | its records, 2 µs each | sorted | sorted |',
+  ].join('\n');
+}
+
+function costOf({ entries, isSorted, covers: isCovered }: ReturnType<typeof pathOf>): string {
+  const micros = isCovered ? (isSorted ? entryMicros.sorted : entryMicros.passed) : entryMicros.read;
+  const ms = Math.max(1, Number(((entries * micros) / 1_000).toPrecision(2)));
+  return `${count(entries)}${isSorted ? ' sorted' : ''}, ${count(ms)} ms`;
 }
 
 const count = (entries = all): string => entries.toLocaleString('en');
@@ -150,6 +256,6 @@ function examplesOf(command: Command): string {
 if (import.meta.main) {
   for (const [file, write] of Object.entries(generatedParts)) {
     const url = new URL(`../${file}`, import.meta.url);
-    writeFileSync(url, withGeneratedPart(readFileSync(url, 'utf8'), write()));
+    writeFileSync(url, withGeneratedPart(readFileSync(url, 'utf8'), ...[write()].flat()));
   }
 }
