@@ -22,6 +22,13 @@ export interface Mutant {
   readonly on?: readonly string[];
 }
 
+/** The test of random questions. */
+const anyQuestion = {
+  file: 'any-question.test.ts',
+  test: 'has exact totals and records, and visits few rows beside those of its narrowest condition',
+  on: ['sqlite'],
+};
+
 /** The test of the counts with each combination of filters that they know. */
 const countsEqual = {
   file: 'counts.test.ts',
@@ -421,9 +428,7 @@ export const mutants: readonly Mutant[] = [
     breaks: 'Records are counted in the widest of the ranges that a filter leaves.',
     search: '(costOf(path) < costOf(best) ? path : best)',
     replace: '(costOf(path) > costOf(best) ? path : best)',
-    file: 'any-question.test.ts',
-    test: 'has exact totals and records, and visits few rows beside those of its narrowest condition',
-    on: ['sqlite'],
+    ...anyQuestion,
   },
   {
     id: 'records-of-a-path-read-for-free',
@@ -438,18 +443,14 @@ export const mutants: readonly Mutant[] = [
     breaks: 'The last page along another path repeats records of the page before it.',
     search: 'const rows = Math.min(size, total - position.skip);',
     replace: 'const rows = size;',
-    file: 'any-question.test.ts',
-    test: 'has exact totals and records, and visits few rows beside those of its narrowest condition',
-    on: ['sqlite'],
+    ...anyQuestion,
   },
   {
     id: 'page-of-plan-without-its-first-product',
     breaks: 'A page of a plan leaves out the first of its products.',
     search: 'return productsAlong.map((productId) =>',
     replace: 'return productsAlong.slice(1).map((productId) =>',
-    file: 'any-question.test.ts',
-    test: 'has exact totals and records, and visits few rows beside those of its narrowest condition',
-    on: ['sqlite'],
+    ...anyQuestion,
   },
   {
     id: 'page-of-plan-along-all-records',
@@ -469,13 +470,27 @@ export const mutants: readonly Mutant[] = [
     on: ['sqlite'],
   },
   {
+    id: 'few-records-counted-by-all-products',
+    breaks: 'A summary by plan of few records counts the entries of all products.',
+    search: 'const countedEntries = 3;',
+    replace: 'const countedEntries = 3_000;',
+    ...anyQuestion,
+  },
+  {
+    id: 'status-condition-of-its-index',
+    breaks:
+      'PostgreSQL takes the index of statuses for any filter with a status, as its condition is that of the index.',
+    search: "const otherThanAny = ' ';",
+    replace: "const otherThanAny = '';",
+    file: 'path.test.ts',
+    test: 'of one subscriber leaves no other index to use',
+  },
+  {
     id: 'export-from-after-its-first-record',
     breaks: 'An export of a status begins after the second of the first record that the counts find.',
     search: 'Math.max(afterSeconds, leaf.from.date - 1)',
     replace: 'Math.max(afterSeconds, leaf.until.date)',
-    file: 'any-question.test.ts',
-    test: 'has exact totals and records, and visits few rows beside those of its narrowest condition',
-    on: ['sqlite'],
+    ...anyQuestion,
   },
   {
     id: 'doctor-full-is-quick',
