@@ -115,12 +115,12 @@ function countStep(
   const bind = binder(values);
   const selected = selectedOf(columns, dateColumn);
   const groups = columns.join(', ');
-  const rows = `from subscription where tenant_id = $1${and(filterConditions({ ...filter, along }, bind))}` as const;
-  if (isTogether) return reader.all(`select count(*) as n ${rows}`, values);
+  const entries = `from subscription where tenant_id = $1${and(filterConditions({ ...filter, along }, bind))}` as const;
+  if (isTogether) return reader.all(`select count(*) as n ${entries}`, values);
   if (covers(along, readsProduct(filter, columns)))
-    return reader.all(`select ${selected}, count(*) as n ${rows} group by ${groups}`, values);
+    return reader.all(`select ${selected}, count(*) as n ${entries} group by ${groups}`, values);
   return reader.all(
-    `select ${groups}, count(*) as n from (select ${selected} ${rows}
+    `select ${groups}, count(*) as n from (select ${selected} ${entries}
       order by ${dateOfPath(along)}, id limit ${bind(Number.MAX_SAFE_INTEGER)}) as step group by ${groups}`,
     values,
   );
