@@ -22,8 +22,8 @@ export interface Mood {
   /** Changes of the data per request. */
   readonly changes: number;
   readonly faults: Readonly<Partial<Record<Fault, number>>>;
-  /** A page that is always missing, as if it were empty or the one before. */
-  readonly lostPage?: { readonly number: number; readonly as: 'empty' | 'repeated' } | undefined;
+  /** A page that is always missing: it is empty, or the one before, or all pages end before it. */
+  readonly lostPage?: { readonly number: number; readonly as: 'empty' | 'repeated' | 'end' } | undefined;
 }
 
 /** What goes wrong with a response. */
@@ -97,7 +97,8 @@ export function drawMood(random: () => number): Mood {
       'refresh lost': rate() * 4,
       '401': rate() / 4,
     },
-    lostPage: random() < 0.5 ? { number: Math.floor(random() * 5), as: pick('empty', 'repeated') } : undefined,
+    lostPage:
+      random() < 0.5 ? { number: Math.floor(random() * 5), as: pick('empty', 'repeated', 'end', 'end') } : undefined,
   };
 }
 
@@ -275,8 +276,9 @@ export class SimulatedOrigin {
     }
     // the lookup of one SIM, or a page without a number, does not pass the cache that is at fault
     if (parameters.has('iccid')) return cut(at);
-    const isLost = lostPage?.number === at && parameters.has('page');
-    if (isLost || this.#happens('missing page')) return lostPage?.as === 'repeated' && at > 0 ? cut(at - 1) : [];
+    const isAt = lostPage?.as === 'end' ? lostPage.number <= at : lostPage?.number === at;
+    if ((isAt && parameters.has('page')) || this.#happens('missing page'))
+      return lostPage?.as === 'repeated' && at > 0 ? cut(at - 1) : [];
     if (at > 0 && this.#happens('repeated page')) return cut(at - 1);
     return this.#happens('short') ? cut(at).slice(0, -1) : cut(at);
   }
