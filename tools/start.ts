@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -18,8 +20,8 @@ else {
   await import(command);
 }
 
-function run(args: readonly string[], env: NodeJS.ProcessEnv = process.env): ChildProcess {
-  return spawn(process.execPath, [command, ...args], { stdio: 'inherit', env });
+function run(args: readonly string[], env = process.env, output: 'inherit' | 'ignore' | 'pipe' = 'inherit') {
+  return spawn(process.execPath, [command, ...args], { stdio: ['inherit', output, 'inherit'], env });
 }
 
 async function startBoth(): Promise<void> {
@@ -27,7 +29,7 @@ async function startBoth(): Promise<void> {
   // Ctrl-C reaches the children from the terminal
   process.on('SIGINT', () => undefined).on('SIGTERM', () => demo.kill('SIGTERM'));
   await mirrorOrigin(demo);
-  const [code] = await once(demo, 'exit');
+  const [code] = demo.exitCode === null ? await once(demo, 'exit') : [demo.exitCode];
   process.exit(code ?? 1);
 }
 
@@ -35,12 +37,13 @@ async function startBoth(): Promise<void> {
 async function mirrorOrigin(demo: ChildProcess): Promise<void> {
   const { calm, originCredentials, SimulatedOrigin } = await import('../test/origin/origin.ts');
   const port = process.env.PORT ?? '8080';
-  const folder = join(process.env.DATA_DIR ?? 'data', `demo-${port}`);
+  const folder = resolve(process.env.DATA_DIR ?? 'data', `demo-${port}`);
   const client = join(folder, 'demo-client.json');
   rmSync(client, { force: true }); // the demo writes it once it listens
   const origin = new SimulatedOrigin(1, { ...calm, sizeMax: 100, changes: 0.2 }, 1_500);
   const url = await origin.listen();
   while (!existsSync(client) && demo.exitCode === null) await sleep(200);
+  if (demo.exitCode !== null) return origin.close();
   const config = join(folder, 'mirror-demo');
   mkdirSync(join(config, 'subreport/profiles'), { recursive: true, mode: 0o700 });
   const { clientId: client_id, clientSecret: client_secret } = originCredentials;
@@ -51,8 +54,15 @@ async function mirrorOrigin(demo: ChildProcess): Promise<void> {
     .toISOString()
     .slice(0, 19)
     .replaceAll(/[^0-9]/g, '')}`;
-  await once(run(['tenant', 'create', tenant], env), 'exit');
-  console.log(`The origin of somebody else is ${url}/connect-api, and ${tenant} mirrors it:`);
+  await once(run(['tenant', 'create', tenant], env, 'ignore'), 'exit');
+  const created = run(['client', 'create', '--tenant', tenant, '--json'], env, 'pipe');
+  const reader = JSON.parse(await text(created.stdout as Readable));
+  const file = join(folder, 'mirror-client.json');
+  writeFileSync(file, JSON.stringify(reader, null, 2), { mode: 0o600 });
+  console.log(`The service of somebody else is ${url}/connect-api. The tenant ${tenant} mirrors it.
+Sign in at http://127.0.0.1:${port}/console as ${reader.client_id}, with the secret in ${file}
+How old the mirror is:
+  XDG_CONFIG_HOME=${config} DATA_DIR=${folder} npx subreport mirror --from origin --to-tenant ${tenant} --status`);
   const mirror = run(['mirror', '--from', 'origin', '--to-tenant', tenant, '--max-requests-per-minute', '120'], env);
   demo.once('exit', () => {
     mirror.kill('SIGTERM');
