@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../tools/free-port.ts';
 import { calm, originCredentials, SimulatedOrigin } from '../origin/origin.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mirror-command-'));
@@ -73,3 +74,31 @@ describe('subreport mirror', () => {
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('it must have no records')]);
   }, 60_000);
 });
+
+test('npm start -- --origin mirrors a simulated service into a tenant of the demo', async () => {
+  const env = {
+    ...process.env,
+    PORT: String(await freePort()),
+    MANAGEMENT_PORT: String(await freePort()),
+    DATA_DIR: join(folder, 'both'),
+  };
+  const child = spawn(process.execPath, ['tools/start.ts', '--origin'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = once(child, 'exit');
+  try {
+    let printed = '';
+    for (const output of [child.stdout, child.stderr])
+      output.setEncoding('utf8').on('data', (part: string) => {
+        printed += part;
+      });
+    await expect.poll(() => printed).toMatch(/^walk 1: 15\d\d records$/m);
+    const [, tenant] = /The tenant (\S+) mirrors it/.exec(printed) ?? [];
+    const [, config, data] = /XDG_CONFIG_HOME=(\S+) DATA_DIR=(\S+) npx subreport mirror/.exec(printed) ?? [];
+    expect(printed).toContain(`http://127.0.0.1:${env.PORT}/console as sr-`);
+    const args = ['src/cli/subreport.mjs', 'mirror', '--from', 'origin', '--to-tenant', tenant ?? '', '--status'];
+    const status = spawn(process.execPath, args, { env: { ...env, XDG_CONFIG_HOME: config, DATA_DIR: data } });
+    expect(await text(status.stdout)).toMatch(/^mirrored-\S+: 1,5\d\d records \(new: \d+ s, changes: \d+ s\)$/m);
+  } finally {
+    child.kill('SIGTERM');
+    await exited;
+  }
+}, 120_000);

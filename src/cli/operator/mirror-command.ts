@@ -126,7 +126,7 @@ function writeStatus(state: MirrorState, { toTenant: tenant, json }: MirrorOptio
   };
   const lines = [
     `${tenant}: ${records.toLocaleString('en')} records (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})`,
-    `${removedIds.length} removed of late, ${rejected.length} rejected by the tenant`,
+    `${removedIds.length} recently removed, ${rejected.length} rejected by the tenant`,
     ...walks.map(walkText),
   ];
   writeResult(output, json === true, result, lines.join('\n'));
