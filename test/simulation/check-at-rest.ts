@@ -1,3 +1,4 @@
+import type { SubscriptionFindings } from '../../src/contract/findings.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
 import { defaultSummaryGroups, type SummaryGroup, summaryGroups } from '../../src/contract/summary.ts';
 import { makeVersions } from './domain.ts';
@@ -6,6 +7,7 @@ import { expectEqual, expectSameList } from './failure.ts';
 import type { Follower } from './follower.ts';
 import {
   type Counts,
+  findingsOf,
   isContradictory,
   productNames,
   type Query,
@@ -62,6 +64,7 @@ export async function checkReports(
     await checkReport(source, new Report(state, query), random, tally);
   const valid = reports.filter((query) => !isContradictory(query));
   await checkWhole(source, new Report(state, random.pick([{}, ...valid])), random, tally);
+  await checkFindings(source, state, tally);
   for (const query of [...summaries, drawQuery(random, 'getSubscriptionSummary')])
     await checkSummary(source, state, query, tally);
   await checkRecord(source, state, random);
@@ -249,6 +252,16 @@ export async function checkSummary(source: Source, state: State, query: Query, t
   const sorted = Object.fromEntries(Object.entries(by).sort());
   expectEqual(what, sorted, Object.fromEntries(Object.entries(expected).sort()));
   expectEqual(`the total of ${what}`, total, reportOf(state, query, now).length);
+}
+
+/** The findings have the numbers of the model, for the time that the response names. */
+async function checkFindings({ session, service, tenant }: Source, state: State, tally: Tally): Promise<void> {
+  const { text } = expectStatus(await session.get(service, tenant, '/findings'), 200, 'the findings');
+  const { total, evaluated_at, findings } = JSON.parse(text) as SubscriptionFindings;
+  expectEqual('the records of the findings', total, state.size);
+  const found = findings.map(({ kind, count }) => [kind, count]);
+  expectEqual(`the findings at ${evaluated_at}`, found, findingsOf(state, Date.parse(evaluated_at)));
+  tally['findings compared'] += 1;
 }
 
 /** The rows of a dimension, ordered by value, byte by byte, and `null` last. */

@@ -229,6 +229,49 @@ export function summaryOf(state: State, query: Query, now: number, dimension: Su
   return counts;
 }
 
+/** The number of findings of each kind, in the order of the response (docs/findings.md). */
+export function findingsOf(state: State, evaluatedAt: number): readonly (readonly [string, number])[] {
+  const all = [...state.values()].map(({ record }) => record);
+  const active = all.filter(({ status }) => status === 'ACTIVE');
+  const withTwo = (records: typeof all, key: (each: ModelRecord) => string, value: (each: ModelRecord) => string) =>
+    [...Map.groupBy(records, key)].filter(([, group]) => new Set(group.map(value)).size > 1).length;
+  const number = (records: typeof all) => records.length;
+  return [
+    ['no-status', number(all.filter(({ status }) => status === undefined))],
+    ['created-after-activation', number(all.filter((each) => timeOf(each, 'created') > timeOf(each, 'activation')))],
+    ['ends-before-activation', number(all.filter((each) => timeOf(each, 'expiration') < timeOf(each, 'activation')))],
+    ['active-past-end', number(active.filter((each) => timeOf(each, 'expiration') < evaluatedAt))],
+    ['period-zero', number(all.filter(({ product }) => product.period === 0))],
+    [
+      'iccid-active-twice',
+      withTwo(
+        active,
+        ({ iccid }) => iccid,
+        ({ id }) => id,
+      ),
+    ],
+    [
+      'device-on-two-sims',
+      withTwo(
+        active.filter(({ device_id }) => device_id !== ''),
+        ({ device_id }) => device_id,
+        ({ iccid }) => iccid,
+      ),
+    ],
+    [
+      'product-with-two-names',
+      withTwo(
+        all,
+        ({ product }) => product.id,
+        ({ product }) => product.name,
+      ),
+    ],
+  ];
+}
+
+const timeOf = (record: ModelRecord, field: 'created' | 'activation' | 'expiration'): number =>
+  Date.parse(record[`${field}Date`]);
+
 /** The name of each product: that of its record which was created last, whatever the filters. */
 export function productNames(state: State): ReadonlyMap<string, string> {
   const last = new Map<string, Version>();

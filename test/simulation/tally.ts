@@ -16,6 +16,7 @@ export interface Tally {
   'pages compared': number;
   'whole reports compared': number;
   'summaries compared': number;
+  'findings compared': number;
   'changes followed': number;
   'moments compared': number;
   'described changes compared': number;
@@ -39,6 +40,7 @@ export const newTally = (): Tally => ({
   'pages compared': 0,
   'whole reports compared': 0,
   'summaries compared': 0,
+  'findings compared': 0,
   'changes followed': 0,
   'moments compared': 0,
   'described changes compared': 0,
