@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { SubscriptionFindings } from '../../../src/contract/findings.ts';
 import { engines } from '../../support/engines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hasTools } from '../../support/has-tools.ts';
@@ -67,6 +68,25 @@ const linesOf = (text: string) => text.split('\n').filter((line) => line !== '')
 const idsOf = (ndjson: string) => linesOf(ndjson).map((line) => (JSON.parse(line) as { id: string }).id);
 const modeOf = (...path: string[]) => (statSync(join(folder, ...path)).mode & 0o777).toString(8);
 const requestsOf = (route: string) => service.log.filter((line) => line.route === route).length;
+
+describe('findings', () => {
+  test('are a row for each kind, as a table, as CSV, and as the JSON of the service', async () => {
+    const body = JSON.parse(await sent('/v1/subscription/findings')) as SubscriptionFindings;
+    expect(JSON.parse((await run('findings', '--json')).stdout)).toEqual(body);
+    const countOf = (kind: string) => body.findings.find((each) => each.kind === kind)?.count ?? -1;
+    const table = await run('findings', '-o', 'table');
+    expect(table.code).toBe(0);
+    const [header, ...lines] = linesOf(table.stdout).filter((line) => !line.includes('subscriptions;'));
+    expect(header).toMatch(/^FINDING +COUNT +SINCE +EXAMPLES$/);
+    expect(lines.map((line) => line.split(/ +/).slice(0, 2))).toEqual(
+      body.findings.map(({ kind, count }) => [kind, String(count)]),
+    );
+    expect(table.stdout + table.stderr).toContain(`45 subscriptions; ends before ${body.evaluated_at} have passed`);
+    const csv = (await run('findings', '-o', 'csv')).stdout.split('\r\n');
+    expect(csv[0]).toBe('kind,count,since,examples');
+    expect(csv.find((line) => line.startsWith('device-on-two-sims,'))).toContain(`,${countOf('device-on-two-sims')},`);
+  });
+});
 
 describe('login and profiles', () => {
   test('login stores the credentials for this user only, and whoami uses them', async () => {
