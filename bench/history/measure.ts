@@ -8,7 +8,7 @@ import { checkRow } from '../../src/import/check-row.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { countVersions } from '../../src/storage/tables/sweep-versions.ts';
+import { readHistoryUse } from '../../src/storage/tables/sweep-versions.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { measureTables } from '../capacity/storing.ts';
@@ -76,7 +76,7 @@ async function compareStores(open: () => Promise<BenchStore>): Promise<readonly 
       file = changed;
     }
     for (const side of sides) if (opened[side].serverPid !== undefined) await opened[side].administer('vacuum analyze');
-    const versions = await countVersions(opened.with.store);
+    const { versions } = await readHistoryUse(opened.with.store, { nowSeconds: 0, days: 30 });
     const bytes = await measureTables(opened.with, historyTables);
     return [
       ['first import', spread(ratios.first), '≤ 1.15'],

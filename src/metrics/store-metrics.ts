@@ -7,12 +7,19 @@ export interface MeasuredStore extends MeasuredPool {
   /** Milliseconds since all changes of other processes were last known. */
   readonly changeMarkAgeMs: () => number;
   readonly readSize: () => Promise<readonly StorePart[]>;
-  /** Former versions of records in the history. */
-  readonly countVersions: () => Promise<number>;
+  /** Former versions of records in the history, their size, and tenants with some to remove. */
+  readonly historyUse: () => Promise<MeasuredUse>;
   /** Ages of the mirrors in seconds, the oldest; `null` if there is no mirror. */
   readonly mirrorAges: () => Promise<MirrorAge>;
   /** Rejects if the keys cannot be read now. */
   readonly keyRotations: () => Promise<readonly MeasuredKey[]>;
+}
+
+interface MeasuredUse {
+  readonly versions: number;
+  /** Estimated. */
+  readonly characters: number;
+  readonly sweepsDue: number;
 }
 
 /** How old the oldest mirror is, in seconds; `null` if none is known. */
@@ -48,7 +55,7 @@ export function addStoreMetrics(registry: Registry, store: MeasuredStore): void 
 
 function addStateMetrics(
   registry: Registry,
-  { checkReady, changeMarkAgeMs, readSize, countVersions, mirrorAges }: MeasuredStore,
+  { checkReady, changeMarkAgeMs, readSize, historyUse, mirrorAges }: MeasuredStore,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -75,7 +82,7 @@ function addStateMetrics(
   });
   // one after another: a scrape must not wait for a second connection
   const readRarely = createSampler(
-    async () => ({ parts: await readSize(), versions: await countVersions(), ages: await mirrorAges() }),
+    async () => ({ parts: await readSize(), use: await historyUse(), ages: await mirrorAges() }),
     sizeMaxAgeMs,
   );
   new Gauge({
@@ -88,15 +95,28 @@ function addStateMetrics(
       for (const { part, bytes } of (await readRarely())?.parts ?? []) this.set({ part }, bytes);
     },
   });
-  new Gauge({
-    name: 'subreport_history_versions',
-    help: 'Former versions of records in the history, at most five minutes old',
-    aggregator: 'max',
-    registers,
-    async collect() {
-      this.set((await readRarely())?.versions ?? 0);
-    },
-  });
+  const addUse = (name: string, help: string, value: (use: MeasuredUse) => number) =>
+    new Gauge({
+      name,
+      help: `${help}, at most five minutes old`,
+      aggregator: 'max',
+      registers,
+      async collect() {
+        const use = (await readRarely())?.use;
+        if (use !== undefined) this.set(value(use));
+      },
+    });
+  addUse('subreport_history_versions', 'Former versions of records in the history', ({ versions }) => versions);
+  addUse(
+    'subreport_history_record_bytes',
+    'Size of the records of these versions, estimated from some of them',
+    ({ characters }) => characters,
+  );
+  addUse(
+    'subreport_history_sweeps_due',
+    'Tenants that have versions older than HISTORY_DAYS to remove',
+    ({ sweepsDue }) => sweepsDue,
+  );
   new Gauge({
     name: 'subreport_mirror_age_seconds',
     help: 'Age of the oldest mirror by what it may lack: new records, or changes; at most five minutes old; absent without mirrors',

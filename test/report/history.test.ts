@@ -21,7 +21,7 @@ import { directoryStatement, type Store, type TenantId, type TenantSql } from '.
 import { columnNames, type SubscriptionRow, versionColumns } from '../../src/storage/subscription-row.ts';
 import { beginHistory } from '../../src/storage/tables/history.ts';
 import { findSubscriptionIds } from '../../src/storage/tables/subscription-ids.ts';
-import { sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
+import { readHistoryUse, sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
 import { engines, type TestStore } from '../support/engines.ts';
@@ -290,9 +290,17 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     await load(tenant, [{ n: 1, version: 2 }]);
     await day(0);
     await load(tenant, [{ n: 1, version: 3 }]);
+    const use = (days: number) => readHistoryUse(store, { nowSeconds: now + days * daySeconds, days: 30 });
+    const before = await use(30);
+    const { length } = rowOf({ n: 1, version: 2 }).record;
+    expect(before.versions).toBeGreaterThan(1);
+    expect(before.characters / before.versions / length).toBeCloseTo(1, 1);
+    const due = await use(31);
+    expect(due.sweepsDue).toBeGreaterThan(before.sweepsDue);
     await day(30);
     expect([Number(await versions()), (await exported(tenant, 'format=ndjson', 1)).revision]).toEqual([2, 1]);
     await day(31);
+    expect(await use(31)).toMatchObject({ versions: 1, sweepsDue: 0 });
     expect(Number(await versions())).toBe(1);
     await expect(exported(tenant, 'format=ndjson', 1)).rejects.toMatchObject(notKept);
     expect((await exported(tenant, 'format=ndjson', 2)).body).toBe(`${rowOf({ n: 1, version: 2 }).record}\n`);

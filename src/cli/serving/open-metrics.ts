@@ -11,7 +11,7 @@ import { memoryUse } from '../../storage/bounded-map.ts';
 import type { Store } from '../../storage/store.ts';
 import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
 import { countImports, readGoodImports } from '../../storage/tables/import-history.ts';
-import { countVersions } from '../../storage/tables/sweep-versions.ts';
+import { readHistoryUse, versionDays } from '../../storage/tables/sweep-versions.ts';
 import { listMirrors, type TenantMirror } from '../../storage/tables/tenant.ts';
 import type { Config } from '../config.ts';
 import { droppedLogLines } from '../log/logger.ts';
@@ -35,7 +35,7 @@ export interface OpenedMetrics {
 
 interface MeasuredService {
   readonly store: Store;
-  readonly config: Pick<Config, 'KEY_ROTATION_DAYS'>;
+  readonly config: Pick<Config, 'KEY_ROTATION_DAYS' | 'HISTORY_DAYS' | 'TOMBSTONE_DAYS'>;
   readonly isDraining: () => boolean;
   readonly waiting: () => number;
   readonly certificates: Pick<Certificates, 'public' | 'management'>;
@@ -51,7 +51,7 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     },
     changeMarkAgeMs: () => store.changeMarkAgeMs(),
     readSize: () => withinScrape().readSize(),
-    countVersions: () => countVersions(withinScrape()),
+    historyUse: () => readHistoryUse(withinScrape(), { nowSeconds: nowSeconds(), days: versionDays(config) }),
     mirrorAges: async () => agesOf(await listMirrors(withinScrape())),
     waiting,
     poolUse: () => store.poolUse?.(),

@@ -9,7 +9,7 @@ import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
 import { sweepTombstones } from '../../storage/tables/history.ts';
 import { deleteDeadFamilies } from '../../storage/tables/refresh-family.ts';
 import { deleteEndedOperatorSessions } from '../../storage/tables/session.ts';
-import { sweepVersions } from '../../storage/tables/sweep-versions.ts';
+import { sweepVersions, versionDays } from '../../storage/tables/sweep-versions.ts';
 import { type Config, readConfig } from '../config.ts';
 import { createLogger } from '../log/logger.ts';
 import type { Output } from '../output.ts';
@@ -131,8 +131,7 @@ async function runWorkers({ config, store, logger, workers: count }: Run, onServ
 /** Deletes expired data now and periodically. After an error, the next run tries again. */
 function sweepRegularly(store: Store, config: Config, logger: Logger): void {
   const { TOMBSTONE_DAYS: days, IMPORT_HISTORY_DAYS: importDays, AUDIT_RETENTION_DAYS: auditDays } = config;
-  const { HISTORY_DAYS: historyDays } = config;
-  const versions = { days: days > 0 ? Math.min(days, historyDays) : historyDays, forgetsDays: days === 0 };
+  const versions = { days: versionDays(config), forgetsDays: days === 0 };
   const attempt = (sweep: Promise<unknown>, left: string) =>
     sweep.catch((error: unknown) => logger.warn({ err: error }, `${left} stay until the next sweep`));
   const sweep = async () => {

@@ -11,6 +11,10 @@ interface VersionRetention {
   readonly forgetsDays?: boolean;
 }
 
+/** The days for which versions are kept: never longer than tombstones. */
+export const versionDays = (settings: { readonly TOMBSTONE_DAYS: number; readonly HISTORY_DAYS: number }): number =>
+  settings.TOMBSTONE_DAYS > 0 ? Math.min(settings.TOMBSTONE_DAYS, settings.HISTORY_DAYS) : settings.HISTORY_DAYS;
+
 const daySeconds = 86_400;
 
 /** Versions removed per transaction: some milliseconds, also on the main thread of SQLite. */
@@ -29,22 +33,31 @@ export async function sweepVersions(
   { nowSeconds, days, forgetsDays = false }: VersionRetention,
 ): Promise<number> {
   const today = Math.floor(nowSeconds / daySeconds);
-  const dueDay = today - days - 1; // the whole of that day is older than the retention
   await store.writeDirectory([
     directoryStatement(noteRevisions, [today]),
     ...(days > 0 ? [directoryStatement(beginMissing, [nowSeconds])] : []),
   ]);
+  const dueDay = dueDayOf({ nowSeconds, days });
+  const fromSeconds = (dueDay + 1) * daySeconds;
   let removed = 0;
-  for (const row of await store.readDirectory(selectHistories, [dueDay])) {
-    const [from, swept, noted, revision] = [row.history_from, row.history_swept, row.noted, row.revision].map(Number);
-    const oldest = days === 0 || row.deleted_at !== null ? revision : Math.max(from ?? 0, noted ?? 0);
-    if (oldest === undefined || oldest <= (swept ?? 0)) continue;
-    const fromSeconds = (dueDay + 1) * daySeconds;
-    removed += await sweepTenant(store, row.id as TenantId, { oldest, fromSeconds, keeps: days > 0 });
-  }
+  for (const { tenant, oldest } of await findDue(store, { nowSeconds, days }))
+    removed += await sweepTenant(store, tenant, { oldest, fromSeconds, keeps: days > 0 });
   // the last one stays: what it says about quiet tenants still holds
   if (forgetsDays) await store.writeDirectory([directoryStatement(forgetDays, [dueDay - 1])]);
   return removed;
+}
+
+/** The newest day that is older than the retention as a whole, in days since 1970. */
+const dueDayOf = ({ nowSeconds, days }: VersionRetention): number => Math.floor(nowSeconds / daySeconds) - days - 1;
+
+/** The tenants that have something to sweep, each with the oldest revision that stays readable. */
+async function findDue(store: Directory, retention: VersionRetention) {
+  const rows = await store.readDirectory(selectHistories, [dueDayOf(retention)]);
+  return rows.flatMap((row) => {
+    const [from, swept, noted, revision] = [row.history_from, row.history_swept, row.noted, row.revision].map(Number);
+    const oldest = retention.days === 0 || row.deleted_at !== null ? revision : Math.max(from ?? 0, noted ?? 0);
+    return oldest === undefined || oldest <= (swept ?? 0) ? [] : [{ tenant: row.id as TenantId, oldest }];
+  });
 }
 
 interface TenantSweep {
@@ -76,11 +89,35 @@ async function sweepTenant(
   }
 }
 
-/** The versions of all tenants, as their changes have added them up. */
-export async function countVersions(store: Directory): Promise<number> {
-  const [row] = await store.readDirectory('select sum(history_rows) as n from tenant');
-  return Number(row?.n ?? 0);
+/** What the history of all tenants has. */
+export interface HistoryUse {
+  /** As the changes of the tenants have added them up. */
+  readonly versions: number;
+  /** Characters of the versions' records, estimated from some of the tenant that has most. */
+  readonly characters: number;
+  /** Tenants whose next sweep removes something. */
+  readonly sweepsDue: number;
 }
+
+export async function readHistoryUse(store: Store, retention: VersionRetention): Promise<HistoryUse> {
+  const [sum] = await store.readDirectory('select sum(history_rows) as n from tenant');
+  const [most] = await store.readDirectory(
+    'select id from tenant where history_rows > 0 order by history_rows desc limit 1',
+  );
+  const versions = Number(sum?.n ?? 0);
+  const { length: sweepsDue } = await findDue(store, retention);
+  if (most === undefined) return { versions, characters: 0, sweepsDue };
+  const read = { sql: meanCharacters, values: [sampleRows] };
+  const [[mean] = []] = await store.readTenantOnce(most.id as TenantId, [read], { isBounded: true });
+  return { versions, characters: versions * Number(mean?.n ?? 0), sweepsDue };
+}
+
+/** Versions from which the size of all is estimated. */
+const sampleRows = 100;
+
+const meanCharacters: TenantSql = `select avg(length(record)) as n from (
+    select record from subscription_version where tenant_id = $1 order by until_revision desc limit $2
+  ) as newest`;
 
 /** A tenant without changes has no revision that a change could have added to its history. */
 const beginMissing = `update tenant set history_from = revision, history_from_at = $1, history_revision = revision, history_at = $1
