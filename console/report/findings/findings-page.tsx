@@ -20,12 +20,12 @@ export function FindingsPage() {
   return (
     <LoadedPart load={load} height={320}>
       {({ total, evaluated_at: moment, findings }) => (
-        <>
+        <div class="stack">
           <p class="soft">{text.hint(total, formatTime(moment))}</p>
           {findings.map((finding) => (
             <FindingCard key={finding.kind} finding={finding} moment={moment} />
           ))}
-        </>
+        </div>
       )}
     </LoadedPart>
   );
