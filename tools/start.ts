@@ -26,10 +26,11 @@ function run(args: readonly string[], env = process.env, output: 'inherit' | 'ig
 
 async function startBoth(): Promise<void> {
   const demo = run(['serve', '--demo', ...given.filter((each) => each !== '--origin')]);
+  const exited = once(demo, 'exit');
   // Ctrl-C reaches the children from the terminal
   process.on('SIGINT', () => undefined).on('SIGTERM', () => demo.kill('SIGTERM'));
   await mirrorOrigin(demo);
-  const [code] = demo.exitCode === null ? await once(demo, 'exit') : [demo.exitCode];
+  const [code] = await exited;
   process.exit(code ?? 1);
 }
 
@@ -42,8 +43,9 @@ async function mirrorOrigin(demo: ChildProcess): Promise<void> {
   rmSync(client, { force: true }); // the demo writes it once it listens
   const origin = new SimulatedOrigin(1, { ...calm, sizeMax: 100, changes: 0.2 }, 1_500);
   const url = await origin.listen();
-  while (!existsSync(client) && demo.exitCode === null) await sleep(200);
-  if (demo.exitCode !== null) return origin.close();
+  const isOver = (): boolean => demo.exitCode !== null || demo.signalCode !== null;
+  while (!existsSync(client) && !isOver()) await sleep(200);
+  if (isOver()) return origin.close();
   const config = join(folder, 'mirror-demo');
   mkdirSync(join(config, 'subreport/profiles'), { recursive: true, mode: 0o700 });
   const { clientId: client_id, clientSecret: client_secret } = originCredentials;
