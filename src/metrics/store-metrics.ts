@@ -18,7 +18,7 @@ export interface MeasuredStore extends MeasuredPool {
 interface MeasuredUse {
   readonly versions: number;
   /** Estimated. */
-  readonly characters: number;
+  readonly recordBytes: number;
   readonly sweepsDue: number;
 }
 
@@ -110,7 +110,7 @@ function addStateMetrics(
   addUse(
     'subreport_history_record_bytes',
     'Size of the records of these versions, estimated from some of them',
-    ({ characters }) => characters,
+    ({ recordBytes }) => recordBytes,
   );
   addUse(
     'subreport_history_sweeps_due',

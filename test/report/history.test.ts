@@ -89,7 +89,7 @@ function rowOf({ n, version }: { readonly n: number; readonly version: number })
     email: version === 3 ? 'ada@example.com' : null,
     ...(version === 3 && { iccid: adasSim }),
   });
-  return { ...row, record: row.record.replace('Europe 1 GB', `Europe ${version} GB`) };
+  return { ...row, record: row.record.replace('Europe 1 GB', `${'日本'.repeat(20)} ${version} GB`) };
 }
 
 describe.each(engines)('the history on $engine', ({ openTestStore }) => {
@@ -292,9 +292,9 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     await load(tenant, [{ n: 1, version: 3 }]);
     const use = (days: number) => readHistoryUse(store, { nowSeconds: now + days * daySeconds, days: 30 });
     const before = await use(30);
-    const { length } = rowOf({ n: 1, version: 2 }).record;
+    const byteLength = Buffer.byteLength(rowOf({ n: 1, version: 2 }).record);
     expect(before.versions).toBeGreaterThan(1);
-    expect(before.characters / before.versions / length).toBeCloseTo(1, 1);
+    expect(before.recordBytes / before.versions / byteLength).toBeCloseTo(1, 1);
     const due = await use(31);
     expect(due.sweepsDue).toBeGreaterThan(before.sweepsDue);
     await day(30);

@@ -93,8 +93,8 @@ async function sweepTenant(
 export interface HistoryUse {
   /** As the changes of the tenants have added them up. */
   readonly versions: number;
-  /** Characters of the versions' records, estimated from some of the tenant that has most. */
-  readonly characters: number;
+  /** Bytes of the versions' records, estimated from some of the tenant that has most. */
+  readonly recordBytes: number;
   /** Tenants whose next sweep removes something. */
   readonly sweepsDue: number;
 }
@@ -106,16 +106,16 @@ export async function readHistoryUse(store: Store, retention: VersionRetention):
   );
   const versions = Number(sum?.n ?? 0);
   const { length: sweepsDue } = await findDue(store, retention);
-  if (most === undefined) return { versions, characters: 0, sweepsDue };
-  const read = { sql: meanCharacters, values: [sampleRows] };
+  if (most === undefined) return { versions, recordBytes: 0, sweepsDue };
+  const read = { sql: meanBytes, values: [sampleRows] };
   const [[mean] = []] = await store.readTenantOnce(most.id as TenantId, [read], { isBounded: true });
-  return { versions, characters: versions * Number(mean?.n ?? 0), sweepsDue };
+  return { versions, recordBytes: versions * Number(mean?.n ?? 0), sweepsDue };
 }
 
 /** Versions from which the size of all is estimated. */
 const sampleRows = 100;
 
-const meanCharacters: TenantSql = `select avg(length(record)) as n from (
+const meanBytes: TenantSql = `select avg(octet_length(record)) as n from (
     select record from subscription_version where tenant_id = $1 order by until_revision desc limit $2
   ) as newest`;
 
