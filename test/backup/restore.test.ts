@@ -49,7 +49,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
   });
   afterEach(() => place.remove());
 
-  test('rejects access tokens, ETags and refresh tokens of the discarded history, although its revisions repeat', async () => {
+  test('rejects access tokens, ETags, former moments and refresh tokens of the discarded history, although its revisions repeat', async () => {
     const file = await backUp(place, 40);
     const target = await targetOf(place);
     const serve = async (from: StorePlace) => {
@@ -75,6 +75,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
     }
     const tag = (await read('/v1/subscription?size=1000')).headers.get('etag') ?? '';
     const cursor = (await read('/v1/subscription?size=5')).headers.get('x-next-page') ?? '';
+    expect((await read('/v1/subscription/summary?as-of=1')).status).toBe(200);
     await before.close();
 
     expect(await restore(target, file, '--yes')).toMatchObject({ code: 0, stderr: '' });
@@ -85,6 +86,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
     const get = (path: string, headers = {}) => after.get(path, again, { 'accept-encoding': 'identity', ...headers });
     for (const since of tokens)
       await expectProblem(await get(`/v1/subscription/changes?since=${since}`), 'RESYNC_REQUIRED');
+    await expectProblem(await get('/v1/subscription/summary?as-of=1'), 'HISTORY_NOT_KEPT');
     const page = await get('/v1/subscription?size=1000', { 'if-none-match': tag });
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('found')]);
     expect((await get(`/v1/subscription${new URL(cursor).search}`)).status).toBe(200);
