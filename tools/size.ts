@@ -11,17 +11,17 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 /**
  * The most files and lines of each part, and the 9th decile of the lengths of functions. Each is
  * what held in November 2026, when records had got a history, with 2 % of room, or the goal where
- * that holds. Delete something before you raise one (docs/decisions/speed.md#size). src has 42
- * files and 5,700 lines more for the programs of readers, src/sync (with 5 and 930 for syncs of a
- * file on a schedule, 7 and 1,300 for webhooks, Singer and Airbyte), src/mcp and src/conform (15
- * and 1,660), which the service does not know, and 11 files and 1,570 lines for src/mirror with the
- * operations of its tenant. 120 lines are for the progress of the doctor and the comparison of
+ * that holds. Delete something before you raise one (docs/decisions/speed.md#size). src has 51
+ * files and 7,170 lines more for the programs of readers, src/sync (with 5 and 930 for syncs of a
+ * file on a schedule, 7 and 1,300 for webhooks, Singer and Airbyte, 9 and 1,470 for files in
+ * folders, S3 and SFTP), src/mcp and src/conform (15 and 1,660), which the service does not know,
+ * and 11 files and 1,570 lines for src/mirror with the operations of its tenant. 120 lines are for the progress of the doctor and the comparison of
  * records in SQL, and for the counts of a plan.
  * The findings have 4 files and 520 lines, of which a page passes the routes and the senders (50).
  * A load reads whether its tenant is a mirror, in one more file.
  */
 const limits = {
-  src: { files: 440, lines: 50_500 },
+  src: { files: 450, lines: 52_500 },
   'A page on PostgreSQL': { files: 65, lines: 7_520 },
   'A token': { files: 20 },
   'Loading records': { files: 37 },

@@ -1,5 +1,7 @@
 import type { Destination, ReadableCopy } from './destination.ts';
 import { SyncError } from './error.ts';
+import type { FileStore } from './file-store.ts';
+import type { SftpSecrets } from './sftp-host.ts';
 
 /** Where a copy is kept, as the command line names it. */
 export interface DestinationOptions {
@@ -42,6 +44,31 @@ async function openProtocol(
   return new ProtocolOutput(new AirbyteProtocol(), write, state, reload);
 }
 
+/** Whether a destination has a new file for each run, instead of a copy that is kept in step. */
+export const isFilePlace = (to: string): boolean => /^(dir:|s3:\/\/|sftp:\/\/)/.test(to);
+
+/** What a place of files needs besides its URL. */
+export interface PlaceOptions extends SftpSecrets {
+  readonly to: string;
+}
+
+/** Opens a place of files. Throws `SyncError` if it cannot be used. */
+export async function openFiles(
+  { to, ...secrets }: PlaceOptions,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<FileStore> {
+  if (to.startsWith('s3:')) {
+    const { S3Files } = await import('./s3-files.ts');
+    return S3Files.open(to, secrets.secretFile, environment);
+  }
+  if (to.startsWith('sftp:')) {
+    const { SftpFiles } = await import('./sftp-files.ts');
+    return SftpFiles.open(to, secrets, environment);
+  }
+  const { FolderFiles } = await import('./folder-files.ts');
+  return FolderFiles.open(to.slice('dir:'.length));
+}
+
 /** Opens a copy to read it. Throws `SyncError` if there is none that can be read. */
 export const openCopy = (options: DestinationOptions): Promise<ReadableCopy> => openTable(options, false);
 
@@ -73,5 +100,5 @@ function requireTable(table: string, mayHaveSchema: boolean): void {
 const unknownDestination = (to: string): SyncError =>
   new SyncError(
     'DESTINATION_INVALID',
-    `Cannot use --to: it must be sqlite:FILE, postgres://USER@HOST/DATABASE, webhook:URL, stdout:ndjson, stdout:singer or stdout:airbyte, such as sqlite:copy.db: current value is '${to.replace(/:\/\/.*/s, '://…')}'`,
+    `Cannot use --to: it must be sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX, sftp://USER@HOST/PATH, webhook:URL, stdout:ndjson, stdout:singer or stdout:airbyte, such as sqlite:copy.db: current value is '${to.replace(/:\/\/.*/s, '://…')}'`,
   );

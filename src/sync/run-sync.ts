@@ -199,7 +199,8 @@ function toChanges(changes: readonly Parameters<typeof isRemoved>[0][], revision
   return { rows, removed, revision };
 }
 
-function requireRevision(headers: Headers): number {
+/** The revision of an export. Throws `SyncError` if the service is too old to send it. */
+export function requireRevision(headers: Headers): number {
   const revision = headers.get('x-revision');
   if (revision !== null) return Number(revision);
   throw new SyncError(

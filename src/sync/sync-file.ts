@@ -53,7 +53,7 @@ const flags = {
     }),
   ),
   state: Type.Optional(path('The state of a webhook; by default, a file in the folder of the state', 'webhook.db')),
-  'secret-file': Type.Optional(path('The file with the signing secret of a webhook', '/run/secrets/webhook')),
+  'secret-file': Type.Optional(path('The file of the secret of S3, SFTP or a webhook', '/run/secrets/webhook')),
   expiring: Type.Optional(
     text(
       'durations before the end, separated by commas',

@@ -169,3 +169,22 @@ test('docs/sync.schema.json is the schema by which files are checked, and takes 
   expect(isValid({ entries: [{ ...example.entries[0], colour: 'red' }] })).toBe(false);
   expect(isValid({ entries: [] })).toBe(false);
 });
+
+test('an entry of files is checked, and its folder has the instant of its schedule', async () => {
+  const file = write(`entries:
+  - { name: exports, to: 'dir:exports', format: csv.gz, schedule: '0 3 * * *' }
+`);
+  const exports = join(folder, 'exports');
+  mkdirSync(exports);
+  const checked = await runCommand(['sync', 'check', file], { environment: environment() });
+  expect([checked.code, checked.stdout]).toEqual([0, 'exports: source and destination can be used\n']);
+  expect(readdirSync(exports)).toEqual([]);
+  const ran = await runCommand(['sync', 'run', file, '--once'], { environment: environment() });
+  expect([ran.code, ran.stdout]).toEqual([0, expect.stringMatching(/exports: 20 rows at revision 1, scheduled for /)]);
+  const [instant = '', ...others] = readdirSync(exports);
+  expect([instant, others]).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\dT030000Z$/), []]);
+  expect(readdirSync(join(exports, instant))).toEqual([
+    'manifest.json',
+    expect.stringMatching(/^subscriptions-.*\.csv\.gz$/),
+  ]);
+});

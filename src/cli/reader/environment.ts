@@ -17,6 +17,9 @@ export function readVariable(name: (typeof commandVariables)[number]): string | 
   return process.env[name] || undefined;
 }
 
+/** All variables, for destinations that use those of Amazon's tools and OpenSSH. */
+export const allVariables = (): NodeJS.ProcessEnv => process.env;
+
 /** The folder of the profiles (XDG Base Directory Specification). */
 export const configFolder = (): string => join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'subreport');
 

@@ -1,15 +1,19 @@
 import { type Command, Option } from 'commander';
 import type { AirbyteCommand } from '../../sync/airbyte.ts';
+import type { Position } from '../../sync/destination.ts';
+import { type SnapshotFormat, snapshotFormats } from '../../sync/manifest.ts';
+import type { PlaceOptions } from '../../sync/open-destination.ts';
 import type { Source, SyncResult } from '../../sync/run-sync.ts';
 import { CommandError, TemporaryError, UsageError } from '../error.ts';
 import { type Output, writeResult } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { allVariables } from './environment.ts';
 import { runReader } from './reader-action.ts';
 import { openScreen, type Screen } from './record-writer.ts';
 import type { FileOptions } from './sync-file-command.ts';
 
-interface CopyOptions extends ProfileOption {
+interface CopyOptions extends ProfileOption, PlaceOptions {
   /** Checked by `requireDestination`. */
   readonly to: string;
   readonly table: string;
@@ -22,10 +26,11 @@ interface SyncOptions extends CopyOptions {
   readonly state?: string;
   readonly activateVersion?: boolean;
   readonly airbyte?: AirbyteCommand;
-  readonly secretFile?: string;
   readonly expiring?: string;
   readonly expiringAll?: boolean;
   readonly enable?: boolean;
+  readonly format: SnapshotFormat;
+  readonly scheduledFor?: string;
 }
 
 export function addSyncCommand(program: Command, output: Output): void {
@@ -39,7 +44,7 @@ export function addSyncCommand(program: Command, output: Output): void {
     .description('bring a copy in step with the report: sync without a subcommand; or those of a file on a schedule');
   addCopyOptions(
     command,
-    'sqlite:FILE, postgres://USER@HOST/DATABASE, stdout:ndjson, stdout:singer, stdout:airbyte or webhook:URL',
+    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX, sftp://USER@HOST/PATH, webhook:URL, stdout:ndjson, stdout:singer or stdout:airbyte',
   )
     .option('--reload', 'read the whole report again, and bring the copy in step with it')
     .option(
@@ -52,10 +57,15 @@ export function addSyncCommand(program: Command, output: Output): void {
         .choices(['spec', 'check', 'discover', 'read'])
         .default('read'),
     )
-    .option('--secret-file <file>', 'for a webhook: file with the signing secret; in a second line the former one')
     .option('--expiring <durations>', 'for a webhook: tell of subscriptions that end within these, such as 7d,3d,1d')
     .option('--expiring-all', 'with --expiring: also of subscriptions that renew automatically')
     .option('--enable', 'for a webhook: deliver again after a response with 410')
+    .addOption(
+      new Option('--format <format>', 'for files: the format; with .gz compressed')
+        .choices(snapshotFormats)
+        .default('csv'),
+    )
+    .option('--scheduled-for <date-time>', 'for files: the instant of the run, once for each (default: now)')
     .option('--once', 'with a file: run what is due or has no schedule, then end; with --to it is always so')
     .addHelpText(
       'after',
@@ -64,9 +74,17 @@ The first sync reads the whole report, each further one what has changed. Record
 transaction, and only if the copy has as many records as the report at the same revision. The password of PostgreSQL
 may be in PGPASSWORD or ~/.pgpass.
 
+In files (dir:, s3:, sftp:), each run writes the whole report to a new file below the instant of the run, and last
+its manifest.json. A file without a manifest is not complete. S3 uses AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or
+the file of credentials; AWS_REGION, and AWS_ENDPOINT_URL for other servers. SFTP uses the private key or password of
+--secret-file, SUBREPORT_SFTP_PASSWORD or ssh-agent.
+
 Examples:
   subreport sync --to sqlite:copy.db
   subreport sync --to postgres://reports@db.example.com/warehouse --table mobile.subscriptions
+  subreport sync --to dir:/var/exports --format csv.gz
+  subreport sync --to 's3://exports/subreport?region=eu-central-1' --format parquet
+  subreport sync --to sftp://exports@files.example.com/reports --secret-file ~/.ssh/id_ed25519
   subreport sync --to stdout:ndjson --state sync.json | ./load-changes
   subreport sync --to webhook:https://example.com/hooks --state webhook.db --secret-file webhook.secret --expiring 7d,1d
   subreport sync run sync.yaml
@@ -107,6 +125,12 @@ const addCopyOptions = (command: Command, destinations: string): Command =>
   addProfileOption(command)
     .option('--to <destination>', `the copy: ${destinations}`)
     .option('--table <name>', 'the table of a database', 'subscriptions')
+    .option(
+      '--secret-file <file>',
+      'file of the secret: credentials of S3; private key or password of SFTP; signing secret of a webhook, in a second line the former one',
+    )
+    .option('--host-key <fingerprint>', 'the host key of an SFTP server, such as SHA256:…')
+    .option('--known-hosts <file>', 'the host keys of SFTP servers (default: ~/.ssh/known_hosts)')
     .option('--json', 'print JSON')
     .option('-q, --quiet', 'suppress messages other than errors');
 
@@ -124,7 +148,8 @@ async function sync(options: SyncOptions, screen: Screen, output: Output, signal
     return screen.write(await answerAirbyte(airbyte, () => sourceOf(options)));
   }
   const source = sourceOf(options);
-  const { openDestination } = await import('../../sync/open-destination.ts');
+  const { isFilePlace, openDestination } = await import('../../sync/open-destination.ts');
+  if (isFilePlace(options.to)) return syncFile(source, options, output, signal);
   const { runSync } = await import('../../sync/run-sync.ts');
   const destination = await openDestination(options, screen.write);
   const bar = createProgressBar(screen.isQuiet || isStream ? { ...output, stderr: silent } : output, undefined);
@@ -149,12 +174,40 @@ async function tellWebhook(options: SyncOptions, output: Output, signal: AbortSi
   writeResult(output, options.json === true, { delivered, revision, first: isFirst }, sentence);
 }
 
+/** Writes the report to a new file. */
+async function syncFile(source: Source, options: SyncOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const { openFiles } = await import('../../sync/open-destination.ts');
+  const { runSnapshot } = await import('../../sync/run-snapshot.ts');
+  const run = { format: options.format, scheduledFor: readInstant(options.scheduledFor), signal };
+  const result = await runSnapshot(source, await openFiles(options, allVariables()), run);
+  if (options.quiet === true && options.json !== true) return;
+  const { manifest, place, wasComplete } = result;
+  const sentence = `${tableSentence({ rows: manifest.rows, revision: manifest.report.revision })} in ${place}`;
+  const done = `The run for ${manifest.scheduled_for} was complete before: nothing was written`;
+  writeResult(
+    output,
+    options.json === true,
+    { place, was_complete: wasComplete, ...manifest },
+    wasComplete ? `${done}\n${sentence}` : sentence,
+  );
+}
+
+/** The instant of a run, in whole seconds. */
+function readInstant(given: string | undefined): Date {
+  const instant = given === undefined ? new Date() : new Date(given);
+  if (!Number.isNaN(instant.getTime()) && (given === undefined || /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(given)))
+    return new Date(Math.floor(instant.getTime() / 1000) * 1000);
+  throw new UsageError(
+    `Cannot use --scheduled-for: it must be an ISO 8601 date-time with Z or an offset, such as 2026-11-23T03:00:00Z: current value is '${given}'`,
+  );
+}
+
 const silent = { write: () => true };
 
 const streamSentence = ({ written, removed, revision }: SyncResult): string =>
   `${written.toLocaleString('en')} records and ${removed.toLocaleString('en')} removals, up to revision ${revision}`;
 
-const tableSentence = ({ rows = 0, revision }: SyncResult): string => {
+const tableSentence = ({ rows = 0, revision }: Pick<SyncResult, 'rows' | 'revision'>): string => {
   const count = `${rows.toLocaleString('en')} rows`;
   return `copy ${count} = report ${count} at revision ${revision}`;
 };
@@ -172,15 +225,19 @@ function addVerifyCommand(sync: Command, output: Output): void {
   const command = sync
     .command('verify')
     .description('compare a copy with the report at its revision, byte by byte, by the SHA-256 of the export');
-  addCopyOptions(command, 'sqlite:FILE or postgres://USER@HOST/DATABASE')
+  addCopyOptions(
+    command,
+    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX or sftp://USER@HOST/PATH',
+  )
     .addHelpText('after', '\nExample:\n  subreport sync verify --to sqlite:copy.db')
     .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => verify(options, output, signal))))
     .hook('preAction', requireDestination);
 }
 
 async function verify(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const { isFilePlace, openCopy } = await import('../../sync/open-destination.ts');
+  if (isFilePlace(options.to)) return verifyFile(options, output);
   const source = sourceOf(options);
-  const { openCopy } = await import('../../sync/open-destination.ts');
   const { verifyCopy } = await import('../../sync/verify-copy.ts');
   const copy = await openCopy(options);
   const {
@@ -199,12 +256,30 @@ async function verify(options: CopyOptions, output: Output, signal: AbortSignal)
     writeResult(output, options.json === true, { revision, ...found }, sentence);
 }
 
+/** Compares the newest file with its manifest, without the service. */
+async function verifyFile(options: CopyOptions, output: Output): Promise<void> {
+  const { openFiles } = await import('../../sync/open-destination.ts');
+  const { verifySnapshot } = await import('../../sync/run-snapshot.ts');
+  const { manifest, place, found, isEqual } = await verifySnapshot(await openFiles(options, allVariables()));
+  const describe = ({ bytes, sha256 }: typeof found) => `${bytes.toLocaleString('en')} bytes with SHA-256 ${sha256}`;
+  if (!isEqual)
+    throw new CommandError(
+      `Cannot confirm ${place}: it must be the file of its manifest, ${describe(manifest)}; 'subreport sync' writes a new one: current value is ${describe(found)}`,
+    );
+  const sentence = `The file equals its manifest, of revision ${manifest.report.revision}: ${describe(found)} in ${place}`;
+  if (options.quiet !== true || options.json === true)
+    writeResult(output, options.json === true, { place, ...manifest }, sentence);
+}
+
 function addStatusCommand(sync: Command, output: Output): void {
   const command = sync
     .command('status')
     .argument('[file]', 'file of sync run: show the last runs of its entries, and fail if one failed')
     .description('show the revision of a copy, its age, and how many revisions it is behind the report');
-  addCopyOptions(command, 'sqlite:FILE or postgres://USER@HOST/DATABASE')
+  addCopyOptions(
+    command,
+    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX or sftp://USER@HOST/PATH',
+  )
     .addHelpText('after', '\nExamples:\n  subreport sync status --to sqlite:copy.db\n  subreport sync status sync.yaml')
     .action((file: string | undefined, options: CopyOptions) =>
       runReader((signal) =>
@@ -224,8 +299,8 @@ function addCheckCommand(sync: Command, output: Output): void {
     .argument('[file]', 'file of sync run: try all of its entries')
     .description('try the source and the destination, and write nothing');
   addCopyOptions(command, 'as for sync run')
+    .option('--format <format>', 'as for sync run')
     .option('--state <file>', 'as for sync run')
-    .option('--secret-file <file>', 'as for sync run')
     .option('--expiring <durations>', 'as for sync run')
     .addHelpText('after', '\nExamples:\n  subreport sync check sync.yaml\n  subreport sync check --to sqlite:copy.db')
     .action((file: string | undefined, options: CopyOptions) =>
@@ -256,7 +331,14 @@ async function checkDestination(options: CopyOptions, source: Source): Promise<v
     readWebhook(options); // nothing is sent
     return;
   }
-  const { openDestination } = await import('../../sync/open-destination.ts');
+  const { isFilePlace, openDestination, openFiles } = await import('../../sync/open-destination.ts');
+  if (isFilePlace(options.to)) {
+    const { newestManifest, requireSource } = await import('../../sync/manifest.ts');
+    const files = await openFiles(options, allVariables());
+    const newest = await newestManifest(files).finally(() => files.close());
+    if (newest !== undefined) requireSource(files, newest.manifest, source);
+    return;
+  }
   const destination = await openDestination(options, async () => undefined);
   try {
     const position = await destination.begin(source);
@@ -271,9 +353,7 @@ async function* nothing(): AsyncGenerator<never, void, undefined> {}
 
 async function showStatus(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const { client } = sourceOf(options);
-  const { openCopy } = await import('../../sync/open-destination.ts');
-  const copy = await openCopy(options);
-  const position = await copy.position().finally(() => copy.close());
+  const position = await positionOf(options);
   if (position === undefined)
     throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
   const { rows = 0, revision, syncedAt } = position;
@@ -287,6 +367,21 @@ async function showStatus(options: CopyOptions, output: Output, signal: AbortSig
     { rows, revision, synced_at: syncedAt, age_seconds: seconds, report_revision: current },
     `${rows.toLocaleString('en')} rows at revision ${revision}, synced ${seconds.toLocaleString('en')} s ago: ${lag}`,
   );
+}
+
+/** The position of a copy, or of the newest file. */
+async function positionOf(options: CopyOptions): Promise<Omit<Position, 'token'> | undefined> {
+  const { isFilePlace, openCopy, openFiles } = await import('../../sync/open-destination.ts');
+  if (!isFilePlace(options.to)) {
+    const copy = await openCopy(options);
+    return copy.position().finally(() => copy.close());
+  }
+  const { newestManifest } = await import('../../sync/manifest.ts');
+  const files = await openFiles(options, allVariables());
+  const newest = await newestManifest(files).finally(() => files.close());
+  if (newest === undefined) return undefined;
+  const { rows, report, completed_at } = newest.manifest;
+  return { rows, revision: report.revision, syncedAt: completed_at };
 }
 
 /** Exit code 2 for what the user must change, 1 for any other failure of a sync. */

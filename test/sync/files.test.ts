@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { snapshotFormats } from '../../src/sync/manifest.ts';
+import { engines } from '../support/engines.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { runHere } from '../support/run-here.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
+
+let folder: string;
+let service: TestService;
+let report: ChangingReport;
+let count = 0;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-files-'));
+  service = await startService(await engines[0].openTestStore());
+  report = await createChangingReport(service, 'files', 1);
+  await report.load(rows);
+});
+beforeEach(() => {
+  count += 1;
+  mkdirSync(join(folder, String(count)));
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+const rows = Array.from({ length: 25 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_700_000_000 - n }));
+const run = (...args: string[]) => runHere(['sync', ...args], environmentOf(service, report.credentials));
+const here = () => join(folder, String(count));
+const at = (second: number) => ['--to', `dir:${here()}`, '--scheduled-for', `2026-11-23T03:00:0${second}Z`];
+
+const readManifest = (second: number) => {
+  const place = join(here(), `2026-11-23T03000${second}Z`);
+  const manifest = JSON.parse(readFileSync(join(place, 'manifest.json'), 'utf8'));
+  return { manifest, file: join(place, manifest.file), names: readdirSync(place).sort() };
+};
+
+test.each(snapshotFormats)('a run writes a file of format %s, and its manifest after it', async (format) => {
+  const { code, stdout, stderr } = await run(...at(0), '--format', format);
+  const { manifest, file, names } = readManifest(0);
+  expect([code, stdout, stderr]).toEqual([0, `copy 25 rows = report 25 rows at revision 1 in ${file}\n`, '']);
+  expect(names).toEqual(['manifest.json', manifest.file]);
+  expect(readdirSync(here())).toEqual(['2026-11-23T030000Z']);
+  const bytes = readFileSync(file);
+  const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
+  const content = format.endsWith('.gz') ? gunzipSync(bytes) : bytes;
+  expect(manifest).toEqual({
+    schema_version: 1,
+    file: expect.stringMatching(new RegExp(`^subscriptions-[0-9a-f]{16}\\.${format}$`)),
+    format,
+    rows: 25,
+    bytes: bytes.length,
+    sha256: sha256(bytes),
+    report: {
+      service: service.baseUrl,
+      client_id: report.credentials.client_id,
+      revision: 1,
+      sha256: sha256(content),
+      applied_filters: expect.stringContaining('sort=createdDate'),
+    },
+    scheduled_for: '2026-11-23T03:00:00Z',
+    completed_at: expect.stringMatching(/Z$/),
+  });
+  if (format.startsWith('ndjson')) expect(manifest.report.sha256).toBe(await report.digest());
+});
+
+test('a run for an instant that is complete writes nothing', async () => {
+  await run(...at(0));
+  const before = readManifest(0);
+  const { code, stdout } = await run(...at(0));
+  expect([code, stdout]).toEqual([
+    0,
+    `The run for 2026-11-23T03:00:00Z was complete before: nothing was written\ncopy 25 rows = report 25 rows at revision 1 in ${before.file}\n`,
+  ]);
+  expect(readManifest(0)).toEqual(before);
+});
+
+test('verify reads the newest file again, and finds a changed byte', async () => {
+  expect((await run('verify', ...at(0).slice(0, 2))).code).toBe(1);
+  await run(...at(0));
+  await run(...at(1), '--format', 'csv.gz');
+  const { manifest, file } = readManifest(1);
+  const verified = await run('verify', ...at(0).slice(0, 2));
+  expect([verified.code, verified.stdout]).toEqual([
+    0,
+    expect.stringContaining(`SHA-256 ${manifest.sha256} in ${file}`),
+  ]);
+  const status = await run('status', ...at(0).slice(0, 2));
+  expect(status.stdout).toMatch(/^25 rows at revision 1, synced \d s ago: in step with the report\n$/);
+  const bytes = readFileSync(file);
+  bytes[20] = (bytes[20] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+  const refused = await run('verify', ...at(0).slice(0, 2));
+  expect([refused.code, refused.stdout]).toEqual([1, '']);
+  expect(refused.stderr).toMatch(/^Cannot confirm .*: it must be the file of its manifest/);
+});
+
+test('check tries a folder and its owner, and writes nothing', async () => {
+  const to = at(0).slice(0, 2);
+  const checked = await run('check', ...to, '--format', 'parquet');
+  expect([checked.code, checked.stdout]).toEqual([0, 'source and destination can be used\n']);
+  expect(readdirSync(here())).toEqual([]);
+  expect((await run('check', '--to', `dir:${here()}/none`)).code).toBe(2);
+  await run(...at(0));
+  expect((await run('check', ...to)).code).toBe(0);
+  const { manifest } = readManifest(0);
+  const other = { ...manifest, report: { ...manifest.report, client_id: 'other' } };
+  writeFileSync(join(here(), '2026-11-23T030000Z', 'manifest.json'), JSON.stringify(other));
+  expect((await run('check', ...to)).code).toBe(2);
+});

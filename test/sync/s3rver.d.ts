@@ -1,0 +1,17 @@
+/** The part of s3rver that the tests use; it has no types of its own. */
+declare module 's3rver' {
+  import type { AddressInfo } from 'node:net';
+
+  // biome-ignore lint/style/noDefaultExport: it is the package's only export
+  export default class S3rver {
+    constructor(options: {
+      readonly address: string;
+      readonly port: number;
+      readonly silent: boolean;
+      readonly directory: string;
+      readonly configureBuckets: readonly { readonly name: string; readonly configs: readonly string[] }[];
+    });
+    run(): Promise<AddressInfo>;
+    close(): Promise<void>;
+  }
+}
