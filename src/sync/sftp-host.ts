@@ -73,9 +73,11 @@ function pinnedKeys(host: string, port: number, { hostKey, knownHosts }: SftpSec
       `Cannot use --host-key: it must be a fingerprint as ssh-keygen -lf prints it, such as SHA256:${'a'.repeat(43)}: current value is '${hostKey}'`,
     );
   }
-  return readKnownHosts(knownHosts).flatMap((line) => {
-    const [hosts = '', type = '', key = ''] = line.trim().split(/\s+/);
-    if (!isAbout(hosts, port === 22 ? host : `[${host}]:${port}`)) return [];
+  const lines = readKnownHosts(knownHosts).map((line) => line.trim().split(/\s+/));
+  // whatever hosts such a line names
+  const revoked = new Set(lines.flatMap(([marker, _hosts, _type, key]) => (marker === '@revoked' && key) || []));
+  return lines.flatMap(([hosts = '', type = '', key = '']) => {
+    if (revoked.has(key) || !isAbout(hosts, port === 22 ? host : `[${host}]:${port}`)) return [];
     return [{ type, accepts: (found: Buffer) => found.equals(Buffer.from(key, 'base64')) }];
   });
 }

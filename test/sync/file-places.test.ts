@@ -143,4 +143,15 @@ describe.runIf(withSshd)('an SFTP server', () => {
     const known = { ...place, options: [...place.options.slice(2), '--known-hosts', file] };
     expect((await runHere(argsOf(known, 0), environment(place))).stderr).toBe('');
   });
+
+  test('is refused with a key that known_hosts revokes for any host, although another line trusts it', async () => {
+    const place = running().placeOf('revoked');
+    const file = join(folder, 'known_hosts_revoked');
+    const trusted = knownHost(join(folder, 'sshd'), running().port);
+    writeFileSync(file, `${trusted.trimEnd()}\n${trusted.replace(/^\S+/, '@revoked *')}`);
+    const revoked = { ...place, options: [...place.options.slice(2), '--known-hosts', file] };
+    const { code, stdout, stderr } = await runHere(argsOf(revoked, 0), environment(place));
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('its host key must be pinned');
+  });
 });
