@@ -81,9 +81,14 @@ describe.each(engines)('GET /v1/subscription/findings on $engine', ({ openTestSt
 
   test('reads the records of a tenant once at a time, and tells others when to come again', async () => {
     const other = await service.accessToken(await service.createClient(acme));
-    await service.store.loadSubscriptions(acme, [subscriptionRow({ id: 'g', deviceId: 'g', status: 'PENDING' })]);
-    const responses = await Promise.all([get(), get({}, other), get(), get({}, other)]);
-    const refused = responses.filter(({ status }) => status !== 200);
+    // a reader of few records may end before the next request arrives
+    let refused: Response[] = [];
+    for (let attempt = 0; attempt < 50 && refused.length === 0; attempt += 1) {
+      const changed = subscriptionRow({ id: 'g', deviceId: `g${attempt}`, status: 'PENDING' });
+      await service.store.loadSubscriptions(acme, [changed]);
+      const responses = await Promise.all([get(), get({}, other), get(), get({}, other)]);
+      refused = responses.filter(({ status }) => status !== 200);
+    }
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.length).toBeLessThan(4);
     for (const response of refused) {
