@@ -269,6 +269,22 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     });
   });
 
+  test('a tenant has a history since it was created, also if it has the name of a deleted one', async () => {
+    const tenant = 'history-of-nothing' as TenantId;
+    const bodyAt = async (seconds: number) => (await exported(tenant, 'format=ndjson', instant(seconds))).body;
+    await insertTenant(store, tenant, now - 50);
+    expect(await bodyAt(now - 40)).toBe('');
+    await load(tenant, [{ n: 1, version: 1 }]);
+    expect(await bodyAt(now - 40)).toBe('');
+    await expect(bodyAt(now - 51)).rejects.toMatchObject(notKept);
+    await store.deleteSubscriptions(tenant, [idOf(1)]);
+    await store.writeDirectory([directoryStatement('update tenant set deleted_at = 1 where id = $1', [tenant])]);
+    expect(await insertTenant(store, tenant, now - 20)).toBe(true);
+    await load(tenant, [{ n: 2, version: 1 }]);
+    expect(await bodyAt(now - 10)).toBe('');
+    await expect(bodyAt(now - 40)).rejects.toMatchObject(notKept);
+  });
+
   test('a commit is no earlier than the one before it, although the clock was set back', async () => {
     const tenant = await newTenant();
     await load(tenant, [{ n: 1, version: 1 }]);

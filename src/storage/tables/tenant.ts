@@ -37,15 +37,16 @@ export interface TenantMirror {
 
 /**
  * Creates a tenant; returns `false` if one of this name exists or is still being deleted. A new
- * tenant with the name of a deleted one continues from its revision.
+ * tenant with the name of a deleted one continues from its revision. Its history begins now, so the
+ * report as of a time before the first import is empty.
  */
 export async function insertTenant(store: Directory, tenant: string, nowSeconds: number): Promise<boolean> {
   const insert = directoryStatement(
-    `insert into tenant as t (id, created_at) values ($1, $2)
+    `insert into tenant as t (id, created_at, history_from, history_from_at, history_revision, history_at) values ($1, $2, 0, $2, 0, $2)
      on conflict (id) do update set created_at = excluded.created_at, revision = t.revision + 1, swept_revision = t.revision + 1,
+       history_from = t.revision + 1, history_from_at = $2, history_revision = t.revision + 1, history_at = $2,
        deletion_started_at = null, deleted_at = null, mirror = null
-     where t.deleted_at is not null
-     returning id`,
+     where t.deleted_at is not null returning id`,
     [tenant, nowSeconds],
   );
   const deleted = await store.readDirectory('select id from tenant where id = $1 and deleted_at is not null', [tenant]);
