@@ -88,6 +88,15 @@ export const strings = {
     deleting: 'being deleted',
     deletingHint:
       'This tenant is being deleted. If the deletion stops, delete the tenant again: the deletion continues.',
+    mirror: {
+      title: 'Mirror',
+      origin: 'Origin',
+      newAge: 'New records up to',
+      changesAge: 'Changes and removals up to',
+      since: 'Since',
+      notYet: 'not yet',
+      hint: 'Its records come from the origin alone. Other imports are rejected.',
+    },
     search: 'Search by name',
     sum: (shown: number, all: number, count: number, hasMore: boolean) => {
       const tenants = countOf(all, 'tenant', 'tenants');

@@ -4,7 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
 import type { OperatorScope } from '../../src/contract/oauth/grant.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { directoryStatement, type TenantId } from '../../src/storage/store.ts';
 import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
+import { insertTenant, setMirrorStatement } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { accessibilityFaults } from '../support/accessibility-faults.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
@@ -449,6 +451,26 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await end.getByRole('button', { name: 'Sign in' }).click();
     await end.getByRole('alert').waitFor();
     await reader.context().close();
+  });
+
+  test('a mirror shows its origin and both ages instead of an import', async () => {
+    const name = 'mirrored' as TenantId;
+    const ago = (seconds: number) => `${new Date(Date.now() - seconds * 1_000).toISOString().slice(0, 19)}Z`;
+    await insertTenant(service.store, name, 1_780_000_000);
+    const mirror = { id: 'a', origin: 'https://api.example.com/connect-api reader', since: '2026-03-12T08:00:00Z' };
+    await service.store.writeDirectory([
+      setMirrorStatement(name, { ...mirror, newAsOf: ago(270), changesAsOf: ago(6 * 3_600 + 5) }),
+    ]);
+    await open('tenants/mirrored');
+    const card = page.getByRole('region', { name: 'Mirror' });
+    await card.getByText(mirror.origin).waitFor();
+    expect(await card.locator('time').allInnerTexts()).toEqual(['4 min ago', '6 hr ago', '12 Mar 2026']);
+    expect(await page.getByText('choose a file').count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await service.store.writeDirectory([setMirrorStatement(name, { ...mirror, newAsOf: null, changesAsOf: null })]);
+    await open('tenants/mirrored');
+    await expect.poll(() => card.getByText('not yet').count()).toBe(2);
+    await service.store.writeDirectory([directoryStatement('delete from tenant where id = $1', [name])]);
   });
 
   test('a tenant is deleted once its name is typed', async () => {

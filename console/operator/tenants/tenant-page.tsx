@@ -17,10 +17,11 @@ import { useResource } from '../parts/use-resource.ts';
 import { strings } from '../strings.ts';
 import { DeleteTenant } from './delete-tenant.tsx';
 import { EraseRecords } from './erase-records.tsx';
+import { MirrorCard } from './mirror-card.tsx';
 
 const { tenants: texts } = strings;
 
-/** One tenant: its records, clients and imports, and what removes them. */
+/** One tenant: its records, clients, and imports or origin, and what removes them. */
 export function TenantPage({ tenant: name }: { tenant: string }) {
   const [loads, setLoads] = useState(0);
   const params = { tenant: name };
@@ -47,9 +48,13 @@ export function TenantPage({ tenant: name }: { tenant: string }) {
       {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
       <TenantFigures tenant={tenant} />
       {tenant.deleting_since !== null && <p class="warning-note">{texts.deletingHint}</p>}
-      <Card title={strings.imports.load}>
-        <ImportForm tenant={name} onLoaded={onLoaded} />
-      </Card>
+      {tenant.mirror === null ? (
+        <Card title={strings.imports.load}>
+          <ImportForm tenant={name} onLoaded={onLoaded} />
+        </Card>
+      ) : (
+        <MirrorCard mirror={tenant.mirror} />
+      )}
       <ClientsCard tenant={name} />
       <ImportsCard tenant={name} changes={loads} />
       <DangerZone>

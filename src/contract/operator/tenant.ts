@@ -29,6 +29,8 @@ export const TenantMirror = Type.Object(
   { additionalProperties: false, description: 'The account of another service that a tenant mirrors' },
 );
 
+export type TenantMirror = Static<typeof TenantMirror>;
+
 /** A tenant of the operator. */
 export const Tenant = Type.Object(
   {
