@@ -335,6 +335,32 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     expect((await exported(tenant, 'format=ndjson', 5)).total).toBe(1);
   });
 
+  test('the number of versions is right after each step of a sweep, wherever it is interrupted', async () => {
+    const tenant = await newTenant();
+    await load(tenant, [{ n: 1, version: 1 }]);
+    await load(tenant, [{ n: 1, version: 2 }]);
+    await store.writeTenant(tenant, [{ sql: repeatVersion, values: [700] }]);
+    await store.writeDirectory([
+      directoryStatement('update tenant set revision = 700, history_revision = null where id = $1', [tenant]),
+    ]);
+    await store.recountSubscriptions(tenant, now);
+    await load(tenant, [{ n: 1, version: 3 }]);
+    const seen: (readonly string[])[] = [];
+    const watched = new Proxy(store, {
+      get(target, name) {
+        if (name !== 'writeTenant') return Reflect.get(target, name).bind(target);
+        return async (...args: Parameters<Store['writeTenant']>) => {
+          const results = await target.writeTenant(...args);
+          seen.push((await store.readTenant(args[0], (reader) => checkRecords(reader))).problems);
+          return results;
+        };
+      },
+    });
+    expect(await sweepVersions(watched, { nowSeconds: now, days: 0 })).toBeGreaterThan(500);
+    expect(seen.length).toBeGreaterThan(2);
+    expect(seen.flat()).toEqual([]);
+  });
+
   test('a restore begins a new history, of which older moments and tokens know nothing', async () => {
     const tenant = await newTenant();
     await load(tenant, [{ n: 1, version: 1 }]);

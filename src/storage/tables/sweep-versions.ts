@@ -75,16 +75,18 @@ async function sweepTenant(
 ): Promise<number> {
   const shorten = keeps ? { sql: moveStart, values: [oldest, fromSeconds] } : { sql: endHistory, values: [] };
   for (let removed = 0; ; ) {
-    const [, versions = [], commits = [], erasures = []] = await store.writeTenant(tenant, [
-      shorten,
+    const [, , versions = [], commits = [], erasures = []] = await store.writeTenant(tenant, [
+      shorten, // it also locks the tenant, so that nothing else removes versions that are counted
+      { sql: countDue, values: [oldest, batchRows] },
       { sql: removeVersions, values: [oldest, batchRows] },
       { sql: removeCommits, values: [oldest, batchRows] },
       { sql: removeErasures, values: [oldest, batchRows] },
     ]);
     removed += versions.length;
-    const isLast = Math.max(versions.length, commits.length, erasures.length) < batchRows;
-    await store.writeTenant(tenant, [{ sql: countRemoved, values: [versions.length, isLast ? oldest : 0] }]);
-    if (isLast) return removed;
+    if (Math.max(versions.length, commits.length, erasures.length) < batchRows) {
+      await store.writeTenant(tenant, [{ sql: setSwept, values: [oldest] }]);
+      return removed;
+    }
     await nextTurn(); // let pending requests run first
   }
 }
@@ -107,16 +109,14 @@ export async function readHistoryUse(store: Store, retention: VersionRetention):
   const versions = Number(sum?.n ?? 0);
   const { length: sweepsDue } = await findDue(store, retention);
   if (most === undefined) return { versions, recordBytes: 0, sweepsDue };
-  const read = { sql: meanBytes, values: [sampleRows] };
+  const read = { sql: meanBytes, values: [] };
   const [[mean] = []] = await store.readTenantOnce(most.id as TenantId, [read], { isBounded: true });
   return { versions, recordBytes: versions * Number(mean?.n ?? 0), sweepsDue };
 }
 
-/** Versions from which the size of all is estimated. */
-const sampleRows = 100;
-
+/** The mean of the newest 100 versions. */
 const meanBytes: TenantSql = `select avg(octet_length(record)) as n from (
-    select record from subscription_version where tenant_id = $1 order by until_revision desc limit $2
+    select record from subscription_version where tenant_id = $1 order by until_revision desc limit 100
   ) as newest`;
 
 /** A tenant without changes has no revision that a change could have added to its history. */
@@ -131,13 +131,18 @@ const selectHistories = `select t.id, t.revision, t.history_from, t.history_swep
 /** The tenant as a table with `tenant_id`. */
 const itself = 'id in (select tenant_id from (select id as tenant_id from tenant) as t where tenant_id = $1)' as const;
 
-const moveStart: TenantSql = `update tenant set history_from = $2, history_from_at = $3
-  where ${itself} and history_from < $2 returning id`;
+const moveStart: TenantSql = `update tenant set history_from_at = case when history_from < $2 then $3 else history_from_at end,
+    history_from = case when history_from < $2 then $2 else history_from end where ${itself} returning id`;
 
 const endHistory: TenantSql = `update tenant set history_revision = null where ${itself} returning id`;
 
-const countRemoved: TenantSql = `update tenant set history_rows = history_rows - $2,
-  history_swept = case when history_swept > $3 then history_swept else $3 end where ${itself} returning id`;
+/** Subtracts the versions that `removeVersions` is about to remove. */
+const countDue: TenantSql = `update tenant set history_rows = history_rows - (select count(*) from (
+    select id from subscription_version where tenant_id = $1 and until_revision <= $2 limit $3
+  ) as due) where ${itself} returning id`;
+
+const setSwept: TenantSql = `update tenant set
+  history_swept = case when history_swept > $2 then history_swept else $2 end where ${itself} returning id`;
 
 const removeVersions = `delete from subscription_version where tenant_id = $1 and (id, until_revision) in (
     select id, until_revision from subscription_version where tenant_id = $1 and until_revision <= $2
