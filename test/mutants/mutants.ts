@@ -1566,8 +1566,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'history-swept-late',
     breaks: 'The version that ended at the oldest kept revision is never removed.',
-    search: 'subscription_version where tenant_id = $1 and until_revision <= $2',
-    replace: 'subscription_version where tenant_id = $1 and until_revision < $2',
+    search: 'subscription_version where tenant_id = $1 and until_revision <= $2\n    order by',
+    replace: 'subscription_version where tenant_id = $1 and until_revision < $2\n    order by',
     file: 'history.test.ts',
     test: 'versions are swept after the retention, and those of a discarded history at once',
     on: ['sqlite'],
