@@ -79,19 +79,20 @@ export async function readDescribedChanges(
 
 /**
  * With the version that was current at `$5`, and the first one that ended after it, unless the
- * version that was current may have been erased.
+ * version that was current may have been erased. Citus asks one shard only if each table is bound
+ * to the tenant by itself.
  */
 const describedBy = `c.committed_at, c.import_id, v.record as before, (
     select min(n.until_revision) from subscription_version as n
-    where n.tenant_id = s.tenant_id and n.id = s.id and n.until_revision > $5 and not exists (
+    where n.tenant_id = $1 and n.id = s.id and n.until_revision > $5 and not exists (
       select 1 from subscription_erasure as e
-      where e.tenant_id = n.tenant_id and e.from_revision <= $5 and e.until_revision > $5
+      where e.tenant_id = $1 and e.from_revision <= $5 and e.until_revision > $5
     )
   ) as known`;
 
 const described = `as s
-  left join subscription_commit as c on c.tenant_id = s.tenant_id and c.revision = s.revision
-  left join subscription_version as v on v.tenant_id = s.tenant_id and v.id = s.id and v.until_revision > $5 and v.from_revision <= $5
+  left join subscription_commit as c on c.tenant_id = $1 and c.revision = s.revision
+  left join subscription_version as v on v.tenant_id = $1 and v.id = s.id and v.until_revision > $5 and v.from_revision <= $5
   where s.tenant_id = $1 and (s.revision, s.id) > ($2, $3) order by s.revision, s.id limit $4`;
 
 const describedRecords =

@@ -247,15 +247,15 @@ const selectPresent = `select s.revision, s.record, c.committed_at, c.import_id
     select tenant_id, revision, record from subscription where tenant_id = $1 and id = $2
     union all
     select tenant_id, revision, null from subscription_tombstone where tenant_id = $1 and id = $2
-  ) as s left join subscription_commit as c on c.tenant_id = s.tenant_id and c.revision = s.revision
+  ) as s left join subscription_commit as c on c.tenant_id = $1 and c.revision = s.revision
   where s.tenant_id = $1`;
 
 const selectFormer = `select v.from_revision as revision, v.until_revision, v.record, c.committed_at, c.import_id,
     e.committed_at as ended_at, e.import_id as ended_by, (
       select min(g.until_revision) from subscription_erasure as g
-      where g.tenant_id = v.tenant_id and g.from_revision = v.until_revision
+      where g.tenant_id = $1 and g.from_revision = v.until_revision
     ) as erased_until
   from subscription_version as v
-  left join subscription_commit as c on c.tenant_id = v.tenant_id and c.revision = v.from_revision
-  left join subscription_commit as e on e.tenant_id = v.tenant_id and e.revision = v.until_revision
+  left join subscription_commit as c on c.tenant_id = $1 and c.revision = v.from_revision
+  left join subscription_commit as e on e.tenant_id = $1 and e.revision = v.until_revision
   where v.tenant_id = $1 and v.id = $2 and v.until_revision > $3 order by v.until_revision desc limit $4`;

@@ -148,24 +148,24 @@ export const wrongVersions = `select id, problem from (
     select v.id, case
       when v.from_revision >= v.until_revision then 'ends before it begins'
       when v.until_revision > t.revision then 'ends after the last revision'
-      when exists (select 1 from subscription_version as n where n.tenant_id = v.tenant_id and n.id = v.id
+      when exists (select 1 from subscription_version as n where n.tenant_id = $1 and n.id = v.id
         and n.until_revision > v.until_revision and n.from_revision < v.until_revision) then 'overlaps the next one'
-      when exists (select 1 from subscription as s where s.tenant_id = v.tenant_id and s.id = v.id
+      when exists (select 1 from subscription as s where s.tenant_id = $1 and s.id = v.id
         and s.revision < v.until_revision) then 'overlaps the record'
-      when exists (select 1 from subscription_tombstone as b where b.tenant_id = v.tenant_id and b.id = v.id
+      when exists (select 1 from subscription_tombstone as b where b.tenant_id = $1 and b.id = v.id
         and b.revision < v.until_revision) then 'is younger than its tombstone'
       end as problem
-    from subscription_version as v join tenant as t on t.id = v.tenant_id
+    from subscription_version as v join tenant as t on t.id = $1
     where v.tenant_id = $1 and v.until_revision > t.history_from
   ) as checked where problem is not null order by id limit $2`;
 
 const wrongVersionCount = `select counted, n from (
     select id as tenant_id, history_rows as counted,
-      (select count(*) from subscription_version as v where v.tenant_id = tenant.id) as n from tenant
+      (select count(*) from subscription_version as v where v.tenant_id = $1) as n from tenant
   ) as t where tenant_id = $1 and counted <> n` as const;
 
 const selectLiveTombstones = `select id from subscription_tombstone as t where tenant_id = $1
-  and exists (select 1 from subscription as s where s.tenant_id = t.tenant_id and s.id = t.id) order by id limit $2`;
+  and exists (select 1 from subscription as s where s.tenant_id = $1 and s.id = t.id) order by id limit $2`;
 
 const recordsAhead =
   'select id, revision from subscription where tenant_id = $1 and revision > $2 order by revision, id limit $3';

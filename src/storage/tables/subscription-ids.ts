@@ -6,7 +6,7 @@ const idsWith = (
 ): TenantSql => `select id from subscription where tenant_id = $1 and ${column} = $2
   union
   select v.id from subscription_version as v where v.tenant_id = $1 and v.${column} = $2
-    and not exists (select 1 from subscription as s where s.tenant_id = v.tenant_id and s.id = v.id)`;
+    and not exists (select 1 from subscription as s where s.tenant_id = $1 and s.id = v.id)`;
 
 const statements = { email: idsWith('email'), iccid: idsWith('iccid') } as const;
 
