@@ -459,7 +459,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await insertTenant(service.store, name, 1_780_000_000);
     const mirror = { id: 'a', origin: 'https://api.example.com/connect-api reader', since: '2026-03-12T08:00:00Z' };
     await service.store.writeDirectory([
-      setMirrorStatement(name, { ...mirror, newAsOf: ago(270), changesAsOf: ago(6 * 3_600 + 5) }),
+      setMirrorStatement(name, { ...mirror, newAsOf: ago(245), changesAsOf: ago(6 * 3_600 + 5) }),
     ]);
     await open('tenants/mirrored');
     const card = page.getByRole('region', { name: 'Mirror' });
