@@ -78,9 +78,8 @@ export async function readDescribedChanges(
 }
 
 /**
- * With the version that was current at `$5`, and the first one that ended after it, unless the
- * version that was current may have been erased. Citus asks one shard only if each table is bound
- * to the tenant by itself.
+ * With the version that was current at `$5`, and the first one that ended after it, unless that of
+ * then may have been erased. Citus asks one shard only if each table is bound to the tenant itself.
  */
 const describedBy = `c.committed_at, c.import_id, v.record as before, (
     select min(n.until_revision) from subscription_version as n
