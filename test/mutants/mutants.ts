@@ -1449,7 +1449,7 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'before-without-tenant',
     breaks: 'A change says what a record of another tenant was before.',
-    search: 'on v.tenant_id = s.tenant_id and v.id = s.id and v.until_revision > $5',
+    search: 'on v.tenant_id = $1 and v.id = s.id and v.until_revision > $5',
     replace: 'on v.id = s.id and v.until_revision > $5',
     file: 'isolation.test.ts',
     test: 'the history of one has no version, commit or erasure of the other',
