@@ -61,14 +61,15 @@ function hold(files: FileStore, run: string, file: string): HeldLock {
   };
 }
 
+/** Removes the lock of a run that was killed after it had completed its file. */
+export async function removeLockOf(files: FileStore, file: string): Promise<void> {
+  const found = await readLock(files);
+  if (found?.file === file && !isAlive(found)) await files.discard(lockName);
+}
+
 const lockText = (run: string, file: string): string => {
-  const lock: Lock = {
-    run,
-    file,
-    host: hostname(),
-    pid: process.pid,
-    until: new Date(Date.now() + leaseMs).toISOString(),
-  };
+  const until = new Date(Date.now() + leaseMs).toISOString();
+  const lock: Lock = { run, file, host: hostname(), pid: process.pid, until };
   return `${JSON.stringify(lock)}\n`;
 };
 

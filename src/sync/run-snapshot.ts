@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
 import type { ExportOptions } from '../client/index.ts';
 import { SyncError } from './error.ts';
-import { takeLock } from './file-lock.ts';
+import { removeLockOf, takeLock } from './file-lock.ts';
 import type { FileStore } from './file-store.ts';
 import {
   createManifest,
@@ -38,7 +38,10 @@ interface SnapshotResult {
  */
 export async function runSnapshot(source: Source, files: FileStore, options: SnapshotOptions): Promise<SnapshotResult> {
   try {
-    return (await findComplete(source, files, options)) ?? (await writeSnapshot(source, files, options));
+    const found = await findComplete(source, files, options);
+    if (found === undefined) return await writeSnapshot(source, files, options);
+    await removeLockOf(files, `${folderOf(options.scheduledFor)}/${found.manifest.file}`);
+    return found;
   } finally {
     await files.close();
   }
@@ -173,12 +176,8 @@ export async function verifySnapshot(files: FileStore): Promise<SnapshotVerifica
     const found = new Measured();
     for await (const _chunk of found.of(content));
     const { bytes, sha256 } = found;
-    return {
-      manifest,
-      place,
-      found: { bytes, sha256 },
-      isEqual: bytes === manifest.bytes && sha256 === manifest.sha256,
-    };
+    const isEqual = bytes === manifest.bytes && sha256 === manifest.sha256;
+    return { manifest, place, found: { bytes, sha256 }, isEqual };
   } finally {
     await files.close();
   }

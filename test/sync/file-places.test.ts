@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -80,6 +81,21 @@ describe.each(Object.entries(places))('files in %s', (name, placeOf) => {
     expect((await runHere(['sync', 'status', '--to', place.to, ...place.options], environment(place))).stdout).toMatch(
       /^30,000 rows at revision 1/,
     );
+  });
+
+  test('a run for a complete instant removes the lock of the run that completed it and was killed then', async () => {
+    const place = placeOf(`${name}-locked`);
+    expect((await runHere(argsOf(place, 0), environment(place))).stderr).toBe('');
+    const { manifest } = await verifySnapshot(await filesOf(place));
+    const files = await filesOf(place);
+    const { pid } = spawnSync(process.execPath, ['--version']); // it has ended
+    const lock = { run: 'killed', host: hostname(), pid, until: new Date(Date.now() + 60_000).toISOString() };
+    const lockName = '.subreport-sync.lock';
+    await files.create(lockName, JSON.stringify({ ...lock, file: `2026-11-23T030000Z/${manifest.file}` }));
+    const again = await runHere(argsOf(place, 0), environment(place));
+    expect([again.stderr, again.stdout]).toEqual(['', expect.stringContaining('was complete before')]);
+    expect(await files.read(lockName)).toBeUndefined();
+    await files.close();
   });
 
   test('two runs at once for one instant end with one manifest, of a whole file', async () => {
