@@ -1,5 +1,21 @@
-/** SHA-256 (FIPS 180-4) of bytes that arrive in parts; Web Crypto hashes only a whole message. */
-export class Sha256 {
+/** SHA-256 of bytes that arrive in parts. */
+interface Hash {
+  update(bytes: Uint8Array): unknown;
+  /** Nothing can be added afterwards. */
+  digest(encoding: 'hex'): string;
+}
+
+/** What Node.js, Deno and Bun have, and browsers have not. */
+interface Runtime {
+  readonly process?: { getBuiltinModule?(name: string): { createHash(name: string): Hash } | undefined };
+}
+
+/** Begins a SHA-256: that of `node:crypto`, with a twelfth of the CPU time, if the runtime has it. */
+export const startSha256 = (): Hash =>
+  (globalThis as Runtime).process?.getBuiltinModule?.('node:crypto')?.createHash('sha256') ?? new Sha256();
+
+/** SHA-256 (FIPS 180-4) in JavaScript; Web Crypto hashes only a whole message. */
+class Sha256 implements Hash {
   readonly #state = Int32Array.from(initial);
   readonly #block = new Uint8Array(64);
   readonly #view = new DataView(this.#block.buffer);
@@ -21,8 +37,7 @@ export class Sha256 {
     return this;
   }
 
-  /** Returns the hash in hexadecimal. Nothing can be added afterwards. */
-  hex(): string {
+  digest(): string {
     const bits = this.#bytes * 8;
     const zeros = (119 - (this.#bytes % 64)) % 64;
     const end = new Uint8Array(1 + zeros + 8);

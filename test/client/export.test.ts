@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ClientOptions } from '../../src/client/index.ts';
-import { Sha256 } from '../../src/client/sha256.ts';
+import { startSha256 } from '../../src/client/sha256.ts';
 import { type ClientService, rejectionOf, startClientService } from './client-service.ts';
 import { type Fault, type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts';
 
@@ -58,20 +58,39 @@ const edit = (change: (text: string) => string): Fault => ({ edit: (body) => Buf
 const dropRow = (text: string): string =>
   text.slice(0, text.indexOf('\n') + 1) + text.slice(text.indexOf('\n', 2_000) + 1);
 
-test.each(['csv', 'ndjson'] as const)('a %s export that was cut off or altered fails at its end', async (format) => {
-  const faults: [Fault, string][] = [
-    ['cut', 'CONNECTION_LOST'],
-    [edit((text) => text.slice(0, -1)), 'INCOMPLETE'],
-    [edit((text) => text.slice(0, text.lastIndexOf('{"summary"'))), 'INCOMPLETE'],
-    [edit(dropRow), 'ROWS_DIFFER'],
-    [edit((text) => text.replace('device', 'Device')), 'HASH_DIFFERS'],
-  ];
-  for (const [fault, code] of faults) {
-    const report = await (await clientWith(fault)).export({}, { format });
-    expect(await rejectionOf(new Response(report).text())).toMatchObject({ code, correlationId: report.correlationId });
-    await proxy?.close();
-  }
-  proxy = undefined;
+/** Runtimes with and without a SHA-256 of their own. */
+const runtimes = { 'Node.js': process.getBuiltinModule, 'a browser': () => undefined };
+
+describe.each(Object.entries(runtimes))('in %s', (_name, getBuiltinModule) => {
+  beforeEach(() => {
+    vi.spyOn(process, 'getBuiltinModule').mockImplementation(getBuiltinModule);
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  test.each(['csv', 'ndjson'] as const)('a %s export that was cut off or altered fails at its end', async (format) => {
+    const faults: [Fault, string][] = [
+      ['cut', 'CONNECTION_LOST'],
+      [edit((text) => text.slice(0, -1)), 'INCOMPLETE'],
+      [edit((text) => text.slice(0, text.lastIndexOf('{"summary"'))), 'INCOMPLETE'],
+      [edit(dropRow), 'ROWS_DIFFER'],
+      [edit((text) => text.replace('device', 'Device')), 'HASH_DIFFERS'],
+    ];
+    for (const [fault, code] of faults) {
+      const report = await (await clientWith(fault)).export({}, { format });
+      const { correlationId } = report;
+      expect(await rejectionOf(new Response(report).text())).toMatchObject({ code, correlationId });
+      await proxy?.close();
+    }
+    proxy = undefined;
+  });
+
+  test.each([0, 1, 55, 56, 63, 64, 65, 1_000])('SHA-256 of %d bytes in parts is that of Web Crypto', async (length) => {
+    const bytes = Uint8Array.from({ length }, (_, index) => (index * 31) & 255);
+    const hash = startSha256();
+    for (let from = 0; from < length; from += 7) hash.update(bytes.subarray(from, from + 7));
+    const expected = Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex');
+    expect(hash.digest('hex')).toBe(expected);
+  });
 });
 
 test('an export whose proof a proxy has removed is UNVERIFIABLE before its first byte', async () => {
@@ -110,14 +129,6 @@ test('a body that stops is a TimeoutError', async () => {
   const client = await clientWith('stall', { timeoutMs: 500 });
   const text = async () => new Response(await client.export({}, { format: 'csv' })).text();
   expect(await rejectionOf(text())).toMatchObject({ name: 'TimeoutError' });
-});
-
-test.each([0, 1, 55, 56, 63, 64, 65, 1_000])('SHA-256 of %d bytes in parts is that of Web Crypto', async (length) => {
-  const bytes = Uint8Array.from({ length }, (_, index) => (index * 31) & 255);
-  const hash = new Sha256();
-  for (let from = 0; from < length; from += 7) hash.update(bytes.subarray(from, from + 7));
-  const expected = Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex');
-  expect(hash.hex()).toBe(expected);
 });
 
 test.each<[string, string, string]>([

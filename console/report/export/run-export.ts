@@ -1,5 +1,5 @@
 import type { ExportQuery, SubreportClient } from '../../../src/client/index.ts';
-import { Sha256 } from '../../../src/client/sha256.ts';
+import { startSha256 } from '../../../src/client/sha256.ts';
 import { workbookRecordsMax } from '../../../src/workbook/workbook.ts';
 import { type ExportFormat, exportFormats } from './export-format.ts';
 
@@ -68,7 +68,7 @@ export async function runExport(job: ExportJob): Promise<ExportResult> {
         onProgress({ rows: Math.max(rows, 0), totalRows });
       }),
     );
-    const hash = new Sha256();
+    const hash = startSha256();
     let bytes = 0;
     const file = (format === 'xlsx' ? toWorkbook(counted) : counted).pipeThrough(
       observe((part) => {
@@ -78,7 +78,7 @@ export async function runExport(job: ExportJob): Promise<ExportResult> {
     );
     await file.pipeTo(writable, { signal });
     // the service's number was verified; a Parquet file has no lines
-    return { rows: sent === 'parquet' ? totalRows : Math.max(rows, 0), bytes, sha256: hash.hex() };
+    return { rows: sent === 'parquet' ? totalRows : Math.max(rows, 0), bytes, sha256: hash.digest('hex') };
   } catch (error) {
     await writable.abort(error).catch(() => undefined); // already aborted, if it was in use
     throw error;
