@@ -23,11 +23,19 @@ export function tenantSizes(records: number, tenants: number): readonly number[]
   return weights.map((weight) => Math.max(1, Math.round((records * weight) / sum)));
 }
 
-/** Fills a store with synthetic records and gives its tenants, largest first. */
-export async function loadDataSet(store: Store, records: number, tenants: number): Promise<readonly TenantId[]> {
+/**
+ * Fills a store with synthetic records and gives its tenants, largest first. Their names begin with
+ * `prefix`.
+ */
+export async function loadDataSet(
+  store: Store,
+  records: number,
+  tenants: number,
+  prefix = '',
+): Promise<readonly TenantId[]> {
   const loaded: TenantId[] = [];
   for (const [index, count] of tenantSizes(records, tenants).entries()) {
-    const name = `tenant-${String(index + 1).padStart(3, '0')}`;
+    const name = `${prefix}tenant-${String(index + 1).padStart(3, '0')}`;
     await insertTenant(store, name, until);
     const tenant = (await findTenant(store, name))?.tenant;
     if (tenant === undefined) throw new TypeError('Cannot load the data: a tenant must exist once it was inserted');

@@ -1,16 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { createClient, type Subscription } from '../../src/client/index.ts';
-import { openDestination } from '../../src/sync/open-destination.ts';
+import { createClient } from '../../src/client/index.ts';
 import { type Row, rowOf } from '../../src/sync/record-row.ts';
-import { runSync, type Source } from '../../src/sync/run-sync.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { openBenchSqlite } from '../support/bench-store.ts';
@@ -22,18 +23,22 @@ import { startOurs } from '../support/our-service.ts';
 import { machineFacts } from '../support/results.ts';
 
 // The first copy of `subreport sync`, against its floor: reading the NDJSON export without looking
-// at it, and writing rows that are in memory already, with COPY or one prepared insert. CPU time is
-// that of this process and of the PostgreSQL with the copy, not of the service.
-//   node bench/sync/first-copy.ts --records 200000 --rounds 3
+// at it, and writing what is in memory already: rows with COPY or one prepared insert, lines to
+// /dev/null. CPU time is that of the command with its start, and of the PostgreSQL with the copy,
+// not of the service. Memory is the peak of the command, also with a tenth of the records.
+//   node bench/sync/first-copy.ts --records 1000000 --rounds 2
 
-const options = readOptions({ records: 200_000, rounds: 3 });
+const options = readOptions({ records: 1_000_000, rounds: 2 });
 const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-sync-'));
 const opened = await openBenchSqlite();
-const tenants = await loadDataSet(opened.store, options.records, 1);
+const tenants = [
+  ...(await loadDataSet(opened.store, options.records, 1)),
+  ...(await loadDataSet(opened.store, options.records / 10, 1, 'tenth-')),
+];
 const ours = await startOurs(opened, tenants);
 const server = await startPostgres();
-const [credentials] = ours.clients;
-if (credentials === undefined) throw new RangeError('Cannot measure: there must be a client');
+const [credentials, fewer] = ours.clients;
+if (credentials === undefined || fewer === undefined) throw new RangeError('Cannot measure: there must be two clients');
 const url = `http://127.0.0.1:${ours.port}`;
 const client = createClient({
   url,
@@ -41,7 +46,6 @@ const client = createClient({
   clientSecret: credentials.client_secret,
   tokenUrl: `${url}/oauth2/token`,
 });
-const source: Source = { client, service: url, clientId: credentials.client_id };
 
 /** CPU seconds of this process and of PostgreSQL for some work. */
 async function cpuOf(work: () => Promise<unknown>): Promise<number> {
@@ -52,14 +56,41 @@ async function cpuOf(work: () => Promise<unknown>): Promise<number> {
   return cpu() - before;
 }
 
+/** What the command tells of itself when it ends. */
+interface Measured {
+  readonly cpuSeconds: number;
+  readonly peakMiB: number;
+}
+
+const probe = `data:text/javascript,process.on('exit', () => {
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  console.error(JSON.stringify({ cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakMiB: maxRSS / 1024 }));
+})`;
+
+/** Runs the command in a process of its own. */
+async function sync(to: string, table: string, reader: (typeof ours.clients)[number]): Promise<Measured> {
+  const { client_id, client_secret } = reader;
+  const args = ['--import', probe, 'src/cli/subreport.mjs', 'sync', '--to', to, '--table', table, '--quiet'];
+  const environment = { SUBREPORT_URL: url, SUBREPORT_CLIENT_ID: client_id, SUBREPORT_CLIENT_SECRET: client_secret };
+  const before = treeCpuSeconds(server.pid);
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const [printed] = await Promise.all([textOf(child.stderr), once(child, 'close')]);
+  if (child.exitCode !== 0) throw new Error(printed);
+  await sleep(100);
+  const { cpuSeconds, peakMiB }: Measured = JSON.parse(printed.trim().split('\n').at(-1) ?? '');
+  return { cpuSeconds: cpuSeconds + treeCpuSeconds(server.pid) - before, peakMiB };
+}
+
 const readOnly = async (): Promise<void> => {
   const report = await client.export({}, { format: 'ndjson', verify: false });
   for await (const _bytes of report);
 };
 
-const rows = [...syntheticRecords(options.records, 1)].map(({ record }) =>
-  rowOf(JSON.parse(record) as Subscription, record),
-);
+const records = [...syntheticRecords(options.records, 1)].map(({ record }) => record);
+const rows = records.map(rowOf);
 const names =
   'id, status, activation_date, expiration_date, created_date, product_id, product_name, product_period, product_period_unit, product_plan_id, iccid, device_id, auto_renew';
 
@@ -111,30 +142,38 @@ async function copyBare(table: string): Promise<void> {
   await database.end();
 }
 
-const sync = async (to: string, table: string): Promise<void> => {
-  await runSync(source, await openDestination({ to, table }, async () => undefined));
-};
+async function writeLines(): Promise<void> {
+  const pieces = function* () {
+    for (let at = 0; at < records.length; at += 500) yield `${records.slice(at, at + 500).join('\n')}\n`;
+  };
+  await pipeline(Readable.from(pieces()), createWriteStream('/dev/null'));
+}
 
-const destinations = {
+/** A copy, and its floor besides reading. `name` is different in each run. */
+const destinations: Readonly<Record<string, { floor(name: string): Promise<void>; to(name: string): string }>> = {
   SQLite: {
-    floor: (round: number) => insertBare(join(folder, `bare-${round}.db`)),
-    sync: (round: number) => sync(`sqlite:${join(folder, `copy-${round}.db`)}`, 'copy'),
+    floor: (name) => insertBare(join(folder, `bare-${name}.db`)),
+    to: (name) => `sqlite:${join(folder, `${name}.db`)}`,
   },
-  PostgreSQL: {
-    floor: (round: number) => copyBare(`bare_${round}`),
-    sync: (round: number) => sync(server.url, `copy_${round}`),
-  },
+  PostgreSQL: { floor: (name) => copyBare(`bare_${name}`), to: () => server.url },
+  ...Object.fromEntries(
+    ['ndjson', 'singer', 'airbyte'].map((name) => [
+      `stdout:${name}`,
+      { floor: writeLines, to: () => `stdout:${name}` },
+    ]),
+  ),
 };
 
 const lines: string[] = [];
-for (const [name, { floor, sync: syncOnce }] of Object.entries(destinations)) {
-  const measured: { read: number; write: number; sync: number }[] = [];
-  for (let round = 0; round <= options.rounds; round += 1) {
+for (const [name, { floor, to }] of Object.entries(destinations)) {
+  const measured: { read: number; write: number; sync: number; peakMiB: number }[] = [];
+  for (let round = 1; round <= options.rounds; round += 1) {
     const read = await cpuOf(readOnly);
-    const write = await cpuOf(() => floor(round));
-    const own = await cpuOf(() => syncOnce(round));
-    if (round > 0) measured.push({ read, write, sync: own }); // the first one warms up
+    const write = await cpuOf(() => floor(`r${round}`));
+    const { cpuSeconds, peakMiB } = await sync(to(`copy_${round}`), `copy_${round}`, credentials);
+    measured.push({ read, write, sync: cpuSeconds, peakMiB });
   }
+  const { peakMiB } = await sync(to('tenth'), 'tenth', fewer);
   const middle = (of: (each: (typeof measured)[number]) => number): number => median(measured.map(of));
   const perSecond = (seconds: number): string => Math.round(options.records / seconds).toLocaleString('en');
   const cells = [
@@ -144,6 +183,8 @@ for (const [name, { floor, sync: syncOnce }] of Object.entries(destinations)) {
     perSecond(middle(({ read, write }) => read + write)),
     perSecond(middle((each) => each.sync)),
     middle(({ read, write, sync: own }) => (read + write) / own).toFixed(2),
+    Math.round(peakMiB),
+    Math.round(middle((each) => each.peakMiB)),
   ];
   lines.push(`| ${cells.join(' | ')} |`);
 }
@@ -152,16 +193,17 @@ await server.stop();
 await opened.close();
 rmSync(folder, { recursive: true });
 
+const shown = (count: number): string => count.toLocaleString('en');
 const text = `# The first copy of \`subreport sync\`
 
-Written by \`node bench/sync/first-copy.ts\`: ${options.records.toLocaleString('en')} records, ${options.rounds} rounds after one that warms up, medians. The floor reads the NDJSON export without
-looking at it, and writes rows that are in memory, with one prepared insert or \`COPY\`. CPU time is that of the reading process and of the PostgreSQL with the copy, not of the service. A sync also checks
-the export's SHA-256, parses each record, and compares it with what its row gives. Goal: at least 0.5 of the floor.
+Written by \`node bench/sync/first-copy.ts\`: ${shown(options.records)} records, medians of ${options.rounds} rounds. The floor reads the NDJSON export without looking at it, and writes what is in
+memory already: rows with one prepared insert or \`COPY\`, lines to /dev/null. CPU time is that of the command with its start, and of the PostgreSQL with the copy, not of the service. A sync also checks
+the export's SHA-256 and each record's members, and counts the copy. Goal: at least 0.5 of the floor, and memory that does not grow with the report.
 
 ${machineFacts()}.
 
-| copy in | floor: reading, CPU s | floor: writing, CPU s | floor, records per CPU s | sync, records per CPU s | sync ÷ floor |
-|---|---|---|---|---|---|
+| copy in | floor: reading, CPU s | floor: writing, CPU s | floor, records per CPU s | sync, records per CPU s | sync ÷ floor | peak MiB with ${shown(options.records / 10)} | with ${shown(options.records)} |
+|---|---|---|---|---|---|---|---|
 ${lines.join('\n')}
 `;
 if (options.dryRun) process.stdout.write(text);

@@ -38,11 +38,38 @@ export type Row = readonly [
   autoRenew: boolean,
 ];
 
+const text = String.raw`([^"\\\u0000-\u001f]*)`;
+const members = (names: string): string =>
+  names
+    .split(' ')
+    .map((name) => `"${name}":"${text}"`)
+    .join(',');
+/** A line without escapes, as `lineOf` writes it: its groups are the cells. */
+const plainLine = new RegExp(
+  `^\\{${members('id')}(?:,${members('status')})?,${members('activationDate expirationDate createdDate')},"product":\\{${members('id name')},"period":(0|-?[1-9]\\d{0,14}),${members('period_unit plan_id')}\\},${members('iccid device_id')},"auto_renew":"(true|false)"\\}$`,
+);
+
 /**
- * Converts a record, whose JSON is `text`, to a row. Throws `SyncError` `SOURCE_UNKNOWN` unless
- * `lineOf` gives the same text: a copy must lose no field that a later version of the service adds.
+ * Converts a record's line of the NDJSON export to a row. Throws `SyncError` `SOURCE_UNKNOWN`
+ * unless `lineOf` gives the same line: a copy must lose no field that a later version of the
+ * service adds. A line without escapes is not parsed, which takes a quarter of the time.
  */
-export function rowOf(record: Subscription, text: string): Row {
+export function rowOf(line: string): Row {
+  const cells = plainLine.exec(line);
+  if (cells === null) return parsedRow(line);
+  const [, id = '', status = null, activated = '', expires = '', created = ''] = cells;
+  const [product = '', name = '', period, unit = '', plan = '', iccid = '', device = '', renews] = cells.slice(6);
+  const dates = [activated, expires, created] as const;
+  return [id, status, ...dates, product, name, Number(period), unit, plan, iccid, device, renews === 'true'];
+}
+
+/** Throws `SyncError` `SOURCE_UNKNOWN` unless a line has the members of a row: `rowOf` without cells. */
+export function requireKnown(line: string): void {
+  if (!plainLine.test(line)) parsedRow(line);
+}
+
+function parsedRow(line: string): Row {
+  const record: Subscription = JSON.parse(line);
   const { product } = record;
   const row: Row = [
     record.id,
@@ -59,29 +86,11 @@ export function rowOf(record: Subscription, text: string): Row {
     record.device_id,
     record.auto_renew === 'true',
   ];
-  if (lineOf(row) === text) return row;
+  if (lineOf(row) === line) return row;
   throw new SyncError(
     'SOURCE_UNKNOWN',
-    `Cannot copy the record '${record.id}': it must have the fields and values that this version of subreport knows; install the version of the service: current value is ${text.slice(0, 1_000)}`,
+    `Cannot copy the record '${record.id}': it must have the fields and values that this version of subreport knows; install the version of the service: current value is ${line.slice(0, 1_000)}`,
   );
-}
-
-const anyString = String.raw`"(?:[^"\\]|\\.)*"`;
-const members = (names: string): string =>
-  names
-    .split(' ')
-    .map((name) => `"${name}":${anyString}`)
-    .join(',');
-const knownLine = new RegExp(
-  `^\\{${members('id')}(?:,${members('status')})?,${members('activationDate expirationDate createdDate')},"product":\\{${members('id name')},"period":-?\\d+,${members('period_unit plan_id')}\\},${members('iccid device_id')},"auto_renew":"(?:true|false)"\\}$`,
-);
-
-/**
- * Throws `SyncError` `SOURCE_UNKNOWN` unless the JSON of a record has the members of a row: `rowOf`
- * without parsing.
- */
-export function requireKnown(line: string): void {
-  if (!knownLine.test(line)) rowOf(JSON.parse(line), line);
 }
 
 /** The JSON of a row: its line in the NDJSON export, without the line feed. */

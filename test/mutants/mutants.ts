@@ -1683,7 +1683,7 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'sync-loses-unknown-fields',
     breaks: 'A field of a later version of the service is silently left out of the copy.',
-    search: '  if (lineOf(row) === text) return row;',
+    search: '  if (lineOf(row) === line) return row;',
     replace: '  if (lineOf(row) !== undefined) return row;',
     file: 'record-row.test.ts',
     test: 'a record with what this version does not know is an error, not a copy without it: %s',
