@@ -1,25 +1,16 @@
 import { type Command, Option } from 'commander';
 import type { AirbyteCommand } from '../../sync/airbyte.ts';
-import type { Position } from '../../sync/destination.ts';
 import { type SnapshotFormat, snapshotFormats } from '../../sync/manifest.ts';
-import type { PlaceOptions } from '../../sync/open-destination.ts';
 import type { Source, SyncResult } from '../../sync/run-sync.ts';
-import { CommandError, TemporaryError, UsageError } from '../error.ts';
+import { CommandError, UsageError } from '../error.ts';
 import { type Output, writeResult } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
-import { addProfileOption, connect, type ProfileOption } from './connection.ts';
 import { allVariables } from './environment.ts';
 import { runReader } from './reader-action.ts';
 import { openScreen, type Screen } from './record-writer.ts';
 import type { FileOptions } from './sync-file-command.ts';
-
-interface CopyOptions extends ProfileOption, PlaceOptions {
-  /** Checked by `requireDestination`. */
-  readonly to: string;
-  readonly table: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
+import { addCopyOptions, type CopyOptions, requireDestination, sourceOf, withSyncErrors } from './sync-options.ts';
+import { addCheckCommand, addStatusCommand } from './sync-status-command.ts';
 
 interface SyncOptions extends CopyOptions {
   readonly reload?: boolean;
@@ -103,40 +94,6 @@ Examples:
   addVerifyCommand(group, output);
   addStatusCommand(group, output);
   addCheckCommand(group, output);
-}
-
-/** Throws unless a command has a destination, or a file and no options of a destination. */
-function requireDestination(command: Command): void {
-  const [file] = command.args;
-  if (file === undefined && command.getOptionValue('to') === undefined)
-    throw new UsageError('Cannot run the command: --to <destination> must be given, or a file such as sync.yaml');
-  const others = command.options.filter((option) => {
-    const name = option.attributeName();
-    return !['once', 'json', 'quiet'].includes(name) && command.getOptionValueSource(name) === 'cli';
-  });
-  if (file !== undefined && others.length > 0)
-    throw new UsageError(
-      `Cannot use ${others.map(({ long }) => long).join(', ')} with '${file}': each entry of the file must have its own, such as 'to: sqlite:copy.db'`,
-    );
-}
-
-/** The options of every command of a copy. */
-const addCopyOptions = (command: Command, destinations: string): Command =>
-  addProfileOption(command)
-    .option('--to <destination>', `the copy: ${destinations}`)
-    .option('--table <name>', 'the table of a database', 'subscriptions')
-    .option(
-      '--secret-file <file>',
-      'file of the secret: credentials of S3; private key or password of SFTP; signing secret of a webhook, in a second line the former one',
-    )
-    .option('--host-key <fingerprint>', 'the host key of an SFTP server, such as SHA256:…')
-    .option('--known-hosts <file>', 'the host keys of SFTP servers (default: ~/.ssh/known_hosts)')
-    .option('--json', 'print JSON')
-    .option('-q, --quiet', 'suppress messages other than errors');
-
-function sourceOf(options: CopyOptions): Source {
-  const { client, profile } = connect(options);
-  return { client, service: profile.base_url, clientId: profile.client_id };
 }
 
 async function sync(options: SyncOptions, screen: Screen, output: Output, signal: AbortSignal): Promise<void> {
@@ -269,132 +226,4 @@ async function verifyFile(options: CopyOptions, output: Output): Promise<void> {
   const sentence = `The file equals its manifest, of revision ${manifest.report.revision}: ${describe(found)} in ${place}`;
   if (options.quiet !== true || options.json === true)
     writeResult(output, options.json === true, { place, ...manifest }, sentence);
-}
-
-function addStatusCommand(sync: Command, output: Output): void {
-  const command = sync
-    .command('status')
-    .argument('[file]', 'file of sync run: show the last runs of its entries, and fail if one failed')
-    .description('show the revision of a copy, its age, and how many revisions it is behind the report');
-  addCopyOptions(
-    command,
-    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX or sftp://USER@HOST/PATH',
-  )
-    .addHelpText('after', '\nExamples:\n  subreport sync status --to sqlite:copy.db\n  subreport sync status sync.yaml')
-    .action((file: string | undefined, options: CopyOptions) =>
-      runReader((signal) =>
-        withSyncErrors(async () => {
-          if (file === undefined) return showStatus(options, output, signal);
-          const { showFileStatus } = await import('./sync-file-command.ts');
-          return showFileStatus(file, options, output);
-        }),
-      ),
-    )
-    .hook('preAction', requireDestination);
-}
-
-function addCheckCommand(sync: Command, output: Output): void {
-  const command = sync
-    .command('check')
-    .argument('[file]', 'file of sync run: try all of its entries')
-    .description('try the source and the destination, and write nothing');
-  addCopyOptions(command, 'as for sync run')
-    .option('--format <format>', 'as for sync run')
-    .option('--state <file>', 'as for sync run')
-    .option('--expiring <durations>', 'as for sync run')
-    .addHelpText('after', '\nExamples:\n  subreport sync check sync.yaml\n  subreport sync check --to sqlite:copy.db')
-    .action((file: string | undefined, options: CopyOptions) =>
-      runReader((signal) =>
-        withSyncErrors(async () => {
-          if (file === undefined) return check(options, output, signal);
-          const { checkSyncFile } = await import('./sync-file-command.ts');
-          return checkSyncFile(file, options, output, signal);
-        }),
-      ),
-    )
-    .hook('preAction', requireDestination);
-}
-
-async function check(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
-  const source = sourceOf(options);
-  await checkDestination(options, source);
-  for await (const { revision } of source.client.changes('now', { signal })) {
-    if (options.quiet !== true || options.json === true)
-      writeResult(output, options.json === true, { revision }, 'source and destination can be used');
-    return;
-  }
-}
-
-async function checkDestination(options: CopyOptions, source: Source): Promise<void> {
-  if (options.to.startsWith('webhook:')) {
-    const { readWebhook } = await import('../../sync/webhook-options.ts');
-    readWebhook(options); // nothing is sent
-    return;
-  }
-  const { isFilePlace, openDestination, openFiles } = await import('../../sync/open-destination.ts');
-  if (isFilePlace(options.to)) {
-    const { newestManifest, requireSource } = await import('../../sync/manifest.ts');
-    const files = await openFiles(options, allVariables());
-    const newest = await newestManifest(files).finally(() => files.close());
-    if (newest !== undefined) requireSource(files, newest.manifest, source);
-    return;
-  }
-  const destination = await openDestination(options, async () => undefined);
-  try {
-    const position = await destination.begin(source);
-    // creates the table of the copy; nothing is committed
-    if (position === undefined) await destination.resync({ token: '', revision: 0, rows: nothing, lines: nothing });
-  } finally {
-    await destination.close();
-  }
-}
-
-async function* nothing(): AsyncGenerator<never, void, undefined> {}
-
-async function showStatus(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
-  const { client } = sourceOf(options);
-  const position = await positionOf(options);
-  if (position === undefined)
-    throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
-  const { rows = 0, revision, syncedAt } = position;
-  let current = revision;
-  for await (const page of client.changes('now', { signal })) current = Math.max(page.revision || 0, revision);
-  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(syncedAt)) / 1000));
-  const lag = current === revision ? 'in step with the report' : `the report is at revision ${current}`;
-  writeResult(
-    output,
-    options.json === true,
-    { rows, revision, synced_at: syncedAt, age_seconds: seconds, report_revision: current },
-    `${rows.toLocaleString('en')} rows at revision ${revision}, synced ${seconds.toLocaleString('en')} s ago: ${lag}`,
-  );
-}
-
-/** The position of a copy, or of the newest file. */
-async function positionOf(options: CopyOptions): Promise<Omit<Position, 'token'> | undefined> {
-  const { isFilePlace, openCopy, openFiles } = await import('../../sync/open-destination.ts');
-  if (!isFilePlace(options.to)) {
-    const copy = await openCopy(options);
-    return copy.position().finally(() => copy.close());
-  }
-  const { newestManifest } = await import('../../sync/manifest.ts');
-  const files = await openFiles(options, allVariables());
-  const newest = await newestManifest(files).finally(() => files.close());
-  if (newest === undefined) return undefined;
-  const { rows, report, completed_at } = newest.manifest;
-  return { rows, revision: report.revision, syncedAt: completed_at };
-}
-
-/** Exit code 2 for what the user must change, 1 for any other failure of a sync. */
-async function withSyncErrors(work: () => Promise<void>): Promise<void> {
-  const { SyncError } = await import('../../sync/error.ts');
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof SyncError)) throw error;
-    const isUsage = ['DESTINATION_INVALID', 'DESTINATION_CHANGED', 'OTHER_SOURCE', 'DESTINATION_GONE'].includes(
-      error.code,
-    );
-    const other = error.code === 'DELIVERY_PENDING' ? TemporaryError : CommandError;
-    throw new (isUsage ? UsageError : other)(error.message, { cause: error });
-  }
 }

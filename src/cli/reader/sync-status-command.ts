@@ -1,0 +1,121 @@
+import type { Command } from 'commander';
+import type { Position } from '../../sync/destination.ts';
+import type { Source } from '../../sync/run-sync.ts';
+import { CommandError } from '../error.ts';
+import { type Output, writeResult } from '../output.ts';
+import { allVariables } from './environment.ts';
+import { runReader } from './reader-action.ts';
+import { addCopyOptions, type CopyOptions, requireDestination, sourceOf, withSyncErrors } from './sync-options.ts';
+
+export function addStatusCommand(sync: Command, output: Output): void {
+  const command = sync
+    .command('status')
+    .argument('[file]', 'file of sync run: show the last runs of its entries, and fail if one failed')
+    .description('show the revision of a copy, its age, and how many revisions it is behind the report');
+  addCopyOptions(
+    command,
+    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX or sftp://USER@HOST/PATH',
+  )
+    .addHelpText('after', '\nExamples:\n  subreport sync status --to sqlite:copy.db\n  subreport sync status sync.yaml')
+    .action((file: string | undefined, options: CopyOptions) =>
+      runReader((signal) =>
+        withSyncErrors(async () => {
+          if (file === undefined) return showStatus(options, output, signal);
+          const { showFileStatus } = await import('./sync-file-command.ts');
+          return showFileStatus(file, options, output);
+        }),
+      ),
+    )
+    .hook('preAction', requireDestination);
+}
+
+export function addCheckCommand(sync: Command, output: Output): void {
+  const command = sync
+    .command('check')
+    .argument('[file]', 'file of sync run: try all of its entries')
+    .description('try the source and the destination, and write nothing');
+  addCopyOptions(command, 'as for sync run')
+    .option('--format <format>', 'as for sync run')
+    .option('--state <file>', 'as for sync run')
+    .option('--expiring <durations>', 'as for sync run')
+    .addHelpText('after', '\nExamples:\n  subreport sync check sync.yaml\n  subreport sync check --to sqlite:copy.db')
+    .action((file: string | undefined, options: CopyOptions) =>
+      runReader((signal) =>
+        withSyncErrors(async () => {
+          if (file === undefined) return check(options, output, signal);
+          const { checkSyncFile } = await import('./sync-file-command.ts');
+          return checkSyncFile(file, options, output, signal);
+        }),
+      ),
+    )
+    .hook('preAction', requireDestination);
+}
+
+async function check(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const source = sourceOf(options);
+  await checkDestination(options, source);
+  for await (const { revision } of source.client.changes('now', { signal })) {
+    if (options.quiet !== true || options.json === true)
+      writeResult(output, options.json === true, { revision }, 'source and destination can be used');
+    return;
+  }
+}
+
+async function checkDestination(options: CopyOptions, source: Source): Promise<void> {
+  if (options.to.startsWith('webhook:')) {
+    const { readWebhook } = await import('../../sync/webhook-options.ts');
+    readWebhook(options); // nothing is sent
+    return;
+  }
+  const { isFilePlace, openDestination, openFiles } = await import('../../sync/open-destination.ts');
+  if (isFilePlace(options.to)) {
+    const { newestManifest, requireSource } = await import('../../sync/manifest.ts');
+    const files = await openFiles(options, allVariables());
+    const newest = await newestManifest(files).finally(() => files.close());
+    if (newest !== undefined) requireSource(files, newest.manifest, source);
+    return;
+  }
+  const destination = await openDestination(options, async () => undefined);
+  try {
+    const position = await destination.begin(source);
+    // creates the table of the copy; nothing is committed
+    if (position === undefined) await destination.resync({ token: '', revision: 0, rows: nothing, lines: nothing });
+  } finally {
+    await destination.close();
+  }
+}
+
+async function* nothing(): AsyncGenerator<never, void, undefined> {}
+
+async function showStatus(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const { client } = sourceOf(options);
+  const position = await positionOf(options);
+  if (position === undefined)
+    throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
+  const { rows = 0, revision, syncedAt } = position;
+  let current = revision;
+  for await (const page of client.changes('now', { signal })) current = Math.max(page.revision || 0, revision);
+  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(syncedAt)) / 1000));
+  const lag = current === revision ? 'in step with the report' : `the report is at revision ${current}`;
+  writeResult(
+    output,
+    options.json === true,
+    { rows, revision, synced_at: syncedAt, age_seconds: seconds, report_revision: current },
+    `${rows.toLocaleString('en')} rows at revision ${revision}, synced ${seconds.toLocaleString('en')} s ago: ${lag}`,
+  );
+}
+
+/** The position of a copy, or of the newest file. */
+async function positionOf(options: CopyOptions): Promise<Omit<Position, 'token'> | undefined> {
+  const { isFilePlace, openCopy, openFiles } = await import('../../sync/open-destination.ts');
+  if (!isFilePlace(options.to)) {
+    const copy = await openCopy(options);
+    return copy.position().finally(() => copy.close());
+  }
+  const { newestManifest } = await import('../../sync/manifest.ts');
+  const files = await openFiles(options, allVariables());
+  const newest = await newestManifest(files).finally(() => files.close());
+  if (newest === undefined) return undefined;
+  const { rows, report, completed_at } = newest.manifest;
+  return { rows, revision: report.revision, syncedAt: completed_at };
+}
