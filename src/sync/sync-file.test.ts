@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { flagsOf, readSyncFile } from './sync-file.ts';
+import { flagsOf, readSyncFile, timeoutMsOf } from './sync-file.ts';
 
 let file: string;
 beforeAll(() => {
@@ -51,6 +51,12 @@ entries:
   ]);
 });
 
+test('a run may take its timeout, or 12 hours', () => {
+  const of = (timeout: string) => timeoutMsOf({ timeout }) / 1_000;
+  expect([timeoutMsOf({}) / 1_000, of('90s'), of('2m'), of('3h')]).toEqual([43_200, 90, 120, 10_800]);
+  expect(of('999h')).toBe((2 ** 31 - 1) / 1_000); // a longer timer would end at once
+});
+
 test('every mistake is named at once, with its line, its entry, the rule and a right example', () => {
   const lines = mistakesOf(`entries:
   - name: Warehouse
@@ -65,6 +71,7 @@ test('every mistake is named at once, with its line, its entry, the rule and a r
     to: sqlite:b.db
     format: pdf
     zone: Europe/Atlantis
+    timeout: forever
   - just text
   - to: sqlite:c.db
     schedule: 5
@@ -82,11 +89,12 @@ colour: red
   has(10, "entry 'b': Cannot use name", 'of no other entry');
   has(12, "entry 'b': Cannot use format: it must be csv", 'parquet');
   has(13, "entry 'b': Cannot use zone: it must be an IANA time zone", 'Europe/Berlin');
-  has(14, 'Cannot use an entry', '- name');
-  has(15, 'entry 5: Cannot use the entry: it must have name', 'name: warehouse');
-  has(16, 'entry 5: Cannot use schedule', 'current value is 5');
-  has(17, "Cannot use the key 'colour'", 'entries, zone, state, metrics');
-  expect(lines).toHaveLength(14);
+  has(14, "entry 'b': Cannot use timeout: it must be 1 to 999 seconds, minutes or hours", 'such as timeout: 2h');
+  has(15, 'Cannot use an entry', '- name');
+  has(16, 'entry 5: Cannot use the entry: it must have name', 'name: warehouse');
+  has(17, 'entry 5: Cannot use schedule', 'current value is 5');
+  has(18, "Cannot use the key 'colour'", 'entries, zone, state, metrics');
+  expect(lines).toHaveLength(15);
   expect(lines.join('\n')).not.toContain('hidden');
 });
 

@@ -85,6 +85,14 @@ const SyncEntry = Type.Object(
       ),
     ),
     zone: Type.Optional(zone),
+    timeout: Type.Optional(
+      text(
+        '1 to 999 seconds, minutes or hours',
+        '2h',
+        '^[1-9]\\d{0,2}[smh]$',
+        'How long a run may take: one that takes longer is ended, changes nothing and has failed; by default, 12h',
+      ),
+    ),
   },
   { additionalProperties: false, description: 'A copy of a report' },
 );
@@ -112,6 +120,12 @@ export interface SyncPlan {
   readonly entries: readonly SyncEntry[];
   readonly state: string | undefined;
   readonly metrics: string | undefined;
+}
+
+/** How long a run of an entry may take, in milliseconds; at most what a timer can wait, 24 days. */
+export function timeoutMsOf({ timeout = '12h' }: Pick<SyncEntry, 'timeout'>): number {
+  const seconds = { s: 1, m: 60, h: 3_600 }[timeout.slice(-1) as 's' | 'm' | 'h'];
+  return Math.min(Number(timeout.slice(0, -1)) * seconds * 1_000, 2 ** 31 - 1);
 }
 
 /** The arguments of `subreport sync run` for an entry. */

@@ -113,6 +113,16 @@ test('run without --once follows the schedules beside a hanging entry, and ends 
   expect((await json())[0]).not.toHaveProperty('last_failure');
 });
 
+test('an entry that hangs is ended after its timeout, and has failed', async () => {
+  const { port } = silent.address() as { port: number };
+  const file = write(`entries:\n  - { name: hangs, to: 'postgres://x@127.0.0.1:${port}/x', timeout: 1s }\n`);
+  const { code, stderr } = await runCommand(['sync', 'run', file, '--once'], { environment: environment() });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/ hangs: Cannot end within its timeout of 1s: it was stopped, and changed nothing\n/);
+  const status = await runCommand(['sync', 'status', file]);
+  expect(status.stdout).toMatch(/failed 1 ×: Cannot end within its timeout of 1s/);
+});
+
 test('the process of a run ends when that of its schedule is killed', async () => {
   const { port } = silent.address() as { port: number };
   const file = write(`entries:\n  - { name: hangs, to: 'postgres://x@127.0.0.1:${port}/x' }\n`);

@@ -85,7 +85,7 @@ async function runProcess(
   { folder, state }: OpenedFile,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const { flagsOf } = await import('../../sync/sync-file.ts');
+  const { flagsOf, timeoutMsOf } = await import('../../sync/sync-file.ts');
   const variables = entry['env-file'] === undefined ? [] : ['--env-file', entry['env-file']];
   const args = [...variables, 'sync', command, ...flagsOf(entry, state), ...more, '--json', '--quiet'];
   // with a channel, the process ends like by SIGTERM if this one does
@@ -102,12 +102,20 @@ async function runProcess(
     child.kill('SIGTERM');
     setTimeout(() => child.kill('SIGKILL'), stopMsMax).unref();
   };
-  signal.addEventListener('abort', stop);
-  if (signal.aborted) stop();
+  const limit = AbortSignal.timeout(timeoutMsOf(entry));
+  const end = AbortSignal.any([signal, limit]);
+  end.addEventListener('abort', stop);
+  if (end.aborted) stop();
   const code = await new Promise<number | null>((done, fail) => child.on('error', fail).on('close', done));
-  signal.removeEventListener('abort', stop);
-  if (code !== 0)
-    return { succeeded: false, message: texts.stderr.trim() || `it ended with ${code ?? child.signalCode}` };
+  end.removeEventListener('abort', stop);
+  if (code !== 0) {
+    const wasLate = limit.aborted && !signal.aborted;
+    const late = `Cannot end within its timeout of ${entry.timeout ?? '12h'}: it was stopped, and changed nothing`;
+    return {
+      succeeded: false,
+      message: wasLate ? late : texts.stderr.trim() || `it ended with ${code ?? child.signalCode}`,
+    };
+  }
   return { succeeded: true, ...figuresOf(texts.stdout) };
 }
 
