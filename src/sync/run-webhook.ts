@@ -5,6 +5,7 @@ import type { Source } from './run-sync.ts';
 import { shownEndpoint, type Webhook } from './webhook-options.ts';
 import { WebhookEndpoint } from './webhook-request.ts';
 import { type PendingEvent, type WebhookPlace, WebhookState } from './webhook-state.ts';
+import { endpointGone, requireSame } from './webhook-status.ts';
 
 /** What a sync to a webhook did. */
 interface WebhookResult {
@@ -35,7 +36,7 @@ export async function runWebhook(
   webhook: Webhook,
   options: WebhookRunOptions = {},
 ): Promise<WebhookResult> {
-  const state = new WebhookState(webhook.state);
+  const state = WebhookState.open(webhook.state);
   const endpoint = new WebhookEndpoint(webhook.url, webhook.keys, options.tryMsMax);
   try {
     return await new WebhookRun(source, webhook, state, endpoint, options).run();
@@ -80,9 +81,9 @@ class WebhookRun {
   async run(): Promise<WebhookResult> {
     const place = this.#state.place();
     if (place === undefined) return this.#takePlace();
-    this.#requireSame(place);
+    requireSame(place, this.#webhook, this.#source);
     if (this.#webhook.isEnabledAgain) await this.#state.transact(() => this.#state.enable());
-    else if (place.disabledAt > 0) throw this.#gone(place.disabledAt);
+    else if (place.disabledAt > 0) throw endpointGone(this.#webhook.url, place.disabledAt);
     await this.#state.transact(() => this.#scanExpiries(false));
     await this.#deliver();
     // one event about changes at a time: the next one tells of all since
@@ -101,15 +102,6 @@ class WebhookRun {
       await this.#scanExpiries(true);
     });
     return { delivered: 0, revision, isFirst: true };
-  }
-
-  #requireSame({ url, service, clientId }: WebhookPlace): void {
-    const { url: given, state } = this.#webhook;
-    if (url === given.href && service === this.#source.service && clientId === this.#source.clientId) return;
-    throw new SyncError(
-      'OTHER_SOURCE',
-      `Cannot continue from '${state}': it must be the state of the same webhook, client and service; name another file, such as --state webhook-2.db: current value is that of ${shownEndpoint(new URL(url))} for '${clientId}' of ${service}`,
-    );
   }
 
   /** Finds what ends within a threshold. Of several thresholds, only the shortest one is told. */
@@ -209,7 +201,7 @@ class WebhookRun {
     }
     if (status === 410) {
       await this.#state.transact(() => this.#state.disable(this.#now()));
-      throw this.#gone(this.#now());
+      throw endpointGone(this.#webhook.url, this.#now());
     }
     const at = this.#now();
     const attempts = event.attempts + 1;
@@ -230,13 +222,6 @@ class WebhookRun {
     return new SyncError(
       'DELIVERY_PENDING',
       `Cannot deliver all events to ${shownEndpoint(this.#webhook.url)}: it must respond with 2xx; run the sync again at ${new Date(retryAt).toISOString()} or later: current value is ${lastResult}, ${what}`,
-    );
-  }
-
-  #gone(at: number): SyncError {
-    return new SyncError(
-      'DESTINATION_GONE',
-      `Cannot deliver to ${shownEndpoint(this.#webhook.url)}: it must not have responded with 410, which ends the deliveries; --enable begins them again where they ended: current value is 410 at ${new Date(at).toISOString()}`,
     );
   }
 }

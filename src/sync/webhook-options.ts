@@ -47,8 +47,8 @@ export function readWebhook(options: WebhookOptions): Webhook {
       return undefined;
     }
   };
-  const url = read(() => readUrl(options.to.slice('webhook:'.length)));
-  const state = read(() => options.state ?? invalid('state', 'be given, such as --state webhook.db', 'none'));
+  const url = read(() => readUrl(options.to));
+  const state = read(() => readState(options.state));
   const keys = read(() => readKeys(options.secretFile));
   const thresholds = read(() => readThresholds(options.expiring));
   if (url === undefined || state === undefined || keys === undefined || thresholds === undefined)
@@ -66,10 +66,19 @@ export function readWebhook(options: WebhookOptions): Webhook {
 /** The endpoint in messages: its path and query may contain a secret. */
 export const shownEndpoint = ({ origin }: URL): string => `webhook:${origin}/…`;
 
-function readUrl(text: string): URL {
+/** What names a webhook: its URL and its state. Throws `SyncError` with the first mistake. */
+export const webhookNamed = ({ to, state }: Pick<WebhookOptions, 'to' | 'state'>): Pick<Webhook, 'url' | 'state'> => ({
+  url: readUrl(to),
+  state: readState(state),
+});
+
+const readState = (state: string | undefined): string =>
+  state ?? invalid('state', 'be given, such as --state webhook.db', 'none');
+
+function readUrl(to: string): URL {
   const rule = 'be webhook: and an https URL without user and fragment, or an http URL of this machine';
   const example = 'such as webhook:https://example.com/hooks/subreport';
-  const url = URL.parse(text);
+  const url = URL.parse(to.slice('webhook:'.length));
   if (url === null) return invalid('to', `${rule}, ${example}`, 'not a URL');
   const isPlain = url.username === '' && url.password === '' && url.hash === '';
   const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));

@@ -1,4 +1,5 @@
-import { chmodSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
@@ -64,18 +65,37 @@ export class WebhookState {
   readonly #file: string;
   readonly #database: DatabaseSync;
 
-  constructor(file: string) {
+  private constructor(file: string, prepare: (database: DatabaseSync) => void) {
     this.#file = file;
-    this.#database = this.#try(() => new DatabaseSync(file, { timeout: 0 }));
+    this.#database = this.#try(() => new DatabaseSync(file, { timeout: waitMs }));
     try {
-      // with this mode, the lock of the first write is kept until the file is closed
-      this.#try(() => {
-        this.#database.exec(`pragma locking_mode = exclusive; begin exclusive; ${schema} commit`);
-        chmodSync(file, 0o600);
-      });
+      this.#try(() => prepare(this.#database));
     } catch (error) {
       this.#database.close();
       throw error;
+    }
+  }
+
+  /** Opens the file for a run, and creates it if necessary. */
+  static open(file: string): WebhookState {
+    requireFolder(file);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    return new WebhookState(file, (database) => {
+      // with this mode, the lock of the first write is kept until the file is closed
+      database.exec(`pragma locking_mode = exclusive; begin exclusive; ${schema} commit`);
+      chmodSync(file, 0o600);
+    });
+  }
+
+  /** Reads the file and writes nothing; `undefined` if no run has created it. */
+  static read<T>(file: string, work: (state: WebhookState) => T): T | undefined {
+    requireFolder(file);
+    if (!existsSync(file) || statSync(file).size === 0) return undefined;
+    const state = new WebhookState(file, (database) => database.exec('select 1 from webhook'));
+    try {
+      return work(state);
+    } finally {
+      state.close();
     }
   }
 
@@ -213,13 +233,30 @@ export class WebhookState {
           'DESTINATION_BUSY',
           `Cannot use '${this.#file}': no other sync of this webhook may be running; try again when it has ended`,
         );
-      throw new SyncError(
-        'DESTINATION_INVALID',
-        `Cannot use '${this.#file}': it must be a state file that a sync of this webhook wrote, or not exist, such as --state webhook.db: current value is: ${message}`,
-      );
+      throw invalidState(this.#file, message);
     }
   }
 }
+
+/** Throws unless the nearest folder of a file that exists can be written. */
+function requireFolder(file: string): void {
+  let folder = dirname(resolve(file));
+  while (!existsSync(folder)) folder = dirname(folder);
+  try {
+    accessSync(`${folder}/.`, constants.W_OK); // with the dot, a file fails
+  } catch (error) {
+    throw invalidState(file, (error as Error).message);
+  }
+}
+
+const invalidState = (file: string, found: string): SyncError =>
+  new SyncError(
+    'DESTINATION_INVALID',
+    `Cannot use '${file}': it must be a state file that a sync of this webhook wrote, or not exist, such as --state webhook.db: current value is: ${found}`,
+  );
+
+/** How long to wait for a lock, in milliseconds: reading holds it for less, a run for all of its time. */
+const waitMs = 100;
 
 /** SQLITE_BUSY, the low byte of the extended codes. */
 const busy = 5;

@@ -7,17 +7,24 @@ import { allVariables } from './environment.ts';
 import { runReader } from './reader-action.ts';
 import { addCopyOptions, type CopyOptions, requireDestination, sourceOf, withSyncErrors } from './sync-options.ts';
 
+interface StatusOptions extends CopyOptions {
+  readonly state?: string;
+}
+
 export function addStatusCommand(sync: Command, output: Output): void {
   const command = sync
     .command('status')
     .argument('[file]', 'file of sync run: show the last runs of its entries, and fail if one failed')
-    .description('show the revision of a copy, its age, and how many revisions it is behind the report');
+    .description(
+      'show the revision of a copy, its age and the revision of the report; of a webhook also what is pending',
+    );
   addCopyOptions(
     command,
-    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX or sftp://USER@HOST/PATH',
+    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX, sftp://USER@HOST/PATH or webhook:URL',
   )
+    .option('--state <file>', 'the state of a webhook')
     .addHelpText('after', '\nExamples:\n  subreport sync status --to sqlite:copy.db\n  subreport sync status sync.yaml')
-    .action((file: string | undefined, options: CopyOptions) =>
+    .action((file: string | undefined, options: StatusOptions) =>
       runReader((signal) =>
         withSyncErrors(async () => {
           if (file === undefined) return showStatus(options, output, signal);
@@ -64,8 +71,8 @@ async function check(options: CopyOptions, output: Output, signal: AbortSignal):
 async function checkDestination(options: CopyOptions, source: Source): Promise<void> {
   if (options.to.startsWith('webhook:')) {
     const { readWebhook } = await import('../../sync/webhook-options.ts');
-    readWebhook(options); // nothing is sent
-    return;
+    const { checkWebhook } = await import('../../sync/webhook-status.ts');
+    return checkWebhook(readWebhook(options), source);
   }
   const { isFilePlace, openDestination, openFiles } = await import('../../sync/open-destination.ts');
   if (isFilePlace(options.to)) {
@@ -87,22 +94,57 @@ async function checkDestination(options: CopyOptions, source: Source): Promise<v
 
 async function* nothing(): AsyncGenerator<never, void, undefined> {}
 
-async function showStatus(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
-  const { client } = sourceOf(options);
+async function showStatus(options: StatusOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const source = sourceOf(options);
+  if (options.to.startsWith('webhook:')) return showWebhookStatus(source, options, output, signal);
   const position = await positionOf(options);
   if (position === undefined)
     throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
   const { rows = 0, revision, syncedAt } = position;
-  let current = revision;
-  for await (const page of client.changes('now', { signal })) current = Math.max(page.revision || 0, revision);
+  const current = await currentRevision(source, revision, signal);
   const seconds = Math.max(0, Math.round((Date.now() - Date.parse(syncedAt)) / 1000));
-  const lag = current === revision ? 'in step with the report' : `the report is at revision ${current}`;
+  const lag = lagOf(revision, current);
   writeResult(
     output,
     options.json === true,
     { rows, revision, synced_at: syncedAt, age_seconds: seconds, report_revision: current },
     `${rows.toLocaleString('en')} rows at revision ${revision}, synced ${seconds.toLocaleString('en')} s ago: ${lag}`,
   );
+}
+
+/** The revision of the report; that of the copy if a process of the service is behind it. */
+async function currentRevision({ client }: Source, least: number, signal: AbortSignal): Promise<number> {
+  let current = least;
+  for await (const page of client.changes('now', { signal })) current = Math.max(page.revision || 0, least);
+  return current;
+}
+
+const lagOf = (revision: number, current: number): string =>
+  current === revision ? 'in step with the report' : `the report is at revision ${current}`;
+
+async function showWebhookStatus(
+  source: Source,
+  options: StatusOptions,
+  output: Output,
+  signal: AbortSignal,
+): Promise<void> {
+  const { webhookNamed } = await import('../../sync/webhook-options.ts');
+  const { endpointGone, readWebhookStatus } = await import('../../sync/webhook-status.ts');
+  const webhook = webhookNamed(options);
+  const status = readWebhookStatus(webhook, source, Date.now());
+  if (status === undefined)
+    throw new CommandError("Cannot show the status: the webhook must have a state: run 'subreport sync' first");
+  const { revision, pending, failures, lastResult, disabledAt } = status;
+  const current = await currentRevision(source, revision, signal);
+  const retryAt = pending === 0 || failures === 0 ? undefined : new Date(status.retryAt).toISOString();
+  const tries = failures === 0 ? '' : `, ${failures} failed tries, the last with ${lastResult}, the next at ${retryAt}`;
+  writeResult(
+    output,
+    options.json === true,
+    { revision, report_revision: current, pending, failures, last_result: lastResult, retry_at: retryAt },
+    `${pending.toLocaleString('en')} events pending${tries}; changes told up to revision ${revision}: ${lagOf(revision, current)}`,
+  );
+  if (disabledAt > 0) throw endpointGone(webhook.url, disabledAt);
 }
 
 /** The position of a copy, or of the newest file. */
