@@ -37,6 +37,7 @@ export async function takeLock(
     if (await files.create(lockName, lockText(run, file))) return hold(files, run, file);
     const found = await readLock(files);
     if (found === undefined) continue; // released meanwhile
+    if (found.run === run) return hold(files, run, file); // the response to `create` was lost
     if (isAlive(found)) throw busy(files, found);
     await removeLeftovers(found.file);
     await files.discard(lockName);

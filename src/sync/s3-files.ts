@@ -11,7 +11,7 @@ const partBytes = 8 * 1024 * 1024;
 /** Most bytes of a response that is read as a whole; a list of 1,000 folders has 100 kB. */
 const responseBytesMax = 2 * 1024 * 1024;
 
-const [attemptsMax, timeoutMs] = [4, 300_000];
+const timeoutMs = 300_000;
 
 interface Sent {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
@@ -28,6 +28,8 @@ interface Sent {
 export class S3Files implements FileStore {
   readonly #bucket: Bucket;
   readonly #signingKeys = new Map<string, ArrayBuffer>();
+  /** How often a request is sent; once when the server has failed, so that a run soon ends. */
+  #attemptsMax = 4;
 
   private constructor(bucket: Bucket) {
     this.#bucket = bucket;
@@ -75,6 +77,7 @@ export class S3Files implements FileStore {
         tags.push(headers.get('etag') ?? '');
       }
       await this.#complete(name, upload ?? '', tags);
+      await this.#abortAll(name); // those that began with a request whose response was lost
     } catch (error) {
       // the first error is the one to report; what is left here, the next run aborts
       if (upload !== undefined) await this.#abort(name, upload).catch(() => undefined);
@@ -99,16 +102,29 @@ export class S3Files implements FileStore {
 
   async discard(name: string): Promise<void> {
     await this.#send({ method: 'DELETE', key: name, accept: [404] });
-    if (!name.includes('/')) return; // small files have no parts
+    if (name.includes('/')) await this.#abortAll(name); // small files have no parts
+  }
+
+  /**
+   * Completes an upload that does not exist: a server that allows to write responds that it has
+   * none, others with 403. Nothing is written.
+   */
+  async requireWritable(): Promise<void> {
+    const body = completionOf(['none']);
+    const query = { uploadId: 'none' };
+    await this.#send({ method: 'POST', key: 'check', query, body, accept: [400, 404, 405, 500, 501] });
+  }
+
+  async close(): Promise<void> {
+    // nothing is open
+  }
+
+  async #abortAll(name: string): Promise<void> {
     const query = { uploads: '', prefix: this.#keyOf(name) };
     // a server that cannot list them is not asked twice
     const response = await this.#send({ method: 'GET', query, accept: [501] });
     const uploads = await this.#textOf(response);
     for (const [, upload = ''] of uploads.matchAll(/<UploadId>([^<]+)</g)) await this.#abort(name, upload);
-  }
-
-  async close(): Promise<void> {
-    // nothing is open
   }
 
   async #list(count: string, token = ''): Promise<string> {
@@ -126,11 +142,16 @@ export class S3Files implements FileStore {
   }
 
   async #complete(key: string, uploadId: string, tags: readonly string[]): Promise<void> {
-    const parts = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`);
-    const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
-    const text = await this.#textOf(await this.#send({ method: 'POST', key, query: { uploadId }, body }));
+    const sent = { method: 'POST', key, query: { uploadId }, body: completionOf(tags), accept: [404] } as const;
+    const response = await this.#send(sent);
+    const text = await this.#textOf(response);
+    if (response.status === 404) {
+      // no upload, because it was completed by a request whose response was lost?
+      const { status } = await this.#send({ method: 'HEAD', key, accept: [404] });
+      if (status === 404) throw this.#refused(404, text);
+    }
     // the status is sent before the parts are joined
-    if (/<Error>/.test(text)) throw this.#failed(codeOf(text));
+    else if (/<Error>/.test(text)) throw this.#failed(codeOf(text));
   }
 
   async #abort(key: string, uploadId: string): Promise<void> {
@@ -149,10 +170,11 @@ export class S3Files implements FileStore {
       const isLost = response instanceof Error;
       if (!isLost && (response.ok || sent.accept?.includes(response.status))) return response;
       const mayWork = isLost || response.status === 429 || (response.status >= 500 && response.status !== 501);
-      if (mayWork && attempt < attemptsMax) {
+      if (mayWork && attempt < this.#attemptsMax) {
         await sleep(100 * 4 ** attempt * (0.5 + Math.random() / 2));
         continue;
       }
+      if (mayWork) this.#attemptsMax = 1;
       if (isLost) throw this.#failed(String(response.cause ?? response.message), response);
       throw this.#refused(response.status, await this.#textOf(response));
     }
@@ -160,9 +182,9 @@ export class S3Files implements FileStore {
 
   async #sendOnce({ method, key, query = {}, body, headers = {} }: Sent): Promise<Response> {
     const { credentials, region, base } = this.#bucket;
-    const path = key === undefined ? '' : this.#keyOf(key).split('/').map(encodeURIComponent).join('/');
-    const url = new URL(`${base}/${path}`);
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const path = key === undefined ? '' : this.#keyOf(key).split('/').map(encoded).join('/');
+    const parameters = Object.entries(query).map(([name, value]) => `${name}=${encoded(value)}`);
+    const url = new URL(`${base}/${path}${parameters.length === 0 ? '' : '?'}${parameters.join('&')}`);
     // the server compares the body with this hash, which the signature covers
     const sha256 = createHash('sha256')
       .update(body ?? '')
@@ -213,6 +235,16 @@ export class S3Files implements FileStore {
       { cause },
     );
   }
+}
+
+/** Encodes as the signature does (RFC 3986, section 2.3): a space is no `+`. */
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** The body of a request that joins parts. */
+function completionOf(tags: readonly string[]): Buffer {
+  const parts = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`);
+  return Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
 }
 
 /** The code and message of an error of S3. */
