@@ -20,6 +20,8 @@ export interface FileStore {
   replace(name: string, text: string): Promise<void>;
   /** Removes a file and whatever unfinished writes of it left; no error if there is nothing. */
   discard(name: string): Promise<void>;
+  /** Throws `SyncError` if no file can be written, as far as that can be known without writing. */
+  requireWritable?(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { access, constants, link, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SyncError } from './error.ts';
 import type { FileStore } from './file-store.ts';
@@ -74,6 +74,10 @@ export class FolderFiles implements FileStore {
           await rm(join(folder, entry), { force: true });
       if (isOfRun) await rmdir(folder).catch(ifNotEmpty);
     });
+  }
+
+  requireWritable(): Promise<void> {
+    return this.#guard(() => access(this.shown, constants.W_OK | constants.X_OK));
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
 import type { ExportOptions } from '../client/index.ts';
+import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
 import { removeLockOf, takeLock } from './file-lock.ts';
 import type { FileStore } from './file-store.ts';
@@ -150,6 +151,17 @@ const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
   ReadableStream.from(chunks).pipeThrough(
     new CompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>,
   );
+
+/** Throws `SyncError` if a place has files of another source, or takes none. Writes nothing. */
+export async function checkPlace(source: SourceIdentity, files: FileStore): Promise<void> {
+  try {
+    const newest = await newestManifest(files);
+    if (newest !== undefined) requireSource(files, newest.manifest, source);
+    await files.requireWritable?.();
+  } finally {
+    await files.close();
+  }
+}
 
 /** The newest complete file of a place, read again. */
 interface SnapshotVerification {

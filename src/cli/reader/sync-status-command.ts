@@ -76,11 +76,8 @@ async function checkDestination(options: CopyOptions, source: Source): Promise<v
   }
   const { isFilePlace, openDestination, openFiles } = await import('../../sync/open-destination.ts');
   if (isFilePlace(options.to)) {
-    const { newestManifest, requireSource } = await import('../../sync/manifest.ts');
-    const files = await openFiles(options, allVariables());
-    const newest = await newestManifest(files).finally(() => files.close());
-    if (newest !== undefined) requireSource(files, newest.manifest, source);
-    return;
+    const { checkPlace } = await import('../../sync/run-snapshot.ts');
+    return checkPlace(source, await openFiles(options, allVariables()));
   }
   const destination = await openDestination(options, async () => undefined);
   try {
