@@ -13,6 +13,7 @@ import type { TenantId } from '../../src/storage/store.ts';
 import { startFaultyProxy } from '../client/faulty-proxy.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem } from '../support/expect-error.ts';
+import { parquetRowOf } from '../support/parquet-row.ts';
 import { openExport } from '../support/read-export.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { runHere } from '../support/run-here.ts';
@@ -29,18 +30,6 @@ const hostile = hostileTexts.map((text, n) =>
     iccid: '8944500102198304826123',
   }),
 );
-
-/** A record as a row of the Parquet file. */
-function rowOf({ product, ...record }: Subscription): Record<string, unknown> {
-  const values: Record<string, unknown> = {
-    ...record,
-    status: record.status ?? null,
-    auto_renew: record.auto_renew === 'true',
-    ...Object.fromEntries(Object.entries(product).map(([name, value]) => [`product.${name}`, value])),
-  };
-  for (const name of ['activationDate', 'expirationDate', 'createdDate']) values[name] = new Date(String(values[name]));
-  return Object.fromEntries(recordColumns.map((name) => [name, values[name]]));
-}
 
 const arrayBufferOf = (bytes: Buffer): ArrayBuffer => new Uint8Array(bytes).buffer;
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
@@ -90,7 +79,7 @@ describe.each(engines)('a report as Parquet on $engine', ({ openTestStore }) => 
   ])('has the records of NDJSON in its order, with their number and hash: %s', async (query) => {
     const { file, records, rows, headers, trailers } = await read(query);
     expect(records.length).toBeGreaterThan(5);
-    expect(rows).toEqual(records.map(rowOf));
+    expect(rows).toEqual(records.map(parquetRowOf));
     expect(headers['x-total-count']).toBe(String(records.length));
     expect(headers['content-type']).toBe('application/vnd.apache.parquet');
     expect(headers['content-disposition']).toBe('attachment; filename="subscriptions.parquet"');
@@ -207,7 +196,7 @@ describe.each(engines)('a report as Parquet on $engine', ({ openTestStore }) => 
       },
     ]);
     const past = await read(`device-id==1%2B1&as-of=${headers['x-revision']}`);
-    expect(past.rows).toEqual(records.map(rowOf));
+    expect(past.rows).toEqual(records.map(parquetRowOf));
     expect((await read('device-id==1%2B1')).rows).toEqual([]);
   });
 

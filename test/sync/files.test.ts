@@ -3,9 +3,12 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { parquetReadObjects } from 'hyparquet';
+import { readParquet, writeParquet } from 'parquet-wasm';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { snapshotFormats } from '../../src/sync/manifest.ts';
 import { engines } from '../support/engines.ts';
+import { parquetRowOf } from '../support/parquet-row.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -70,6 +73,17 @@ test.each(snapshotFormats)('a run writes a file of format %s, and its manifest a
   if (format.startsWith('ndjson')) expect(manifest.report.sha256).toBe(await report.digest());
 });
 
+test('a file of Parquet has the records of NDJSON, as hyparquet and the Arrow of Rust read it', async () => {
+  await run(...at(0), '--format', 'ndjson');
+  await run(...at(1), '--format', 'parquet');
+  const lines = readFileSync(readManifest(0).file, 'utf8').trim().split('\n');
+  const bytes = new Uint8Array(readFileSync(readManifest(1).file));
+  const rowsOf = (file: Uint8Array) => parquetReadObjects({ file: new Uint8Array(file).buffer });
+  const found = await rowsOf(bytes);
+  expect(found).toEqual(lines.map((line) => parquetRowOf(JSON.parse(line))));
+  expect(await rowsOf(writeParquet(readParquet(bytes)))).toEqual(found);
+});
+
 test('a run for an instant that is complete writes nothing', async () => {
   await run(...at(0));
   const before = readManifest(0);
@@ -107,6 +121,11 @@ test('check tries a folder and its owner, and writes nothing', async () => {
   expect([checked.code, checked.stdout]).toEqual([0, 'source and destination can be used\n']);
   expect(readdirSync(here())).toEqual([]);
   expect((await run('check', '--to', `dir:${here()}/none`)).code).toBe(2);
+  // root may write to every folder except those of the kernel
+  if (process.platform === 'linux') {
+    const { code, stderr } = await run('check', '--to', 'dir:/proc/self');
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^Cannot use dir:\/proc\/self: it must be a folder/)]);
+  }
   await run(...at(0));
   expect((await run('check', ...to)).code).toBe(0);
   const { manifest } = readManifest(0);
