@@ -1,24 +1,44 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newestManifest, readManifest } from '../../src/sync/manifest.ts';
-import { openFiles, type PlaceOptions } from '../../src/sync/open-destination.ts';
 import { verifySnapshot } from '../../src/sync/run-snapshot.ts';
 import { Random } from '../simulation/random.ts';
 import { engines } from '../support/engines.ts';
+import { hasTools } from '../support/has-tools.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startCommand } from '../support/run-command.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
-import { hasSshd, knownHost, type Place, startS3, startSshd } from './file-servers.ts';
+import {
+  filesOf,
+  hasBotocore,
+  hasSshd,
+  knownHost,
+  namesAt,
+  type Place,
+  rcloneRemoteOf,
+  startS3,
+  startSignatureGateway,
+  startSshd,
+  uploadsOf,
+} from './file-servers.ts';
 
 // Each kind of place, with kill -9 at random points of a run. `FILE_KILLS=10` is what the note has.
 const kills = Number(process.env.FILE_KILLS ?? 3);
 const withSshd = hasSshd();
+const withRclone = hasTools('rclone', 'jq', 'sha256sum');
+const execute = promisify(execFile);
+
+const rows = Array.from({ length: 30_000 }, (_, n) =>
+  subscriptionRow({ id: `id_${n}`, createdDate: 1_600_000_000 + n }),
+);
+const wholeBytes = rows.reduce((sum, { record }) => sum + record.length + 1, 0);
 
 let folder: string;
 let service: TestService;
@@ -29,9 +49,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'subreport-places-'));
   service = await startService(await engines[0].openTestStore());
   report = await createChangingReport(service, 'places', 1);
-  await report.load(
-    Array.from({ length: 30_000 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_600_000_000 + n })),
-  );
+  await report.load(rows);
   s3 = await startS3(join(folder, 's3'));
   if (withSshd) sshd = await startSshd(join(folder, 'sshd'));
 }, 120_000);
@@ -45,7 +63,7 @@ afterAll(async () => {
 const places: Readonly<Record<string, (name: string) => Place>> = {
   dir(name) {
     mkdirSync(join(folder, name));
-    return { to: `dir:${join(folder, name)}`, options: [], environment: {} };
+    return { to: `dir:${join(folder, name)}`, options: [], environment: {}, folder: join(folder, name) };
   },
   s3: (name) => s3.placeOf(name),
   ...(withSshd && { sftp: (name: string) => (sshd as NonNullable<typeof sshd>).placeOf(name) }),
@@ -57,14 +75,12 @@ const argsOf = ({ to, options }: Place, second: number, format = 'ndjson') => [
 ];
 const environment = (place: Place) => ({ ...environmentOf(service, report.credentials), ...place.environment });
 
-/** Opens a place as its reader. */
-const filesOf = ({ to, options, environment: variables }: Place) => {
-  const secrets: Record<string, string> = {};
-  for (const [at, option] of options.entries())
-    if (option === '--host-key') secrets.hostKey = options[at + 1] ?? '';
-    else if (option === '--secret-file') secrets.secretFile = options[at + 1] ?? '';
-  return openFiles({ to, ...secrets } satisfies PlaceOptions, variables);
-};
+/** The size of all files in a folder, which change meanwhile. */
+const bytesBelow = (at: string): number =>
+  readdirSync(at, { recursive: true, encoding: 'utf8' }).reduce(
+    (sum, name) => sum + (statSync(join(at, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
 
 describe.each(Object.entries(places))('files in %s', (name, placeOf) => {
   test('a run writes the whole report, and a second one for its instant writes nothing', async () => {
@@ -107,13 +123,46 @@ describe.each(Object.entries(places))('files in %s', (name, placeOf) => {
     expect((await verifySnapshot(await filesOf(place))).isEqual).toBe(true);
   });
 
+  test.runIf(withRclone)('rclone and sha256sum confirm the files of two runs by their manifests', async () => {
+    const place = placeOf(`${name}-confirmed`);
+    for (const second of [0, 1]) expect((await runHere(argsOf(place, second), environment(place))).stderr).toBe('');
+    const knownHosts = join(folder, 'known_hosts_of_rclone');
+    if (sshd !== undefined) writeFileSync(knownHosts, knownHost(join(folder, 'sshd'), sshd.port));
+    const { remote, variables } = rcloneRemoteOf(place, knownHosts);
+    const rclone = (...args: readonly string[]) =>
+      execute('rclone', ['--retries', '1', ...args], { env: { PATH: process.env.PATH, ...variables } });
+    const copy = join(folder, `${name}-copy`);
+    await rclone('copy', remote, copy);
+    expect((await rclone('check', '--download', remote, copy)).stderr).toContain('0 differences found');
+    const instants = readdirSync(copy).sort();
+    expect(instants).toEqual(['2026-11-23T030000Z', '2026-11-23T030001Z']);
+    const confirm = (instant = '') =>
+      execute('sh', ['-c', `jq -r '"\\(.sha256)  \\(.file)"' manifest.json | sha256sum -c`], {
+        cwd: join(copy, instant),
+      });
+    for (const instant of instants) expect((await confirm(instant)).stdout).toMatch(/^subscriptions-.*: OK\n$/);
+    const { manifest } = await verifySnapshot(await filesOf(place));
+    appendFileSync(join(copy, instants[1] ?? '', manifest.file), ' ');
+    await expect(rclone('check', '--download', remote, copy)).rejects.toThrow('1 differences found');
+    await expect(confirm(instants[1])).rejects.toThrow('did NOT match');
+  });
+
   test('a run that is killed leaves no manifest without its file, and the next run completes', async () => {
     const place = placeOf(`${name}-killed`);
     const random = new Random(kills);
+    const watched = name === 's3' ? join(folder, 's3', 'exports') : place.folder;
     let killed = 0;
     for (let round = 0; round < kills; round += 1) {
+      const written = bytesBelow(watched);
       const running = startCommand(argsOf(place, round), { environment: environment(place) });
-      await sleep(random.between(300, 1_800));
+      let isOver = false;
+      void running.ended.then(() => {
+        isOver = true;
+      });
+      // from the first bytes of the lock to the end of the run, in equal steps
+      const bytes = Math.floor((wholeBytes * round) / Math.max(1, kills - 1));
+      while (!isOver && bytesBelow(watched) <= written + bytes) await sleep(1);
+      await sleep(random.between(0, 20));
       running.child.kill('SIGKILL');
       killed += Number((await running.ended).code === null);
       const files = await filesOf(place);
@@ -126,11 +175,53 @@ describe.each(Object.entries(places))('files in %s', (name, placeOf) => {
       const { manifest, isEqual } = await verifySnapshot(await filesOf(place));
       expect([isEqual, manifest.scheduled_for]).toEqual([true, `2026-11-23T03:00:0${round}Z`]);
       if (next.stdout.includes('was complete before')) expect(manifest.file).toBe(before);
-      expect(await files.read('.subreport-sync.lock')).toBeUndefined();
+      const ofManifests = namesAt(place).filter((each) => each === 'manifest.json');
+      const ofFiles = namesAt(place).filter((each) => each.endsWith('.ndjson'));
+      expect([ofManifests.length, ofFiles.length, namesAt(place).length]).toEqual([
+        round + 1,
+        round + 1,
+        2 * round + 2,
+      ]);
+      if (name === 's3') expect(readdirSync(uploadsOf(join(folder, 's3')))).toEqual([]);
       await files.close();
     }
     process.stdout.write(`${name}: ${killed} of ${kills} were killed while they ran\n`);
   }, 300_000);
+});
+
+describe.runIf(hasBotocore())('the signatures of S3', () => {
+  let gateway: Awaited<ReturnType<typeof startSignatureGateway>>;
+  beforeAll(async () => {
+    gateway = await startSignatureGateway(s3.url);
+  });
+  afterAll(() => gateway.stop());
+
+  const placeWith = (secret: string): Place => ({
+    ...s3.placeOf('signed'),
+    to: "s3://exports/signed ü+1 (a)'*!/~x?region=eu-central-1",
+    environment: { AWS_ENDPOINT_URL: gateway.url, AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: secret },
+  });
+
+  test('of a whole run and its check are those that botocore computes', async () => {
+    const place = placeWith('secret');
+    for (const command of [argsOf(place, 0), ['sync', 'check', '--to', place.to], ['sync', 'verify', '--to', place.to]])
+      expect(await runHere(command, environment(place))).toMatchObject({ stderr: '', code: 0 });
+    const lines = gateway.lines();
+    expect(lines.filter((line) => !line.startsWith('valid '))).toEqual([]);
+    const methods = new Set(lines.map((line) => line.split(' ')[1]));
+    expect([...methods].sort()).toEqual(['DELETE', 'GET', 'HEAD', 'POST', 'PUT']);
+  });
+
+  test('with a wrong secret are refused there, and nothing is written', async () => {
+    const place = placeWith('wrong');
+    const before = gateway.lines().length;
+    const { code, stdout, stderr } = await runHere(argsOf(place, 1), environment(place));
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(
+      /^Cannot use s3:.*: it must be a bucket that exists.*: current value is 403 SignatureDoesNotMatch\n$/,
+    );
+    expect(gateway.lines().slice(before)).toEqual([expect.stringMatching(/^SignatureDoesNotMatch GET /)]);
+  });
 });
 
 describe.runIf(withSshd)('an SFTP server', () => {
