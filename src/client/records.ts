@@ -129,6 +129,8 @@ export interface SubscriptionFindings {
   readonly total: number;
   /** Ends before this instant have passed. */
   readonly evaluated_at: string;
+  /** When a record was last changed, as far as the service knows. */
+  readonly changed_at?: string;
   /** Every kind, also those without records. */
   readonly findings: readonly SubscriptionFinding[];
 }

@@ -8,6 +8,7 @@ import { Type } from './type.ts';
 /** What is looked for, in the order of a response. An import accepts records with all of them. */
 export const findingKinds = {
   'no-status': 'Records without a status',
+  'no-email': 'Records without an email address of the subscriber, which the filter email does not find',
   'created-after-activation': 'Records whose createdDate is after their activationDate',
   'ends-before-activation': 'Records whose expirationDate is before their activationDate',
   'active-past-end': 'ACTIVE records whose expirationDate is before evaluated_at',
@@ -86,6 +87,12 @@ export const SubscriptionFindings = Type.Object(
       ...instant,
       description: 'Ends before this instant have passed: the beginning of the current hour (UTC)',
     }),
+    changed_at: Type.Optional(
+      Type.String({
+        ...instant,
+        description: 'When a record was last added, changed or removed. Absent if that was before the kept history',
+      }),
+    ),
     findings: Type.Array(SubscriptionFinding, {
       minItems: Object.keys(findingKinds).length,
       maxItems: Object.keys(findingKinds).length,

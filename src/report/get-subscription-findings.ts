@@ -38,7 +38,13 @@ export async function getSubscriptionFindings(
       const findings = [];
       for (const found of await readFindings(snapshot, store.engine, momentSeconds))
         findings.push(await formatFinding(snapshot, found));
-      const body: SubscriptionFindings = { total, evaluated_at: formatInstant(momentSeconds), findings };
+      const changed = await readCommitted(snapshot, revision);
+      const body: SubscriptionFindings = {
+        total,
+        evaluated_at: formatInstant(momentSeconds),
+        ...(changed !== undefined && { changed_at: formatInstant(changed) }),
+        findings,
+      };
       return {
         body: JSON.stringify(body),
         headers: {

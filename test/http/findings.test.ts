@@ -51,8 +51,8 @@ describe.each(engines)('GET /v1/subscription/findings on $engine', ({ openTestSt
     const body = (await response.clone().json()) as SubscriptionFindings;
     expect(Check(SubscriptionFindings, body)).toBe(true);
     expect(body.findings.find(({ kind }) => kind === 'no-status')?.examples).toEqual([{ ids: ['c'] }]);
-    expect(await countsOf(response)).toEqual({ 'no-status': 1 });
-    expect(await countsOf(await get({}, foreign))).toEqual({ 'no-status': 1 });
+    expect(await countsOf(response)).toEqual({ 'no-status': 1, 'no-email': 3 });
+    expect(await countsOf(await get({}, foreign))).toEqual({ 'no-status': 1, 'no-email': 2 });
   });
 
   test('is not sent again while the records are the same, and is another one after a change', async () => {
@@ -65,11 +65,16 @@ describe.each(engines)('GET /v1/subscription/findings on $engine', ({ openTestSt
     ]);
     const changed = await get({ 'if-none-match': etag });
     expect(changed.status).toBe(200);
-    expect(await countsOf(changed)).toEqual({ 'no-status': 1, 'iccid-active-twice': 1, 'active-past-end': 1 });
+    expect(await countsOf(changed)).toEqual({
+      'no-status': 1,
+      'no-email': 4,
+      'iccid-active-twice': 1,
+      'active-past-end': 1,
+    });
     await service.store.deleteSubscriptions(acme, ['f']);
     const erased = await get();
     expect(await erased.clone().text()).not.toContain('"f"');
-    expect(await countsOf(erased)).toEqual({ 'no-status': 1 });
+    expect(await countsOf(erased)).toEqual({ 'no-status': 1, 'no-email': 3 });
   });
 
   test('requires a token, JSON and no parameters', async () => {

@@ -21,6 +21,7 @@ interface Drawn {
   readonly activated: number;
   readonly ends: number;
   readonly status: string | null;
+  readonly email: string | null;
   readonly sim: number;
   readonly device: string;
   readonly product: number;
@@ -35,6 +36,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
   activated: fc.nat(3),
   ends: fc.oneof(fc.nat(3), fc.integer({ min: moment - 1, max: moment + 1 })),
   status: fc.constantFrom('ACTIVE', 'ACTIVE', 'ACTIVE', 'EXPIRED', null),
+  email: fc.constantFrom('ada@example.com', null),
   sim: fc.nat(30),
   device: fc.constantFrom('', 'a', 'b', 'c', 'd', 'e'),
   product: fc.nat(14),
@@ -45,7 +47,19 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
 const idOf = (n: number): string => `id${n}`;
 const simOf = (n: number): string => `8944500102198300${String(n).padStart(3, '0')}`;
 
-function rowOf({ n, created, activated, ends, status, sim, device, product, name, period }: Drawn): SubscriptionRow {
+function rowOf({
+  n,
+  created,
+  activated,
+  ends,
+  status,
+  email,
+  sim,
+  device,
+  product,
+  name,
+  period,
+}: Drawn): SubscriptionRow {
   const checked = checkRow({
     id: idOf(n),
     status,
@@ -55,6 +69,7 @@ function rowOf({ n, created, activated, ends, status, sim, device, product, name
     product: { id: `product-${product}`, name, period, period_unit: 'DAYS', plan_id: 'plan' },
     iccid: simOf(sim),
     device_id: device,
+    email,
     auto_renew: 'true',
   });
   if ('faults' in checked) throw new TypeError(JSON.stringify(checked.faults));
@@ -106,6 +121,10 @@ class Model {
       recordKind(
         'no-status',
         all.filter(({ status }) => status === null),
+      ),
+      recordKind(
+        'no-email',
+        all.filter(({ email }) => email === null),
       ),
       recordKind(
         'created-after-activation',
@@ -214,7 +233,13 @@ describe.each(engines)('findings on $engine', ({ openTestStore }) => {
             const at = time ?? (since === undefined ? undefined : commits.get(since));
             return { ...finding, ...(at !== undefined && { since: at }) };
           });
-          expect(found).toEqual({ total: model.records.size, evaluated_at: formatInstant(moment), findings: expected });
+          const changed = commits.get(await store.readTenant(tenant, readRevision));
+          expect(found).toEqual({
+            total: model.records.size,
+            evaluated_at: formatInstant(moment),
+            ...(changed !== undefined && { changed_at: changed }),
+            findings: expected,
+          });
           expect(Check(SubscriptionFindings, found)).toBe(true);
         }
       }),
@@ -232,7 +257,16 @@ describe.each(engines)('findings on $engine', ({ openTestStore }) => {
 
   test('of an erased record are gone, and the others remain', async () => {
     const tenant = await createTenant('erased');
-    const flawed = { created: 2, activated: 1, ends: 0, status: 'ACTIVE', device: 'a', product: 1, period: 0 };
+    const flawed = {
+      created: 2,
+      activated: 1,
+      ends: 0,
+      status: 'ACTIVE',
+      email: null,
+      device: 'a',
+      product: 1,
+      period: 0,
+    };
     await store.loadSubscriptions(tenant, [
       rowOf({ ...flawed, n: 1, sim: 1, name: 'Ada' }),
       rowOf({ ...flawed, n: 2, sim: 1, name: 'Bob' }),
@@ -243,6 +277,7 @@ describe.each(engines)('findings on $engine', ({ openTestStore }) => {
     const flaws = {
       'created-after-activation': 3,
       'ends-before-activation': 3,
+      'no-email': 3,
       'active-past-end': 3,
       'period-zero': 3,
     };

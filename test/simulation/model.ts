@@ -238,6 +238,7 @@ export function findingsOf(state: State, evaluatedAt: number): readonly (readonl
   const number = (records: typeof all) => records.length;
   return [
     ['no-status', number(all.filter(({ status }) => status === undefined))],
+    ['no-email', 0], // each version has one
     ['created-after-activation', number(all.filter((each) => timeOf(each, 'created') > timeOf(each, 'activation')))],
     ['ends-before-activation', number(all.filter((each) => timeOf(each, 'expiration') < timeOf(each, 'activation')))],
     ['active-past-end', number(active.filter((each) => timeOf(each, 'expiration') < evaluatedAt))],

@@ -7,6 +7,7 @@ export const findingsStrings = {
     `What is contradictory or missing in ${formatCount(total)} subscriptions. Ends before ${end} UTC have passed.`,
   kind: {
     'no-status': 'No status',
+    'no-email': 'No email address of the subscriber',
     'created-after-activation': 'Created after its activation',
     'ends-before-activation': 'Ends before its activation',
     'active-past-end': 'Active past its end',

@@ -29,6 +29,7 @@ const all = 'subscription where tenant_id = $1 and revision >= 0';
 /** Kinds that each record has or has not, and what to take the minimum of; `$2` is the moment. */
 const recordKinds = {
   'no-status': ['status is null', 'revision'],
+  'no-email': ['email is null', 'revision'],
   'created-after-activation': ['created_date > activation_date', 'revision'],
   'ends-before-activation': ['expiration_date < activation_date', 'revision'],
   'active-past-end': ["status = 'ACTIVE' and expiration_date < $2", 'expiration_date'],
