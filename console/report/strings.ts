@@ -71,9 +71,7 @@ export const strings = {
     otherStatuses: (count: number) => (count === 1 ? '1 other status' : `${formatCount(count)} other statuses`),
     category: (label: string, count: string, share: string) => `${label}: ${count}, ${share} of the subscriptions`,
     count: 'Subscriptions',
-    none: 'No subscriptions yet',
     noneCreated: (months: number) => `No subscription was created in the last ${months} months.`,
-    noneHint: 'The operator of this service imports them: subreport import subscriptions.csv --tenant your-tenant',
     noneEnding: (days: number) => `No subscription ends in the next ${days} days.`,
     nextEnds: 'Will not renew',
     noNextEnds: (days: number) => `Everything that ends in the next ${days} days renews.`,
@@ -229,7 +227,8 @@ export const strings = {
     empty: {
       command: 'the command',
       title: 'No subscriptions yet',
-      text: 'Subscriptions appear here once a file has been imported. The operator of the service imports CSV or NDJSON files, for example with this command:',
+      text: 'They appear here once the operator of this service has imported a file, for example with this command:',
+      importCommand: (tenant: string) => `subreport import subscriptions.csv --tenant ${tenant}`,
     },
     noMatch: {
       title: 'No subscription matches these filters',
@@ -237,6 +236,15 @@ export const strings = {
       without: (filter: string, count: string) => `Without ${filter}: ${count}`,
       counting: 'Counting what each filter excludes',
       none: 'Removing one filter is not enough: clear all.',
+    },
+    noSubscriber: {
+      counting: 'Looking for email addresses in all subscriptions',
+      withAddress: (count: number, total: number) =>
+        count === 0
+          ? `No subscription has an email address: they were loaded without any. Ask the operator of this service.`
+          : `${formatCount(count)} of ${formatCount(total)} subscriptions have an email address, and none has this one.`,
+      changed: (time: string) => `The subscriptions last changed on ${time} UTC.`,
+      longUnchanged: 'The subscriptions have not changed since the history of the service begins.',
     },
     pastEnd: {
       title: (page: string) => `Page ${page} does not exist`,

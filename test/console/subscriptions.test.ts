@@ -403,6 +403,30 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await sentence(`${count}, newest first, that renew`);
   });
 
+  test('an address without subscriptions says whether addresses were loaded, and when the last change was', async () => {
+    const find = async () => {
+      await page.getByRole('button', { name: /^Find/ }).click();
+      await page.getByRole('combobox', { name: /^ICCID, email/ }).fill('nobody@example.com');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'No subscription matches these filters' }).waitFor();
+    };
+    await open('/console/');
+    await find();
+    await page.getByText('300 of 300 subscriptions have an email address, and none has this one.').waitFor();
+    const [today = ''] = new Date().toISOString().split('T');
+    const changed = page.getByText(/^The subscriptions last changed on \d+ \w+ \d{4}, \d\d:\d\d UTC\./);
+    expect(await changed.textContent()).toContain(today.slice(0, 4));
+    await changed.getByRole('link', { name: 'Changes' }).click();
+    await page.waitForURL('**/console/changes?since=30d');
+    await context.close();
+    await open(
+      '/console/',
+      await createFilledTenant(service, 'nameless', 3, ({ email: _, ...row }) => row as typeof row & { email: string }),
+    );
+    await find();
+    await page.getByText('No subscription has an email address').waitFor();
+  });
+
   test('rows are reached by keyboard; Enter opens the record beside them and Esc returns to the row', async () => {
     await open('/console/subscriptions?size=50');
     await sentence('300 subscriptions, newest first');

@@ -1,17 +1,16 @@
-import { ChartColumn } from 'lucide';
 import type { ComponentProps } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { SubscriptionPage, SubscriptionSummary } from '../../../src/client/index.ts';
 import { Patterns } from '../../charts/marks.tsx';
 import { AsOf } from '../../ui/as-of.tsx';
 import { connection } from '../../ui/connection.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { LastValue, type Load, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { useRecentChanges } from '../changes/use-recent-changes.ts';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
+import { NoRecords } from '../subscriptions/no-records.tsx';
 import { CategoryCard } from './category-card.tsx';
 import { createdChart, endingChart, productBars, productBarsMax, statusBars, statusBarsMax } from './charts.ts';
 import { Figures } from './figures.tsx';
@@ -69,8 +68,7 @@ export function OverviewPage() {
     [ending, isNoted],
   );
   const categoryCards = useMemo(() => <CategoryCards totals={totals} />, [totals]);
-  if (totals.kind === 'ready' && totals.value.total === 0)
-    return <EmptyState icon={ChartColumn} title={text.none} text={text.noneHint} />;
+  if (totals.kind === 'ready' && totals.value.total === 0) return <NoRecords />;
   return (
     <>
       <Patterns />

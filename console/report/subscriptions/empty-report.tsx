@@ -1,19 +1,22 @@
-import { Inbox, SearchX } from 'lucide';
+import { SearchX } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
+import type { SubscriptionFindings } from '../../../src/client/index.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format-count.ts';
+import { formatMinute } from '../../ui/format-date.ts';
+import { Link } from '../../ui/location.tsx';
 import { reports } from '../api.ts';
 import { strings } from '../strings.ts';
 import { describeFilters, type FilterText, filterKinds } from './describe-filter.ts';
+import { NoRecords } from './no-records.tsx';
 import { pagePosition } from './page-position.ts';
 import { productName } from './product-names.ts';
 import { queryOf, type ReportState, wholeReport, withFilters } from './report-state.ts';
 import { type LoadedReport, showReport } from './report-store.ts';
 
 const text = strings.subscriptions;
-const importCommand = 'subreport import subscriptions.csv --tenant TENANT';
 
 /** Why a page has no rows, and what to do about it. */
 export function EmptyReport({ report }: { report: LoadedReport }) {
@@ -22,13 +25,6 @@ export function EmptyReport({ report }: { report: LoadedReport }) {
   const filters = describeFilters(state, { now: new Date(), productName });
   return filters.length === 0 ? <NoRecords /> : <NoMatch state={state} filters={filters} />;
 }
-
-const NoRecords = () => (
-  <EmptyState icon={Inbox} title={text.empty.title} text={text.empty.text}>
-    <code>{importCommand}</code>
-    <CopyButton text={importCommand} what={text.empty.command} />
-  </EmptyState>
-);
 
 function PastEnd({ report: { state, page } }: { report: LoadedReport }) {
   const { number, count, first } = pagePosition(page);
@@ -63,6 +59,7 @@ function NoMatch({ state, filters }: { state: ReportState; filters: readonly Fil
   const hint = loosened === undefined ? text.noMatch.counting : useful.length > 0 ? text.noMatch.text : undefined;
   return (
     <EmptyState icon={SearchX} title={text.noMatch.title} text={hint}>
+      {state.filters.email !== undefined && <SubscriberHint />}
       {useful.map(({ filter, state: wider, count }) => (
         <Button key={filter.kind} onClick={() => showReport(wider)}>
           <bdi>{text.noMatch.without(text.chip(filter.label, filter.value), text.count(count))}</bdi>
@@ -76,6 +73,34 @@ function NoMatch({ state, filters }: { state: ReportState; filters: readonly Fil
     </EmptyState>
   );
 }
+
+/** Why a subscriber may have no records: whether addresses were loaded at all, and how old the records are. */
+function SubscriberHint() {
+  const [found, setFound] = useState<SubscriptionFindings>();
+  const [error, setError] = useState<unknown>();
+  useEffect(() => {
+    const abort = new AbortController();
+    reports.findings({ signal: abort.signal }).then(setFound, (failure: unknown) => {
+      if (!abort.signal.aborted) setError(failure);
+    });
+    return () => abort.abort();
+  }, []);
+  if (error !== undefined) return <ErrorNote error={error} />;
+  if (found === undefined) return <p class="soft">{text.noSubscriber.counting}</p>;
+  const { total, changed_at: changed, findings } = found;
+  const without = findings.find(({ kind }) => kind === 'no-email')?.count ?? 0;
+  return (
+    <div class="subscriber-hint">
+      <p>{text.noSubscriber.withAddress(total - without, total)}</p>
+      <p>
+        {changed === undefined ? text.noSubscriber.longUnchanged : text.noSubscriber.changed(formatMinute(changed))}{' '}
+        <Link href={changesHref}>{strings.changes.title}</Link>
+      </p>
+    </div>
+  );
+}
+
+const changesHref = '/console/changes?since=30d';
 
 async function loosen(state: ReportState, filter: FilterText, signal: AbortSignal): Promise<Loosened> {
   const removed = Object.fromEntries(filterKinds[filter.kind].map((name) => [name, undefined]));
