@@ -309,8 +309,14 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       });
 
       test('is nothing at the first visit, then the changed records until they are marked as seen', async () => {
-        page = await reports.open('/console/changes');
+        const present: string[] = [];
+        page = await reports.open('/console/changes', {
+          prepare: async (opened) =>
+            opened.on('request', (request) => request.url().includes('since=now') && present.push(request.url())),
+        });
         await page.getByRole('heading', { name: 'This is your first visit in this browser' }).waitFor();
+        await page.waitForLoadState('networkidle');
+        expect(present).toHaveLength(1); // for the list and for the watch of new data
         await endVisit();
         await setTimeout(1_000); // the history tells apart only what is a second apart
         await reports.load(rows.slice(0, 2).map(changed));

@@ -30,6 +30,10 @@ const feedOf = (pages: Readonly<Record<string, ChangesPage | Error>>) => ({
     if (page === undefined || page instanceof Error) throw page ?? new Error(`unexpected token ${since}`);
     yield page;
   },
+  async present(): Promise<string> {
+    const { value } = await this.changes('now').next();
+    return value?.next ?? expect.unreachable();
+  },
 });
 const page = (next: string, ids: readonly string[] = [], hasMore = false): ChangesPage => ({
   changes: ids.map((id) => ({ id, removed: true })),
@@ -115,6 +119,7 @@ describe('changes since the last visit', () => {
         if (before && described instanceof Error) throw described;
         yield before && !(described instanceof Error) ? described : page('t3', ['plain']);
       },
+      present: () => expect.unreachable(),
     });
     const ids = async (described: ChangesPage | Error) =>
       (await readRecentChanges(feed(described), store, () => now, { isDescribed: true })).changes.map(({ id }) => id);

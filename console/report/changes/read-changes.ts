@@ -4,11 +4,13 @@ import { type VisitStore, type Visits, visitsAt, visitsFrom } from './last-visit
 import type { ListedChange } from './listed-changes.ts';
 
 /** Reads the feed of changes, as the client library does. */
-interface ChangeReader {
+export interface ChangeReader {
   changes(
     since?: string,
     options?: { readonly size?: number; readonly before?: boolean },
   ): AsyncGenerator<ChangesPage<ListedChange>, void, undefined>;
+  /** The change token of the present. */
+  present(): Promise<string>;
 }
 
 /** What changed since the last visit. */
@@ -45,7 +47,7 @@ export async function readRecentChanges(
   const since = visits.last.at;
   try {
     const page = await readVisit(reader, visits.last.token, isDescribed);
-    const token = page.hasMore ? await newestToken(reader) : page.next;
+    const token = page.hasMore ? await reader.present() : page.next;
     store.write({ ...visits, current: { token, at: now() } });
     return { since, isLost: false, changes: page.changes.toReversed(), hasMore: page.hasMore };
   } catch (error) {
@@ -57,12 +59,10 @@ export async function readRecentChanges(
 
 /** Lets everything until now count as seen. */
 export async function markAsSeen(reader: ChangeReader, store: VisitStore, now: () => number): Promise<Visits> {
-  const visits = visitsFrom({ token: await newestToken(reader), at: now() });
+  const visits = visitsFrom({ token: await reader.present(), at: now() });
   store.write(visits);
   return visits;
 }
-
-const newestToken = async (reader: ChangeReader): Promise<string> => (await readPage(reader, 'now')).next;
 
 async function readVisit(
   reader: ChangeReader,

@@ -1,9 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import { LastValue, type Load, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
+import { readPresentToken } from '../live/poll-changes.ts';
 import { session } from '../session/session.ts';
 import { VisitStore } from './last-visit.ts';
-import { markAsSeen, type RecentChanges, readRecentChanges } from './read-changes.ts';
+import { type ChangeReader, markAsSeen, type RecentChanges, readRecentChanges } from './read-changes.ts';
 
 /** What changed since the last visit of this client in this browser. */
 export interface RecentChangesState {
@@ -12,20 +13,24 @@ export interface RecentChangesState {
   readonly markAsSeen: () => Promise<void>;
 }
 
+const reader: ChangeReader = {
+  changes: (since, options) => reports.changes(since, options),
+  present: readPresentToken,
+};
 const last = { described: new LastValue<RecentChanges>(session), plain: new LastValue<RecentChanges>(session) };
 
 /** Described changes have their kinds and what the records were. */
 export function useRecentChanges({ isDescribed }: { readonly isDescribed: boolean }): RecentChangesState {
   const store = useMemo(visitStore, []);
   const loaded = useLoad(
-    () => readRecentChanges(reports, store, Date.now, { isDescribed }),
+    () => readRecentChanges(reader, store, Date.now, { isDescribed }),
     last[isDescribed ? 'described' : 'plain'],
   );
   const [seen, setSeen] = useState<RecentChanges>();
   return {
     load: seen === undefined ? loaded : { kind: 'ready', value: seen },
     markAsSeen: async () => {
-      const visits = await markAsSeen(reports, store, Date.now);
+      const visits = await markAsSeen(reader, store, Date.now);
       setSeen({ since: visits.last.at, isLost: false, changes: [], hasMore: false });
     },
   };

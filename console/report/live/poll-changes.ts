@@ -1,4 +1,5 @@
 import { reportPaths } from '../../../src/contract/report.ts';
+import { backgroundReports } from '../api.ts';
 import { session } from '../session/session.ts';
 import type { Poll } from './change-watch.ts';
 
@@ -16,7 +17,8 @@ export async function pollChanges(
   etag: string | undefined,
   signal: AbortSignal,
 ): Promise<Poll> {
-  const query = new URLSearchParams({ since: since ?? 'now', size: String(sizeMax) });
+  if (since === undefined) return { kind: 'token', token: await readPresentToken() };
+  const query = new URLSearchParams({ since, size: String(sizeMax) });
   const headers = { 'x-background': '1', ...(etag !== undefined && { 'if-none-match': etag }) };
   const response = await session.fetch(`${path}?${query}`, { headers, signal, cache: 'no-store' });
   if (response.status === 304) return { kind: 'unchanged' };
@@ -24,8 +26,23 @@ export async function pollChanges(
   if (response.status === 410) return { kind: 'changed', etag: undefined, seen: replaced };
   if (!response.ok)
     throw new Error(`Cannot read the changes: the status must be 200: current value is ${response.status}`);
-  const { changes, next, has_more: more } = await response.json();
-  if (since === undefined) return { kind: 'token', token: next };
+  const { changes, has_more: more } = await response.json();
   const seen = { count: changes.length, more, replaced: false };
   return { kind: 'changed', etag: response.headers.get('etag') ?? undefined, seen };
+}
+
+let present: Promise<string> | undefined;
+
+/** The change token of the present. A page and its watch begin together, and share one request. */
+export function readPresentToken(): Promise<string> {
+  present ??= requestPresentToken().finally(() => {
+    present = undefined;
+  });
+  return present;
+}
+
+async function requestPresentToken(): Promise<string> {
+  const { value } = await backgroundReports.changes('now', { size: sizeMax }).next();
+  if (value === undefined) throw new TypeError('Cannot read the change token: the feed must have a page');
+  return value.next;
 }
