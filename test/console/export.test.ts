@@ -94,7 +94,7 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
     const sent = String(await fromApi('format=ndjson'));
     expect(String(file)).toBe(sent.slice(0, sent.lastIndexOf('{"summary"')));
     await page.getByRole('link', { name: 'All exports' }).click();
-    await page.getByText('Complete: 4,000 rows, checksum verified.', { exact: true }).waitFor();
+    await page.getByText('Complete: 4,000 rows, exactly as the service sent them.', { exact: true }).waitFor();
     await page.getByText(createHash('sha256').update(file).digest('hex')).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
   });
@@ -128,7 +128,7 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
   test('a browser that can stream to a chosen file saves the same bytes there', async () => {
     await openSubscriptions('?status=ACTIVE', 'picker');
     await choose('CSV');
-    await page.getByText(/^Complete: [\d,]+ rows, checksum verified\.$/).waitFor();
+    await page.getByText(/^Complete: [\d,]+ rows, exactly as the service sent them\.$/).waitFor();
     const saved = await savedFiles();
     expect(saved.map(({ text }) => text)).toEqual([String(await fromApi('format=csv&status=ACTIVE'))]);
   });
@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
     await page.getByRole('alert').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Export again' }).click();
-    await page.getByText('Complete: 4,000 rows, checksum verified.', { exact: true }).waitFor();
+    await page.getByText('Complete: 4,000 rows, exactly as the service sent them.', { exact: true }).waitFor();
     expect((await savedFiles()).length).toBe(1);
   });
 

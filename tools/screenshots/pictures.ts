@@ -31,6 +31,7 @@ export const pictures: readonly Picture[] = [
   { name: 'subscriptions-unknown-filter', console: 'report', path: '/console/subscriptions?colour=blue' },
   { name: 'changes', console: 'report', path: '/console/changes' },
   { name: 'changes-of-a-day', console: 'report', path: '/console/changes?since=1d' },
+  { name: 'findings', console: 'report', path: '/console/findings' },
   { name: 'exports', console: 'report', path: '/console/exports' },
   {
     name: 'keys-of-the-keyboard',

@@ -120,6 +120,17 @@ export const reportStates: readonly Picture[] = [
       await page.getByRole('alert').waitFor();
     },
   },
+  {
+    name: 'subscriptions-unknown-subscriber',
+    console: 'report',
+    path: subscriptions,
+    prepare: async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('nobody@example.com');
+      await page.keyboard.press('Enter');
+      await page.getByText('have an email address').waitFor();
+    },
+  },
   { name: 'counts-by-product', console: 'report', path: `${subscriptions}?status=ACTIVE&by=product-id` },
   { name: 'counts-by-day', console: 'report', path: `${subscriptions}?expires-within=30d&by=day` },
   { name: 'subscriptions-past-the-end', console: 'report', path: `${subscriptions}?page=999` },

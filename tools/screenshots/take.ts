@@ -27,7 +27,11 @@ const { values } = parseArgs({
   },
 });
 
-const widths = values.widths.split(',').map(Number);
+// the widest first: a list of columns closes where there are no columns
+const widths = values.widths
+  .split(',')
+  .map(Number)
+  .toSorted((a, b) => b - a);
 const wanted = pictures.filter(({ name }) => name.includes(values.only));
 await buildConsoles(consolesFolder);
 const service = await startDemoService();

@@ -42,7 +42,8 @@ export const exportStrings = {
   started: (file: string) => `Exporting ${file}`,
   waiting: 'Waiting for the service',
   progress: (rows: number, totalRows: number) => `${formatCount(rows)} of ${formatCount(totalRows)} rows`,
-  saved: (rows: number) => `Complete: ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}, checksum verified.`,
+  saved: (rows: number) =>
+    `Complete: ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}, exactly as the service sent them.`,
   cancelled: 'Cancelled. No file was saved.',
   incomplete: 'The file is incomplete and was not saved.',
   altered: 'The file differs from what the service sent and was not saved.',

@@ -9,11 +9,12 @@ const text = strings.record;
 /** The fields of a record, by name, with buttons that copy their values. */
 export function RecordFields({ record }: { record: Subscription }) {
   const { product } = record;
+  const period = text.period(product.period, product.period_unit);
   return (
     <dl class="record-fields">
       <Field name={text.fields.product}>
         <bdi>{product.name}</bdi>
-        <span class="soft">{text.period(product.period, product.period_unit)}</span>
+        {!product.name.endsWith(period) && <span class="soft">{period}</span>}
       </Field>
       <Field name={text.fields.iccid} copied={record.iccid}>
         {groupIccid(record.iccid)}

@@ -50,7 +50,7 @@ export function RecordPanel({ id, onClose, onPrevious, onNext }: RecordPanelProp
   useShortcuts(shortcuts);
   return (
     <SidePanel
-      title={text.title}
+      title={<bdi>{state.kind === 'read' ? state.record.product.name || text.title : text.title}</bdi>}
       onClose={onClose}
       keys={{ ArrowUp: onPrevious, k: onPrevious, ArrowDown: onNext, j: onNext }}
       actions={

@@ -16,7 +16,7 @@ export const ColumnChooser = ({ width }: { width: number }) => (
 
 function ColumnList({ width }: { width: number }) {
   const choices = columnChoices.value;
-  const { visible } = fitColumns(width, choices);
+  const { widths } = fitColumns(width, choices);
   return (
     <fieldset class="column-list">
       <legend>{text.columns}</legend>
@@ -33,7 +33,7 @@ function ColumnList({ width }: { width: number }) {
                   columnChoices.value = { ...columnChoices.peek(), [id]: checked };
                 }}
               />
-              {isWanted && !visible.includes(id) && <span class="soft">{text.noRoom}</span>}
+              {isWanted && !widths.has(id) && <span class="soft">{text.noRoom}</span>}
             </div>
           );
         })}

@@ -36,6 +36,8 @@ const mainColumns: readonly ColumnId[] = ['status', 'product', 'iccid', 'created
 
 /** The width of an ICCID with all its digits. */
 const fullIccidWidth = 244;
+/** The width of the product above which the other columns share the room: long names fit. */
+const ampleProductWidth = 420;
 
 /** Columns that the user has shown or hidden; the others are shown while there is room. */
 export type ColumnChoices = { readonly [Id in ColumnId]?: boolean };
@@ -44,8 +46,8 @@ export type ColumnChoices = { readonly [Id in ColumnId]?: boolean };
 export const requiredColumns: readonly ColumnId[] = ['status', 'product'];
 
 interface FittedColumns {
-  /** In the order of the table. */
-  readonly visible: readonly ColumnId[];
+  /** In the order of the table, with their widths; the product has what they leave. */
+  readonly widths: ReadonlyMap<ColumnId, number>;
   /** Whether an ICCID has room for all its digits. */
   readonly isIccidFull: boolean;
 }
@@ -66,9 +68,15 @@ export function fitColumns(width: number, choices: ColumnChoices): FittedColumns
     visible.add(id);
     room -= columnWidths[id];
   }
+  const iccidSpare = fullIccidWidth - columnWidths.iccid;
+  const isIccidFull = visible.has('iccid') && room >= iccidSpare + wideProductWidth - columnWidths.product;
+  const left = room - (isIccidFull ? iccidSpare : 0) - (ampleProductWidth - columnWidths.product);
+  const share = Math.max(0, Math.floor(left / Math.max(visible.size - 1, 1)));
+  const widthOf = (id: ColumnId): number =>
+    columnWidths[id] + (id === 'iccid' && isIccidFull ? iccidSpare : 0) + (id === 'product' ? 0 : share);
   return {
-    visible: tableOrder.filter((id) => visible.has(id)),
-    isIccidFull: room >= fullIccidWidth - columnWidths.iccid + wideProductWidth - columnWidths.product,
+    widths: new Map(tableOrder.filter((id) => visible.has(id)).map((id) => [id, widthOf(id)])),
+    isIccidFull,
   };
 }
 

@@ -8,7 +8,7 @@ import { navigate } from '../../ui/location.tsx';
 import { StatusLabel } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
 import { columnChoices } from './column-choices.ts';
-import { type ColumnId, columnIds, columnWidths, fitColumns } from './fit-columns.ts';
+import { type ColumnId, columnIds, fitColumns } from './fit-columns.ts';
 import { EndDate, IccidButton, isRenewed, RecordLink } from './record-parts.tsx';
 import { createTable, sortingOf, sortOf, type TableRow } from './report-columns.ts';
 import type { ReportState } from './report-state.ts';
@@ -30,12 +30,12 @@ interface ReportTableProps {
 /** The records as a table with the columns that fit. */
 export function ReportTable({ records, state, width, currentId, openId }: ReportTableProps) {
   const [table] = useState(createTable);
-  const { visible, isIccidFull } = fitColumns(width, columnChoices.value);
+  const { widths, isIccidFull } = fitColumns(width, columnChoices.value);
   table.setOptions((options) => ({
     ...options,
     data: records,
     state: {
-      columnVisibility: Object.fromEntries(columnIds.map((id) => [id, visible.includes(id)])),
+      columnVisibility: Object.fromEntries(columnIds.map((id) => [id, widths.has(id)])),
       sorting: sortingOf(state.sort),
     },
     onSortingChange: (change) => {
@@ -47,8 +47,8 @@ export function ReportTable({ records, state, width, currentId, openId }: Report
   return (
     <table class="report-table" aria-label={text.table}>
       <colgroup>
-        {visible.map((id) => (
-          <col key={id} class={`column-${id}`} style={id === 'product' ? {} : { width: widthOf(id, isIccidFull) }} />
+        {[...widths].map(([id, wide]) => (
+          <col key={id} class={`column-${id}`} style={id === 'product' ? {} : { width: `${wide}px` }} />
         ))}
       </colgroup>
       <thead>
@@ -126,9 +126,6 @@ const cells: { readonly [Id in ColumnId]: (record: Subscription, context: CellCo
   renews: (record) => (isRenewed(record) ? text.yes : <span class="soft">{text.no}</span>),
   id: ({ id }) => <code title={id}>{id}</code>,
 };
-
-const widthOf = (id: ColumnId, isIccidFull: boolean): string =>
-  `${id === 'iccid' && isIccidFull ? 244 : columnWidths[id]}px`;
 
 const sortIcon = (sorted: false | 'asc' | 'desc') =>
   sorted === false ? ChevronsUpDown : sorted === 'asc' ? ArrowUp : ArrowDown;
