@@ -86,7 +86,7 @@ function describeOperation(operationId: Exclude<OperatorOperationId, OperatorApi
         },
         responses: {
           200: response('What was loaded', referring(LoadSummary) as Json, [], 'load'),
-          ...problems(400, 401, 403, 404, 408, 413, 414, 415, 429, 431, 500, 503),
+          ...problems(400, 401, 403, 404, 408, 409, 413, 414, 415, 429, 431, 500, 503),
         },
       };
     case 'getMetrics':

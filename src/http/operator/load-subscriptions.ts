@@ -200,7 +200,8 @@ async function loadBody(
     (follow) => loaderOf(flags)({ ...options, tenant, flags, body, importOptions: follow(importOptions) }),
   );
   const { refused, importId, ...counts } = await load.catch((error: unknown) => {
-    throw error instanceof ImportError ? toRequestError(error, errors) : error;
+    if (error instanceof ImportError) throw toRequestError(error, errors);
+    return rejectAction(error);
   });
   if (refused !== undefined) throw toRequestError(refused, errors);
   const seconds = Math.round(performance.now() - started) / 1000;
