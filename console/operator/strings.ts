@@ -95,6 +95,7 @@ export const strings = {
       changesAge: 'Changes and removals up to',
       since: 'Since',
       notYet: 'not yet',
+      ago: (age: string) => `${age} ago`,
       hint: 'Its records come from the origin alone. Other imports are rejected.',
     },
     search: 'Search by name',

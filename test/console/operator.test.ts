@@ -464,7 +464,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await open('tenants/mirrored');
     const card = page.getByRole('region', { name: 'Mirror' });
     await card.getByText(mirror.origin).waitFor();
-    expect(await card.locator('time').allInnerTexts()).toEqual(['4 min ago', '6 hr ago', '12 Mar 2026']);
+    expect(await card.locator('time').allInnerTexts()).toEqual(['4 min ago', '6 h ago', '12 Mar 2026']);
     expect(await page.getByText('choose a file').count()).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);
     await service.store.writeDirectory([setMirrorStatement(name, { ...mirror, newAsOf: null, changesAsOf: null })]);

@@ -1,3 +1,4 @@
+import { durationText } from '../../../src/contract/instant.ts';
 import type { TenantMirror } from '../../../src/contract/operator/tenant.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
@@ -24,18 +25,8 @@ export const MirrorCard = ({ mirror }: { mirror: TenantMirror }) => (
 );
 
 const Age = ({ at }: { at: string | null }) =>
-  at === null ? <span class="soft">{texts.notYet}</span> : <DateTime value={at} text={formatAge(Date.parse(at))} />;
-
-const format = new Intl.RelativeTimeFormat('en-GB', { style: 'short' });
-const units = [
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-] as const;
-
-/** The time since an instant, in the largest unit of which it has two: "90 min ago", "6 hr ago". */
-function formatAge(ms: number): string {
-  const seconds = Math.max(0, Math.round((Date.now() - ms) / 1000));
-  const [unit, size] = units.find(([, each]) => seconds >= 2 * each) ?? (['second', 1] as const);
-  return format.format(-Math.floor(seconds / size), unit);
-}
+  at === null ? (
+    <span class="soft">{texts.notYet}</span>
+  ) : (
+    <DateTime value={at} text={texts.ago(durationText((Date.now() - Date.parse(at)) / 1000))} />
+  );

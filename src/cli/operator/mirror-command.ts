@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import { durationText } from '../../contract/instant.ts';
 import { MirrorError } from '../../mirror/error.ts';
 import { Mirror } from '../../mirror/mirror.ts';
 import { Origin } from '../../mirror/origin.ts';
@@ -160,17 +161,9 @@ function walkText({
 const ageOf = (asOf: string | null): number | null =>
   asOf === null ? null : Math.max(0, Math.round((Date.now() - Date.parse(asOf)) / 1000));
 
-/** An age as people say it: 40 s, 4 min, 6 h, 3 d. */
 function ageText(asOf: string | null): string {
   const seconds = ageOf(asOf);
-  if (seconds === null) return 'not yet';
-  const units = [
-    [86_400, 'd'],
-    [3_600, 'h'],
-    [60, 'min'],
-  ] as const;
-  const [size, unit] = units.find(([each]) => seconds >= 2 * each) ?? [1, 's'];
-  return `${Math.floor(seconds / size)} ${unit}`;
+  return seconds === null ? 'not yet' : durationText(seconds);
 }
 
 /** Exit code 2 for what the user must change, 1 for a failing origin. */
