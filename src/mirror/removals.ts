@@ -1,17 +1,19 @@
 import type { Origin, OriginRecord } from './origin.ts';
+import type { OriginFacts } from './probe.ts';
 import type { Candidate, MirrorState, WalkState } from './state.ts';
 import type { MirrorTarget } from './target.ts';
 
 /** Two complete walks in a row whose counts agree, the older one first in time. */
-interface Evidence {
+interface Evidence extends OriginFacts {
   readonly walk: WalkState;
   readonly before: WalkState;
-  readonly size: number | undefined;
-  readonly pageRecords: number;
 }
 
 /** Candidates per removal, in one transaction of the tenant. */
 const removedTogether = 100;
+
+/** Most pages of records of one SIM. */
+const simPagesMax = 20;
 
 /** What a read by ICCID shows: the record, that it is absent, or nothing. */
 type Verdict = OriginRecord | 'absent' | 'unknown';
@@ -52,17 +54,33 @@ async function findsKnown(origin: Origin, state: MirrorState, evidence: Evidence
   return typeof (await readSim(origin, known, evidence)) === 'object';
 }
 
-async function readSim(origin: Origin, { id, iccid }: Candidate, { size, pageRecords }: Evidence): Promise<Verdict> {
+async function readSim(origin: Origin, { id, iccid }: Candidate, facts: OriginFacts): Promise<Verdict> {
   if (iccid === null) return 'unknown';
   for (let read = 1; read <= 2; read += 1) {
-    const { records, isRejected } = await origin.read({ iccid, size });
-    const found = records.find((record) => record.id === id);
+    const records = await readAllOf(origin, iccid, facts);
+    const found = records?.find((record) => record.id === id);
     if (found !== undefined) return found;
-    const isFiltered = records.every((record) => record.iccid === iccid);
-    const isWhole = records.length < Math.max(pageRecords, 10);
-    if (isRejected || !isFiltered || !isWhole) return 'unknown';
+    if (records === undefined || records.some((record) => record.iccid !== iccid)) return 'unknown';
   }
   return 'absent';
+}
+
+/**
+ * The records of a SIM; `undefined` if the read is rejected. A SIM may have more than one page of
+ * records: a full page is followed by the next ones, until one has nothing new or is rejected.
+ */
+async function readAllOf(origin: Origin, iccid: string, { size, pageRecords, firstPage }: OriginFacts) {
+  const first = await origin.read({ iccid, size });
+  if (first.isRejected) return undefined;
+  const found = new Map(first.records.map((record) => [record.id, record]));
+  let isFull = first.records.length >= pageRecords && first.records.every((record) => record.iccid === iccid);
+  for (let page = firstPage + 1; isFull && page < firstPage + simPagesMax; page += 1) {
+    const { records } = await origin.read({ iccid, size, page });
+    const before = found.size;
+    for (const record of records) found.set(record.id, record);
+    isFull = found.size > before;
+  }
+  return isFull ? undefined : [...found.values()];
 }
 
 /** Keeps a record that the walks have missed. */

@@ -1,4 +1,6 @@
 import type { CallOperation } from '../contract/operator/operations.ts';
+import { fitsText } from '../contract/schema.ts';
+import { SubscriptionId } from '../contract/subscription.ts';
 import type { OriginRecord } from './origin.ts';
 import type { MirrorAges, MirrorTarget } from './target.ts';
 
@@ -31,7 +33,7 @@ export class TenantTarget implements MirrorTarget {
         body: {
           mirror_id: this.#id,
           records: part.map((record) => JSON.stringify(record)).join('\n'),
-          removed_ids: [...removed],
+          removed_ids: removed.filter((id) => fitsText(SubscriptionId, id)), // no record has another id
           ...agesOf(ages),
         },
       });
