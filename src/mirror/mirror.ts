@@ -62,9 +62,7 @@ export class Mirror {
     const walk = await this.#openWalk();
     await this.#readNew();
     await this.#walk(walk);
-    const ended = await this.#finish(walk.number);
-    this.#state.set('perMinute', this.#origin.perMinute);
-    return ended;
+    return this.#finish(walk.number);
   }
 
   /** Does so until the signal is aborted; a failing origin is tried again. */
@@ -97,8 +95,7 @@ export class Mirror {
     const { firstPage, pageRecords: size, originAt } = this.#facts;
     const [last] = this.#state.walks(1);
     if (last !== undefined && last.endedAt === null) {
-      // one page back: what was removed meanwhile has moved others to it
-      if (last.size === size) return { ...last, page: Math.max(firstPage, last.page - 1) };
+      if (last.size === size) return last;
       this.#state.updateWalk(last.number, {
         endedAt: this.#nowSeconds(),
         fault: 'the origin has changed its page size',
@@ -109,6 +106,11 @@ export class Mirror {
 
   async #walk(walk: WalkState): Promise<void> {
     const how = { walk: walk.number, byWalk: true };
+    const { size, firstPage } = this.#requireFacts();
+    const isContinued = walk.page > firstPage;
+    let taken = 0;
+    // one page back: what was removed meanwhile has moved others to it
+    if (isContinued) await this.#take((await this.#origin.read({ size, page: walk.page - 1 })).records, how);
     await this.#readPages({}, walk.page, {
       newTo: (records) =>
         this.#state.newTo(
@@ -116,6 +118,7 @@ export class Mirror {
           records.map(({ id }) => id),
         ),
       take: async (reading, page, fault) => {
+        taken += 1;
         await this.#take(reading.records, how, () =>
           this.#noteWalk(walk.number, { page, fault, total: reading.total }),
         );
@@ -123,13 +126,15 @@ export class Mirror {
       },
     });
     // what a server shows without a number, and what has arrived meanwhile
-    const first = await this.#origin.read({ size: this.#requireFacts().size });
-    await this.#take(first.records, how, () => this.#noteWalk(walk.number, { total: first.total }));
+    const first = await this.#origin.read({ size });
+    // records that arrive on the first pages move those that were seen to where the walk continues
+    const fault = isContinued && taken === 0 ? 'nothing new was on the page where it continued' : undefined;
+    await this.#take(first.records, how, () => this.#noteWalk(walk.number, { fault, total: first.total }));
   }
 
   #noteWalk(
     number: number,
-    { page, fault, total }: { page?: number; fault?: string | undefined; total: number | undefined },
+    { page, fault, total }: { page?: number; fault: string | undefined; total: number | undefined },
   ): void {
     const [walk] = this.#state.walks(1);
     this.#state.updateWalk(number, {
@@ -243,6 +248,7 @@ export class Mirror {
     state.transact(() => {
       state.see(records, how, rejections);
       note();
+      if (this.#origin.slowedTo !== undefined) state.set('perMinute', this.#origin.slowedTo);
     });
   }
 

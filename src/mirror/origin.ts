@@ -48,7 +48,7 @@ const firstPauseMs = 1_000;
 const pauseMsMax = 60_000;
 /** A pause that a server asks for is at most this long; it may ask again. */
 const retryAfterMsMax = 900_000;
-/** After each 429, the time between two requests grows by this factor, for good. */
+/** After each 429, the time between two requests grows by this factor, for good, to a minute. */
 const slowdown = 1.5;
 
 /**
@@ -60,6 +60,7 @@ export class Origin {
   readonly #api: Api;
   readonly #signal: AbortSignal | undefined;
   #perMinute: number;
+  #isSlowed = false;
   #nextAt = Number.NEGATIVE_INFINITY;
   /** Requests of pages, and faults among their responses, since the start. */
   requests = 0;
@@ -76,9 +77,9 @@ export class Origin {
     this.#api = new Api(baseUrl, new Sender({ ...client, attempts: 1 }, clock), tokens);
   }
 
-  /** Requests a minute; less than at the start if the origin has sent 429. */
-  get perMinute(): number {
-    return this.#perMinute;
+  /** Requests a minute after the last 429; `undefined` if there was none. */
+  get slowedTo(): number | undefined {
+    return this.#isSlowed ? this.#perMinute : undefined;
   }
 
   /** Reads a page. Throws `MirrorError` if there is no usable response after several attempts. */
@@ -87,8 +88,8 @@ export class Origin {
       await this.#takeTurn();
       const outcome = await this.#attempt(query);
       if (!('fault' in outcome)) return outcome;
-      const { fault, waitMs } = outcome;
-      if (waitMs === undefined) attempt += 1;
+      const { fault, waitMs, isBusy = false } = outcome;
+      if (!isBusy) attempt += 1;
       this.faults += 1;
       if (attempt > attemptsMax)
         throw new MirrorError(
@@ -150,13 +151,15 @@ export class Origin {
     if (!(error instanceof SubreportError)) throw error;
     if (!(error instanceof RejectionError)) return { fault: error.message };
     const { status, retryAfterMs, headers } = error;
+    const waitMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, retryAfterMsMax);
     if (status === 429) {
-      this.#perMinute /= slowdown;
-      return { fault: 'status 429', waitMs: Math.min(retryAfterMs ?? pauseMsMax, retryAfterMsMax) };
+      this.#perMinute = Math.max(1, this.#perMinute / slowdown);
+      this.#isSlowed = true;
+      return { fault: 'status 429', waitMs: waitMs ?? pauseMsMax, isBusy: true };
     }
     const isOfTokens = error instanceof TokenRequestError;
     if (isOfTokens && ['invalid_client', 'unauthorized_client'].includes(error.code)) throw rejected(error);
-    if (isOfTokens || !rejections.includes(status)) return { fault: `status ${status}: ${error.message}` };
+    if (isOfTokens || !rejections.includes(status)) return { fault: `status ${status}: ${error.message}`, waitMs };
     return { records: [], isRejected: true, total: undefined, dateSeconds: this.#dateOf(headers) };
   }
 }
@@ -172,4 +175,6 @@ const rejected = (error: Error): MirrorError =>
 interface Fault {
   readonly fault: string;
   readonly waitMs?: number | undefined;
+  /** Whether it only asked for the pause: such an attempt does not count. */
+  readonly isBusy?: boolean;
 }

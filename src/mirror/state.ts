@@ -102,6 +102,7 @@ export class MirrorState {
     );
   }
 
+  /** Requests a minute to which the origin has slowed the mirror with 429. */
   get perMinute(): number | undefined {
     return this.#value<number>('perMinute');
   }

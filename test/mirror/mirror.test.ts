@@ -79,6 +79,22 @@ describe('a mirror', () => {
     }
   });
 
+  test('reads all pages of a SIM before it believes that a record is absent', async () => {
+    const { origin, tenant, walk } = startMirror({ sendsTotal: false, sizeMax: 5, order: 'oldest first' }, 0);
+    for (let number = 0; number < 30; number += 1) {
+      const record = origin.add(4_000);
+      origin.records.set(record.id, { ...record, iccid: '8988000000000000001' });
+    }
+    await walk();
+    origin.mood = { ...origin.mood, lostPage: { number: 3, as: 'end' } };
+    for (let walks = 0; walks < 3; walks += 1) await walk();
+    expect([tenant.records.size, tenant.violations]).toEqual([30, []]);
+    origin.mood = { ...origin.mood, lostPage: undefined };
+    origin.records.delete([...origin.records.keys()][17] ?? '');
+    for (let walks = 0; walks < 3; walks += 1) await walk();
+    expect([tenant.records.size, tenant.violations]).toEqual([29, []]);
+  });
+
   test('removes nothing if the filter by ICCID does not find a known record', async () => {
     const { origin, tenant, walk } = startMirror({ sendsTotal: false }, 30);
     await walk();
@@ -104,12 +120,83 @@ describe('a mirror', () => {
   });
 
   test('is slower for good after a 429, and waits for Retry-After', async () => {
-    const { origin, reader, clock, walk } = startMirror({ perMinute: 3 }, 20);
+    const { origin, reader, clock, state, walk } = startMirror({ perMinute: 3 }, 20);
     const before = clock.ms;
     await walk();
-    expect(reader.perMinute).toBeLessThan(600);
+    expect(reader.slowedTo).toBeLessThan(600);
     expect(clock.ms - before).toBeGreaterThan(20_000);
-    expect(origin.records.size).toBe(20);
+    expect(state.perMinute).toBe(reader.slowedTo);
+    origin.mood = { ...origin.mood, perMinute: 0 };
+    const refuse = origin.fetch;
+    let requests = 0;
+    Object.assign(origin, {
+      fetch: (...request: Parameters<typeof fetch>) => {
+        requests += 1;
+        if (requests === 40) origin.mood = { ...origin.mood, perMinute: 100 };
+        return refuse(...request);
+      },
+    });
+    await walk();
+    expect(state.perMinute).toBe(1); // and never slower than that
+  });
+
+  test('keeps its limit of requests if the origin has never sent 429', async () => {
+    const { state, walk } = startMirror({}, 20, { perMinute: 30 });
+    await walk();
+    expect(state.perMinute).toBeUndefined();
+  });
+
+  test('waits for Retry-After of a 503, and gives up after six attempts', async () => {
+    const { origin, clock, mirror } = startMirror({}, 20);
+    const answer = origin.fetch;
+    let refusals = 3;
+    Object.assign(origin, {
+      fetch: async (input: string, init: RequestInit) => {
+        if (input.endsWith('/token') || refusals === 0) return answer(input, init);
+        refusals -= 1;
+        const headers = { 'retry-after': '120' };
+        return Object.defineProperty(new Response('', { status: 503, headers }), 'url', { value: input });
+      },
+    });
+    await mirror.runOnce();
+    expect(clock.ms).toBeGreaterThan(360_000);
+    refusals = 7;
+    await expect(mirror.runOnce()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
+    expect(refusals).toBe(1);
+  });
+
+  describe('that has stopped within a walk', () => {
+    /** Stops while it reads page 7 of 10. */
+    async function stopWithin() {
+      const started = startMirror({ sizeMax: 10, sendsTotal: false }, 100);
+      const { origin, clock, state, mirror, sent } = started;
+      const answer = origin.fetch;
+      Object.assign(origin, {
+        fetch: (input: string, init: RequestInit) =>
+          input.includes('page=7') ? Response.json({}) : answer(input, init),
+      });
+      await expect(mirror.runOnce()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
+      expect(state.walks()).toMatchObject([{ number: 1, endedAt: null, page: 7 }]);
+      Object.assign(origin, { fetch: answer });
+      clock.ms += 60_000;
+      sent.length = 0;
+      return started;
+    }
+
+    test('continues it, one page earlier', async () => {
+      const { mirror, sent } = await stopWithin();
+      expect(await mirror.runOnce()).toMatchObject({ number: 1, fault: null, seen: 100 });
+      const pages = sent.flatMap((url) => /page=(\d+)/.exec(url)?.[1] ?? []).map(Number);
+      expect(Math.min(...pages.filter((page) => page > 1))).toBe(6); // the probe has read 0 and 1
+    });
+
+    test('does not believe it if arrivals have moved its pages', async () => {
+      const { mirror, origin } = await stopWithin();
+      for (let number = 0; number < 60; number += 1) origin.add();
+      const { fault, seen } = await mirror.runOnce();
+      expect([fault, seen]).toEqual(['nothing new was on the page where it continued', 80]);
+      expect(await mirror.runOnce()).toMatchObject({ number: 2, fault: null, seen: 160 });
+    });
   });
 
   test('shows new records from a window before the walk has reached them', async () => {
