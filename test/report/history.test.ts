@@ -61,6 +61,7 @@ const summaryQueries = [
 /** One step of a history: what it does to which records. */
 type Step =
   | { readonly kind: 'load' | 'replace'; readonly records: readonly { readonly n: number; readonly version: number }[] }
+  | { readonly kind: 'mirror'; readonly records: readonly number[]; readonly removed: readonly number[] }
   | { readonly kind: 'erase'; readonly ids: readonly number[] }
   | { readonly kind: 'recount' | 'sweep tombstones' };
 
@@ -71,6 +72,14 @@ const drawnRecords = fc.uniqueArray(fc.record({ n: fc.nat(9), version: fc.nat(4)
 const drawnStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('load' as const), records: drawnRecords }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('replace' as const), records: drawnRecords }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('mirror' as const),
+      records: fc.uniqueArray(fc.nat(9), { maxLength: 3 }),
+      removed: fc.array(fc.nat(9), { maxLength: 4 }),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('erase' as const), ids: fc.array(fc.nat(9), { maxLength: 2 }) }),
@@ -167,6 +176,12 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
         await replacement.add(step.records.map(rowOf));
         await replacement.finish(false);
         await replacement.close();
+        return undefined;
+      }
+      case 'mirror': {
+        const rows = step.records.map((n) => rowOf({ n, version: 4 }));
+        const removed = step.removed.filter((n) => !step.records.includes(n)).map(idOf);
+        await store.loadSubscriptions(tenant, rows, undefined, undefined, removed);
         return undefined;
       }
       case 'erase':

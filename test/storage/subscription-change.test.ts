@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ChangeKey, readChanges } from '../../src/storage/read/changes.ts';
+import { countMatching } from '../../src/storage/read/records.ts';
+import { checkRecords } from '../../src/storage/records/check.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { readHistory } from '../../src/storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
@@ -99,6 +101,26 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       ]);
     });
 
+    test('a load removes records in its own revision, and counts what is left', async () => {
+      const tenant = await newTenant();
+      await store.loadSubscriptions(tenant, rowsOf([1, 2, 3, 4]));
+      const loaded = await store.loadSubscriptions(tenant, [rowOf(4, 1), rowOf(5, 0)], undefined, undefined, [
+        'id2',
+        'id3',
+        'nobody',
+      ]);
+      expect(loaded).toEqual({ inserted: 1, updated: 1, unchanged: 0, removed: 2 });
+      expect(await outline(tenant)).toEqual([
+        [1, 'id1', true],
+        [2, 'id2', false],
+        [2, 'id3', false],
+        [2, 'id4', true],
+        [2, 'id5', true],
+      ]);
+      expect((await store.readTenant(tenant, (reader) => checkRecords(reader))).problems).toEqual([]);
+      expect(await store.readTenant(tenant, (reader) => countMatching(reader, { dateColumn: 'created_date' }))).toBe(3);
+    });
+
     test('records and tombstones are merged, whatever the size of the pages', async () => {
       const tenant = await newTenant();
       const all = Array.from({ length: idsMax }, (_, n) => n);
@@ -156,23 +178,33 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       const some = fc.uniqueArray(fc.nat({ max: idsMax - 1 }), { minLength: 1, maxLength: idsMax });
       const step = fc.oneof(
         fc.record({ load: some, version: fc.nat({ max: 2 }) }),
+        fc.record({ load: some, version: fc.nat({ max: 2 }), gone: some }),
         fc.record({ remove: fc.array(fc.nat({ max: idsMax - 1 }), { minLength: 1, maxLength: idsMax }) }),
       );
       await checkProperty(
         fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
           const tenant = await newTenant();
           const model = new Map<string, { revision: number; record: string | undefined }>();
+          const kept = new Set<string>();
           let revision = 0;
           for (const each of steps) {
-            const changed: [string, string | undefined][] =
-              'load' in each
-                ? rowsOf(each.load, each.version).map(({ id, record }) => [id, record])
-                : [...new Set(each.remove)].filter((n) => model.has(idOf(n))).map((n) => [idOf(n), undefined]);
+            const rows = 'load' in each ? rowsOf(each.load, each.version) : [];
+            const gone = 'gone' in each ? each.gone.filter((n) => !each.load.includes(n)) : [];
+            const ids = [...new Set('remove' in each ? each.remove : gone)].map(idOf);
+            const changed: [string, string | undefined][] = [
+              ...rows.map(({ id, record }): [string, string] => [id, record]),
+              ...ids.filter((id) => model.has(id)).map((id): [string, undefined] => [id, undefined]),
+            ];
+            const removed = ids.filter((id) => model.get(id)?.record !== undefined).length;
             const real = changed.filter(([id, record]) => model.get(id)?.record !== record);
-            if (real.length > 0) revision += 1;
+            // a load keeps the versions of what it removes; to erase them is a revision
+            const erased = 'remove' in each ? ids.filter((id) => kept.delete(id)) : [];
+            if (real.length + erased.length > 0) revision += 1;
+            if (!('remove' in each)) for (const [id, record] of real) if (record === undefined) kept.add(id);
             for (const [id, record] of real) model.set(id, { revision, record });
-            if ('load' in each) await store.loadSubscriptions(tenant, rowsOf(each.load, each.version));
-            else await store.deleteSubscriptions(tenant, each.remove.map(idOf));
+            if ('remove' in each) expect(await store.deleteSubscriptions(tenant, each.remove.map(idOf))).toBe(removed);
+            else
+              expect(await store.loadSubscriptions(tenant, rows, undefined, undefined, ids)).toMatchObject({ removed });
           }
           const expected = [...model].map(([id, change]) => ({ id, ...change }));
           expected.sort((a, b) => a.revision - b.revision || (a.id < b.id ? -1 : 1));
