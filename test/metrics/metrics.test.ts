@@ -5,8 +5,9 @@ import { consoleOperations } from '../../src/contract/oauth/console-session.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { operatorOperations } from '../../src/contract/operator/operations.ts';
 import { createImportId } from '../../src/import/record-import.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
 import { putImport } from '../../src/storage/tables/import-history.ts';
+import { insertTenant, setMirrorStatement } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { openPostgres, openSqlite } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
@@ -56,6 +57,19 @@ async function storeImports(store: Store): Promise<void> {
   }
 }
 
+/** Stores two mirrors: one whose changes are six hours old, and one that has never been complete. */
+async function storeMirrors(store: Store): Promise<void> {
+  const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
+  for (const [tenant, since, newAsOf, changesAsOf] of [
+    ['old-mirror', ago(90_000), ago(240), ago(6 * 3_600)],
+    ['new-mirror', ago(1_200), null, null],
+  ] as const) {
+    await insertTenant(store, tenant, storedAt);
+    const mirror = { id: tenant, origin: 'https://connect.example.com reader', since, newAsOf, changesAsOf };
+    await store.writeDirectory([setMirrorStatement(tenant as TenantId, mirror)]);
+  }
+}
+
 /** The metrics of these imports. */
 const importMetrics = (text: string): (number | undefined)[] =>
   [
@@ -74,11 +88,21 @@ describe('GET /metrics', () => {
     management = `http://127.0.0.1:${port}`;
     service = await startService(await openSqlite(), { MANAGEMENT_PORT: String(port) });
     await storeImports(service.store);
+    await storeMirrors(service.store);
   });
   afterAll(() => service.close());
 
   test('counts the imports of the last day and their rows', async () => {
     expect(importMetrics(await scrape(management))).toEqual(storedImports);
+  });
+
+  test('says how old the oldest mirror is, and takes the age of one that was never complete from its beginning', async () => {
+    const text = await scrape(management);
+    const [fresh, changes] = ['new', 'changes'].map((of) =>
+      seriesValue(text, `subreport_mirror_age_seconds{of="${of}"}`),
+    );
+    expect(Math.floor((fresh ?? 0) / 1_200)).toBe(1);
+    expect(Math.floor((changes ?? 0) / 21_600)).toBe(1);
   });
 
   test('counts from 0, so that a rate has the first errors, refusals and loads', async () => {
