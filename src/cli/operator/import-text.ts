@@ -16,12 +16,15 @@ function rejectedText({ line, errors }: RejectedRow): string {
   return `line ${line}: ${faults.join('; ')}`;
 }
 
+/** A number as all commands write it for people: `300,000`; `-` if it is not known. */
+export const countText = (count: number | null): string => count?.toLocaleString('en') ?? '-';
+
 type CountedOutcome = Pick<Import, 'outcome' | 'accepted' | 'rejected'>;
 
 /** What became of an import in words: `loaded`, or with its counts: `2 loaded, 3 rejected`. */
 export function outcomeText({ outcome, accepted, rejected }: CountedOutcome): string {
-  if (outcome === 'loaded-with-rejects') return `${accepted} loaded, ${rejected} rejected`;
-  if (outcome === 'checked-with-rejects') return `${accepted} valid, ${rejected} rejected`;
+  if (outcome === 'loaded-with-rejects') return `${countText(accepted)} loaded, ${countText(rejected)} rejected`;
+  if (outcome === 'checked-with-rejects') return `${countText(accepted)} valid, ${countText(rejected)} rejected`;
   return outcome;
 }
 
@@ -38,13 +41,21 @@ export function writeImport(output: Output, { json, replace }: ImportCommandOpti
 }
 
 function summaryText(result: ImportResult, replace: boolean): string {
-  const { tenant, outcome, read, accepted, rejected, inserted, updated, unchanged, removed = 0 } = result;
-  const { dry_run: dryRun, resumed_from: resumedFrom = 0, seconds, errors } = result;
+  const { tenant, outcome, dry_run: dryRun, resumed_from: resumedFrom = 0, seconds, errors } = result;
+  const [read, accepted, rejected, inserted, updated, unchanged, removed] = [
+    result.read,
+    result.accepted,
+    result.rejected,
+    result.inserted,
+    result.updated,
+    result.unchanged,
+    result.removed ?? 0,
+  ].map(countText);
   const changes = `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${replace ? `, ${removed} removed` : ''}`;
   const dry = replace
     ? `would be ${changes} (dry run: nothing was changed)`
     : `${accepted} valid (dry run: nothing was loaded)`;
-  const more = rejected > errors.length ? ` (${errors.length} of them shown; --errors FILE writes all)` : '';
-  const resumed = resumedFrom > 0 ? ` (resumed after row ${resumedFrom})` : '';
+  const more = result.rejected > errors.length ? ` (${errors.length} of them shown; --errors FILE writes all)` : '';
+  const resumed = resumedFrom > 0 ? ` (resumed after row ${countText(resumedFrom)})` : '';
   return `Tenant ${tenant}: ${outcome.replaceAll('-', ' ')}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}.`;
 }

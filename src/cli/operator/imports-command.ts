@@ -3,7 +3,7 @@ import { type Import, importResults } from '../../contract/operator/import.ts';
 import { integerFrom } from '../integer-option.ts';
 import { formatTable, type Output, writeResult } from '../output.ts';
 import type { ServerChoice } from '../remote/server.ts';
-import { outcomeText } from './import-text.ts';
+import { countText, outcomeText } from './import-text.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';
 
 interface ListOptions extends ServerChoice {
@@ -75,9 +75,9 @@ const toCells = (row: Import): string[] => [
   row.started_at,
   row.tenant,
   outcomeText(row),
-  String(row.read ?? '-'),
-  String(row.rejected ?? '-'),
-  row.read === null ? '-' : String((row.inserted ?? 0) + (row.updated ?? 0) + (row.removed ?? 0)),
+  countText(row.read),
+  countText(row.rejected),
+  row.read === null ? '-' : countText((row.inserted ?? 0) + (row.updated ?? 0) + (row.removed ?? 0)),
   row.actor.name ?? row.actor.id,
 ];
 

@@ -3,7 +3,7 @@ import { UsageError } from '../error.ts';
 import { formatTable, type Output, writeResult } from '../output.ts';
 import type { ServerChoice } from '../remote/server.ts';
 import { jsonOption } from './client-options.ts';
-import { outcomeText } from './import-text.ts';
+import { countText, outcomeText } from './import-text.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';
 
 type JsonOption = ServerChoice & { readonly json?: boolean };
@@ -80,7 +80,7 @@ function addList(tenant: Command, output: Output): void {
         ({ tenant: name, created_at, records, revision, deleting_since, last_import, last_good_import_at }) => [
           name,
           created_at,
-          String(records),
+          countText(records),
           deleting_since === null ? String(revision) : `being deleted since ${deleting_since}`,
           last_import === null ? '-' : outcomeText(last_import),
           last_good_import_at ?? '-',

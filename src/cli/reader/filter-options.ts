@@ -28,6 +28,8 @@ function parameterOption(name: string, schema: TSchema): Option {
     if (choices !== undefined && !choices.includes(text)) {
       throw new InvalidArgumentError(`it must be one of ${choices.join(', ')}${didYouMean(text, choices)}`);
     }
+    if (type === 'integer' && !/^\d{1,15}$/.test(text))
+      throw new InvalidArgumentError('it must be an integer, such as 2');
     if (before !== undefined && !lists.includes(name)) throw new InvalidArgumentError('it must be given only once');
     return before === undefined ? text : `${before},${text}`;
   });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Subscription, SubscriptionHistory, SubscriptionVersion } from '../../client/index.ts';
+import { ApiError, type Subscription, type SubscriptionHistory, type SubscriptionVersion } from '../../client/index.ts';
 import { subscriptionParameters } from '../../contract/history.ts';
 import { UsageError } from '../error.ts';
 import type { Output } from '../output.ts';
@@ -39,11 +39,21 @@ Examples:
         if (options.history === true && values['as-of'] !== undefined)
           throw new UsageError('Cannot use --history with --as-of: the history has all times: use one of them');
         for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
-        if (options.history === true) await showHistory(await client.history(id, { signal }), screen);
-        else await showSubscription(await client.subscription(id, { ...values, signal }), screen);
+        const named = namingId(id);
+        if (options.history === true) await showHistory(await client.history(id, { signal }).catch(named), screen);
+        else await showSubscription(await client.subscription(id, { ...values, signal }).catch(named), screen);
       }),
     );
 }
+
+/** Adds the id to the message: the service does not repeat it, so that all such responses are equal. */
+const namingId =
+  (id: string) =>
+  (error: unknown): never => {
+    if (error instanceof ApiError && error.code === 'NOT_FOUND')
+      error.problem.messages = error.problem.messages.map((text) => `${text}: current value is '${printable(id)}'`);
+    throw error;
+  };
 
 interface ShowOptions extends ProfileOption, OutputOptions {
   readonly history?: boolean;

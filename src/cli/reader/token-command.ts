@@ -38,7 +38,8 @@ export function addWhoamiCommand(program: Command, output: Output): void {
           token_expires_at: expiresAt.toISOString(),
           subscriptions,
         };
-        writeResult(output, options.json === true, result, describe(result));
+        const count = subscriptions.toLocaleString('en');
+        writeResult(output, options.json === true, result, describe({ ...result, subscriptions: count }));
       }),
     );
 }

@@ -260,6 +260,7 @@ describe('wrong use', () => {
     [['summary', '--by', 'product'], "did you mean 'product-id'?"],
     [['list', '--sort', 'createDate'], "did you mean 'createdDate'?"],
     [['list', '--size', '1', '--size', '2'], 'it must be given only once'],
+    [['list', '--size', 'many'], "current value is 'many'"],
     [['list', '--after', 'soon', '--before', 'later'], "current value is 'later'\nCannot use --after"],
     [['list', '--watch'], 'Cannot watch'],
     [['changes', '--follow', '--json'], 'Cannot follow as JSON'],
@@ -273,7 +274,10 @@ describe('wrong use', () => {
 
   test('a subscription that does not exist exits with 1', async () => {
     const { code, stderr } = await run('show', 'nobody');
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot find .*\nCorrelation id: \S+\n$/)]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Cannot find .*: current value is 'nobody'\nCorrelation id: \S+\n$/),
+    ]);
   });
 });
 
