@@ -45,3 +45,16 @@ test('/ names only what the management listener serves', async () => {
     '/metrics': 200,
   });
 });
+
+test('the API reference and its document are compressed for clients that accept it', async () => {
+  for (const url of [`${service.url}/docs`, `${service.url}/openapi.json`, `${management}/docs`]) {
+    const get = async (coding: string) => {
+      const response = await fetch(url, { headers: { 'accept-encoding': coding } });
+      const { headers } = response;
+      return { coding: headers.get('content-encoding'), vary: headers.get('vary'), text: await response.text() };
+    };
+    const plain = await get('identity');
+    expect(plain.coding).toBeNull();
+    for (const coding of ['gzip', 'br', 'br']) expect(await get(coding)).toEqual({ ...plain, coding });
+  }
+});

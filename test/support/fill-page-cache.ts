@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { compress } from '../../src/http/report/content-encoding.ts';
+import { compress } from '../../src/http/listener/content-encoding.ts';
 import { createPageCache } from '../../src/http/report/page-cache.ts';
 
 // Fills a page cache of 16 MiB twice over with pages of one kind, and prints the bytes that it

@@ -12,9 +12,9 @@ import { createStages, type Timings } from '../../report/stage-timer.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { inSpan } from '../../tracing/span.ts';
 import { accessOf } from '../listener/access-log.ts';
+import { type ContentCoding, compress, compressBytesMin, preferredCoding } from '../listener/content-encoding.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 import { createSlots, type ExportLimits } from '../listener/slots.ts';
-import { type ContentCoding, compress, compressBytesMin, preferredCoding } from './content-encoding.ts';
 import { type CachedPage, codedTag, createPageCache, entityTag, matchesAny, matchesTag } from './page-cache.ts';
 import { sendExport } from './send-export.ts';
 
