@@ -14,6 +14,17 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const command = join(root, 'src/cli/subreport.mjs');
 const given = process.argv.slice(2);
 
+// SIGTERM ends npm and its shell, which does not pass it on. Only with npm: the parent of a process
+// that was started by hand may go, as after nohup. On Windows the id of the parent never changes.
+if (process.env.npm_lifecycle_event === 'start') {
+  const shell = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, 500).unref();
+}
+
 if (given.includes('--origin')) await startBoth();
 else {
   process.argv.splice(1, Number.POSITIVE_INFINITY, command, 'serve', '--demo', ...given);
