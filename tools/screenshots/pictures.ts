@@ -1,3 +1,4 @@
+import { operatorStates } from './operator-states.ts';
 import type { Picture } from './picture.ts';
 import { reportStates } from './report-states.ts';
 
@@ -78,6 +79,7 @@ export const pictures: readonly Picture[] = [
   { name: 'audit', console: 'operator', path: '/console/audit' },
   { name: 'operators', console: 'operator', path: '/console/operators' },
   { name: 'settings', console: 'operator', path: '/console/settings' },
+  ...operatorStates,
 ];
 
 /** The pictures of the README, in the light theme. */

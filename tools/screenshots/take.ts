@@ -13,14 +13,16 @@ import { writeReadmePictures } from './write-readme-pictures.ts';
 
 // Takes a picture of each page of the consoles in both themes and four widths, from a service with
 // the data of the demo: `npm run screenshots`. `--only NAME` takes the pages whose name contains
-// NAME, `--widths 360,2560` takes other widths, `--out FOLDER` writes elsewhere than
-// dist/screenshots/, and `--readme` writes the pictures of the README instead.
+// NAME, `--console operator` those of one console, `--widths 360,2560` takes other widths, `--out
+// FOLDER` writes elsewhere than dist/screenshots/, and `--readme` writes the pictures of the README
+// instead.
 
 const themes = ['light', 'dark'] as const;
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
+    console: { type: 'string', default: '' },
     out: { type: 'string', default: fileURLToPath(new URL('../../dist/screenshots/', import.meta.url)) },
     widths: { type: 'string', default: '390,768,1280,1920' },
     readme: { type: 'boolean', default: false },
@@ -32,7 +34,7 @@ const widths = values.widths
   .split(',')
   .map(Number)
   .toSorted((a, b) => b - a);
-const wanted = pictures.filter(({ name }) => name.includes(values.only));
+const wanted = pictures.filter(({ name, console: of }) => name.includes(values.only) && of.startsWith(values.console));
 await buildConsoles(consolesFolder);
 const service = await startDemoService();
 const browser = await launchChromium();
