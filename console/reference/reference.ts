@@ -111,10 +111,12 @@ function indented(text: string): string {
   }
 }
 
+const samples = [...document.querySelectorAll('.sample code')].map((code) => ({ code, text: code.textContent ?? '' }));
+
 /** Puts the token of the dialog in place of its variable in the samples for a shell. */
 function showToken(): void {
-  for (const code of document.querySelectorAll('.sample code'))
-    code.textContent = (code.textContent ?? '').replaceAll(/\$(?:ACCESS|OPERATOR)_TOKEN\b/g, credentials.accessToken);
+  for (const { code, text } of samples)
+    code.textContent = text.replaceAll(/\$(?:ACCESS|OPERATOR)_TOKEN\b/g, credentials.accessToken);
 }
 
 for (const block of document.querySelectorAll<HTMLElement>('pre[role="group"]')) {
@@ -165,6 +167,8 @@ search.addEventListener('input', () => {
     const link = document.querySelector<HTMLElement>(`nav a[href="#${section.id}"]`);
     if (link?.parentElement) link.parentElement.hidden = section.hidden;
   }
+  for (const group of document.querySelectorAll<HTMLElement>('main > section[aria-label]'))
+    group.hidden = [...group.querySelectorAll<HTMLElement>('.operation')].every(({ hidden }) => hidden);
   for (const list of document.querySelectorAll<HTMLElement>('nav ul')) {
     const isEmpty = search.value !== '' && [...list.children].every((item) => (item as HTMLElement).hidden);
     list.hidden = isEmpty;

@@ -103,9 +103,16 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     expect(JSON.parse(body)).toHaveLength(1);
     // the sample has the token now, and can be copied as it is
     const sample = operation.getByRole('group', { name: 'curl: listSubscriptions' });
-    expect(await sample.textContent()).toMatch(/Bearer ey[\w-]+\./);
+    const first = (await sample.textContent()) ?? '';
+    expect(first).toMatch(/Bearer ey[\w-]+\./);
     await operation.getByRole('button', { name: 'Copy curl: listSubscriptions' }).waitFor();
     await picture('docs');
+    // a token expires after five minutes: the next one takes its place
+    await page.getByRole('button', { name: 'Authorized', exact: true }).click();
+    await page.getByLabel('Client id').fill(client.client_id);
+    await page.getByLabel('Client secret').fill(client.client_secret);
+    await page.locator('dialog button[type=submit]').click();
+    await expect.poll(() => sample.textContent()).not.toBe(first);
   });
 
   test('/docs of the management listener: an operator creates a tenant with a token, and axe finds no fault', async () => {
@@ -159,6 +166,11 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     await page.getByRole('searchbox').fill('tombstone changes');
     await page.getByText('1 operation', { exact: true }).waitFor();
     expect(await page.locator('.operation:visible h3').allTextContents()).toEqual(['List changes']);
+    expect(await page.locator('main h2:visible').allTextContents()).toEqual([
+      'Read subscriptions',
+      'Objects',
+      'Errors',
+    ]);
   });
 
   test.each([
