@@ -70,7 +70,7 @@ if (root !== null)
       keeper={session}
       pages={pages}
       word={strings.word}
-      describe={({ operator }) => ({ user: operator.name, context: strings.context })}
+      describe={({ operator }) => ({ user: operator.name })}
       SignIn={SignInPage}
     />,
     root,

@@ -21,7 +21,6 @@ const outcomeWords = {
 /** Every text of the operator's console, by page. */
 export const strings = {
   word: 'operator',
-  context: 'all tenants',
   cancel: 'Cancel',
   showMore: 'Show more',
   noValue: '–',
@@ -36,6 +35,8 @@ export const strings = {
   action: 'Action',
   dangerZone: 'Danger zone: what cannot be undone',
   deleteForGood: 'Delete for good',
+  /** The link from one of a list to the list. */
+  all: (what: string) => `All ${what.toLowerCase()}`,
   missingScope: (scope: string) => `Your token needs the scope ${scope}`,
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
   filters: {
@@ -267,7 +268,9 @@ export const strings = {
     rejectedTitle: 'Rejected rows',
     rejectedShown: (shown: number, kept: number, rejected: number) =>
       shown === rejected
-        ? `All ${rows(rejected)}`
+        ? rejected === 1
+          ? rows(rejected)
+          : `All ${rows(rejected)}`
         : `The first ${formatCount(shown)} of ${rows(rejected)}; the file has ${formatCount(kept)}`,
     download: 'Download rejected rows',
     line: 'Line',

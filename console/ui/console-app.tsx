@@ -18,7 +18,7 @@ interface ConsoleAppProps<Body extends SessionBody> {
   readonly pages: readonly Page[];
   readonly word?: string;
   /** The name of the user and the tenant or service whose data is shown. */
-  readonly describe: (session: Body) => { readonly user: string; readonly context: string };
+  readonly describe: (session: Body) => { readonly user: string; readonly context?: string };
   /** Imports the dialog that finds pages and records. */
   readonly loadFind?: () => Promise<ComponentType<FindProps>>;
   /** The page, or the dialog over one whose session has expired, with which the user signs in. */
@@ -104,14 +104,14 @@ function SignedIn<Body extends SessionBody>({
   const page = pageAt(pages, currentLocation.value.path);
   const title = page?.label ?? strings.notFound;
   const { user, context } = describe(session);
-  useTitle(title, context);
+  useTitle(title, context ?? word ?? '');
   return (
     <Frame
       pages={pages}
       current={page}
       {...(word !== undefined && { word })}
       user={user}
-      context={context}
+      {...(context !== undefined && { context })}
       title={title}
       onSignOut={() => void signOut(keeper)}
       hasFind={loadFind !== undefined}

@@ -20,8 +20,8 @@ interface FrameProps {
   readonly current: Page | undefined;
   /** Beside the product's name: "operator". */
   readonly word?: string;
-  /** Whose data is shown: the tenant, or the service. */
-  readonly context: string;
+  /** The tenant whose data is shown. */
+  readonly context?: string;
   /** Name of the user. */
   readonly user: string;
   readonly onSignOut: () => void;

@@ -27,7 +27,7 @@ export function ClientPage({ id }: { id: string }) {
   } = useResource(id, (signal) => call('getClient', { params: { client_id: id }, signal }));
   return (
     <>
-      <Crumbs parent={{ href: '/console/clients', label: texts.title }} title={client?.name ?? id} />
+      <Crumbs parent={{ href: '/console/clients', label: strings.all(texts.title) }} title={client?.name ?? id} />
       {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
       {client === undefined && error === undefined && (
         <Loading>

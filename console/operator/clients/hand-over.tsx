@@ -44,7 +44,11 @@ export function HandOver({ credentials }: { credentials: Credentials }) {
 const Line = ({ label, text }: { label: string; text: string }) => (
   <div class="secret-owner">
     <span>
-      <span class="soft">{label}</span> <code>{text}</code>
+      <span class="soft">{label}</span>{' '}
+      <code>
+        {/* a line ends before an option, and not within it */}
+        {text.split(/ (?=--)/).map((part) => [' ', <span key={part}>{part}</span>])}
+      </code>
     </span>
     <CopyButton text={text} what={label.toLowerCase()} />
   </div>

@@ -43,7 +43,7 @@ export const healthStrings = {
     'event-loop': 'Event loop delay',
     database: 'Database connections',
     memory: 'Memory',
-    imports: 'Imported rows over HTTP',
+    imports: 'Rows over HTTP',
   },
   databaseFiles: 'Database files',
   units: {

@@ -29,7 +29,10 @@ export function ImportPage({ id }: { id: string }) {
   );
   return (
     <>
-      <Crumbs parent={{ href: '/console/imports', label: texts.title }} title={texts.one(value?.tenant ?? '')} />
+      <Crumbs
+        parent={{ href: '/console/imports', label: strings.all(texts.title) }}
+        title={texts.one(value?.tenant ?? '')}
+      />
       {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
       {value === undefined && error === undefined && (
         <Loading>

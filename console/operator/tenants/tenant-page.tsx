@@ -44,7 +44,7 @@ export function TenantPage({ tenant: name }: { tenant: string }) {
     );
   return (
     <>
-      <Crumbs parent={{ href: '/console/tenants', label: texts.title }} title={name} />
+      <Crumbs parent={{ href: '/console/tenants', label: strings.all(texts.title) }} title={name} />
       {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
       <TenantFigures tenant={tenant} />
       {tenant.deleting_since !== null && <p class="warning-note">{texts.deletingHint}</p>}
