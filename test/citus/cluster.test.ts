@@ -81,7 +81,7 @@ describe.skipIf(!hasCluster)('a Citus cluster', () => {
          from pg_roles as r join pg_db_role_setting on setrole = r.oid and setdatabase = 0 where rolname = '${name}'$$)`,
     );
     for (const { result } of workers)
-      expect(result).toMatch(/^true .*enable_seqscan=off.*enable_bitmapscan=off.*jit=off/);
+      expect(result).toMatch(/^true .*enable_seqscan=off.*enable_bitmapscan=off.*enable_sort=off.*jit=off/);
   });
 
   test('keeps tenants apart and their counts exact', async () => {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { openStore } from '../../src/storage/open-store.ts';
 import { sessionOptions } from '../../src/storage/postgres/session.ts';
 import { readChanges } from '../../src/storage/read/changes.ts';
 import type { PageContext } from '../../src/storage/read/page.ts';
@@ -375,4 +376,46 @@ describe.skipIf(onCluster)('statements of pages on postgres', () => {
     for (const statement of await recordStatements(opened, tenant, [0, 100]))
       await expectFewRead(client, statement, tenant, 1_500);
   });
+});
+
+describe.skipIf(onCluster)('a tenant that the statistics do not know, on postgres', () => {
+  let opened: TestStore;
+  let client: pg.Client;
+  beforeAll(async () => {
+    ({ opened, client } = await openWithoutStatistics(['subscription', 'subscription_span']));
+    await insertTenant(opened.store, 'known', 1);
+    await opened.store.loadSubscriptions('known' as TenantId, rowsOf(0, 5_000));
+    await client.query('analyze');
+  });
+  afterAll(async () => {
+    await client.end();
+    await opened.close();
+  });
+
+  test('has leaves of its counts split by reading their rows, not all of its rows for each', async () => {
+    await insertTenant(opened.store, 'new', 1);
+    for (let start = 0; start < 20_000; start += 5_000)
+      await opened.store.loadSubscriptions('new' as TenantId, rowsOf(start, 5_000));
+    const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = opened.environment;
+    const other = openStore({ databaseUrl, dataDir, poolSize: 1, onConnectionError: () => undefined });
+    const before = await entriesRead();
+    await other.loadSubscriptions('new' as TenantId, rowsOf(20_000, 5_000));
+    await other.close(); // its sessions report what they have read when they end
+    await expect.poll(entriesRead, { timeout: 20_000 }).toBeGreaterThan(before);
+    expect((await entriesRead()) - before).toBeLessThan(100_000); // 920,000 if each leaf reads all rows
+  });
+
+  /** In an order in which each load adds rows to every leaf. */
+  const rowsOf = (start: number, count: number) =>
+    Array.from({ length: count }, (_, offset) => {
+      const index = start + offset;
+      return subscriptionRow({ id: `id${index}`, createdDate: (index * 7_919) % 1_000_003 });
+    });
+
+  async function entriesRead(): Promise<number> {
+    const { rows } = await client.query(
+      "select pg_stat_clear_snapshot(), (select sum(idx_tup_read) from pg_stat_user_indexes where relname = 'subscription') as n",
+    );
+    return Number(rows[0]?.n);
+  }
 });

@@ -33,12 +33,12 @@ describe('a role that Citus connects to workers as', () => {
   };
 
   test('may log in and has our session options once the missing statements were run (C3, C4)', async () => {
-    expect(await missingOnWorkers(client, role)).toHaveLength(4);
+    expect(await missingOnWorkers(client, role)).toHaveLength(5);
     await prepare();
     expect(await missingOnWorkers(client, role)).toEqual([]);
     expect(await stateOf(role)).toEqual({
       login: true,
-      settings: ['enable_seqscan=off', 'enable_bitmapscan=off', 'jit=off'],
+      settings: ['enable_seqscan=off', 'enable_bitmapscan=off', 'enable_sort=off', 'jit=off'],
     });
     const session = new pg.Client({ connectionString: urlOf(await postgresUrl(), 'postgres', role) });
     await session.connect();

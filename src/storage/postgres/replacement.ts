@@ -103,7 +103,8 @@ async function apply(run: Run, target: ReplacementTarget, dryRun: boolean): Prom
     await run(insertTombstones, [tenant, revision]);
   }
   if (inserted > 0) await run(removeTombstonesOfInserted, [tenant]);
-  await run('set local enable_hashjoin = on'); // the planner settings that counting has elsewhere
+  // the planner settings that counting has elsewhere
+  for (const setting of ['enable_hashjoin = on', 'enable_sort = off']) await run(`set local ${setting}`);
   const work =
     changed + removed > countedChangesMax ? recount() : countChanges((await run(readChanges)).map(toRowChange));
   await countOnPostgres(run, tenant, work);
