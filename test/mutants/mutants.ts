@@ -1607,6 +1607,24 @@ export const mutants: readonly Mutant[] = [
     test: 'versions are swept after the retention, and those of a discarded history at once',
     on: ['sqlite'],
   },
+  {
+    id: 'before-of-each-page',
+    breaks: 'On the second page of a walk, a change says what its record was at the end of the first one.',
+    search: 'base ?? key.revision - 1',
+    replace: 'key.revision - 1',
+    file: 'history-model.test.ts',
+    test: 'every kept revision is read byte for byte as it was, and the changes between two lead from one to the other',
+    on: ['sqlite'],
+  },
+  {
+    id: 'replaced-version-lost',
+    breaks: 'A replacement keeps no version of what it replaces.',
+    search: 'if (keepsHistory) connection.change(keepVersions',
+    replace: 'if (!keepsHistory) connection.change(keepVersions',
+    file: 'history-model.test.ts',
+    test: 'every kept revision is read byte for byte as it was, and the changes between two lead from one to the other',
+    on: ['sqlite'],
+  },
   // Assistants
   {
     id: 'assistant-asks-for-email',
