@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ScriptedDrill } from './drill.ts';
+import type { DrilledService } from './drilled-service.ts';
 import { changedAsKept, earlier, keepMoment, lookAtHistory, readMoment } from './history.ts';
 import type { Stage } from './stage.ts';
 
@@ -11,14 +12,18 @@ import type { Stage } from './stage.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The last commit of each released version. */
-const releases = { '0.1.0': '363f919' } as const;
+/** The last commit of each released version, and of versions between releases. */
+const versions = {
+  '0.1.0': '363f919',
+  'without a history': 'bea1a013',
+  'of the first history': 'bb7703aa^',
+} as const;
 
-/** The program of a release, from git, with the packages of this version. */
-export function checkOut(stage: Stage, version: keyof typeof releases): readonly [string, ...string[]] {
+/** The program of a version, from git, with the packages of this one. */
+export function checkOut(stage: Stage, version: keyof typeof versions): readonly [string, ...string[]] {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-release-'));
   stage.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const archive = execFileSync('git', ['archive', releases[version]], { cwd: root, maxBuffer: 1e9 });
+  const archive = execFileSync('git', ['archive', versions[version]], { cwd: root, maxBuffer: 1e9 });
   execFileSync('tar', ['--extract'], { cwd: folder, input: archive });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return [process.execPath, join(folder, 'src/cli/main.ts')];
@@ -50,9 +55,14 @@ export async function fillWithRelease(stage: Stage, environment: Environment): P
   return { program, run, client: JSON.parse(await run('client', 'create', '--tenant', 'acme', '--json')) };
 }
 
-/** Loads rows into `acme` by the command of this version. */
-export const importInto = (stage: Stage, environment: Environment) => (input: string) =>
-  stage.run(['import', '-', '--tenant', 'acme', '--format', 'ndjson'], { environment, input });
+/** Loads rows into `acme` by the command of this version, or of another one. */
+export const importInto =
+  (stage: Stage, environment: Environment, program?: readonly [string, ...string[]]) => (input: string) =>
+    stage.run(['import', '-', '--tenant', 'acme', '--format', 'ndjson'], {
+      environment,
+      input,
+      ...(program !== undefined && { program }),
+    });
 
 /** Where a store can be. */
 const engines = {
@@ -60,10 +70,12 @@ const engines = {
   postgres: async (stage: Stage): Promise<Environment> => (await stage.emptyPostgres()).environment,
 } as const;
 
+const besideEach = `the former report of before 410 HISTORY_NOT_KEPT; ${changedAsKept}; beside the first version with one: import 0, the former report of before as it was, its own as it was; ${changedAsKept}`;
+
 export const upgradeDrills: readonly ScriptedDrill[] = (['sqlite', 'postgres'] as const).map((engine) => ({
   name: `upgrade-${engine}`,
-  fault: `a ${engine} store that 0.1.0 has filled is upgraded, changed, changed by a program that keeps no history, and by this one`,
-  expected: `migrate 0; report 200 of 3000; before the upgrade 410 HISTORY_NOT_KEPT; ${changedAsKept}; 0.1.0 is refused; after a change without history: before it 410 HISTORY_NOT_KEPT; ${changedAsKept}; doctor 0`,
+  fault: `a ${engine} store that 0.1.0 has filled is upgraded, changed, changed by a program that keeps no history, by two older versions that run beside this one, and by this one`,
+  expected: `migrate 0; report 200 of 3000; before the upgrade 410 HISTORY_NOT_KEPT; ${changedAsKept}; 0.1.0 is refused; after a change without history: before it 410 HISTORY_NOT_KEPT; ${changedAsKept}; beside a version without history: import 0, ${besideEach}; doctor 0`,
   async run(stage) {
     const environment = await engines[engine](stage);
     const old = await fillWithRelease(stage, environment);
@@ -81,9 +93,24 @@ export const upgradeDrills: readonly ScriptedDrill[] = (['sqlite', 'postgres'] a
       (error) => (/migrated by a newer version/.test(error) ? 'refused' : String(error)),
     );
     await importInto(stage, { ...environment, HISTORY_DAYS: '0' })(stage.rows(10));
-    const beside = await readMoment(service, moment);
-    const again = await lookAtHistory(stage, service, load);
+    const without = `before it ${await readMoment(service, moment)}; ${await lookAtHistory(stage, service, load)}`;
+    const beside = await lookBeside(stage, service, environment);
     const { code } = await stage.run(['doctor'], { environment });
-    return `migrate ${migrated}; ${report}; before the upgrade ${before}; ${after}; 0.1.0 is ${refused}; after a change without history: before it ${beside}; ${again}; doctor ${code}`;
+    return `migrate ${migrated}; ${report}; before the upgrade ${before}; ${after}; 0.1.0 is ${refused}; after a change without history: ${without}; ${beside}; doctor ${code}`;
   },
 }));
+
+/** Changes records by two older versions of the program while a service of this one runs. */
+async function lookBeside(stage: Stage, service: DrilledService, environment: Environment): Promise<string> {
+  const load = importInto(stage, environment);
+  const [without, first] = [checkOut(stage, 'without a history'), checkOut(stage, 'of the first history')];
+  const kept = await keepMoment(service);
+  const { code: changed } = await importInto(stage, environment, without)(stage.rows(10, 'older'));
+  const lost = await readMoment(service, kept);
+  const begun = await lookAtHistory(stage, service, load);
+  const before = await keepMoment(service);
+  const { code } = await importInto(stage, environment, first)(stage.rows(10, 'older'));
+  const between = await keepMoment(service);
+  const after = await lookAtHistory(stage, service, load);
+  return `beside a version without history: import ${changed}, the former report of before ${lost}; ${begun}; beside the first version with one: import ${code}, the former report of before ${await readMoment(service, before)}, its own ${await readMoment(service, between)}; ${after}`;
+}
