@@ -26,6 +26,14 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
     .join('\n');
 }
 
+/** Formats names and values, a line each; what has no value is `-`. */
+export function formatFields(fields: Readonly<Record<string, string | number | boolean | null>>): string {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length));
+  return Object.entries(fields)
+    .map(([name, value]) => `${name.padEnd(width)}  ${value === null || value === '' ? '-' : value}`)
+    .join('\n');
+}
+
 /** Commands that change nothing in the store, and stop when nobody reads their output. */
 const streaming = ['generate', 'list', 'show', 'export', 'summary', 'changes', 'whoami', 'token', 'conform'];
 

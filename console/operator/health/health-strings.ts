@@ -74,7 +74,7 @@ export const healthStrings = {
   },
   doctor: {
     title: 'Check of the store',
-    run: 'Run the doctor',
+    run: 'Check now',
     running: 'Checking',
     progress: (checked: number, tenants: number, percent: number) =>
       `Checking: ${checked} of ${countOf(tenants, 'tenant', 'tenants')} done, ${percent} % of the next`,

@@ -8,7 +8,7 @@ import {
 } from '../../contract/oauth/grant.ts';
 import type { ClientDetails } from '../../contract/operator/client.ts';
 import { UsageError } from '../error.ts';
-import { formatTable, type Output, writeResult } from '../output.ts';
+import { formatFields, formatTable, type Output, writeResult } from '../output.ts';
 import { addOneClientCommand, type ClientChoice, listOption, withOwnClient } from './client-options.ts';
 
 type UpdateOptions = ClientChoice &
@@ -136,13 +136,15 @@ export function addClientShowCommand(client: Command, output: Output): void {
 }
 
 function writeClient(output: Output, json: boolean, shown: ClientDetails): void {
-  const lines = Object.entries({
+  const text = formatFields({
     ...shown,
     grants: shown.grants.join(','),
     scopes: shown.scopes.join(','),
     secrets: shown.secrets
-      .map(({ created_at, expires_at }) => `made ${created_at}${expires_at === null ? '' : `, ends ${expires_at}`}`)
+      .map(
+        ({ created_at, expires_at }) => `created ${created_at}${expires_at === null ? '' : `, expires ${expires_at}`}`,
+      )
       .join('; '),
-  }).map(([name, value]) => `${name.padEnd(18)} ${value === null || value === '' ? '-' : value}`);
-  writeResult(output, json, shown, lines.join('\n'));
+  });
+  writeResult(output, json, shown, text);
 }

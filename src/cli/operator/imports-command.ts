@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type Import, importResults } from '../../contract/operator/import.ts';
 import { integerFrom } from '../integer-option.ts';
-import { formatTable, type Output, writeResult } from '../output.ts';
+import { formatFields, formatTable, type Output, writeResult } from '../output.ts';
 import type { ServerChoice } from '../remote/server.ts';
 import { countText, outcomeText } from './import-text.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';
@@ -84,8 +84,6 @@ const toCells = (row: Import): string[] => [
 function toText(shown: Import): string {
   const { actor, options, result: _, ...members } = shown;
   const by = `${actor.kind} ${actor.name ?? actor.id}`;
-  return Object.entries({ ...members, outcome: outcomeText(shown), by, options: options.join(', ') || null })
-    .filter(([, value]) => value !== null)
-    .map(([name, value]) => `${name.padEnd(10)}  ${value}`)
-    .join('\n');
+  const all = { ...members, outcome: outcomeText(shown), by, options: options.join(', ') || null };
+  return formatFields(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)));
 }

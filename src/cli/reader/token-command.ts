@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Output, writeResult } from '../output.ts';
+import { formatFields, type Output, writeResult } from '../output.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
 import { runReader } from './reader-action.ts';
 
@@ -45,6 +45,4 @@ export function addWhoamiCommand(program: Command, output: Output): void {
 }
 
 const describe = (result: Readonly<Record<string, string | number | null>>): string =>
-  Object.entries({ ...result, profile: result.profile ?? '(environment variables)' })
-    .map(([name, value]) => `${name.padEnd(16)}  ${value ?? '-'}`)
-    .join('\n');
+  formatFields({ ...result, profile: result.profile ?? '(environment variables)' });
