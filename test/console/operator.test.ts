@@ -132,6 +132,8 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
   });
 
   test('health has a sentence, eight charts with their values as text, and checks the store', async () => {
+    const missing: string[] = [];
+    page.on('response', (response) => response.status() === 404 && missing.push(response.url()));
     await open('');
     await page.getByRole('heading', { name: 'The service is healthy' }).waitFor();
     await page.getByText('The store was not checked yet.').waitFor();
@@ -145,6 +147,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await button('Last 24 hours').click();
     await page.getByRole('region', { name: 'Metrics of the last 24 hours' }).waitFor();
     expect((await api('/doctor')).ok).toBe(true);
+    expect(missing).toEqual([]);
   });
 
   test('a tenant is created, and the rule of its name is shown for a wrong one', async () => {
@@ -209,17 +212,27 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     expect((await api('/tenants/acme')).records).toBe(15);
   });
 
-  test('records are erased by their ids', async () => {
+  test('records are erased by their ids, of a SIM, and of a subscriber', async () => {
     await openDangerZone();
     await page.getByLabel('By', { exact: true }).selectOption('ids');
     await page.getByLabel('Ids of subscriptions').fill(`${rows[0]?.id}\nunknown= ${rows[1]?.id}`);
     await button('Erase 3 records').click();
     await confirm('acme', 'Erase for good');
     await page.getByText('2 records erased, 1 not found').waitFor();
-    expect((await api('/tenants/acme')).records).toBe(13);
+    await page.getByLabel('By', { exact: true }).selectOption('iccid');
+    await page.getByLabel('ICCID', { exact: true }).fill('8944 5000 7000 0000 041');
+    await button('Erase all records of 8944500070000000041').click();
+    await confirm('acme', 'Erase for good');
+    await page.getByText('3 records erased').waitFor();
+    await page.getByLabel('By', { exact: true }).selectOption('email');
+    await page.getByRole('textbox', { name: 'Email or identifier' }).fill('user1@example.com');
+    await button('Erase all records of user1@example.com').click();
+    await confirm('acme', 'Erase for good');
+    await page.getByText('6 records erased').waitFor();
+    expect((await api('/tenants/acme')).records).toBe(4);
     await open('tenants');
-    await page.getByRole('row', { name: /^acme 13 Loaded / }).waitFor();
-    await page.getByText('1 tenant, 13 records').waitFor();
+    await page.getByRole('row', { name: /^acme 4 Loaded / }).waitFor();
+    await page.getByText('1 tenant, 4 records').waitFor();
     await page.getByLabel('Search by name').fill('other');
     await page.getByRole('heading', { name: 'No tenant has this in its name' }).waitFor();
   });
@@ -481,7 +494,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await open('tenants/acme');
     await openDangerZone();
     await button('Delete tenant').click();
-    await dialog().getByText('13 records').waitFor();
+    await dialog().getByText('4 records').waitFor();
     await confirm('acme', 'Delete for good');
     await page.getByRole('heading', { name: 'No tenants yet' }).waitFor();
     expect((await api('/tenants')).data).toEqual([]);
