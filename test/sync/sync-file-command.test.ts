@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -28,6 +29,7 @@ beforeAll(async () => {
   report = await createChangingReport(service, 'tenant', 1);
   await report.load(Array.from({ length: 20 }, (_, n) => subscriptionRow({ id: `id_${n}` })));
   silent = createServer(() => undefined).listen(0, '127.0.0.1'); // accepts, and never responds
+  await once(silent, 'listening');
 });
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'subreport-sync-file-'));
