@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { readParquet, writeParquet } from 'parquet-wasm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, type ExportQuery } from '../../src/client/index.ts';
 import { recordColumns } from '../../src/contract/csv.ts';
@@ -80,6 +81,9 @@ describe.each(engines)('a report as Parquet on $engine', ({ openTestStore }) => 
     const { file, records, rows, headers, trailers } = await read(query);
     expect(records.length).toBeGreaterThan(5);
     expect(rows).toEqual(records.map(parquetRowOf));
+    // as the Arrow of Rust reads it
+    const written = writeParquet(readParquet(file));
+    expect(await parquetReadObjects({ file: new Uint8Array(written).buffer })).toEqual(rows);
     expect(headers['x-total-count']).toBe(String(records.length));
     expect(headers['content-type']).toBe('application/vnd.apache.parquet');
     expect(headers['content-disposition']).toBe('attachment; filename="subscriptions.parquet"');
