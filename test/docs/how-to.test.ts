@@ -1,15 +1,18 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { readConfig } from '../../src/cli/config.ts';
 import { blocksOf, makeCommandFolder } from '../support/command-folder.ts';
 import { engines } from '../support/engines.ts';
 import { hasTools } from '../support/has-tools.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
+import { startS3 } from '../sync/file-servers.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (page: string): string => readFileSync(join(root, 'docs/how-to', page), 'utf8').replaceAll(/^ {3}/gm, '');
@@ -101,6 +104,59 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs/how-to', () => {
     const total = (await service.get('/v1/subscription?size=1', token)).headers.get('x-total-count');
     expect(total).toBe(String(rows.length - 3));
     expect(ids.map(({ id }) => id).filter((id) => ['id_0', 'id_1', 'id_2'].includes(id))).toEqual([]);
+  });
+
+  test('grafana.md: the data source gets a token, and each panel the rows that it names', async () => {
+    const page = readFileSync(join(root, 'docs/how-to/grafana.md'), 'utf8');
+    const [{ jsonData, secureJsonData }] = parse(blocksOf(page, 'yaml')[0] ?? '').datasources;
+    const { oauth2, allowedHosts } = jsonData;
+    expect(secureJsonData).toEqual({ oauth2ClientSecret: '$SUBREPORT_CLIENT_SECRET' });
+    const here = (url: string): string => url.replace(allowedHosts[0], service.url);
+    const { oauth2_type: grant_type, client_id } = oauth2;
+    const body = new URLSearchParams({ grant_type, client_id, client_secret: client.client_secret });
+    const response = await fetch(here(oauth2.token_url), { method: 'POST', body });
+    const { access_token: token } = (await response.json()) as { access_token: string };
+    const panels = [...page.matchAll(/`(https:\S+)` \| `(\S+)` \|/g)];
+    const found = await Promise.all(
+      panels.map(async ([, url = '', rows = '']) => {
+        const range = url
+          .replace(/\$\{__from.*?\}/, '2023-11-01T00:00:00.000Z')
+          .replace(/\$\{__to.*?\}/, '2024-10-01T00:00:00.000Z');
+        const answer = await fetch(here(range), { headers: { authorization: `Bearer ${token}` } });
+        const { total, by } = (await answer.json()) as { total: number; by: Record<string, object[]> };
+        return rows === 'total' ? total : by[rows.replace('by.', '')];
+      }),
+    );
+    const count = expect.any(Number);
+    expect(found).toEqual([
+      expect.arrayContaining([{ value: 'ACTIVE', count }]),
+      expect.arrayContaining([{ value: expect.any(String), name: 'Europe 1 GB', count }]),
+      expect.arrayContaining([{ value: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), count }]),
+      count,
+    ]);
+  });
+
+  test('nightly-parquet-to-s3.md: the line of cron writes one file a night, and the commands find it', async () => {
+    const [cron = '', find = ''] = blocksOf(read('nightly-parquet-to-s3.md'), 'sh');
+    const line = cron.replace('0 3 * * * . /etc/subreport.env; ', '').replaceAll('\\%', '%');
+    expect(line).toMatch(/^run=\$\(date -u \+%F/);
+    const s3 = await startS3(join(folder, 's3'));
+    const variables = {
+      SUBREPORT_URL: service.url,
+      SUBREPORT_CLIENT_ID: client.client_id,
+      SUBREPORT_CLIENT_SECRET: client.client_secret,
+      ...s3.placeOf('subreport').environment,
+    };
+    for (const _again of [1, 2]) await bash(line, variables);
+    expect(await bash('subreport sync verify --to s3://exports/subreport', variables)).toContain('The file equals its');
+    await s3.stop();
+    mkdirSync(join(folder, 'exports'));
+    for (const _again of [1, 2]) await bash(line.replace('s3://exports/subreport', 'dir:exports'), variables);
+    const file = (await bash(`${find.replace('/var/', '')}\necho "$file"`, variables)).trim();
+    const total = (await service.get('/v1/subscription?size=1', await service.accessToken(client))).headers;
+    const found = await parquetReadObjects({ file: new Uint8Array(readFileSync(join(folder, file))).buffer });
+    expect(String(found.length)).toBe(total.get('x-total-count'));
+    expect(readdirSync(join(folder, 'exports'))).toHaveLength(1);
   });
 
   test('run-behind-nginx.md keeps a paused export open longer than the service does', () => {
