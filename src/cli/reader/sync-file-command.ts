@@ -109,7 +109,7 @@ async function runProcess(
   const code = await new Promise<number | null>((done, fail) => child.on('error', fail).on('close', done));
   end.removeEventListener('abort', stop);
   if (code !== 0) {
-    const wasLate = limit.aborted && !signal.aborted;
+    const wasLate = end.aborted && !signal.aborted;
     const late = `Cannot end within its timeout of ${entry.timeout ?? '12h'}: it was stopped, and changed nothing`;
     return {
       succeeded: false,
