@@ -12,6 +12,7 @@ import { freePort } from '../../tools/free-port.ts';
 import { openPostgres, openSqlite } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRole } from '../support/global-setup.ts';
+import { subscriptionRow } from '../support/rows.ts';
 import { startService, startWorkers, type TestService } from '../support/service.ts';
 
 const docs = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
@@ -70,6 +71,8 @@ async function storeMirrors(store: Store): Promise<void> {
   }
 }
 
+const changedRow = (status: string) => subscriptionRow({ id: 'a', status });
+
 /** The metrics of these imports. */
 const importMetrics = (text: string): (number | undefined)[] =>
   [
@@ -89,6 +92,9 @@ describe('GET /metrics', () => {
     service = await startService(await openSqlite(), { MANAGEMENT_PORT: String(port) });
     await storeImports(service.store);
     await storeMirrors(service.store);
+    await insertTenant(service.store, 'changed', storedAt);
+    for (const status of ['PENDING', 'ACTIVE', 'EXPIRED'])
+      await service.store.loadSubscriptions('changed' as TenantId, [changedRow(status)]);
   });
   afterAll(() => service.close());
 
@@ -103,6 +109,15 @@ describe('GET /metrics', () => {
     );
     expect(Math.floor((fresh ?? 0) / 1_200)).toBe(1);
     expect(Math.floor((changes ?? 0) / 21_600)).toBe(1);
+  });
+
+  test('counts the former versions, their bytes, and the tenants that a sweep is due for', async () => {
+    const text = await scrape(management);
+    const [versions, bytes, due] = ['versions', 'record_bytes', 'sweeps_due'].map((name) =>
+      seriesValue(text, `subreport_history_${name}`),
+    );
+    const recordBytes = ['PENDING', 'ACTIVE'].map((status) => Buffer.byteLength(changedRow(status).record));
+    expect([versions, bytes, due]).toEqual([2, recordBytes.reduce((sum, n) => sum + n), 0]);
   });
 
   test('counts from 0, so that a rate has the first errors, refusals and loads', async () => {

@@ -248,6 +248,29 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     expect((await read.exported(tenant, 'format=ndjson', 1)).total).toBe(1);
   });
 
+  test('a program without history adds no version and no commit, whatever it changes', async () => {
+    const tenant = await newTenant();
+    await load(
+      tenant,
+      [1, 2, 3].map((n) => ({ n, version: 1 })),
+    );
+    const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = opened.environment;
+    const options = { databaseUrl, dataDir, poolSize: 1, onConnectionError: () => undefined };
+    const other = openStore({ ...options, keepsHistory: false });
+    await other.loadSubscriptions(tenant, [rowOf({ n: 1, version: 2 })]);
+    await replaceAll(other, tenant, [
+      { n: 1, version: 4 },
+      { n: 2, version: 1 },
+    ]);
+    await other.deleteSubscriptions(tenant, [idOf(2)]);
+    await other.close();
+    const commits = 'select count(*) as n from subscription_commit where tenant_id = $1 and revision > 1';
+    for (const sql of [countVersions, commits] as const)
+      expect(Number((await store.readTenant(tenant, (reader) => reader.all(sql as TenantSql)))[0]?.n)).toBe(0);
+    await expect(read.exported(tenant, 'format=ndjson', 1)).rejects.toMatchObject(notKept);
+    expect((await read.exported(tenant, 'format=ndjson', 4)).total).toBe(1);
+  });
+
   test('a program without history that erases versions keeps their number', async () => {
     const tenant = await newTenant();
     for (const version of [1, 2]) await load(tenant, [{ n: 1, version }]);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { SubscriptionFindings } from '../../../src/contract/findings.ts';
+import { directoryStatement, type TenantSql } from '../../../src/storage/store.ts';
 import { engines } from '../../support/engines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hasTools } from '../../support/has-tools.ts';
@@ -499,6 +500,56 @@ describe('changes', () => {
     expect(history.slice(1).map((line) => line.split(',')[3])).toEqual(['DEPLETED', 'ACTIVE']);
     await service.store.loadSubscriptions(tenant, rows);
     await service.store.deleteSubscriptions(tenant, ['id_added']);
+  });
+
+  test('a report, its summary and a record are read as of a day or an instant, and the changes since one', async () => {
+    const tenant = await service.createTenant('past');
+    const { client_id: id, client_secret: secret } = await service.createClient(tenant, { clientId: 'past' });
+    const own = {
+      SUBREPORT_URL: service.url,
+      SUBREPORT_CLIENT_ID: id,
+      SUBREPORT_CLIENT_SECRET: secret,
+      XDG_CONFIG_HOME: join(folder, 'past'),
+    };
+    await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a', status: 'PENDING' })]);
+    await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a', status: 'ACTIVE' })]);
+    // the first change was two days ago, the second one an hour ago
+    const [first, second] = [2 * 86_400, 3_600].map((ago) => Math.floor(Date.now() / 1000) - ago);
+    const sql = 'update subscription_commit set committed_at = $3 where tenant_id = $1 and revision = $2';
+    const times = [
+      [1, first ?? 0],
+      [2, second ?? 0],
+    ].map((values) => ({ sql: sql as TenantSql, values }));
+    await service.store.writeTenant(tenant, times);
+    const since = 'update tenant set history_from_at = $2, history_at = $3 where id = $1';
+    await service.store.writeDirectory([directoryStatement(since, [tenant, first ?? 0, second ?? 0])]);
+    const day = new Date(((first ?? 0) + 86_400) * 1000).toISOString().slice(0, 10);
+    const file = join(folder, 'past.csv');
+    for (const [asOf, status] of [
+      [day, 'PENDING'],
+      ['1d', 'PENDING'],
+      ['1', 'PENDING'],
+      ['2', 'ACTIVE'],
+    ] as const) {
+      const exported = await runHere(['export', file, '--as-of', asOf, '--json'], own);
+      expect(exported).toMatchObject({ code: 0 });
+      expect(readFileSync(file, 'utf8')).toContain(`,${status},`);
+      const { stdout: summary } = await runHere(['summary', '--as-of', asOf, '-o', 'json'], own);
+      expect(JSON.parse(summary).by.status).toEqual([{ value: status, count: 1 }]);
+      const { stdout: record } = await runHere(['show', 'a', '--as-of', asOf, '-o', 'json'], own);
+      expect(JSON.parse(record)).toMatchObject({ status });
+    }
+    for (const moment of [day, '1d']) {
+      const { stdout } = await runHere(['changes', '--since', moment, '--before', '-o', 'ndjson'], own);
+      expect(JSON.parse(stdout)).toMatchObject({ kind: 'changed', status: 'ACTIVE', before: { status: 'PENDING' } });
+    }
+    const none = await runHere(['changes', '--since', day, '--kind', 'removed', '-o', 'ndjson'], own);
+    expect(none).toMatchObject({ code: 0, stdout: '' });
+    const early = await runHere(['export', file, '--as-of', '7d'], own);
+    expect(early).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('within the kept history, which begins at'),
+    });
   });
 
   test('an invalid change token exits with 2', async () => {
