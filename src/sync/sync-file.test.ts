@@ -35,19 +35,21 @@ entries:
     table: mobile.subscriptions
     schedule: '30 2 * * *'
   - { name: files, to: 'dir:exports', format: parquet, schedule: '0 0 * * *', zone: UTC }
+  - { name: there, to: 'sftp://a@example.com/x', known-hosts: known_hosts, secret-file: id_ed25519 }
   - { name: hook, to: 'webhook:https://example.com/hook', secret-file: secret }
 `);
   expect([state, metrics]).toEqual(['/var/lib/sync', '/var/lib/sync.prom']);
   expect(entries.map((entry) => flagsOf(entry, '/state').join(' '))).toEqual([
     '--profile acme --to postgres://reports@db.example.com/warehouse --table mobile.subscriptions',
     '--to dir:exports --format parquet',
+    '--to sftp://a@example.com/x --secret-file id_ed25519 --known-hosts known_hosts',
     '--to webhook:https://example.com/hook --state /state/hook.webhook.db --secret-file secret',
   ]);
   const after = new Date('2027-01-01T00:00:00Z');
   expect(entries.map(({ schedule }) => schedule?.next(after).toISOString())).toEqual([
     '2027-01-01T01:30:00.000Z',
     '2027-01-02T00:00:00.000Z',
-    undefined,
+    ...[undefined, undefined],
   ]);
 });
 

@@ -54,6 +54,15 @@ const flags = {
   ),
   state: Type.Optional(path('The state of a webhook; by default, a file in the folder of the state', 'webhook.db')),
   'secret-file': Type.Optional(path('The file of the secret of S3, SFTP or a webhook', '/run/secrets/webhook')),
+  'host-key': Type.Optional(
+    text(
+      'a fingerprint as ssh-keygen -lf prints it',
+      `SHA256:${'a'.repeat(43)}`,
+      '^SHA256:[A-Za-z0-9+/]{43}=?$',
+      'The host key of an SFTP server',
+    ),
+  ),
+  'known-hosts': Type.Optional(path('The host keys of SFTP servers; by default, ~/.ssh/known_hosts', 'known_hosts')),
   expiring: Type.Optional(
     text(
       'durations before the end, separated by commas',
