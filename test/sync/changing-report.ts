@@ -12,6 +12,7 @@ import type { TestClient, TestService } from '../support/service.ts';
 
 /** The report of a tenant that changes at random, and who syncs it. */
 export interface ChangingReport {
+  readonly tenant: TenantId;
   readonly source: Source;
   readonly credentials: TestClient;
   /**
@@ -63,6 +64,7 @@ export async function createChangingReport(service: TestService, name: string, s
   ];
   return {
     ...report,
+    tenant,
     credentials,
     source: { client, service: service.baseUrl, clientId: credentials.client_id },
     async change() {

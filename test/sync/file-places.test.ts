@@ -165,6 +165,14 @@ describe.each(Object.entries(places))('files in %s', (name, placeOf) => {
       await sleep(random.between(0, 20));
       running.child.kill('SIGKILL');
       killed += Number((await running.ended).code === null);
+      if (name !== 's3') {
+        // a file has its name when it is complete
+        const names = readdirSync(place.folder, { recursive: true, encoding: 'utf8' });
+        const sizes = names
+          .filter((each) => each.endsWith('.ndjson'))
+          .map((each) => statSync(join(place.folder, each)).size);
+        expect(new Set([wholeBytes, ...sizes])).toEqual(new Set([wholeBytes]));
+      }
       const files = await filesOf(place);
       const instant = `2026-11-23T03000${round}Z`;
       if ((await readManifest(files, instant)) !== undefined)

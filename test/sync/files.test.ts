@@ -133,3 +133,77 @@ test('check tries a folder and its owner, and writes nothing', async () => {
   writeFileSync(join(here(), '2026-11-23T030000Z', 'manifest.json'), JSON.stringify(other));
   expect((await run('check', ...to)).code).toBe(2);
 });
+
+test('a file in another format for an instant, or of another client, is wrong use, and nothing is written', async () => {
+  await run(...at(0));
+  const before = readManifest(0);
+  const format = await run(...at(0), '--format', 'parquet');
+  expect([format.code, format.stdout]).toEqual([2, '']);
+  expect(format.stderr).toMatch(
+    /^Cannot write parquet for 2026.*: a place must have one format.*: current value is csv\n$/,
+  );
+  const other = await service.createClient(report.tenant);
+  const { code, stderr } = await runHere(['sync', ...at(1)], environmentOf(service, other));
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^Cannot use .*: it must have files for the same client/)]);
+  expect(readManifest(0)).toEqual(before);
+  expect(readdirSync(here())).toEqual(['2026-11-23T030000Z']);
+});
+
+test.each([
+  ['2026-11-23T030000Z/manifest.json', '{"rows": 25}', 'must be a manifest that sync wrote; remove its folder'],
+  [
+    '.subreport-sync.lock',
+    'mine',
+    'must be the lock of a sync; remove it if no sync is running: current value is mine',
+  ],
+])('a file %s that sync did not write is wrong use, and stays', async (name, text, rule) => {
+  mkdirSync(join(here(), '2026-11-23T030000Z'));
+  writeFileSync(join(here(), name), text);
+  const { code, stdout, stderr } = await run(...at(1));
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(`Cannot use ${here()}: ${name} ${rule}`);
+  expect(readFileSync(join(here(), name), 'utf8')).toBe(text);
+});
+
+const sftp = ['--to', 'sftp://a@127.0.0.1:9/x'];
+
+/** Arguments, and what the sentence has. */
+const mistakes: readonly [string[], RegExp][] = [
+  [['--to', 'dir:/none/at/all'], /^Cannot use dir:\/none\/at\/all: it must be a folder that exists/],
+  [['--to', 'ftp://a/b'], /^Cannot use --to: it must be sqlite:FILE, .*sftp:.*: current value is 'ftp:\/\/…'/],
+  [['--to', 's3://x'], /^Cannot use --to: it must be s3:\/\/BUCKET\/PREFIX/],
+  [['--to', 's3://exports/x?acl=public'], /^Cannot use --to: it must be s3:.*, optionally with \?endpoint=URL/],
+  [['--to', 's3://exports/x?endpoint=http://example.com'], /^Cannot use the endpoint of S3: it must be an https URL/],
+  [
+    ['--to', 's3://exports/x', '--secret-file', '/dev/null'],
+    /^Cannot use S3: its credentials must be in AWS_ACCESS_KEY_ID/,
+  ],
+  [['--to', 'sftp://a:secret@host/x'], /^Cannot use --to: it must be sftp:.* without a password/],
+  [[...sftp, '--known-hosts', '/dev/null'], /^Cannot use SFTP: there must be a private key or a password/],
+  [[...sftp, '--host-key', 'MD5:1'], /^Cannot use --host-key: it must be a fingerprint .*: current value is 'MD5:1'/],
+  [
+    [...sftp, '--known-hosts', '/none'],
+    /^Cannot use --known-hosts: it must be a file that this user can read: .*'\/none'/,
+  ],
+  [
+    [...sftp, '--known-hosts', '/dev/null', '--secret-file', '/none'],
+    /^Cannot use --secret-file: it must be a file that/,
+  ],
+  [
+    ['--to', 'dir:.', '--scheduled-for', 'today'],
+    /^Cannot use --scheduled-for: it must be an ISO 8601 date-time .*'today'/,
+  ],
+  [
+    ['--to', 'dir:.', '--format', 'xlsx'],
+    /^Cannot use --format: it must be one of csv, csv.gz, .*: current value is 'xlsx'/,
+  ],
+];
+
+test.each(mistakes)('%s is wrong use, with a sentence', async (args, sentence) => {
+  const environment = { ...environmentOf(service, report.credentials), HOME: here() };
+  const { code, stdout, stderr } = await runHere(['sync', ...args], environment);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(sentence);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+  expect(stderr).not.toContain('secret@');
+});
