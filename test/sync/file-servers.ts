@@ -35,7 +35,7 @@ export async function startS3(folder: string): Promise<FileServer & { readonly u
     ...{ address: '127.0.0.1', port: 0, silent: true, directory: folder },
     configureBuckets: [{ name: 'exports', configs: [] }],
   });
-  s3.middleware.unshift(manageUploads(uploadsOf(folder)));
+  s3.middleware.unshift(completeS3(folder));
   const { port } = await s3.run();
   const url = `http://127.0.0.1:${port}`;
   return { url, placeOf: (name) => s3Place(url, folder, name), stop: () => s3.close() };
@@ -52,10 +52,11 @@ export const s3Place = (url: string, folder: string, name: string): Place => ({
 export const uploadsOf = (folder: string): string => join(folder, 'exports', '._S3rver_uploads');
 
 /**
- * ListMultipartUploads, AbortMultipartUpload and NoSuchUpload, which s3rver lacks, as in the
- * reference of the API of S3.
+ * What s3rver lacks, as in the reference of the API of S3: ListMultipartUploads,
+ * AbortMultipartUpload, NoSuchUpload, and conditional writes.
  */
-function manageUploads(folder: string): S3rver['middleware'][number] {
+function completeS3(root: string): S3rver['middleware'][number] {
+  const folder = uploadsOf(root);
   const respond = (context: Context, status: number, text: string): void => {
     Object.assign(context, { status, type: 'application/xml', body: text });
   };
@@ -69,6 +70,8 @@ function manageUploads(folder: string): S3rver['middleware'][number] {
         .map(({ id, key }) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`);
       return respond(context, 200, `<ListMultipartUploadsResult>${entries.join('')}</ListMultipartUploadsResult>`);
     }
+    if (context.get('if-none-match') === '*' && existsSync(`${join(root, context.path)}._S3rver_object`))
+      return respond(context, 412, '<Error><Code>PreconditionFailed</Code></Error>');
     if (uploadId !== undefined && !known.includes(uploadId))
       return respond(context, 404, '<Error><Code>NoSuchUpload</Code></Error>');
     if (context.method !== 'DELETE' || uploadId === undefined) return next();

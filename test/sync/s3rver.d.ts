@@ -5,6 +5,8 @@ declare module 's3rver' {
   /** A request, as Koa has it. */
   export interface Context {
     readonly method: string;
+    readonly path: string;
+    get(header: string): string;
     readonly query: Readonly<Record<string, string | undefined>>;
     status: number;
     type: string;
