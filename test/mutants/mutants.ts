@@ -1857,6 +1857,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'const end = AbortSignal.any([signal]);',
     file: 'sync-file-command.test.ts',
     test: 'an entry that hangs is ended after its timeout, and has failed',
+  },
   // Files of a report
   {
     id: 'file-without-its-digest',
