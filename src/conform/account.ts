@@ -59,6 +59,15 @@ export class Account {
     return new Account(requester, firstToken, token, firstPage);
   }
 
+  /** The account as it is now: nothing that was read before is known. */
+  async refresh(): Promise<Account> {
+    const token = await this.token();
+    const firstPage = pageOf('', await this.requester.get('/v1/subscription', token));
+    const again = new Account(this.requester, this.firstToken, token, firstPage);
+    again.#tokenUntil = this.#tokenUntil;
+    return again;
+  }
+
   /** A valid access token; one is requested every four minutes. */
   async token(): Promise<string> {
     if (Date.now() < this.#tokenUntil) return this.#token;
@@ -118,11 +127,10 @@ export class Account {
 
   /** The pages of the account, at least three if it has as many records. */
   walk(): Promise<Walk> {
-    return this.once('walk', () => this.walkAgain());
+    return this.once('walk', () => this.#readPages());
   }
 
-  /** Requests the pages once more. */
-  async walkAgain(): Promise<Walk> {
+  async #readPages(): Promise<Walk> {
     const first = await this.firstNumber();
     if (first === undefined) return { size: 0, pages: [this.firstPage], after: undefined, isComplete: false };
     const { size: most, page: large } = await this.largePage();

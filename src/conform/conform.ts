@@ -1,4 +1,4 @@
-import { Account } from './account.ts';
+import { Account, sameIds } from './account.ts';
 import { type Capabilities, findCapabilities } from './capabilities.ts';
 import { type Check, type Finding, failed, notApplicable } from './check.ts';
 import { filterChecks } from './filter-checks.ts';
@@ -42,8 +42,8 @@ export interface ConformReport {
  */
 export async function checkServer(requester: Requester): Promise<ConformReport> {
   const account = await openAccount(requester);
-  const all = await runChecks(account);
-  const capabilities = await findCapabilities(account).catch(ignoreUnanswered);
+  const { results: all, last } = await runChecks(account);
+  const capabilities = await findCapabilities(last).catch(ignoreUnanswered);
   const countOf = (result: Finding['result']): number => all.filter((each) => each.result === result).length;
   return {
     base_url: requester.target.baseUrl,
@@ -66,18 +66,32 @@ async function openAccount(requester: Requester): Promise<Account> {
   }
 }
 
-async function runChecks(account: Account): Promise<CheckResult[]> {
+/** The results, and the account as it was read last. */
+async function runChecks(first: Account) {
   const results: CheckResult[] = [];
+  let last = first;
   /** Checks that failed, and those that need one of them. */
   const broken = new Set<string>();
   for (const { id, sentence, needs = [], run } of checks) {
     const missing = needs.find((need) => broken.has(need));
-    const finding =
-      missing === undefined ? await runCheck(run, account) : notApplicable(`not checked, needs ${missing}`);
+    let finding = missing === undefined ? await runCheck(run, last) : notApplicable(`not checked, needs ${missing}`);
+    if (finding.result === 'failed' && !tokenChecks.some((check) => check.id === id)) {
+      last = await last.refresh().catch(() => last);
+      finding = await runAgain(run, last, !broken.has('stable-page') && id !== 'stable-page');
+    }
     if (missing !== undefined || finding.result === 'failed') broken.add(id);
     results.push({ id, sentence, ...finding });
   }
-  return results;
+  return { results, last };
+}
+
+/** Runs a check that has failed once more: the records may have changed between its requests. */
+async function runAgain(run: Check['run'], account: Account, isStable: boolean): Promise<Finding> {
+  const finding = await runCheck(run, account);
+  if (finding.result !== 'failed' || !isStable) return finding;
+  const after = await account.refresh().catch(() => account);
+  if (sameIds(account.firstPage.ids, after.firstPage.ids)) return finding;
+  return notApplicable('the records changed meanwhile');
 }
 
 async function runCheck(run: Check['run'], account: Account): Promise<Finding> {

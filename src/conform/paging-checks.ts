@@ -111,9 +111,7 @@ export const pagingChecks: readonly Check[] = [
     run: async (account) => {
       const walk = await account.walk();
       if (walk.pages.length < 2) return onePage;
-      // records that were created meanwhile may have moved others to the following page
-      if (repeated(walk) > 0 && repeated(await account.walkAgain()) > 0)
-        return failed(`${count(repeated(walk), 'record')} on two pages, and in a second walk too`);
+      if (repeated(walk) > 0) return failed(`${count(repeated(walk), 'record')} on two pages`);
       return passed(count(walk.pages.length, 'page'));
     },
   },

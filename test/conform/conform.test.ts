@@ -85,6 +85,24 @@ describe('conform', () => {
     expect(idsOf(await check(), 'failed')).toEqual([]);
   });
 
+  test('fails no check of an account whose newest records come first and arrive meanwhile', async () => {
+    server.variant = { ...ordinary, isNewestFirst: true };
+    const later = accountRecords(400);
+    for (const every of [4, 7, 11, 23]) {
+      server.records = accountRecords(57);
+      server.requests = 0;
+      server.behavior = {
+        request: (request) => {
+          if (server.requests % every === 0) server.records = later.slice(0, server.records.length + 1);
+          return request;
+        },
+      };
+      const report = await check();
+      expect([every, idsOf(report, 'failed')]).toEqual([every, []]);
+      expect(report.passed).toBeGreaterThan(45);
+    }
+  });
+
   test('sends no more requests than it may, and says which checks did not run', async () => {
     for (const requestsMax of [2, 9, 23, 47]) {
       server.requests = 0;
