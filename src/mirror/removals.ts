@@ -67,18 +67,19 @@ async function readSim(origin: Origin, { id, iccid }: Candidate, facts: OriginFa
 
 /**
  * The records of a SIM; `undefined` if the read is rejected. A SIM may have more than one page of
- * records: a full page is followed by the next ones, until one has nothing new or is rejected.
+ * records: a full page is followed by the next ones, until one has nothing new or is rejected. The
+ * probe may be wrong about the first number, as the page may be missing: page 1 may be the first.
  */
-async function readAllOf(origin: Origin, iccid: string, { size, pageRecords, firstPage }: OriginFacts) {
+async function readAllOf(origin: Origin, iccid: string, { size, pageRecords }: OriginFacts) {
   const first = await origin.read({ iccid, size });
   if (first.isRejected) return undefined;
   const found = new Map(first.records.map((record) => [record.id, record]));
   let isFull = first.records.length >= pageRecords && first.records.every((record) => record.iccid === iccid);
-  for (let page = firstPage + 1; isFull && page < firstPage + simPagesMax; page += 1) {
+  for (let page = 1; isFull && page < simPagesMax; page += 1) {
     const { records } = await origin.read({ iccid, size, page });
     const before = found.size;
     for (const record of records) found.set(record.id, record);
-    isFull = found.size > before;
+    isFull = page === 1 || found.size > before; // whatever the number of the first page is
   }
   return isFull ? undefined : [...found.values()];
 }

@@ -43,7 +43,8 @@ function startMirror(mood: Partial<Mood>, count: number, options: { perMinute?: 
 describe('a mirror', () => {
   test('never removes what the origin has, and equals it after two quiet walks', async () => {
     const sum = { removals: 0, saved: 0 };
-    for (let seed = 1; seed <= 60; seed += 1) {
+    // in 793, a walk takes 1 for the first page, because page 0 is missing
+    for (const seed of [...Array(60).keys(), 793]) {
       const { violations, differences, removals, saved } = await runModel(seed);
       expect({ seed, violations, differences }).toEqual({ seed, violations: [], differences: 0 });
       sum.removals += removals;

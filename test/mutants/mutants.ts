@@ -2076,4 +2076,12 @@ export const mutants: readonly Mutant[] = [
     file: 'mirrors.test.ts',
     test: 'lists records that break a rule, and forgets them when the origin no longer has them',
   },
+  {
+    id: 'mirror-trusts-first-page',
+    breaks: 'A SIM of which page 1 repeats the first page has no other pages.',
+    search: 'isFull = page === 1 || found.size > before;',
+    replace: 'isFull = found.size > before;',
+    file: 'mirror.test.ts',
+    test: 'reads all pages of a SIM before it believes that a record is absent',
+  },
 ];

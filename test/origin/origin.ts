@@ -84,7 +84,7 @@ export function drawMood(random: () => number): Mood {
     dateField: pick('createdDate', 'createdDate', 'activationDate', 'expirationDate'),
     showsNullStatus: random() < 0.5,
     skewSeconds: pick(0, 0, -400, 400, 86_400),
-    tokenSeconds: 300,
+    tokenSeconds: pick(300, 300, 20),
     perMinute: pick(20, 100_000, 100_000),
     changes: pick(0, 0.02, 0.1, 0.5),
     faults: {
@@ -143,7 +143,7 @@ export class SimulatedOrigin {
       expirationDate: isoOf(created + 30 * 86_400),
       createdDate: isoOf(created),
       product: { id: 'cHJvZHVjdC0x', name: 'Data 1 GB', period: 30, period_unit: 'DAYS', plan_id: 'cGxhbi0x' },
-      iccid: `8988${String(number % 4 === 0 ? number - 1 : number).padStart(15, '0')}`,
+      iccid: `8988${String(simOf(number)).padStart(15, '0')}`,
       device_id: `device-${number}`,
       auto_renew: 'false',
     };
@@ -310,6 +310,12 @@ export class SimulatedOrigin {
   #seconds(): number {
     return this.#wallTime() / 1000 + this.mood.skewSeconds;
   }
+}
+
+/** Some SIMs have two records, and one of 40 has more than a page of the smallest size. */
+function simOf(number: number): number {
+  if (number % 40 < 12) return number - (number % 40);
+  return number % 4 === 0 ? number - 1 : number;
 }
 
 const isoOf = (seconds: number): string => new Date(Math.floor(seconds) * 1000).toISOString().replace('.000Z', 'Z');
