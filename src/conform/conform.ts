@@ -17,6 +17,9 @@ export const checks: readonly Check[] = [
   ...requestChecks,
 ];
 
+/** Checks that compare the records of several responses. */
+const comparing = new Set([...pagingChecks, ...filterChecks].map(({ id }) => id));
+
 /** A check and what it found. */
 interface CheckResult extends Finding {
   readonly id: string;
@@ -75,7 +78,7 @@ async function runChecks(first: Account) {
   for (const { id, sentence, needs = [], run } of checks) {
     const missing = needs.find((need) => broken.has(need));
     let finding = missing === undefined ? await runCheck(run, last) : notApplicable(`not checked, needs ${missing}`);
-    if (finding.result === 'failed' && !tokenChecks.some((check) => check.id === id)) {
+    if (finding.result === 'failed' && comparing.has(id)) {
       last = await last.refresh().catch(() => last);
       finding = await runAgain(run, last, !broken.has('stable-page') && id !== 'stable-page');
     }

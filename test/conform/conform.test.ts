@@ -103,6 +103,20 @@ describe('conform', () => {
     }
   });
 
+  test('fails a check that does not depend on the records, also if they change meanwhile', async () => {
+    server.variant = { ...ordinary, isNewestFirst: true };
+    const later = accountRecords(400);
+    const mistake = mistakes.find((each) => each.check === 'error-unknown-path');
+    server.behavior = {
+      ...mistake,
+      request: (request) => {
+        if (server.requests % 2 === 0) server.records = later.slice(0, server.records.length + 1);
+        return request;
+      },
+    };
+    expect(idsOf(await check(), 'failed')).toContain('error-unknown-path');
+  });
+
   test('sends no more requests than it may, and says which checks did not run', async () => {
     for (const requestsMax of [2, 9, 23, 47]) {
       server.requests = 0;
