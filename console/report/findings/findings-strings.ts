@@ -4,7 +4,7 @@ import { formatCount } from '../../ui/format-count.ts';
 export const findingsStrings = {
   title: 'Findings',
   hint: (total: number, end: string) =>
-    `What is contradictory or missing in ${formatCount(total)} subscriptions. Ends before ${end} UTC have passed.`,
+    `What is contradictory or missing in ${formatCount(total)} subscriptions. An end before ${end} UTC counts as past.`,
   kind: {
     'no-status': 'No status',
     'no-email': 'No email address of the subscriber',
