@@ -490,6 +490,25 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await service.store.writeDirectory([directoryStatement('delete from tenant where id = $1', [name])]);
   });
 
+  test('tenants are sorted by a column, searched by name, and added up', async () => {
+    await insertTenant(service.store, 'globex' as TenantId, 1_780_000_000);
+    await open('tenants');
+    const names = () => page.getByRole('row').locator('td:first-child').allInnerTexts();
+    const sortBy = (label: string) => page.getByRole('columnheader', { name: label }).getByRole('button').click();
+    await page.getByText('2 tenants, 4 records').waitFor();
+    await sortBy('Records');
+    expect(await names()).toEqual(['acme', 'globex']);
+    await sortBy('Records');
+    expect(await names()).toEqual(['globex', 'acme']);
+    await sortBy('Last import');
+    await sortBy('Last import');
+    expect(await names()).toEqual(['acme', 'globex']); // without an import: last in both orders
+    await page.getByLabel('Search by name').fill('glo');
+    await page.getByText('1 of 2 tenants, 0 records').waitFor();
+    expect(await names()).toEqual(['globex']);
+    await service.store.writeDirectory([directoryStatement('delete from tenant where id = $1', ['globex'])]);
+  });
+
   test('a tenant is deleted once its name is typed', async () => {
     await open('tenants/acme');
     await openDangerZone();
