@@ -69,15 +69,20 @@ async function listPages(): Promise<readonly MeasuredPage[]> {
       subscriptions: 'subscriptions',
       record: `subscriptions/${id}`,
       changes: 'changes',
+      findings: 'findings',
       exports: 'exports',
     }),
     { name: 'operator: sign-in', url: `${origins.operator}/console/` },
     ...signedIn('operator', operator.cookie, {
       health: '',
       tenants: 'tenants',
+      tenant: 'tenants/demo',
       clients: 'clients',
       imports: 'imports',
       audit: 'audit',
+      keys: 'keys',
+      tokens: 'operators',
+      settings: 'settings',
     }),
   ];
 }
