@@ -505,6 +505,38 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     expect(['editor', await accessibilityFaults(page, { rules })]).toEqual(['editor', []]);
   });
 
+  test('on a phone and on paper each ICCID keeps its last digits, beside no other text', async () => {
+    await open('/console/subscriptions?auto-renew=true&sort=expirationDate', clients.acme, {
+      viewport: { width: 360, height: 800 },
+    });
+    const cards = page.locator('.record-line[data-part="card"]');
+    await cards.first().waitFor();
+    /** Per row: the last digits that are drawn, and whether they end before the next text begins. */
+    const drawn = () =>
+      cards.evaluateAll((all) =>
+        all.map((card) => {
+          const [iccid, end] = [...card.children] as HTMLElement[];
+          const digits = iccid?.lastElementChild?.textContent?.trim();
+          const [left, right] = [iccid, end].map((part) => part?.getBoundingClientRect() ?? new DOMRect());
+          const isCut = iccid === undefined || iccid.scrollWidth > Math.ceil(iccid.clientWidth);
+          const isApart =
+            left !== undefined && right !== undefined && (left.right <= right.left || left.bottom <= right.top);
+          return [digits?.length, isCut, isApart] as const;
+        }),
+      );
+    const rows = await drawn();
+    expect(rows.length).toBe(20);
+    for (const [digits, isCut, isApart] of rows) expect([digits, isCut, isApart]).toEqual([4, false, true]);
+    await page.emulateMedia({ media: 'print' });
+    for (const [, isCut, isApart] of await drawn()) expect([isCut, isApart]).toEqual([false, true]);
+    const iccid = cards.first().locator('.iccid');
+    const full = (await iccid.getAttribute('title'))?.replace('Copy ICCID ', '') ?? '';
+    const printed = await iccid.evaluate((button) => getComputedStyle(button, '::after').content);
+    expect(printed.replaceAll(/\D/g, '')).toBe(full);
+    const day = cards.first().locator('[data-day]');
+    expect(await day.evaluate((each) => getComputedStyle(each, '::after').content)).toMatch(/^"\d+ \w+ \d{4}"$/);
+  });
+
   test('turning pages of 20,000 records costs the main thread no more than turning pages of 300', async () => {
     const small = await cpuOfTurns(clients.acme);
     await context.close();
