@@ -58,8 +58,11 @@ function NoMatch({ state, filters }: { state: ReportState; filters: readonly Fil
   const useful = loosened?.filter(({ count }) => count > 0) ?? [];
   const hint = loosened === undefined ? text.noMatch.counting : useful.length > 0 ? text.noMatch.text : undefined;
   return (
-    <EmptyState icon={SearchX} title={text.noMatch.title} text={hint}>
-      {state.filters.email !== undefined && <SubscriberHint />}
+    <EmptyState icon={SearchX} title={text.noMatch.title}>
+      <div class="no-match">
+        {state.filters.email !== undefined && <SubscriberHint />}
+        {hint !== undefined && <p>{hint}</p>}
+      </div>
       {useful.map(({ filter, state: wider, count }) => (
         <Button key={filter.kind} onClick={() => showReport(wider)}>
           <bdi>{text.noMatch.without(text.chip(filter.label, filter.value), text.count(count))}</bdi>
@@ -90,13 +93,13 @@ function SubscriberHint() {
   const { total, changed_at: changed, findings } = found;
   const without = findings.find(({ kind }) => kind === 'no-email')?.count ?? 0;
   return (
-    <div class="subscriber-hint">
+    <>
       <p>{text.noSubscriber.withAddress(total - without, total)}</p>
       <p>
         {changed === undefined ? text.noSubscriber.longUnchanged : text.noSubscriber.changed(formatMinute(changed))}{' '}
         <Link href={changesHref}>{strings.changes.title}</Link>
       </p>
-    </div>
+    </>
   );
 }
 
