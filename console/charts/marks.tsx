@@ -13,13 +13,11 @@ const lines: { readonly [Key in Tone]: string } = {
   unknown: 'M-1.5 4.5l3 3M0 0l6 6M4.5 -1.5l3 3',
 };
 
-const patterned = tones.filter((tone) => lines[tone] !== '');
-
 /** The patterns of the tones. One element in the document serves all charts and legends. */
 export const Patterns = () => (
   <svg class="chart-patterns" width="0" height="0" aria-hidden="true">
     <defs>
-      {patterned.map((tone) => (
+      {tones.map((tone) => (
         <pattern key={tone} id={patternOf(tone)} patternUnits="userSpaceOnUse" width="6" height="6">
           <rect width="6" height="6" class="chart-colour" data-tone={tone} />
           <path d={lines[tone]} class="chart-pattern" />
@@ -43,9 +41,4 @@ export const unfinishedFill = `url(#${unfinishedPattern})`;
  * because several tones may get the same colour there.
  */
 export const markOf = (tone: Tone) =>
-  ({
-    class: 'chart-mark',
-    'data-tone': tone,
-    // browsers print each patterned mark as an image of 60 kB
-    ...(lines[tone] !== '' && { fill: `url(#${patternOf(tone)})` }),
-  }) as const;
+  ({ class: 'chart-mark', 'data-tone': tone, fill: `url(#${patternOf(tone)})` }) as const;

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { SubscriptionFinding, SubscriptionFindings } from '../../../src/client/index.ts';
 import { Card } from '../../ui/card.tsx';
 import { formatCount } from '../../ui/format-count.ts';
+import { formatMinute } from '../../ui/format-date.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { Link } from '../../ui/location.tsx';
 import { LastValue, useLoad } from '../../ui/use-load.ts';
@@ -21,7 +22,7 @@ export function FindingsPage() {
     <LoadedPart load={load} height={320}>
       {({ total, evaluated_at: moment, findings }) => (
         <div class="stack">
-          <p class="soft">{text.hint(total, formatTime(moment))}</p>
+          <p class="soft">{text.hint(total, formatMinute(moment))}</p>
           {findings.map((finding) => (
             <FindingCard key={finding.kind} finding={finding} moment={moment} />
           ))}
@@ -52,7 +53,7 @@ function FindingCard({ finding: { kind, count, since, examples }, moment }: Find
     >
       <p>
         <strong>{count === 0 ? text.none : formatCount(count)}</strong>{' '}
-        {since !== undefined && <span class="soft">{text.since(formatTime(since))}</span>}
+        {since !== undefined && <span class="soft">{text.since(formatMinute(since))}</span>}
       </p>
       {count > examples.length && <p class="soft">{text.first(examples.length)}</p>}
       <ul>
@@ -89,5 +90,3 @@ function filtersOf(kind: string, moment: string): ReportFilters | undefined {
   if (kind === 'no-status') return { status: 'none' };
   return kind === 'active-past-end' ? { status: 'ACTIVE', 'date-field': 'expiration', before: moment } : undefined;
 }
-
-const formatTime = (instant: string): string => instant.slice(0, 16).replace('T', ' ');
