@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   createTables,
+  keepVersions,
   lookUpByKey,
   removeRows,
   removeTombstonesOfInserted,
@@ -11,21 +12,19 @@ import { onCluster, openPostgres, type TestStore } from '../support/engines.ts';
 const rowCount = 10_000;
 
 interface Plan {
-  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
   readonly Plans?: readonly Plan[];
 }
 
-/** Plan nodes that read a whole table once for each row of the other side of a join. */
-function repeatedScans(plan: Plan, isRepeated = false): readonly string[] {
-  const { 'Node Type': type, Plans: inputs = [] } = plan;
-  return [
-    ...(isRepeated && type === 'Seq Scan' ? [type] : []),
-    ...inputs.flatMap((input, index) => repeatedScans(input, isRepeated || (type === 'Nested Loop' && index === 1))),
-  ];
+/** The conditions by which scans look up rows of the tenants' tables in an index. */
+function lookUps({ 'Relation Name': table = '', 'Index Cond': condition = '', Plans: inputs = [] }: Plan): string[] {
+  return [...(table.startsWith('subscription') ? [condition] : []), ...inputs.flatMap(lookUps)];
 }
 
-// While the table's statistics are old, the planner takes every tenant for a small one. A join that
-// it then writes as a scan for each row costs the square of the rows: 25,000 took 170 s.
+// While the table's statistics are old, the planner takes every tenant for a small one, and may read
+// all of it for each row of the other side of a join: 25,000 took 170 s. On a worker of Citus, which
+// knows nothing of the other side, 20,000 took more than 300 s. So no statement joins.
 describe.skipIf(onCluster)('a replacement on PostgreSQL', () => {
   let opened: TestStore;
   let client: pg.Client;
@@ -64,10 +63,13 @@ describe.skipIf(onCluster)('a replacement on PostgreSQL', () => {
      select '${tenant}', 'id' || n, 1 from generate_series(1, ${count}) as n`;
 
   test.each([
-    ['removes rows', removeRows],
-    ['removes the tombstones of inserted rows', removeTombstonesOfInserted],
-  ])('%s by looking each one up in an index, although the statistics are old', async (_, statement) => {
-    const { rows } = await client.query(`explain (format json) ${statement}`, ['many']);
-    expect(repeatedScans(rows[0]['QUERY PLAN'][0].Plan)).toEqual([]);
+    ['keeps versions', keepVersions, ['many', 2]],
+    ['removes rows', removeRows, ['many']],
+    ['removes the tombstones of inserted rows', removeTombstonesOfInserted, ['many']],
+  ])('%s by looking each row up in an index, although the statistics are old', async (_, statement, values) => {
+    const { rows } = await client.query(`explain (format json) ${statement}`, values);
+    expect(lookUps(rows[0]['QUERY PLAN'][0].Plan).filter((each) => each !== '')).toEqual([
+      expect.stringMatching(/\(id = ANY \(/),
+    ]);
   });
 });

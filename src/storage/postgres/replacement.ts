@@ -94,9 +94,8 @@ async function apply(run: Run, target: ReplacementTarget, dryRun: boolean): Prom
     for (const setting of joinWhole) await run(`set local ${setting}`);
   }
   await run(writeChanged, [tenant, revision]);
-  // Rows are looked up by key from here on. Both sides of each join have an index, so that the cost
-  // stays n log n even if the planner takes the tenant for a small one: without these settings,
-  // removing 25,000 rows took 170 s of scans instead of 1 s.
+  // Rows are looked up by key from here on: the planner may take the tenant for a small one, and
+  // without these settings, removing 25,000 rows took 170 s of scans instead of 1 s.
   for (const setting of lookUpByKey) await run(`set local ${setting}`);
   if (removed > 0) {
     await run(removeRows, [tenant]);
@@ -114,7 +113,8 @@ async function apply(run: Run, target: ReplacementTarget, dryRun: boolean): Prom
   return counts;
 }
 
-// The statements of a replacement, over temporary tables that its transaction drops.
+// The statements of a replacement, over temporary tables that its transaction drops. Those that
+// look rows up get their ids as an array: of a join, a worker of Citus knows the size of no side.
 
 export const lookUpByKey = [
   ...['enable_nestloop = on', 'enable_hashjoin = off', 'enable_mergejoin = off'],
@@ -151,10 +151,10 @@ const findRemoved = `insert into removed (${countedColumns})
 const countDifferences = `select (select count(*) from staged) as staged, (select count(*) from changed) as changed,
   (select count(*) from changed where is_new) as inserted, (select count(*) from removed) as removed`;
 
-const keepVersions = `insert into subscription_version (${versionColumns})
+export const keepVersions = `insert into subscription_version (${versionColumns})
   select s.tenant_id, $2::bigint, s.revision, ${columnNames('s')}
-  from (select id from changed where not is_new union all select id from removed) as c
-  join subscription as s on s.tenant_id = $1 and s.id = c.id
+  from subscription as s where s.tenant_id = $1
+    and s.id = any(array(select id from changed where not is_new union all select id from removed))
   on conflict (tenant_id, id, until_revision) do nothing`;
 
 const writeChanged = `insert into subscription (tenant_id, revision, ${columnNames()})
@@ -162,13 +162,13 @@ const writeChanged = `insert into subscription (tenant_id, revision, ${columnNam
   from staged as t join changed as c on c.id = t.id order by t.created_date, t.id
   on conflict (tenant_id, id) do update set ${assignColumns}, revision = excluded.revision`;
 
-export const removeRows = 'delete from subscription as s using removed as r where s.tenant_id = $1 and s.id = r.id';
+export const removeRows = 'delete from subscription where tenant_id = $1 and id = any(array(select id from removed))';
 
 const insertTombstones = `insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2::bigint from removed
   on conflict (tenant_id, id) do update set revision = excluded.revision`;
 
 export const removeTombstonesOfInserted =
-  'delete from subscription_tombstone as t using changed as c where t.tenant_id = $1 and t.id = c.id and c.is_new';
+  'delete from subscription_tombstone where tenant_id = $1 and id = any(array(select id from changed where is_new))';
 
 const readChanges = `select c.id, not c.is_new as was, ${countedOf('c')}, true as stays, ${newCountedOf('t')}
   from changed as c join staged as t on t.id = c.id
