@@ -61,6 +61,8 @@ export interface History {
   readonly engine: 'sqlite' | 'postgres';
   /** Number of processes of the second service: 1, or 2 with `--workers 2`. */
   readonly workers: 1 | 2;
+  /** Whether the second service and the commands are those of a later version. */
+  readonly versions: 1 | 2;
   readonly settings: Readonly<Record<string, string>>;
   /** Queries that are repeated after each change. */
   readonly reports: readonly Query[];
@@ -80,6 +82,7 @@ export function makeHistory(seed: number, engine: History['engine'], roundCount:
   return {
     engine,
     workers: random.chance(0.3) ? 2 : 1,
+    versions: new Random(seed + 1).chance(0.4) ? 2 : 1, // drawn apart: a seed keeps its rounds
     settings: {
       PAGE_CACHE_MIB: random.pick(['64', '64', '0']),
       DATABASE_POOL_SIZE: random.pick(['6', '6', '2']),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { defaultPageLimits } from '../../src/contract/report.ts';
 import { checkSummary, checkWhole, Report } from './check-at-rest.ts';
 import { drawQuery } from './draw.ts';
@@ -17,11 +18,16 @@ interface Moment {
   /** In UTC epoch seconds; absent if another change was committed within the same second. */
   seconds: number | undefined;
   readonly state: State;
+  /** Digests of the responses to `keptPaths`. */
+  readonly digests: readonly string[];
   /** Ids of its records that have been erased since. */
   readonly erased: Set<string>;
   /** Whether its versions or tombstones may have been swept. */
   mayBeSwept: boolean;
 }
+
+/** A whole report and a summary that are kept as they are; `as-of` must return the same bytes. */
+const keptPaths = ['?all=true&format=csv&sort=-expirationDate', '/summary?by=status,month'];
 
 /** A change as `before=true` describes it. */
 interface DescribedChange {
@@ -79,7 +85,22 @@ export class Past {
     const { next } = JSON.parse((await get(source, '/changes?since=now')).text) as { next: string };
     const revision = Number(headers.get('x-revision'));
     if (this.#moments.at(-1)?.revision === revision) return;
-    this.#moments.push({ revision, token: next, seconds, state, erased: new Set(), mayBeSwept: false });
+    const digests = await Promise.all(keptPaths.map(async (path) => digestOf((await get(source, path)).text)));
+    this.#moments.push({ revision, token: next, seconds, state, digests, erased: new Set(), mayBeSwept: false });
+  }
+
+  /** Compares the kept responses of all moments with those of now, byte by byte. */
+  async compareKept(session: Source['session'], tenant: string, tally: Tally): Promise<void> {
+    for (const [index, { revision, digests, erased, mayBeSwept }] of this.#moments.entries()) {
+      if (erased.size > 0) continue;
+      for (const [which, path] of keptPaths.entries()) {
+        const past = `${path}&as-of=${revision}`;
+        const response = await session.get(index % 2 === 0 ? 0 : 1, tenant, past);
+        if (response.status === 410 && mayBeSwept) break;
+        expectEqual(`the digest of ${past}`, digestOf(expectStatus(response, 200, past).text), digests[which]);
+        tally['kept responses compared'] += 1;
+      }
+    }
   }
 
   /** Compares one of the kept moments with the model. */
@@ -212,6 +233,8 @@ async function readChanges(
   }
   return all;
 }
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
 const get = async ({ session, service, tenant }: Source, path: string) =>
   expectStatus(await session.get(service, tenant, path), 200, path);

@@ -49,7 +49,9 @@ export async function runHistory(history: History, postgresUrl: string | undefin
       });
       tally.rounds += 1;
     }
+    await run.comparePast();
     tally.histories += 1;
+    if (history.versions > 1) tally['of two versions'] += 1;
   } finally {
     await system.close();
   }
@@ -88,6 +90,11 @@ class HistoryRun {
     else if (round.then === 'delete tenant') await this.#replaceTenant(new Random(round.seed).pick(tenants));
     for (const tenant of tenants) await this.#check(tenant, new Random(round.seed));
     if (round.doctor) await this.#system.command(['doctor']);
+  }
+
+  /** Reads all former moments once more. */
+  async comparePast(): Promise<void> {
+    for (const [tenant, { past }] of this.#tenants) await past.compareKept(this.#session, tenant, this.#tally);
   }
 
   /**

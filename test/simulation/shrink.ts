@@ -37,6 +37,7 @@ function* candidates(history: History): Generator<History> {
       yield keep([...rounds.slice(0, start), ...rounds.slice(start + width)]);
   }
   if (history.workers > 1) yield { ...history, workers: 1 };
+  if (history.versions > 1) yield { ...history, versions: 1 };
   for (const name of ['reports', 'summaries'] as const)
     if (history[name].length > 0) yield { ...history, [name]: history[name].slice(1) };
   for (const [index, round] of rounds.entries()) {

@@ -12,6 +12,7 @@ import { sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { bundleProgram } from '../support/bundle-program.ts';
 import { compileCache } from '../support/compile-cache.ts';
+import { makeNewerVersion, type NewerVersion } from '../support/newer-version.ts';
 import { Difference } from './failure.ts';
 import type { History } from './history.ts';
 
@@ -54,13 +55,18 @@ export class System {
   #database = newDatabase();
   readonly #workers: number;
   readonly #settings: Readonly<Record<string, string>>;
+  readonly #newer: NewerVersion | undefined;
   #environment: Readonly<Record<string, string>> = {};
 
   /** @param postgresUrl of a superuser; without it, the embedded store is used */
-  constructor(postgresUrl: string | undefined, { workers, settings }: Pick<History, 'workers' | 'settings'>) {
+  constructor(
+    postgresUrl: string | undefined,
+    { workers, versions, settings }: Pick<History, 'workers' | 'versions' | 'settings'>,
+  ) {
     this.#postgresUrl = postgresUrl;
     this.#workers = workers;
     this.#settings = settings;
+    this.#newer = versions > 1 ? makeNewerVersion({ compatible: true, program: main }) : undefined;
   }
 
   async start(): Promise<void> {
@@ -155,9 +161,9 @@ export class System {
     }
   }
 
-  /** Starts a command in a child process. */
-  spawn(args: readonly string[], more: Readonly<Record<string, string>> = {}): OurProcess {
-    const child = spawn(process.execPath, [main, ...args], {
+  /** Starts a command in a child process, of the later version if there are two. */
+  spawn(args: readonly string[], more: Readonly<Record<string, string>> = {}, program = this.#newer?.main): OurProcess {
+    const child = spawn(process.execPath, [program ?? main, ...args], {
       env: {
         PATH: process.env.PATH ?? '',
         NO_COLOR: '1',
@@ -213,11 +219,13 @@ export class System {
     await Promise.all(this.places.map(({ process }) => process.ended));
     if (this.#postgresUrl !== undefined) await this.#administer(`drop database ${this.#database} with (force)`);
     rmSync(this.folder, { recursive: true, force: true });
+    this.#newer?.remove();
   }
 
   #serve(service: 0 | 1, port = 0, management = 0): OurProcess {
     const workers = service === 1 && this.#workers > 1 ? ['--workers', String(this.#workers)] : [];
-    return this.spawn(['serve', ...workers], { PORT: String(port), MANAGEMENT_PORT: String(management) });
+    const ports = { PORT: String(port), MANAGEMENT_PORT: String(management) };
+    return this.spawn(['serve', ...workers], ports, service === 0 ? main : undefined);
   }
 
   #urlOf(database: string): string {

@@ -1,6 +1,7 @@
 /** Counts of a simulation. */
 export interface Tally {
   histories: number;
+  'of two versions': number;
   rounds: number;
   writes: number;
   'rows written': number;
@@ -19,12 +20,14 @@ export interface Tally {
   'findings compared': number;
   'changes followed': number;
   'moments compared': number;
+  'kept responses compared': number;
   'described changes compared': number;
   'contradictions refused': number;
 }
 
 export const newTally = (): Tally => ({
   histories: 0,
+  'of two versions': 0,
   rounds: 0,
   writes: 0,
   'rows written': 0,
@@ -43,6 +46,7 @@ export const newTally = (): Tally => ({
   'findings compared': 0,
   'changes followed': 0,
   'moments compared': 0,
+  'kept responses compared': 0,
   'described changes compared': 0,
   'contradictions refused': 0,
 });

@@ -14,6 +14,12 @@ export interface NewerVersion {
   remove(): void;
 }
 
+interface NewerVersionOptions {
+  readonly compatible: boolean;
+  /** The main module of the bundle, if not that of a run of tests. */
+  readonly program?: string;
+}
+
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Name of the last migration of this version. */
 export const currentSchema = listMigrations('sqlite').at(-1)?.name ?? '';
@@ -23,7 +29,7 @@ export const currentSchema = listMigrations('sqlite').at(-1)?.name ?? '';
  * is this version's (`compatible`) or its own. If `NEWER_VERSION` names the folder of a real later
  * version, that is used instead of a compatible copy.
  */
-export function makeNewerVersion({ compatible }: { readonly compatible: boolean }): NewerVersion {
+export function makeNewerVersion({ compatible, program = mainProgram }: NewerVersionOptions): NewerVersion {
   const given = process.env.NEWER_VERSION;
   if (compatible && given !== undefined) return realVersion(given);
   const folder = mkdtempSync(join(tmpdir(), 'subreport-newer-'));
@@ -31,13 +37,13 @@ export function makeNewerVersion({ compatible }: { readonly compatible: boolean 
   linkEntries('src', folder, 'cli', 'storage');
   linkEntries('src/storage', folder, 'migrations');
   cpSync(join(root, 'src/storage/migrations'), join(folder, 'src/storage/migrations'), { recursive: true });
-  copyBundle(folder);
+  copyBundle(dirname(program), folder);
   const schema = `${String(listMigrations('sqlite').length + 1).padStart(4, '0')}-newer`;
   const header = `-- Oldest schema a program must know: ${compatible ? currentSchema : schema}\n`;
   for (const engine of ['sqlite', 'postgres'])
     writeFileSync(join(folder, `src/storage/migrations/${engine}/${schema}.sql`), header + additions(engine));
   return {
-    main: join(folder, 'src/cli', basename(mainProgram)),
+    main: join(folder, 'src/cli', basename(program)),
     schema,
     remove: () => rmSync(folder, { recursive: true }),
   };
@@ -51,8 +57,8 @@ function linkEntries(path: string, folder: string, ...except: readonly string[])
 }
 
 /** The modules of the bundle find other files by the paths of their sources. */
-function copyBundle(folder: string): void {
-  const [from, to] = [dirname(mainProgram), join(folder, 'src/cli')];
+function copyBundle(from: string, folder: string): void {
+  const to = join(folder, 'src/cli');
   const [sources, copied] = [pathToFileURL(join(root, 'src')).href, pathToFileURL(join(folder, 'src')).href];
   mkdirSync(to);
   for (const name of readdirSync(from))
