@@ -228,25 +228,25 @@ export class SftpFiles implements FileStore {
 
   /** Writes content with several requests in flight. */
   async #writeAll(handle: Buffer, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
-    const inFlight = new Set<Promise<void>>();
-    let [position, failure]: [number, Error | undefined] = [0, undefined];
-    for await (const chunk of content) {
-      for (let from = 0; from < chunk.length; from += requestBytes) {
-        const bytes = Buffer.from(chunk.subarray(from, from + requestBytes));
-        const at = position;
-        position += bytes.length;
-        const written = this.#ask<void>((sftp, end) => sftp.write(handle, bytes, 0, bytes.length, at, end))
-          .catch((error: Error) => {
-            failure ??= error;
-          })
-          .finally(() => inFlight.delete(written));
-        inFlight.add(written);
-        if (inFlight.size >= requestsMax) await Promise.race(inFlight);
+    const inFlight: Promise<void>[] = [];
+    let position = 0;
+    try {
+      for await (const chunk of content) {
+        const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+        for (let from = 0; from < bytes.length; from += requestBytes) {
+          const length = Math.min(requestBytes, bytes.length - from);
+          const at = position;
+          position += length;
+          const written = this.#call<void>((sftp, end) => sftp.write(handle, bytes, from, length, at, end));
+          written.catch(() => undefined); // thrown when it is its turn
+          inFlight.push(written);
+          if (inFlight.length === requestsMax) await inFlight.shift();
+        }
       }
-      if (failure !== undefined) break;
+      await Promise.all(inFlight);
+    } finally {
+      await Promise.allSettled(inFlight);
     }
-    await Promise.all(inFlight);
-    if (failure !== undefined) throw this.#failed(failure);
   }
 
   async #flush(handle: Buffer): Promise<void> {
