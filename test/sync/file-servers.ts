@@ -244,7 +244,7 @@ export function rcloneRemoteOf({ to, options, environment, folder }: Place, know
         }
       : {
           ...{ TYPE: 'sftp', HOST: hostname, PORT: port, USER: username },
-          ...{ KEY_FILE: options.at(-1) ?? '', KNOWN_HOSTS_FILE: knownHosts },
+          ...{ KEY_FILE: options.at(-1) ?? '', KNOWN_HOSTS_FILE: knownHosts, DISABLE_HASHCHECK: 'true' },
         };
   const names = Object.entries(settings).map(([name, value]) => [`RCLONE_CONFIG_PLACE_${name}`, value]);
   const remote = protocol === 's3:' ? `place:${hostname}${pathname}` : `place:${pathname}`;
