@@ -101,7 +101,7 @@ export function faultsOf({ input }: Tool, given: Arguments): readonly string[] {
         return [`Cannot use '${name}': it must be one of ${names.join(', ')}${didYouMean(name, names)}`];
       const rows = name === 'size' && !(Number.isInteger(value) && Number(value) >= 1 && Number(value) <= rowsMax);
       if (rows) return [`Cannot use 'size': it must be an integer from 1 to ${rowsMax}: ${shown}`];
-      if (name === 'cursor' && !cursorPattern.test(String(value)))
+      if (name === 'cursor' && !isCursor(String(value)))
         return [`Cannot use 'cursor': it must be next_cursor of an earlier answer, unchanged: ${shown}`];
       const isValue = ['string', 'number', 'boolean'].includes(typeof value);
       return isValue ? [] : [`Cannot use '${name}': it must be a string: ${shown}`];
@@ -114,6 +114,11 @@ export function faultsOf({ input }: Tool, given: Arguments): readonly string[] {
  * returned of the page there, and the service's cursor. The last two may be empty.
  */
 const cursorPattern = /^(\d{1,2})\.([\w=-]*)\.([\w-]*)$/;
+
+const isCursor = (text: string): boolean => {
+  const size = Number(cursorPattern.exec(text)?.[1]);
+  return size >= 1 && size <= rowsMax;
+};
 
 /** Returns as many rows of a page as fit; the cursor then leads to the same page. */
 async function listRows({ client, options, ...call }: Call, given: Arguments): Promise<Answer> {

@@ -240,6 +240,7 @@ describe('an assistant', () => {
     ['get_subscription', {}, "Cannot use 'id': it must be given"],
     ['get_subscription', { id: 'nobody-has-this' }, 'Correlation id: '],
     ['list_subscriptions', { cursor: 'page 2' }, "Cannot use 'cursor': it must be next_cursor of an earlier answer"],
+    ['list_subscriptions', { cursor: '51..' }, "Cannot use 'cursor': it must be next_cursor of an earlier answer"],
     ['list_changes', { since: 'x'.repeat(50) }, "Cannot use parameter 'since'"],
   ])('%s with %j says what is wrong', async (name, given, sentence) => {
     const { content, isError, structuredContent } = await assistant.call(name, given);
