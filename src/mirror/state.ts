@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { chmodSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { MirrorError } from './error.ts';
 import type { OriginRecord } from './origin.ts';
@@ -52,6 +53,8 @@ const removalsKept = 1_000;
 /** What a mirror knows, in one SQLite file: it survives kill -9 at any moment. */
 export class MirrorState {
   readonly #database: DatabaseSync;
+  /** Its exclusive lock is held while this process runs; readers of the state do not need it. */
+  readonly #lock: DatabaseSync | undefined;
   readonly #statements = new Map<string, StatementSync>();
 
   /** Opens the file for one process. Throws `MirrorError` if another one has it. */
@@ -59,6 +62,9 @@ export class MirrorState {
     try {
       this.#database = new DatabaseSync(file, { readOnly: options.readOnly ?? false, timeout: 1_000 });
       if (options.readOnly === true) return;
+      this.#lock = new DatabaseSync(`${file}-lock`);
+      this.#lock.exec('begin exclusive');
+      chmodSync(file, 0o600);
       this.#database.exec(`pragma journal_mode = wal; pragma synchronous = full; ${schema}`);
     } catch (error) {
       throw new MirrorError(
@@ -70,6 +76,7 @@ export class MirrorState {
   }
 
   close(): void {
+    this.#lock?.close();
     this.#database.close();
   }
 

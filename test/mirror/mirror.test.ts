@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Mirror } from '../../src/mirror/mirror.ts';
 import { Origin } from '../../src/mirror/origin.ts';
@@ -221,6 +221,18 @@ describe('a mirror', () => {
     expect(origin.tokenRequests.most).toBe(1);
     expect(origin.tokenRequests.refreshes).toBeGreaterThan(60);
   }, 60_000);
+
+  test('has its state file alone, which only its user can read, while others may read the status', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'mirror-')), 'state.db');
+    const state = new MirrorState(file);
+    closers.push(() => rmSync(dirname(file), { recursive: true }));
+    expect(() => new MirrorState(file)).toThrow(/no other process uses: current value is/);
+    const status = new MirrorState(file, { readOnly: true });
+    expect([status.records, statSync(file).mode & 0o777]).toEqual([0, 0o600]);
+    status.close();
+    state.close();
+    new MirrorState(file).close();
+  });
 
   test('does not continue with the state file of another origin', () => {
     const { state } = startMirror({}, 0);

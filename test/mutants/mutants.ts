@@ -2084,4 +2084,12 @@ export const mutants: readonly Mutant[] = [
     file: 'mirror.test.ts',
     test: 'reads all pages of a SIM before it believes that a record is absent',
   },
+  {
+    id: 'mirror-twice-at-once',
+    breaks: 'Two processes mirror with one state file.',
+    search: "this.#lock.exec('begin exclusive');",
+    replace: '',
+    file: 'mirror.test.ts',
+    test: 'has its state file alone, which only its user can read, while others may read the status',
+  },
 ];
