@@ -76,7 +76,7 @@ async function mirrorOrigin(demo: ChildProcess): Promise<void> {
 Sign in at http://127.0.0.1:${port}/console as ${reader.client_id}, with the secret in ${file}
 How old the mirror is:
   XDG_CONFIG_HOME=${config} DATA_DIR=${folder} npx subreport mirror --from origin --to-tenant ${tenant} --status`);
-  const mirror = run(['mirror', '--from', 'origin', '--to-tenant', tenant, '--max-requests-per-minute', '120'], env);
+  const mirror = run(['mirror', '--from', 'origin', '--to-tenant', tenant, '--max-requests-per-minute', '1200'], env);
   demo.once('exit', () => {
     mirror.kill('SIGTERM');
     origin.close();
