@@ -88,7 +88,9 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs/how-to', () => {
     const secretIn = (stdout: string): string => /"client_secret":"([^"]+)"/.exec(stdout)?.[1] ?? '';
     const next = secretIn(await bash(`${rotate.trim()} --json`));
     expect([await statusOf(client.client_secret), await statusOf(next)]).toEqual([200, 200]);
-    expect(await bash(show)).toMatch(/secrets +created \S+; created \S+, expires |secrets +created \S+, expires \S+; created /);
+    expect(await bash(show)).toMatch(
+      /secrets +created \S+; created \S+, expires |secrets +created \S+, expires \S+; created /,
+    );
     expect((await service.get('/v1/subscription', token)).status).toBe(200);
     const last = secretIn(await bash(`${endOld.trim()} --json`));
     expect([await statusOf(client.client_secret), await statusOf(next), await statusOf(last)]).toEqual([401, 401, 200]);
