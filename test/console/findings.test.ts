@@ -26,6 +26,8 @@ describe.skipIf(!hasChromium)('the findings in a browser', () => {
     const sims = page.getByRole('region', { name: 'ICCIDs with several active subscriptions' });
     await sims.getByRole('link', { name: shared.iccid }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
+    const target = await sims.getByRole('link', { name: shared.iccid }).boundingBox();
+    expect(target?.height).toBeGreaterThanOrEqual(24);
     await sims.getByRole('link', { name: shared.iccid }).click();
     await page.waitForURL((url) => url.pathname === '/console/subscriptions');
     const { searchParams } = new URL(page.url());

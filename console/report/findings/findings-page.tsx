@@ -56,7 +56,7 @@ function FindingCard({ finding: { kind, count, since, examples }, moment }: Find
         {since !== undefined && <span class="soft">{text.since(formatMinute(since))}</span>}
       </p>
       {count > examples.length && <p class="soft">{text.first(examples.length)}</p>}
-      <ul>
+      <ul class="finding-examples">
         {examples.map((example) => (
           <Example key={JSON.stringify(example)} example={example} />
         ))}
