@@ -126,7 +126,7 @@ export const reportStates: readonly Picture[] = [
     path: subscriptions,
     prepare: async (page) => {
       await page.keyboard.press('Control+k');
-      await page.keyboard.type('nobody@example.com');
+      await page.getByRole('combobox', { name: 'ICCID, email address, status or page' }).fill('nobody@example.com');
       await page.keyboard.press('Enter');
       await page.getByText('have an email address').waitFor();
     },
