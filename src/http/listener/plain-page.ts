@@ -33,10 +33,7 @@ nav a:first-child{background:var(--accent);border-color:var(--accent)}nav a:firs
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/**
- * Headers of a page of `plainPage`. It runs no script; `connect-src` lets tools that examine a page
- * read its /robots.txt.
- */
+/** Headers of a page of `plainPage`; `connect-src` lets tools read its /robots.txt. */
 export const plainPageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
