@@ -38,7 +38,7 @@ export async function createChangingReport(service: TestService, name: string, s
   const random = new Random(seed);
   const tenant = await service.createTenant(name);
   const credentials = await service.createClient(tenant);
-  const client = clientOf(service, credentials);
+  const client = clientOf(service.url, service.url, credentials);
   const { store } = service;
   const report = {
     load: (rows: readonly SubscriptionRow[]) => store.loadSubscriptions(tenant, rows),
@@ -82,13 +82,13 @@ export async function createChangingReport(service: TestService, name: string, s
   };
 }
 
-const clientOf = (service: TestService, credentials: TestClient): SubreportClient =>
-  createClient({
-    url: service.url,
-    clientId: credentials.client_id,
-    clientSecret: credentials.client_secret,
-    tokenUrl: `${service.url}/oauth2/token`,
-  });
+/** A client that reads reports at one URL with tokens of another. */
+export const clientOf = (
+  url: string,
+  issuer: string,
+  { client_id: clientId, client_secret: clientSecret }: TestClient,
+  attempts = 3,
+): SubreportClient => createClient({ url, clientId, clientSecret, tokenUrl: `${issuer}/oauth2/token`, attempts });
 
 /** The environment of a command that reads the report. */
 export const environmentOf = ({ url }: TestService, { client_id, client_secret }: TestClient) => ({

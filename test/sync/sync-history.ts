@@ -1,10 +1,12 @@
 import pg from 'pg';
+import { ConnectionError } from '../../src/client/index.ts';
 import type { Destination } from '../../src/sync/destination.ts';
 import { SyncError } from '../../src/sync/error.ts';
 import { type DestinationOptions, openDestination } from '../../src/sync/open-destination.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { Random } from '../simulation/random.ts';
-import type { ChangingReport } from './changing-report.ts';
+import { type ChangingReport, clientOf } from './changing-report.ts';
+import { startLossyProxy } from './lossy-proxy.ts';
 import { digestOfCopy } from './read-copy.ts';
 
 /** What happened in a history, for messages. */
@@ -13,6 +15,8 @@ export interface HistoryTally {
   cut: number;
   /** Connections to PostgreSQL that its server ended. */
   lost: number;
+  /** Connections to the service that were lost. */
+  unread: number;
   /** Syncs beside another one of the same copy. */
   refused: number;
   reloaded: number;
@@ -32,7 +36,10 @@ export async function runHistory(
   rounds: number,
 ): Promise<HistoryTally> {
   const random = new Random(seed);
-  const tally: HistoryTally = { syncs: 0, cut: 0, lost: 0, refused: 0, reloaded: 0 };
+  const tally: HistoryTally = { syncs: 0, cut: 0, lost: 0, unread: 0, refused: 0, reloaded: 0 };
+  const { origin } = new URL(report.source.service);
+  const proxy = await startLossyProxy(origin);
+  const source = { ...report.source, client: clientOf(proxy.url, origin, report.credentials, 2) };
   let last = 'none';
   const require = async (expected: string, when: string): Promise<void> => {
     const found = await digestOfCopy(options);
@@ -44,18 +51,21 @@ export async function runHistory(
     const changeAt = random.between(1, 8);
     const otherAt = random.chance(0.2) ? random.between(1, 4) : 0;
     const isLost = options.to.startsWith('postgres') && random.chance(0.5);
+    const unreadAt = random.chance(0.2) ? random.between(1, 6) : 0;
     let step = 0;
     const between = async (): Promise<void> => {
       step += 1;
       await require(last, `beside step ${step} of sync ${round}`);
       if (step === changeAt) await report.change();
       if (step === otherAt) await requireRefused(report, options, tally);
+      // both attempts of a request, in the head of the response or within its body
+      if (step === unreadAt) proxy.lose(2, random.between(0, 3_000));
       if (step === cutAt && isLost) await endConnections(options.to);
       else if (step === cutAt) throw new Cut();
     };
     const destination = watched(await openDestination(options, async () => undefined), between);
     try {
-      const { reloaded } = await runSync(report.source, destination);
+      const { reloaded } = await runSync(source, destination);
       tally.syncs += 1;
       tally.reloaded += Number(reloaded);
       // the report may have changed during the sync
@@ -63,11 +73,14 @@ export async function runHistory(
       last = await report.digest();
     } catch (error) {
       const wasLost = isLost && error instanceof SyncError && error.code === 'DESTINATION_FAILED';
-      if (!(error instanceof Cut) && !wasLost) throw error;
-      tally[wasLost ? 'lost' : 'cut'] += 1;
+      const wasUnread = unreadAt > 0 && error instanceof ConnectionError;
+      if (!(error instanceof Cut) && !wasLost && !wasUnread) throw error;
+      tally[wasLost ? 'lost' : wasUnread ? 'unread' : 'cut'] += 1;
     }
+    proxy.lose(0, 0);
     await require(last, `after sync ${round}`);
   }
+  proxy.close();
   return tally;
 }
 
