@@ -63,16 +63,20 @@ export class EntryState {
     }
   }
 
-  /** The last runs of an entry, and whether it is running. */
-  static read(folder: string, name: string): LastRuns & { readonly isRunning: boolean } {
+  /** The last runs of an entry, and whether it is running; `fault` if its state cannot be used. */
+  static read(folder: string, name: string): LastRuns & { readonly isRunning: boolean; readonly fault?: string } {
+    const none = { success: undefined, failure: undefined, isRunning: false };
     const file = fileOf(folder, name);
-    if (!existsSync(file)) return { success: undefined, failure: undefined, isRunning: false };
-    const state = new EntryState(file);
+    if (!existsSync(file)) return none;
+    let state: EntryState | undefined;
     try {
+      state = new EntryState(file);
       const isRunning = !state.#canLock();
       return { ...state.lastRuns(), isRunning };
+    } catch (error) {
+      return { ...none, fault: faultOf(folder, name, error) };
     } finally {
-      state.close();
+      state?.close();
     }
   }
 
@@ -117,6 +121,10 @@ export class EntryState {
     }
   }
 }
+
+/** The sentence about a state that cannot be opened, read or written. */
+export const faultOf = (folder: string, name: string, error: unknown): string =>
+  `Cannot use '${fileOf(folder, name)}': it must be a file that \`subreport sync run\` has written and can write, with room to grow; if it is damaged, remove it, and the entry runs once more: current value is: ${(error as Error).message}`;
 
 const fileOf = (folder: string, name: string): string => join(folder, `${name}.db`);
 

@@ -1,4 +1,4 @@
-import { type EndedRun, EntryState, type LastRuns, type RunOutcome } from './entry-state.ts';
+import { type EndedRun, EntryState, faultOf, type LastRuns, type RunOutcome } from './entry-state.ts';
 import type { SyncEntry } from './sync-file.ts';
 
 /** The time, and waiting for it. */
@@ -31,8 +31,9 @@ const [repeatMsMin, repeatMsMax] = [60_000, 3_600_000];
 export async function runOnce(options: PlanOptions): Promise<boolean> {
   const results = await Promise.all(
     options.entries.map(async (entry) => {
-      const due = dueInstant(entry, EntryState.read(options.state, entry.name), options.clock.now());
-      return due === undefined ? undefined : runEntry(entry, due, options);
+      const last = EntryState.read(options.state, entry.name);
+      const due = dueInstant(entry, last, options.clock.now());
+      return due === undefined ? undefined : runEntry(entry, due, last.failure, options);
     }),
   );
   return results.every((run) => run === undefined || run === 'BUSY' || run.succeeded);
@@ -56,14 +57,18 @@ export async function runOnSchedule(options: PlanOptions): Promise<boolean> {
 async function followSchedule(entry: SyncEntry, options: PlanOptions): Promise<void> {
   const { clock, signal, state } = options;
   let busyUntil = new Date(0);
+  let unrecorded: EndedRun | undefined;
   while (!signal.aborted) {
     const now = clock.now();
     const last = EntryState.read(state, entry.name);
     const due = dueInstant(entry, last, now);
-    const repeatAt = due === undefined ? undefined : laterOf(repeatInstant(last.failure, due), busyUntil);
+    const failure = unrecorded ?? last.failure;
+    const repeatAt = due === undefined ? undefined : laterOf(repeatInstant(failure, due), busyUntil);
     if (due !== undefined && repeatAt !== undefined && repeatAt <= now) {
+      const run = await runEntry(entry, due, failure, options);
       // another process may be running it, and may fail
-      if ((await runEntry(entry, due, options)) === 'BUSY') busyUntil = new Date(now.getTime() + repeatMsMin);
+      if (run === 'BUSY') busyUntil = new Date(now.getTime() + repeatMsMin);
+      unrecorded = run !== 'BUSY' && run?.isUnrecorded === true ? run : undefined;
       continue;
     }
     const next = entry.schedule?.next(now) ?? now;
@@ -91,35 +96,50 @@ function repeatInstant(failure: EndedRun | undefined, due: Date): Date {
 
 const laterOf = (a: Date, b: Date): Date => (a > b ? a : b);
 
-/** Runs an entry, unless another process is running it or has run it for the same instant. */
+/** What became of an entry; `undefined` if another process has run it, or if it was stopped. */
+type EntryResult = (EndedRun & { readonly isUnrecorded?: boolean }) | 'BUSY' | undefined;
+
+/**
+ * Runs an entry, unless another process is running it or has run it for the same instant. If its
+ * state cannot be used, the run has failed: it stays due, and the other entries go on.
+ */
 async function runEntry(
   entry: SyncEntry,
   scheduledFor: Date,
-  { state: folder, clock, signal, run, onEnd }: PlanOptions,
-): Promise<EndedRun | 'BUSY' | undefined> {
+  before: EndedRun | undefined,
+  options: PlanOptions,
+): Promise<EntryResult> {
+  const { state, clock, onEnd } = options;
+  const times = { scheduledFor: scheduledFor.toISOString(), startedAt: clock.now().toISOString() };
+  const result = await runLocked(entry, scheduledFor, times, options).catch((error: unknown): EntryResult => {
+    const message = faultOf(state, entry.name, error);
+    const endedAt = clock.now().toISOString();
+    return { succeeded: false, message, ...times, endedAt, failures: (before?.failures ?? 0) + 1, isUnrecorded: true };
+  });
+  if (result !== undefined) onEnd(entry, result);
+  return result;
+}
+
+/** Runs an entry with its state locked, and records the outcome. Throws if the state cannot be used. */
+async function runLocked(
+  entry: SyncEntry,
+  scheduledFor: Date,
+  times: Pick<EndedRun, 'scheduledFor' | 'startedAt'>,
+  { state: folder, clock, signal, run }: PlanOptions,
+): Promise<EntryResult> {
   const state = EntryState.lock(folder, entry.name);
-  if (state === undefined) {
-    onEnd(entry, 'BUSY');
-    return 'BUSY';
-  }
+  if (state === undefined) return 'BUSY';
   try {
     if (entry.schedule !== undefined && dueInstant(entry, state.lastRuns(), scheduledFor) === undefined)
       return undefined;
-    const startedAt = clock.now().toISOString();
-    const outcome = await run(entry, scheduledFor);
+    const outcome = await run(entry, scheduledFor).catch(
+      (error: Error): RunOutcome => ({ succeeded: false, message: error.message }),
+    );
     // a run that was stopped has no outcome: it stays due
     if (signal.aborted && !outcome.succeeded) return undefined;
-    const ended = {
-      ...outcome,
-      scheduledFor: scheduledFor.toISOString(),
-      startedAt,
-      endedAt: clock.now().toISOString(),
-    };
-    state.commit(ended);
-    const recorded = state.lastRuns();
-    const last = (outcome.succeeded ? recorded.success : recorded.failure) as EndedRun;
-    onEnd(entry, last);
-    return last;
+    state.commit({ ...outcome, ...times, endedAt: clock.now().toISOString() });
+    const { success, failure } = state.lastRuns();
+    return outcome.succeeded ? success : failure;
   } finally {
     state.close();
   }
@@ -135,13 +155,17 @@ export interface EntryStatus extends LastRuns {
   readonly lateSeconds: number;
 }
 
-/** The state of all entries. */
+/** The state of all entries. One whose state cannot be used has failed, as of now. */
 export const statusOf = (entries: readonly SyncEntry[], folder: string, now: Date): EntryStatus[] =>
   entries.map((entry) => {
-    const last = EntryState.read(folder, entry.name);
+    const { fault, ...last } = EntryState.read(folder, entry.name);
     const due = entry.schedule === undefined ? undefined : (dueInstant(entry, last, now) ?? entry.schedule.next(now));
     const lateSeconds = Math.max(0, Math.floor((now.getTime() - (due ?? now).getTime()) / 1000));
-    return { ...last, name: entry.name, due, lateSeconds };
+    const status = { ...last, name: entry.name, due, lateSeconds };
+    if (fault === undefined) return status;
+    const at = now.toISOString();
+    const times = { scheduledFor: at, startedAt: at, endedAt: at };
+    return { ...status, failure: { succeeded: false, message: fault, ...times, failures: 1 } };
   });
 
 /** The status in the text format of Prometheus. */

@@ -1742,6 +1742,22 @@ export const mutants: readonly Mutant[] = [
     test: 'a run that is stopped stays due, and one whose process is running it is left to it',
   },
   {
+    id: 'sync-state-fault-repeats-at-once',
+    breaks: 'An entry whose state cannot be used is run again without a delay.',
+    search: 'const failure = unrecorded ?? last.failure;',
+    replace: 'const failure = last.failure;',
+    file: 'run-plan.test.ts',
+    test: 'a scheduled entry whose state cannot be used is repeated like a failed run',
+  },
+  {
+    id: 'sync-state-fault-ends-all',
+    breaks: 'An entry whose state cannot be used ends the runs of all entries.',
+    search: 'const message = faultOf(state, entry.name, error);',
+    replace: 'throw error; const message = faultOf(state, entry.name, error);',
+    file: 'run-plan.test.ts',
+    test: 'an entry whose state cannot be used fails alone, in its line, the status and the metrics',
+  },
+  {
     id: 'sync-file-keeps-a-secret',
     breaks: 'A password in the URL of an entry is accepted.',
     search: "if (typeof to !== 'string' || !/:\\/\\/[^/@]*:[^/@]*@|[?&](password|secret|token)=/i.test(to)) return;",

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { RunOutcome } from '../../src/sync/entry-state.ts';
@@ -29,12 +30,14 @@ async function follow(
   end: string,
   entries: readonly SyncEntry[] = [nightly],
   outcomeOf: (scheduledFor: string, count: number) => RunOutcome = () => ({ succeeded: true }),
+  onEnd: PlanOptions['onEnd'] = () => undefined,
 ): Promise<string[]> {
   const stop = new AbortController();
   const runs: string[] = [];
   let now = new Date(start);
   await runOnSchedule({
     ...optionsOf(entries, stop.signal),
+    onEnd,
     clock: {
       now: () => now,
       async sleepUntil(at) {
@@ -150,6 +153,84 @@ test('a run that is stopped stays due, and one whose process is running it is le
   expect(inside).toBe('BUSY');
   const [status] = statusOf([nightly], options.state, new Date('2027-06-01T00:30:05Z'));
   expect(status).toMatchObject({ success: undefined, failure: undefined, isRunning: false, lateSeconds: 5 });
+});
+
+/** Makes the states of two entries unusable. */
+function damageStates(): void {
+  mkdirSync(join(folder, 'state', 'folder.db'), { recursive: true });
+  writeFileSync(join(folder, 'state', 'garbage.db'), 'no database'.repeat(100));
+}
+
+test('an entry whose state cannot be used fails alone, in its line, the status and the metrics', async () => {
+  damageStates();
+  const entries = [entryOf('folder'), entryOf('garbage', '30 2 * * *'), nightly];
+  const told: Record<string, unknown> = {};
+  const options: PlanOptions = {
+    ...optionsOf(entries),
+    onEnd: ({ name }, run) => {
+      told[name] = run;
+    },
+  };
+  expect(await runOnce(options)).toBe(false);
+  expect(told).toMatchObject({
+    folder: { succeeded: false, failures: 1, message: expect.stringMatching(/^Cannot use '.*folder.db': .*unable to/) },
+    garbage: { succeeded: false, failures: 1, message: expect.stringMatching(/garbage.db': .* is not a database$/) },
+    nightly: { succeeded: true },
+  });
+  const all = statusOf(entries, options.state, new Date('2027-06-01T12:00:00Z'));
+  expect(all).toMatchObject([
+    { name: 'folder', failure: { failures: 1, message: expect.stringContaining('folder.db') } },
+    { name: 'garbage', failure: { failures: 1 }, due: new Date('2027-06-01T00:30:00Z'), lateSeconds: 41_400 },
+    { name: 'nightly', failure: undefined, success: { rows: 5 } },
+  ]);
+  expect(metricsOf(all)).toContain('subreport_sync_failures{entry="garbage"} 1\n');
+  rmSync(join(folder, 'state', 'folder.db'), { recursive: true });
+  rmSync(join(folder, 'state', 'garbage.db'));
+  expect(await runOnce(options)).toBe(true);
+});
+
+test('a scheduled entry whose state cannot be used is repeated like a failed run', async () => {
+  damageStates();
+  const told: unknown[] = [];
+  const garbage = entryOf('garbage', '30 2 * * *');
+  await follow('2027-06-01T00:30Z', '2027-06-01T12:00Z', [garbage], undefined, (_, run) => {
+    told.push(run);
+    // as when an operator removes the file
+    if (told.length === 4) rmSync(join(folder, 'state', 'garbage.db'));
+  });
+  expect(told).toMatchObject([
+    { failures: 1, endedAt: '2027-06-01T00:30:00.000Z' },
+    { failures: 2, endedAt: '2027-06-01T00:31:00.000Z' },
+    { failures: 3, endedAt: '2027-06-01T00:33:00.000Z' },
+    { failures: 4, endedAt: '2027-06-01T00:37:00.000Z' },
+    { succeeded: true, endedAt: '2027-06-01T00:45:00.000Z' },
+  ]);
+});
+
+test('a run whose outcome cannot be recorded, and one that cannot be started, have failed', async () => {
+  const told: Record<string, unknown> = {};
+  const options = optionsOf([entryOf('full'), entryOf('unstarted'), nightly]);
+  const succeeded = await runOnce({
+    ...options,
+    async run({ name }) {
+      if (name === 'unstarted') throw new Error('spawn EAGAIN');
+      if (name === 'full') {
+        const reader = new DatabaseSync(join(options.state, 'full.db'));
+        reader.exec('begin; select * from sqlite_schema'); // the commit waits for readers
+        setTimeout(() => reader.close(), 1_000);
+      }
+      return { succeeded: true };
+    },
+    onEnd: ({ name }, run) => {
+      told[name] = run;
+    },
+  });
+  expect(succeeded).toBe(false);
+  expect(told).toMatchObject({
+    full: { succeeded: false, message: expect.stringContaining('full.db') },
+    unstarted: { succeeded: false, message: 'spawn EAGAIN' },
+    nightly: { succeeded: true },
+  });
 });
 
 test('once runs what is due, and what has no schedule; the status and the metrics tell of it', async () => {
