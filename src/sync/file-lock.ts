@@ -26,6 +26,11 @@ interface HeldLock {
 /**
  * Takes the lock of a place for a run that writes `file`. The lock of a dead run is taken over
  * after `removeLeftovers` with its file. Throws `DESTINATION_BUSY` while another run is alive.
+ *
+ * No place can compare and discard in one step. So of two runs that take over a lock at the same
+ * moment, one can discard the new lock of the other, which then fails when it confirms. An instant
+ * still gets one manifest, because it is created exclusively; an S3 server without `If-None-Match`
+ * would need both runs to confirm as well.
  */
 export async function takeLock(
   files: FileStore,
@@ -40,7 +45,8 @@ export async function takeLock(
     if (found.run === run) return hold(files, run, file); // the response to `create` was lost
     if (isAlive(found)) throw busy(files, found);
     await removeLeftovers(found.file);
-    await files.discard(lockName);
+    // that may have taken a while, in which another run has taken over the lock
+    if ((await readLock(files))?.run === found.run) await files.discard(lockName);
   }
   throw busy(files);
 }

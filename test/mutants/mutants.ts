@@ -1758,6 +1758,14 @@ export const mutants: readonly Mutant[] = [
     test: 'an entry whose state cannot be used fails alone, in its line, the status and the metrics',
   },
   {
+    id: 'sync-lock-discards-a-new-one',
+    breaks: 'A run that is slow to take over the lock of a dead run discards the lock of a live one.',
+    search: 'if ((await readLock(files))?.run === found.run) await files.discard(lockName);',
+    replace: 'await files.discard(lockName);',
+    file: 'file-places.test.ts',
+    test: 'a run that is slow to take over the lock of a dead run leaves the new lock of another run',
+  },
+  {
     id: 'sync-file-keeps-a-secret',
     breaks: 'A password in the URL of an entry is accepted.',
     search: "if (typeof to !== 'string' || !/:\\/\\/[^/@]*:[^/@]*@|[?&](password|secret|token)=/i.test(to)) return;",

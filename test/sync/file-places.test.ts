@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { takeLock } from '../../src/sync/file-lock.ts';
 import { newestManifest, readManifest } from '../../src/sync/manifest.ts';
 import { verifySnapshot } from '../../src/sync/run-snapshot.ts';
 import { Random } from '../simulation/random.ts';
@@ -75,6 +76,15 @@ const argsOf = ({ to, options }: Place, second: number, format = 'ndjson') => [
 ];
 const environment = (place: Place) => ({ ...environmentOf(service, report.credentials), ...place.environment });
 
+const lockName = '.subreport-sync.lock';
+
+/** The lock of a run whose process has ended. */
+function deadLock(file: string): string {
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  const until = new Date(Date.now() + 60_000).toISOString();
+  return JSON.stringify({ run: 'killed', host: hostname(), pid, until, file });
+}
+
 /** The size of all files in a folder, which change meanwhile. */
 const bytesBelow = (at: string): number =>
   readdirSync(at, { recursive: true, encoding: 'utf8' }).reduce(
@@ -104,12 +114,24 @@ describe.each(Object.entries(places))('files in %s', (name, placeOf) => {
     expect((await runHere(argsOf(place, 0), environment(place))).stderr).toBe('');
     const { manifest } = await verifySnapshot(await filesOf(place));
     const files = await filesOf(place);
-    const { pid } = spawnSync(process.execPath, ['--version']); // it has ended
-    const lock = { run: 'killed', host: hostname(), pid, until: new Date(Date.now() + 60_000).toISOString() };
-    const lockName = '.subreport-sync.lock';
-    await files.create(lockName, JSON.stringify({ ...lock, file: `2026-11-23T030000Z/${manifest.file}` }));
+    await files.create(lockName, deadLock(`2026-11-23T030000Z/${manifest.file}`));
     const again = await runHere(argsOf(place, 0), environment(place));
     expect([again.stderr, again.stdout]).toEqual(['', expect.stringContaining('was complete before')]);
+    expect(await files.read(lockName)).toBeUndefined();
+    await files.close();
+  });
+
+  test('a run that is slow to take over the lock of a dead run leaves the new lock of another run', async () => {
+    const files = await filesOf(placeOf(`${name}-takeover`));
+    const fileOf = (run: string) => `2026-11-23T030000Z/subscriptions-${run.repeat(16)}.csv`;
+    await files.create(lockName, deadLock(fileOf('a')));
+    let quick: Awaited<ReturnType<typeof takeLock>> | undefined;
+    const slow = takeLock(files, 'c', fileOf('c'), async () => {
+      quick = await takeLock(files, 'b', fileOf('b'), async () => undefined);
+    });
+    await expect(slow).rejects.toMatchObject({ code: 'DESTINATION_BUSY' });
+    await quick?.confirm();
+    await quick?.release();
     expect(await files.read(lockName)).toBeUndefined();
     await files.close();
   });
