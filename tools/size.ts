@@ -20,10 +20,12 @@ const root = fileURLToPath(new URL('../', import.meta.url));
  * 80 for the size of the history and its sweeps in the metrics. A page passes 40 of the lines that
  * read a plan from its products, and late pages from their end.
  * The findings have 4 files and 520 lines, of which a page passes the routes and the senders (50).
- * A load reads whether its tenant is a mirror, in one more file.
+ * A load reads whether its tenant is a mirror, in one more file. 3 files and 500 lines more are for
+ * the status and the check of webhooks, the timeout of a run, receivers of files that fail, and
+ * what the pages say of a subscriber without subscriptions.
  */
 const limits = {
-  src: { files: 444, lines: 51_480 },
+  src: { files: 447, lines: 51_980 },
   'A page on PostgreSQL': { files: 64, lines: 7_490 },
   'A token': { files: 20 },
   'Loading records': { files: 36 },
