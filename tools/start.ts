@@ -14,8 +14,9 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const command = join(root, 'src/cli/subreport.mjs');
 const given = process.argv.slice(2);
 
-// SIGTERM ends npm and its shell, which does not pass it on. Only with npm: the parent of a process
-// that was started by hand may go, as after nohup. On Windows the id of the parent never changes.
+// npm and its shell end on SIGTERM without passing it on: then this process has another parent.
+// Not without npm, because a process that nohup started may outlive its parent. On Windows, the id
+// of the parent never changes.
 if (process.env.npm_lifecycle_event === 'start') {
   const shell = process.ppid;
   const watch = setInterval(() => {

@@ -35,7 +35,7 @@ export const strings = {
   action: 'Action',
   dangerZone: 'Danger zone: what cannot be undone',
   deleteForGood: 'Delete for good',
-  /** The link from one of a list to the list. */
+  /** The link from a page about one item back to the list. */
   all: (what: string) => `All ${what.toLowerCase()}`,
   missingScope: (scope: string) => `Your token needs the scope ${scope}`,
   typeToConfirm: (name: string) => `Type ${name} to confirm`,

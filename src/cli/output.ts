@@ -26,7 +26,7 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
     .join('\n');
 }
 
-/** Formats names and values, a line each; what has no value is `-`. */
+/** Formats names and values, one pair per line; a missing value is `-`. */
 export function formatFields(fields: Readonly<Record<string, string | number | boolean | null>>): string {
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   return Object.entries(fields)

@@ -10,7 +10,7 @@ interface Runtime {
   readonly process?: { getBuiltinModule?(name: string): { createHash(name: string): Hash } | undefined };
 }
 
-/** Begins a SHA-256: that of `node:crypto`, with a twelfth of the CPU time, if the runtime has it. */
+/** Begins a SHA-256: of `node:crypto`, if it is there, with a twelfth of the CPU time. */
 export const startSha256 = (): Hash =>
   (globalThis as Runtime).process?.getBuiltinModule?.('node:crypto')?.createHash('sha256') ?? new Sha256();
 

@@ -59,7 +59,7 @@ export class Account {
     return new Account(requester, firstToken, token, firstPage);
   }
 
-  /** The account as it is now: nothing that was read before is known. */
+  /** Reads the account anew: nothing of what was read before is kept. */
   async refresh(): Promise<Account> {
     const token = await this.token();
     const firstPage = pageOf('', await this.requester.get('/v1/subscription', token));

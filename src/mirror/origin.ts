@@ -175,6 +175,6 @@ const rejected = (error: Error): MirrorError =>
 interface Fault {
   readonly fault: string;
   readonly waitMs?: number | undefined;
-  /** Whether it only asked for the pause: such an attempt does not count. */
+  /** Whether the origin only asked for a pause: such an attempt does not count. */
   readonly isBusy?: boolean;
 }

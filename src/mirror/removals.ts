@@ -66,9 +66,9 @@ async function readSim(origin: Origin, { id, iccid }: Candidate, facts: OriginFa
 }
 
 /**
- * The records of a SIM; `undefined` if the read is rejected. A SIM may have more than one page of
- * records: a full page is followed by the next ones, until one has nothing new or is rejected. The
- * probe may be wrong about the first number, as the page may be missing: page 1 may be the first.
+ * The records of a SIM; `undefined` if the read is rejected or has too many pages. After a full
+ * page, the following ones are read until one has nothing new. Pages are numbered from 0 or 1, and
+ * the probe may be wrong about which, so page 1 may repeat the first page and ends nothing.
  */
 async function readAllOf(origin: Origin, iccid: string, { size, pageRecords }: OriginFacts) {
   const first = await origin.read({ iccid, size });
@@ -79,7 +79,7 @@ async function readAllOf(origin: Origin, iccid: string, { size, pageRecords }: O
     const { records } = await origin.read({ iccid, size, page });
     const before = found.size;
     for (const record of records) found.set(record.id, record);
-    isFull = page === 1 || found.size > before; // whatever the number of the first page is
+    isFull = page === 1 || found.size > before;
   }
   return isFull ? undefined : [...found.values()];
 }

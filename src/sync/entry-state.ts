@@ -31,10 +31,7 @@ const schema = `create table if not exists run (succeeded integer primary key, s
   started_at text not null, ended_at text not null, failures integer not null, message text, rows integer,
   revision integer)`;
 
-/**
- * How long to wait for a lock, in milliseconds: `sync status` holds it for less than one of them, a
- * run for all of its time.
- */
+/** How long to wait for a lock, in milliseconds: `sync status` holds it for less. */
 const waitMs = 100;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Why a sync failed. With the first five, the command line names what to change and exits with 2;
- * with `DELIVERY_PENDING` it exits with 75.
+ * Why a sync failed. With the first four, the command line names what to change and exits with 2;
+ * with `DELIVERY_PENDING` it exits with 75, with the others with 1.
  */
 type SyncErrorCode =
   /** The destination cannot be used as it was given. */

@@ -63,7 +63,7 @@ export function rowOf(line: string): Row {
   return [id, status, ...dates, product, name, Number(period), unit, plan, iccid, device, renews === 'true'];
 }
 
-/** Throws `SyncError` `SOURCE_UNKNOWN` unless a line has the members of a row: `rowOf` without cells. */
+/** Throws `SyncError` `SOURCE_UNKNOWN` unless `rowOf` can convert the line. */
 export function requireKnown(line: string): void {
   if (!plainLine.test(line)) parsedRow(line);
 }

@@ -120,7 +120,7 @@ async function runEntry(
   return result;
 }
 
-/** Runs an entry with its state locked, and records the outcome. Throws if the state cannot be used. */
+/** Runs an entry with its state locked, and records the outcome. Throws if the state is unusable. */
 async function runLocked(
   entry: SyncEntry,
   scheduledFor: Date,

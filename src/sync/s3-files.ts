@@ -28,7 +28,7 @@ interface Sent {
 export class S3Files implements FileStore {
   readonly #bucket: Bucket;
   readonly #signingKeys = new Map<string, ArrayBuffer>();
-  /** How often a request is sent; once when the server has failed, so that a run soon ends. */
+  /** How often a request is tried; once after the server has failed, so that the run ends soon. */
   #attemptsMax = 4;
 
   private constructor(bucket: Bucket) {
@@ -106,8 +106,8 @@ export class S3Files implements FileStore {
   }
 
   /**
-   * Completes an upload that does not exist: a server that allows to write responds that it has
-   * none, others with 403. Nothing is written.
+   * Completes an upload that does not exist. A server that allows writing responds that there is no
+   * such upload, others respond with 403. Nothing is written.
    */
   async requireWritable(): Promise<void> {
     const body = completionOf(['none']);

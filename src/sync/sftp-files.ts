@@ -64,7 +64,7 @@ export class SftpFiles implements FileStore {
     try {
       for (let position = 0; ; position += readBytes) {
         const read = this.#readAt(handle, position);
-        read.catch(() => undefined); // thrown when it is its turn
+        read.catch(() => undefined); // thrown when it is awaited
         reads.push(read);
         const bytes = reads.length === readsMax ? await reads.shift() : undefined;
         if (bytes !== undefined) yield bytes;
@@ -238,7 +238,7 @@ export class SftpFiles implements FileStore {
           const at = position;
           position += length;
           const written = this.#call<void>((sftp, end) => sftp.write(handle, bytes, from, length, at, end));
-          written.catch(() => undefined); // thrown when it is its turn
+          written.catch(() => undefined); // thrown when it is awaited
           inFlight.push(written);
           if (inFlight.length === requestsMax) await inFlight.shift();
         }

@@ -238,7 +238,7 @@ export class WebhookState {
   }
 }
 
-/** Throws unless the nearest folder of a file that exists can be written. */
+/** Throws unless the nearest existing folder above a file can be written. */
 function requireFolder(file: string): void {
   let folder = dirname(resolve(file));
   while (!existsSync(folder)) folder = dirname(folder);
@@ -255,7 +255,7 @@ const invalidState = (file: string, found: string): SyncError =>
     `Cannot use '${file}': it must be a state file that a sync of this webhook wrote, or not exist, such as --state webhook.db: current value is: ${found}`,
   );
 
-/** How long to wait for a lock, in milliseconds: reading holds it for less, a run for all of its time. */
+/** How long to wait for a lock, in milliseconds: reads hold it for less, runs until they end. */
 const waitMs = 100;
 
 /** SQLITE_BUSY, the low byte of the extended codes. */

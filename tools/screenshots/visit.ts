@@ -23,7 +23,8 @@ export async function signIn(browser: Browser, service: DemoService, name: Pictu
 
 /** Waits until nothing on the page is loading. */
 export async function settle(page: Page): Promise<void> {
-  await page.locator('h1').first().waitFor(); // on a busy machine, the network may be idle before the scripts run
+  // on a busy machine, the network may be idle before the scripts run
+  await page.locator('h1').first().waitFor();
   await page.waitForLoadState('networkidle');
   await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
 }

@@ -9,7 +9,7 @@ export interface ChangeReader {
     since?: string,
     options?: { readonly size?: number; readonly before?: boolean },
   ): AsyncGenerator<ChangesPage<ListedChange>, void, undefined>;
-  /** The change token of the present. */
+  /** The current change token. */
   present(): Promise<string>;
 }
 

@@ -33,7 +33,7 @@ export async function pollChanges(
 
 let present: Promise<string> | undefined;
 
-/** The change token of the present. A page and its watch begin together, and share one request. */
+/** The current change token. A page and its watch ask for it at once, and share one request. */
 export function readPresentToken(): Promise<string> {
   present ??= requestPresentToken().finally(() => {
     present = undefined;

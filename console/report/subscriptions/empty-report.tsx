@@ -77,7 +77,7 @@ function NoMatch({ state, filters }: { state: ReportState; filters: readonly Fil
   );
 }
 
-/** Why a subscriber may have no records: whether addresses were loaded at all, and how old the records are. */
+/** Why a subscriber may have no records: no addresses were loaded, or the records are old. */
 function SubscriberHint() {
   const [found, setFound] = useState<SubscriptionFindings>();
   const [error, setError] = useState<unknown>();

@@ -46,7 +46,7 @@ Examples:
     );
 }
 
-/** Adds the id to the message: the service does not repeat it, so that all such responses are equal. */
+/** Adds the id to the message: the service does not repeat what was requested. */
 const namingId =
   (id: string) =>
   (error: unknown): never => {

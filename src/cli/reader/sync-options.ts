@@ -42,7 +42,7 @@ export const addCopyOptions = (command: Command, destinations: string): Command 
     .option('--json', 'print JSON')
     .option('-q, --quiet', 'suppress messages other than errors');
 
-/** Whose report a command reads. */
+/** The service and the client whose report a command reads. */
 export function sourceOf(options: CopyOptions): Source {
   const { client, profile } = connect(options);
   return { client, service: profile.base_url, clientId: profile.client_id };

@@ -114,7 +114,7 @@ async function apply(run: Run, target: ReplacementTarget, dryRun: boolean): Prom
 }
 
 // The statements of a replacement, over temporary tables that its transaction drops. Those that
-// look rows up get their ids as an array: of a join, a worker of Citus knows the size of no side.
+// look rows up get their ids as an array: of a join, a worker of Citus knows neither side's size.
 
 export const lookUpByKey = [
   ...['enable_nestloop = on', 'enable_hashjoin = off', 'enable_mergejoin = off'],
