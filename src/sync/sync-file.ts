@@ -99,7 +99,7 @@ const SyncEntry = Type.Object(
         '1 to 999 seconds, minutes or hours',
         '2h',
         '^[1-9]\\d{0,2}[smh]$',
-        'How long a run may take: one that takes longer is ended, changes nothing and has failed; by default, 12h',
+        'How long a run may take: one that takes longer is stopped, and has failed; by default, 12h',
       ),
     ),
   },

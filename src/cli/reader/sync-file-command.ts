@@ -110,7 +110,7 @@ async function runProcess(
   end.removeEventListener('abort', stop);
   if (code !== 0) {
     const wasLate = end.aborted && !signal.aborted;
-    const late = `Cannot end within its timeout of ${entry.timeout ?? '12h'}: it was stopped, and changed nothing`;
+    const late = `Cannot end within its timeout of ${entry.timeout ?? '12h'}: it was stopped`;
     return {
       succeeded: false,
       message: wasLate ? late : texts.stderr.trim() || `it ended with ${code ?? child.signalCode}`,

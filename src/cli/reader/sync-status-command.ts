@@ -16,7 +16,7 @@ export function addStatusCommand(sync: Command, output: Output): void {
     .command('status')
     .argument('[file]', 'file of sync run: show the last runs of its entries, and fail if one failed')
     .description(
-      'show the revision of a copy, its age and the revision of the report; of a webhook also what is pending',
+      'show the revision of a copy, its age and the revision of the report; for a webhook, also what is pending',
     );
   addCopyOptions(
     command,
