@@ -1,6 +1,6 @@
 import type { LoadSummary, RejectedRow } from '../../contract/load.ts';
 import type { Import } from '../../contract/operator/import.ts';
-import { type Output, writeResult } from '../output.ts';
+import { countText, type Output, writeResult } from '../output.ts';
 import type { ImportCommandOptions } from './import-source.ts';
 
 /**
@@ -15,9 +15,6 @@ function rejectedText({ line, errors }: RejectedRow): string {
   });
   return `line ${line}: ${faults.join('; ')}`;
 }
-
-/** A number as all commands write it for people: `300,000`; `-` if it is not known. */
-export const countText = (count: number | null): string => count?.toLocaleString('en') ?? '-';
 
 type CountedOutcome = Pick<Import, 'outcome' | 'accepted' | 'rejected'>;
 

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { type Import, importResults } from '../../contract/operator/import.ts';
 import { integerFrom } from '../integer-option.ts';
-import { formatFields, formatTable, type Output, writeResult } from '../output.ts';
+import { countText, formatFields, formatTable, type Output, writeResult } from '../output.ts';
 import type { ServerChoice } from '../remote/server.ts';
-import { countText, outcomeText } from './import-text.ts';
+import { outcomeText } from './import-text.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';
 
 interface ListOptions extends ServerChoice {

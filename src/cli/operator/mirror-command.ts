@@ -9,7 +9,7 @@ import { MirrorState, type WalkState } from '../../mirror/state.ts';
 import { TenantTarget } from '../../mirror/tenant.ts';
 import { CommandError, UsageError } from '../error.ts';
 import { integerFrom } from '../integer-option.ts';
-import { type Output, writeResult } from '../output.ts';
+import { countText, type Output, writeResult } from '../output.ts';
 import { packageVersion } from '../package-version.ts';
 import { profileName } from '../reader/connection.ts';
 import { configFolder } from '../reader/environment.ts';
@@ -126,7 +126,7 @@ function writeStatus(state: MirrorState, { toTenant: tenant, json }: MirrorOptio
     walks,
   };
   const lines = [
-    `${tenant}: ${records.toLocaleString('en')} records (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})`,
+    `${tenant}: ${countText(records)} records (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})`,
     `${removedIds.length} recently removed, ${rejected.length} rejected by the tenant`,
     ...walks.map(walkText),
   ];

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { UsageError } from '../error.ts';
-import { formatTable, type Output, writeResult } from '../output.ts';
+import { countText, formatTable, type Output, writeResult } from '../output.ts';
 import type { ServerChoice } from '../remote/server.ts';
 import { jsonOption } from './client-options.ts';
-import { countText, outcomeText } from './import-text.ts';
+import { outcomeText } from './import-text.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';
 
 type JsonOption = ServerChoice & { readonly json?: boolean };

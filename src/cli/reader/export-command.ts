@@ -9,7 +9,7 @@ import type { ExportQuery, SubscriptionExport } from '../../client/index.ts';
 import { reportParameters } from '../../contract/query.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
 import { UsageError, writeFailure } from '../error.ts';
-import { type Output, writeResult } from '../output.ts';
+import { countText, type Output, writeResult } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
 import { addParameterOptions, readParameters } from './filter-options.ts';
@@ -81,7 +81,7 @@ Examples:
         await writeReport(report, file, { format, screen, output });
         const rows = report.totalCount;
         if (options.json === true) writeResult(output, true, { file, format, rows }, '');
-        else screen.remark(`${rows.toLocaleString('en')} subscriptions, complete${file === '-' ? '' : `: ${file}`}`);
+        else screen.remark(`${countText(rows)} subscriptions, complete${file === '-' ? '' : `: ${file}`}`);
       }),
     );
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { SubreportError } from '../../client/index.ts';
-import { type Output, writeResult } from '../output.ts';
+import { countText, type Output, writeResult } from '../output.ts';
 import { addProfileOption, cachedTokens, openClient, type ProfileOption, profileName } from './connection.ts';
 import { addCredentialOptions, type CredentialOptions, readCredentials, sourcesOfSecret } from './credentials.ts';
 import { defaultProfile, readProfile, removeProfile, writeProfile } from './profile.ts';
@@ -46,7 +46,7 @@ Examples:
 
 /** Another server of the API may send no total. */
 const describeTotal = (total: number | null): string =>
-  total === null ? '' : `, which has ${total.toLocaleString('en')} subscriptions`;
+  total === null ? '' : `, which has ${countText(total)} subscriptions`;
 
 export function addLogoutCommand(program: Command, output: Output): void {
   addProfileOption(program.command('logout'))

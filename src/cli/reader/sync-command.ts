@@ -3,7 +3,7 @@ import type { AirbyteCommand } from '../../sync/airbyte.ts';
 import { type SnapshotFormat, snapshotFormats } from '../../sync/manifest.ts';
 import type { Source, SyncResult } from '../../sync/run-sync.ts';
 import { CommandError, UsageError } from '../error.ts';
-import { type Output, writeResult } from '../output.ts';
+import { countText, type Output, writeResult } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
 import { allVariables } from './environment.ts';
 import { runReader } from './reader-action.ts';
@@ -127,7 +127,7 @@ async function tellWebhook(options: SyncOptions, output: Output, signal: AbortSi
   if (options.quiet === true && options.json !== true) return;
   const sentence = isFirst
     ? `The webhook begins with the changes after revision ${revision}`
-    : `${delivered.toLocaleString('en')} events delivered, up to revision ${revision}`;
+    : `${countText(delivered)} events delivered, up to revision ${revision}`;
   writeResult(output, options.json === true, { delivered, revision, first: isFirst }, sentence);
 }
 
@@ -162,10 +162,10 @@ function readInstant(given: string | undefined): Date {
 const silent = { write: () => true };
 
 const streamSentence = ({ written, removed, revision }: SyncResult): string =>
-  `${written.toLocaleString('en')} records and ${removed.toLocaleString('en')} removals, up to revision ${revision}`;
+  `${countText(written)} records and ${countText(removed)} removals, up to revision ${revision}`;
 
 const tableSentence = ({ rows = 0, revision }: Pick<SyncResult, 'rows' | 'revision'>): string => {
-  const count = `${rows.toLocaleString('en')} rows`;
+  const count = `${countText(rows)} rows`;
   return `copy ${count} = report ${count} at revision ${revision}`;
 };
 
@@ -203,7 +203,7 @@ async function verify(options: CopyOptions, output: Output, signal: AbortSignal)
     report,
     isEqual,
   } = await verifyCopy(source, copy, { signal }).finally(() => copy.close());
-  const describe = ({ rows, sha256 }: typeof found) => `${rows.toLocaleString('en')} rows with SHA-256 ${sha256}`;
+  const describe = ({ rows, sha256 }: typeof found) => `${countText(rows)} rows with SHA-256 ${sha256}`;
   if (!isEqual)
     throw new CommandError(
       `Cannot confirm the copy: it must equal the report at revision ${revision}, ${describe(report)}; 'subreport sync --reload' repairs it: current value is ${describe(found)}`,
@@ -218,7 +218,7 @@ async function verifyFile(options: CopyOptions, output: Output): Promise<void> {
   const { openFiles } = await import('../../sync/open-destination.ts');
   const { verifySnapshot } = await import('../../sync/run-snapshot.ts');
   const { manifest, place, found, isEqual } = await verifySnapshot(await openFiles(options, allVariables()));
-  const describe = ({ bytes, sha256 }: typeof found) => `${bytes.toLocaleString('en')} bytes with SHA-256 ${sha256}`;
+  const describe = ({ bytes, sha256 }: typeof found) => `${countText(bytes)} bytes with SHA-256 ${sha256}`;
   if (!isEqual)
     throw new CommandError(
       `Cannot confirm ${place}: it must be the file of its manifest, ${describe(manifest)}; 'subreport sync' writes a new one: current value is ${describe(found)}`,

@@ -7,7 +7,7 @@ import type { EndedRun, RunOutcome } from '../../sync/entry-state.ts';
 import type { Clock, EntryStatus } from '../../sync/run-plan.ts';
 import type { SyncEntry, SyncPlan } from '../../sync/sync-file.ts';
 import { CommandError, writeFailure } from '../error.ts';
-import { formatTable, type Output, writeResult } from '../output.ts';
+import { countText, formatTable, type Output, writeResult } from '../output.ts';
 
 /** Options of the commands of a file of syncs. */
 export interface FileOptions {
@@ -157,7 +157,7 @@ const jsonOfRun = (run: EndedRun) => ({
 
 const sentenceOf = ({ rows, revision, scheduledFor }: EndedRun): string => {
   const figures = [
-    ...(rows === undefined ? [] : [`${rows.toLocaleString('en')} rows`]),
+    ...(rows === undefined ? [] : [`${countText(rows)} rows`]),
     ...(revision === undefined ? [] : [`at revision ${revision}`]),
   ];
   return `${figures.length === 0 ? 'in step' : figures.join(' ')}, scheduled for ${scheduledFor}`;
@@ -238,10 +238,10 @@ const rowOfStatus = ({ name, isRunning, due, lateSeconds, success, failure }: En
     name,
     instant(success?.endedAt),
     instant(success?.scheduledFor),
-    success?.rows?.toLocaleString('en') ?? '-',
+    countText(success?.rows ?? null),
     String(success?.revision ?? '-'),
     instant(due?.toISOString()),
-    `${lateSeconds.toLocaleString('en')} s`,
+    `${countText(lateSeconds)} s`,
     isRunning ? 'running' : ended,
   ];
 };

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Position } from '../../sync/destination.ts';
 import type { Source } from '../../sync/run-sync.ts';
 import { CommandError } from '../error.ts';
-import { type Output, writeResult } from '../output.ts';
+import { countText, type Output, writeResult } from '../output.ts';
 import { allVariables } from './environment.ts';
 import { runReader } from './reader-action.ts';
 import { addCopyOptions, type CopyOptions, requireDestination, sourceOf, withSyncErrors } from './sync-options.ts';
@@ -105,7 +105,7 @@ async function showStatus(options: StatusOptions, output: Output, signal: AbortS
     output,
     options.json === true,
     { rows, revision, synced_at: syncedAt, age_seconds: seconds, report_revision: current },
-    `${rows.toLocaleString('en')} rows at revision ${revision}, synced ${seconds.toLocaleString('en')} s ago: ${lag}`,
+    `${countText(rows)} rows at revision ${revision}, synced ${countText(seconds)} s ago: ${lag}`,
   );
 }
 
@@ -139,7 +139,7 @@ async function showWebhookStatus(
     output,
     options.json === true,
     { revision, report_revision: current, pending, failures, last_result: lastResult, retry_at: retryAt },
-    `${pending.toLocaleString('en')} events pending${tries}; changes told up to revision ${revision}: ${lagOf(revision, current)}`,
+    `${countText(pending)} events pending${tries}; changes told up to revision ${revision}: ${lagOf(revision, current)}`,
   );
   if (disabledAt > 0) throw endpointGone(webhook.url, disabledAt);
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { formatFields, type Output, writeResult } from '../output.ts';
+import { countText, formatFields, type Output, writeResult } from '../output.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
 import { runReader } from './reader-action.ts';
 
@@ -38,8 +38,12 @@ export function addWhoamiCommand(program: Command, output: Output): void {
           token_expires_at: expiresAt.toISOString(),
           subscriptions,
         };
-        const count = subscriptions.toLocaleString('en');
-        writeResult(output, options.json === true, result, describe({ ...result, subscriptions: count }));
+        writeResult(
+          output,
+          options.json === true,
+          result,
+          describe({ ...result, subscriptions: countText(subscriptions) }),
+        );
       }),
     );
 }
