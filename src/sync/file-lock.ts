@@ -44,11 +44,19 @@ export async function takeLock(
     if (found === undefined) continue; // released meanwhile
     if (found.run === run) return hold(files, run, file); // the response to `create` was lost
     if (isAlive(found)) throw busy(files, found);
-    await removeLeftovers(found.file);
-    // that may have taken a while, in which another run has taken over the lock
-    if ((await readLock(files))?.run === found.run) await files.discard(lockName);
+    await removeDead(files, found, removeLeftovers);
   }
   throw busy(files);
+}
+
+async function removeDead(
+  files: FileStore,
+  dead: Lock,
+  removeLeftovers: (file: string) => Promise<void>,
+): Promise<void> {
+  await removeLeftovers(dead.file);
+  // that may have taken a while, in which another run has taken over the lock
+  if ((await readLock(files))?.run === dead.run) await files.discard(lockName);
 }
 
 function hold(files: FileStore, run: string, file: string): HeldLock {
@@ -69,9 +77,13 @@ function hold(files: FileStore, run: string, file: string): HeldLock {
 }
 
 /** Removes the lock of a run that was killed after it had completed its file. */
-export async function removeLockOf(files: FileStore, file: string): Promise<void> {
+export async function removeLockOf(
+  files: FileStore,
+  file: string,
+  removeLeftovers: (file: string) => Promise<void>,
+): Promise<void> {
   const found = await readLock(files);
-  if (found?.file === file && !isAlive(found)) await files.discard(lockName);
+  if (found?.file === file && !isAlive(found)) await removeDead(files, found, removeLeftovers);
 }
 
 const lockText = (run: string, file: string): string => {

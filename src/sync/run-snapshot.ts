@@ -41,7 +41,8 @@ export async function runSnapshot(source: Source, files: FileStore, options: Sna
   try {
     const found = await findComplete(source, files, options);
     if (found === undefined) return await writeSnapshot(source, files, options);
-    await removeLockOf(files, `${folderOf(options.scheduledFor)}/${found.manifest.file}`);
+    const file = `${folderOf(options.scheduledFor)}/${found.manifest.file}`;
+    await removeLockOf(files, file, (left) => removeOfKilled(files, left));
     return found;
   } finally {
     await files.close();
@@ -72,7 +73,7 @@ async function writeSnapshot(source: Source, files: FileStore, options: Snapshot
   const folder = folderOf(options.scheduledFor);
   // no two runs write to one file, so that a manifest can only be about the file of its run
   const file = `subscriptions-${run}.${options.format}`;
-  const lock = await takeLock(files, run, `${folder}/${file}`, (left) => removeLeftovers(files, left));
+  const lock = await takeLock(files, run, `${folder}/${file}`, (left) => removeOfKilled(files, left));
   try {
     const found = await findComplete(source, files, options);
     const manifest = found?.manifest ?? (await copyReport(source, files, options, file));
@@ -94,6 +95,12 @@ async function writeSnapshot(source: Source, files: FileStore, options: Snapshot
 async function removeLeftovers(files: FileStore, left: string): Promise<void> {
   const [folder = '', file] = left.split('/');
   if ((await readManifest(files, folder))?.file !== file) await files.discard(left);
+}
+
+/** Removes what a killed run left: its file without a manifest, and unfinished writes beside it. */
+async function removeOfKilled(files: FileStore, left: string): Promise<void> {
+  await removeLeftovers(files, left);
+  await files.discard(`${left}.part`);
 }
 
 async function copyReport(

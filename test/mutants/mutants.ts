@@ -1760,7 +1760,7 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'sync-lock-discards-a-new-one',
     breaks: 'A run that is slow to take over the lock of a dead run discards the lock of a live one.',
-    search: 'if ((await readLock(files))?.run === found.run) await files.discard(lockName);',
+    search: 'if ((await readLock(files))?.run === dead.run) await files.discard(lockName);',
     replace: 'await files.discard(lockName);',
     file: 'file-places.test.ts',
     test: 'a run that is slow to take over the lock of a dead run leaves the new lock of another run',
