@@ -275,6 +275,6 @@ test('the configurations of docs/mcp.md start the server with the profile of a l
 
 test('a profile that does not exist is named before anything is served', async () => {
   const { code, stdout, stderr } = await runCommand(['mcp', '--profile', 'nobody-has-this']);
-  expect([code, stdout]).toEqual([1, '']);
+  expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toContain("Cannot find profile 'nobody-has-this'");
 });

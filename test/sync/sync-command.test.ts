@@ -258,6 +258,16 @@ test('a database that does not exist is named without the password, with exit co
   expect(stderr).not.toContain('hidden');
 });
 
+test('a profile that does not exist is wrong use, and nothing is written', async () => {
+  const file = join(folder, 'never.db');
+  const { code, stderr } = await runHere(['sync', '--profile', 'missing', '--to', `sqlite:${file}`], {
+    XDG_CONFIG_HOME: folder,
+  });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^Cannot find profile 'missing': run 'subreport login --profile missing' first/);
+  expect(existsSync(file)).toBe(false);
+});
+
 test('a sync that fails leaves no file behind', async () => {
   const file = join(folder, 'never.db');
   const environment = environmentOf(service, { ...report.credentials, client_secret: 'wrong' });

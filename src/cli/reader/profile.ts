@@ -28,7 +28,7 @@ export function profileFile(kind: 'profiles' | 'tokens', name: string): string {
   );
 }
 
-/** Returns a profile. Throws `CommandError` if there is none of this name. */
+/** Returns a profile. Throws `UsageError` if there is none of this name. */
 export function readProfile(name: string): Profile {
   const file = profileFile('profiles', name);
   const text = readFileIfAny(file);
@@ -47,11 +47,11 @@ export function removeProfile(name: string): void {
   for (const kind of ['profiles', 'tokens'] as const) rmSync(profileFile(kind, name), { force: true });
 }
 
-function missingProfile(name: string): CommandError {
+function missingProfile(name: string): UsageError {
   const others = profileNames();
   const login = name === defaultProfile ? 'subreport login' : `subreport login --profile ${name}`;
   const choice = others.length === 0 ? '' : `, or select an existing profile with --profile: ${others.join(', ')}`;
-  return new CommandError(`Cannot find profile '${name}': run '${login}' first${choice}`);
+  return new UsageError(`Cannot find profile '${name}': run '${login}' first${choice}`);
 }
 
 /** The names of the profiles, from A. */
