@@ -120,7 +120,8 @@ try {
   await operate('POST', '/clients', { tenant: 'acme', client_id: 'acme-old' });
   await operate('DELETE', '/clients/acme-old', {});
   await operate('POST', '/clients', { tenant: 'acme', client_id: 'acme-web' });
-  await new Promise((resolve) => setTimeout(resolve, 1_100)); // the history tells apart only what is a second apart
+  // the history tells apart only what is a second apart
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
   const active = await read('subscription?status=ACTIVE&size=31');
   await load(
     'demo',
