@@ -120,7 +120,7 @@ async function runEntry(
   return result;
 }
 
-/** Runs an entry with its state locked, and records the outcome. Throws if the state is unusable. */
+/** Locks the state of an entry, runs it, and records the outcome. Throws if that fails. */
 async function runLocked(
   entry: SyncEntry,
   scheduledFor: Date,

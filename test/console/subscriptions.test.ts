@@ -511,7 +511,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     });
     const cards = page.locator('.record-line[data-part="card"]');
     await cards.first().waitFor();
-    /** Per row: the last digits that are drawn, and whether they end before the next text begins. */
+    /** Per row: the last digits that are drawn, and whether they end before the next text. */
     const drawn = () =>
       cards.evaluateAll((all) =>
         all.map((card) => {

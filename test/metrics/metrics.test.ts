@@ -58,7 +58,7 @@ async function storeImports(store: Store): Promise<void> {
   }
 }
 
-/** Stores two mirrors: one whose changes are six hours old, and one that has never been complete. */
+/** Stores two mirrors: one whose changes are six hours old, and one that was never complete. */
 async function storeMirrors(store: Store): Promise<void> {
   const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
   for (const [tenant, since, newAsOf, changesAsOf] of [
