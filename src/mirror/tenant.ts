@@ -33,7 +33,8 @@ export class TenantTarget implements MirrorTarget {
         body: {
           mirror_id: this.#id,
           records: part.map((record) => JSON.stringify(record)).join('\n'),
-          removed_ids: removed.filter((id) => fitsText(SubscriptionId, id)), // others have no record
+          // no record has another id
+          removed_ids: removed.filter((id) => fitsText(SubscriptionId, id)),
           ...agesOf(ages),
         },
       });

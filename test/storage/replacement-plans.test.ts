@@ -22,9 +22,9 @@ function lookUps({ 'Relation Name': table = '', 'Index Cond': condition = '', Pl
   return [...(table.startsWith('subscription') ? [condition] : []), ...inputs.flatMap(lookUps)];
 }
 
-// While the table's statistics are old, the planner takes every tenant for a small one, and may read
-// all of it for each row of the other side of a join: 25,000 took 170 s. On a worker of Citus, which
-// knows nothing of the other side, 20,000 took more than 300 s. So no statement joins.
+// While the table's statistics are old, the planner takes every tenant for a small one, and may
+// read all of it for each row of the other side of a join: 25,000 took 170 s. On a worker of Citus,
+// which knows nothing of the other side, 20,000 took more than 300 s. So no statement joins.
 describe.skipIf(onCluster)('a replacement on PostgreSQL', () => {
   let opened: TestStore;
   let client: pg.Client;
