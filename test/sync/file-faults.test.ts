@@ -63,7 +63,7 @@ const variablesOf = (place: Place) => ({ ...environmentOf(service, report.creden
 
 const noRoom = 'have room for the files, and stay available until the end';
 
-/** Runs, and expects an exit code and a sentence that names the place, the rule and what was found. */
+/** Runs, and expects an exit code and a sentence with the place, the rule and what was found. */
 async function expectFailure(place: Place, code: number, rule: string, found: RegExp): Promise<void> {
   // a process of its own: the next run finds that it has ended
   const result = await runCommand(argsOf(place), { environment: variablesOf(place) });

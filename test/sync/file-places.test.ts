@@ -114,7 +114,7 @@ describe.each(Object.entries(places))('files in %s', (name, placeOf) => {
     expect((await runHere(argsOf(place, 0), environment(place))).stderr).toBe('');
     const { manifest } = await verifySnapshot(await filesOf(place));
     const files = await filesOf(place);
-    // as after a kill between the appearance of the manifest and the end of its writing; S3 has no such step
+    // as after a kill when the manifest had appeared; S3 has no such step
     if (name !== 's3') await files.create('2026-11-23T030000Z/manifest.json.0123abcd.part', '{}');
     await files.create(lockName, deadLock(`2026-11-23T030000Z/${manifest.file}`));
     const again = await runHere(argsOf(place, 0), environment(place));

@@ -178,7 +178,7 @@ Subsystem sftp ${subsystem}
   };
 }
 
-/** Starts an SSH server with a password, which OpenSSH's sshd checks only for users of the system. */
+/** Starts an SSH server with a password: OpenSSH's sshd checks only those of system users. */
 export async function startPasswordServer(
   password: string,
 ): Promise<{ readonly fingerprint: string; readonly port: number; stop(): void }> {
