@@ -145,7 +145,7 @@ describe('login and profiles', () => {
     expect(await run('logout', '--profile', 'short')).toMatchObject({ code: 0, stdout: "Removed profile 'short'\n" });
     expect((await service.get('/v1/subscription', stdout.trim())).status).toBe(401);
     const { code, stderr } = await run('list', '--profile', 'short');
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/login --profile short.* first, .*--profile: default/)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/login --profile short.* first, .*--profile: default/)]);
   });
 
   test('three variables replace a profile, and nothing is written', async () => {
