@@ -59,7 +59,7 @@ export class Account {
     return new Account(requester, firstToken, token, firstPage);
   }
 
-  /** Reads the account anew: nothing of what was read before is kept. */
+  /** Reads the account again, and keeps nothing of what was read before. */
   async refresh(): Promise<Account> {
     const token = await this.token();
     const firstPage = pageOf('', await this.requester.get('/v1/subscription', token));
