@@ -171,7 +171,7 @@ describe('tenants whose statements hang', () => {
       [3, 4, 5].map((size) => status(name, size).then((each) => later.push(each))),
     );
     const quiet: number[] = [];
-    for (let size = 2; later.length === 0; size += 1) quiet.push(await status('quiet', size));
+    while (later.length === 0) quiet.push(await status('quiet', 1));
     await Promise.all(asked);
     expect(new Set(later)).toEqual(new Set([503]));
     expect(quiet.length).toBeGreaterThan(1);
