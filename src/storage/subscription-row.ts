@@ -18,16 +18,15 @@ export interface SubscriptionRow {
   readonly record: string;
 }
 
-/** A record as JSON, whose fields may be missing. */
-type WireRecord = Readonly<Record<string, unknown>> & { readonly product?: Readonly<Record<string, unknown>> };
-
 interface RowColumn {
   readonly name: string;
   /** A `bigint` is a date in UTC epoch seconds. */
   readonly type: 'text' | 'bigint';
   readonly read: (row: SubscriptionRow) => string | number | null;
-  /** Its value in the record, if the record has it. */
-  readonly inRecord?: (record: WireRecord) => unknown;
+  /** Where the record has its value, if it has it: `product.id`. */
+  readonly path?: string;
+  /** Whether the record may lack it; the column is null then. */
+  readonly isOptional?: boolean;
 }
 
 /**
@@ -35,28 +34,18 @@ interface RowColumn {
  * are made (docs/contributing/testing.md). The id is first.
  */
 export const rowColumns: readonly RowColumn[] = [
-  { name: 'id', type: 'text', read: (row) => row.id, inRecord: ({ id }) => id },
-  { name: 'created_date', type: 'bigint', read: (row) => row.createdDate, inRecord: (record) => record.createdDate },
-  {
-    name: 'activation_date',
-    type: 'bigint',
-    read: (row) => row.activationDate,
-    inRecord: (record) => record.activationDate,
-  },
-  {
-    name: 'expiration_date',
-    type: 'bigint',
-    read: (row) => row.expirationDate,
-    inRecord: (record) => record.expirationDate,
-  },
-  { name: 'status', type: 'text', read: (row) => row.status, inRecord: ({ status = null }) => status },
-  { name: 'product_id', type: 'text', read: (row) => row.productId, inRecord: ({ product }) => product?.id },
-  { name: 'iccid', type: 'text', read: (row) => row.iccid, inRecord: ({ iccid }) => iccid },
+  { name: 'id', type: 'text', read: (row) => row.id, path: 'id' },
+  { name: 'created_date', type: 'bigint', read: (row) => row.createdDate, path: 'createdDate' },
+  { name: 'activation_date', type: 'bigint', read: (row) => row.activationDate, path: 'activationDate' },
+  { name: 'expiration_date', type: 'bigint', read: (row) => row.expirationDate, path: 'expirationDate' },
+  { name: 'status', type: 'text', read: (row) => row.status, path: 'status', isOptional: true },
+  { name: 'product_id', type: 'text', read: (row) => row.productId, path: 'product.id' },
+  { name: 'iccid', type: 'text', read: (row) => row.iccid, path: 'iccid' },
   { name: 'email', type: 'text', read: (row) => row.email },
   { name: 'record', type: 'text', read: (row) => row.record },
-  { name: 'plan_id', type: 'text', read: (row) => row.planId, inRecord: ({ product }) => product?.plan_id },
-  { name: 'device_id', type: 'text', read: (row) => row.deviceId, inRecord: ({ device_id }) => device_id },
-  { name: 'auto_renew', type: 'text', read: (row) => row.autoRenew, inRecord: ({ auto_renew }) => auto_renew },
+  { name: 'plan_id', type: 'text', read: (row) => row.planId, path: 'product.plan_id' },
+  { name: 'device_id', type: 'text', read: (row) => row.deviceId, path: 'device_id' },
+  { name: 'auto_renew', type: 'text', read: (row) => row.autoRenew, path: 'auto_renew' },
 ];
 
 /** The names of the columns, separated by commas; with `table`, of that table. */

@@ -3,8 +3,8 @@ import { rowColumns } from '../subscription-row.ts';
 import { readHistory } from '../tables/history.ts';
 
 /** The columns that repeat a field of the record. */
-const repeated = rowColumns.flatMap(({ name, type, inRecord }) =>
-  inRecord === undefined ? [] : [{ name, type, inRecord }],
+const repeated = rowColumns.flatMap(({ name, type, path, isOptional = false }) =>
+  path === undefined ? [] : [{ name, type, path, isOptional }],
 );
 
 /** Their names, the id first. */
@@ -14,9 +14,10 @@ export const recordColumns: readonly string[] = repeated.map(({ name }) => name)
 export function columnsOfRecord(text: string): readonly SqlValue[] | undefined {
   try {
     const record = JSON.parse(text);
-    const values = repeated.map(({ type, inRecord }) =>
-      type === 'bigint' ? secondsOf(inRecord(record)) : inRecord(record),
-    );
+    const values = repeated.map(({ type, path, isOptional }) => {
+      const value = path.split('.').reduce((of, name) => of?.[name], record) ?? (isOptional ? null : undefined);
+      return type === 'bigint' ? secondsOf(value) : value;
+    });
     return values.every(isStorable) ? values : undefined;
   } catch {
     return undefined; // not JSON, or not an object
@@ -102,20 +103,6 @@ const selectStep = `select max(id) as last, count(*) as n from (
 const selectBetween = `select ${recordColumns.join(', ')}, record from subscription
   where tenant_id = $1 and id > $2 and id <= $3` as const;
 
-/** Where the record has the value of each column. */
-const pathOf: Readonly<Record<string, string>> = {
-  id: '$.id',
-  created_date: '$.createdDate',
-  activation_date: '$.activationDate',
-  expiration_date: '$.expirationDate',
-  status: '$.status',
-  product_id: '$.product.id',
-  plan_id: '$.product.plan_id',
-  iccid: '$.iccid',
-  device_id: '$.device_id',
-  auto_renew: '$.auto_renew',
-};
-
 /**
  * The records to look at. SQLite leaves those out that are equal in the format that we write, which
  * takes a third of the time of reading them all; of the others, `differingColumns` decides.
@@ -123,7 +110,7 @@ const pathOf: Readonly<Record<string, string>> = {
 const suspects: Readonly<Record<Store['engine'], TenantSql>> = {
   postgres: `${selectBetween} order by id`,
   sqlite: `${selectBetween} and not coalesce(case when json_valid(record) then
-      json_extract(record, ${repeated.map(({ name }) => `'${pathOf[name]}'`).join(', ')})
+      json_extract(record, ${repeated.map(({ path }) => `'$.${path}'`).join(', ')})
         = json_array(${repeated.map(({ name, type }) => (type === 'bigint' ? `strftime('%Y-%m-%dT%H:%M:%SZ', ${name}, 'unixepoch')` : name)).join(', ')})
     end, false) order by id`,
 };
