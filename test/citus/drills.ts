@@ -96,7 +96,7 @@ async function serveTenants(cluster: CitusCluster, stage: Stage, failing: Postgr
   }
   const [one = service] = clients;
   const look = async (): Promise<string> =>
-    `its tenants ${await one.report()}; others ${await service.report()}, token ${await service.logIn()}, /readyz ${await service.status('/readyz')}`;
+    `its tenants ${await one.report()}; others ${await service.report()}, token ${await service.requestToken()}, /readyz ${await service.status('/readyz')}`;
   return { service, there: clients, elsewhere: service, look };
 }
 
@@ -128,7 +128,7 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
       const before = await readMoment(service, earlier(upgraded));
       const changed = await lookAtHistory(stage, service, importInto(stage, environment));
       const kept = await keepMoment(service);
-      await stage.run(['tenant', 'create', 'new'], { environment });
+      await stage.succeed(['tenant', 'create', 'new'], { environment });
       const input = stage.rows(5_000);
       const { code } = await stage.run(['import', '-', '--tenant', 'new', '--format', 'ndjson'], {
         environment,
@@ -193,12 +193,12 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
     async run(stage) {
       const place = await openPlace(cluster, stage);
       const { environment, sql } = place;
-      await stage.run(['migrate'], { environment });
+      await stage.succeed(['migrate'], { environment });
       for (const tenant of ['acme', 'beta']) {
-        await stage.run(['tenant', 'create', tenant], { environment });
-        await stage.run(['generate', '--tenant', tenant, '--subscriptions', '3000'], { environment });
+        await stage.succeed(['tenant', 'create', tenant], { environment });
+        await stage.succeed(['generate', '--tenant', tenant, '--subscriptions', '3000'], { environment });
       }
-      const { stdout } = await stage.run(['client', 'create', '--tenant', 'acme', '--json'], { environment });
+      const { stdout } = await stage.succeed(['client', 'create', '--tenant', 'acme', '--json'], { environment });
       const service = await stage.serve({ environment, client: JSON.parse(stdout) });
       await service.logIn();
       const node = await cluster.startNode();

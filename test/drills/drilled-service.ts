@@ -1,11 +1,26 @@
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { text as textFrom } from 'node:stream/consumers';
 import { eventually } from '../support/eventually.ts';
 import type { RunningCommand } from '../support/run-command.ts';
 
 /** A request that takes longer than this hangs. */
 const hangMs = 120_000;
+
+/** A response that was read to its end. */
+export interface TextResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+async function textOf(responding: Promise<Response>): Promise<TextResponse> {
+  const response = await responding;
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+const refusal = (what: string, { status, text }: Pick<TextResponse, 'status' | 'text'>): string =>
+  `${what}: the response is ${status} ${text}`;
 
 /** A service in a child process, as its clients and its operator see it. */
 export class DrilledService {
@@ -26,13 +41,30 @@ export class DrilledService {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Requests an access token, which later requests use. */
-  async logIn(): Promise<string> {
+  /** Requests an access token, which later requests use; returns the status. */
+  async requestToken(): Promise<string> {
+    const { status } = await this.#requestToken();
+    return `${status}`;
+  }
+
+  /**
+   * Logs in, again for as long as the response is 503, as clients do. Throws the response
+   * otherwise: a drill that observes nothing but 401 has observed no fault.
+   */
+  async logIn(): Promise<void> {
+    const { status, text } = await eventually(async () => {
+      const response = await this.#requestToken();
+      if (response.status === 503) throw new Error(refusal('the client must be logged in', response));
+      return response;
+    });
+    if (status !== 200) throw new Error(refusal('the client must be logged in', { status, text }));
+  }
+
+  async #requestToken(): Promise<TextResponse> {
     const body = new URLSearchParams({ grant_type: 'client_credentials', ...this.client });
-    const response = await fetch(`${this.url}/oauth2/token`, { method: 'POST', body });
-    if (response.status !== 200) return `${response.status}`;
-    this.#token = ((await response.json()) as { access_token: string }).access_token;
-    return '200';
+    const response = await textOf(fetch(`${this.url}/oauth2/token`, { method: 'POST', body }));
+    if (response.status === 200) this.#token = (JSON.parse(response.text) as { access_token: string }).access_token;
+    return response;
   }
 
   get token(): string {
@@ -60,21 +92,36 @@ export class DrilledService {
   }
   #sizes = 0;
 
-  /** The number of records that the service reports. */
-  async total(): Promise<number> {
-    const headers = { authorization: `Bearer ${this.#token}`, 'cache-control': 'no-cache' };
-    const response = await fetch(`${this.url}/connect-api/v1/subscription?size=1`, { headers });
-    await response.arrayBuffer();
-    return Number(response.headers.get('x-total-count') ?? Number.NaN);
+  /** Reads a path below the report with the token; throws a response other than 200. */
+  async read(path: string, headers: Readonly<Record<string, string>> = {}): Promise<TextResponse> {
+    const response = await this.ask(path, headers);
+    if (response.status !== 200) throw new Error(refusal(`'${path}' must be read`, response));
+    return response;
   }
 
-  /** Loads rows over HTTP, and returns the status. */
-  async load(rows: string): Promise<number> {
+  /** The response to a path below the report with the token, whatever its status is. */
+  ask(path: string, headers: Readonly<Record<string, string>> = {}): Promise<TextResponse> {
+    const url = `${this.url}/connect-api/v1/subscription${path}`;
+    return textOf(fetch(url, { headers: { authorization: `Bearer ${this.#token}`, ...headers } }));
+  }
+
+  /** The number of records that the service reports. */
+  async total(): Promise<number> {
+    const { headers } = await this.read('?size=1', { 'cache-control': 'no-cache' });
+    return Number(headers.get('x-total-count') ?? Number.NaN);
+  }
+
+  /** Loads rows over HTTP; throws unless they were loaded. */
+  async load(rows: string): Promise<void> {
+    const response = await this.tryToLoad(rows);
+    if (response.status !== 200) throw new Error(refusal('the rows must be loaded', response));
+  }
+
+  /** Sends rows over HTTP; returns the response, whatever its status is. */
+  tryToLoad(rows: string): Promise<TextResponse> {
     const headers = { authorization: `Bearer ${this.#token}`, 'content-type': 'application/x-ndjson' };
     const url = `http://127.0.0.1:${this.managementPort}/operator/v1/tenants/acme/subscriptions`;
-    const response = await fetch(url, { method: 'PUT', headers, body: rows });
-    await response.arrayBuffer();
-    return response.status;
+    return textOf(fetch(url, { method: 'PUT', headers, body: rows }));
   }
 
   /** Reads all changes after a token: their ids, and the following token. */
@@ -82,10 +129,8 @@ export class DrilledService {
     const ids = new Set<string>();
     for (let next = since; ; ) {
       const query = new URLSearchParams({ size: '1000', ...(next !== undefined && { since: next }) });
-      const headers = { authorization: `Bearer ${this.#token}` };
-      const response = await fetch(`${this.url}/connect-api/v1/subscription/changes?${query}`, { headers });
-      if (response.status !== 200) throw new Error(`the changes must be read: ${response.status}`);
-      const page = (await response.json()) as { changes: { id: string }[]; next: string; has_more: boolean };
+      const { text } = await this.read(`/changes?${query}`);
+      const page = JSON.parse(text) as { changes: { id: string }[]; next: string; has_more: boolean };
       for (const { id } of page.changes) ids.add(id);
       next = page.next;
       if (!page.has_more) return { ids, next };
@@ -105,7 +150,7 @@ export class DrilledService {
   async send(bytes: string | Buffer): Promise<string> {
     const socket = this.connect();
     socket.write(bytes);
-    return (await text(socket)).toString();
+    return textFrom(socket);
   }
 
   connect(localAddress?: string): Socket {

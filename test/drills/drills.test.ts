@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ScriptedDrill, TestedDrill } from './drill.ts';
+import { DrilledService } from './drilled-service.ts';
 import { drills } from './drills.ts';
 import { runDrill } from './run-drill.ts';
 import type { Stage } from './stage.ts';
@@ -8,6 +9,11 @@ import type { Stage } from './stage.ts';
 const scripted = drills.filter((drill): drill is ScriptedDrill => 'run' in drill);
 const tested = drills.filter((drill): drill is TestedDrill => !('run' in drill));
 const page = readFileSync(new URL('../../bench/results/drills.md', import.meta.url), 'utf8');
+
+const folder = new URL('./', import.meta.url);
+const sources = readdirSync(folder)
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .map((file) => [file, readFileSync(new URL(file, folder), 'utf8')] as const);
 
 /** The short drills use the embedded store. */
 const setting = {
@@ -35,6 +41,22 @@ test('a drill that never ends, and one whose cleanup never ends, are not as expe
   };
   const left = await runDrill({ ...drill, run }, setting, 1, { runMs: 60_000, closeMs: 50 });
   expect([left.ok, left.observed]).toEqual(['NO', 'an end; then Error: its end was not over after 0.05 s']);
+});
+
+test('a login that is refused throws the response', async () => {
+  const run = async (stage: Stage): Promise<string> => {
+    const { command, port, managementPort, client } = await stage.serve(await stage.sqlite(1));
+    const stranger = new DrilledService(command, port, managementPort, { ...client, client_secret: 'another' });
+    await stranger.logIn();
+    return stranger.report();
+  };
+  const { observed } = await runDrill({ name: 'stranger', fault: 'a wrong secret', expected: '200', run }, setting, 1);
+  expect(observed).toMatch(/^Error: the client must be logged in: the response is 401 .*"invalid_client"/);
+});
+
+test.each(sources)('%s drops no result that may be a failure', (_file, source) => {
+  expect(source.match(/^ *(?:await|void) \w+\.(?:run|requestToken|tryToLoad|ask)\(.*$/gm)).toBeNull();
+  expect(source.match(/^(?!.*\bdefer\().*catch\(\(\) => undefined\).*$/gm)).toBeNull();
 });
 
 describe('bench/results/drills.md', () => {

@@ -66,8 +66,11 @@ function keepLoading(stage: Stage, service: DrilledService) {
   const loading = (async () => {
     for (let n = 0; !isOver; n += 1) {
       const rows = stage.rows(20, `load${n}-`);
-      const status = await service.load(rows).catch(() => 'no response');
-      if (status === 200)
+      const isAcknowledged = await service.tryToLoad(rows).then(
+        ({ status }) => status === 200,
+        () => false, // the connection was lost
+      );
+      if (isAcknowledged)
         loads.push(
           rows
             .trim()
@@ -108,7 +111,7 @@ function keepReading(service: DrilledService): () => Promise<ReadonlySet<string>
 }
 
 const serve = async (stage: Stage, place: FilledPlace): Promise<DrilledService> => {
-  const service = await stage.serve(place, { environment: { REQUEST_SECONDS_MAX: '2' } });
+  const service = await stage.serve(place);
   await service.logIn();
   return service;
 };
@@ -121,10 +124,8 @@ const status = (service: DrilledService, path: string, headers = {}): Promise<st
   service.status(`/connect-api/v1/subscription${path}`, { authorization: `Bearer ${service.token}`, ...headers });
 
 async function tagOf(service: DrilledService): Promise<string> {
-  const headers = { authorization: `Bearer ${service.token}`, 'accept-encoding': 'identity' };
-  const response = await fetch(`${service.url}/connect-api/v1/subscription?size=7`, { headers });
-  await response.arrayBuffer();
-  return response.headers.get('etag') ?? '';
+  const { headers } = await service.read('?size=7', { 'accept-encoding': 'identity' });
+  return headers.get('etag') ?? '';
 }
 
 export const failoverDrills: readonly ScriptedDrill[] = [
@@ -165,17 +166,16 @@ export const failoverDrills: readonly ScriptedDrill[] = [
       const before = await keepMoment(service);
       replication.fault = 'silent';
       const lost = stage.rows(20, 'lost-');
-      if ((await service.load(lost)) !== 200) throw new Error('the load must be acknowledged');
+      await service.load(lost);
       const newer = await service.changes();
       const tag = await tagOf(service);
       await primary.crash();
       await promote(standby);
       const environment = { ...place.environment, DATABASE_URL: onServer(place, standby) };
-      const { code, stderr } = await stage.run(['restore', '--new-history'], { environment });
-      if (code !== 0) throw new Error(`the new history must begin: ${stderr}`);
+      await stage.succeed(['restore', '--new-history'], { environment });
       address.moveTo(standby.url);
-      await service.until('200', () => service.logIn());
-      const after = await service.report();
+      await service.logIn();
+      const after = await service.until('200');
       const { ids, next } = await service.changes();
       const missing = [...newer.ids].filter((id) => !ids.has(id)).length;
       await service.load(stage.rows(20, 'other-')); // as many revisions as were lost

@@ -1,21 +1,11 @@
 import type { DrilledService } from './drilled-service.ts';
 import type { Stage } from './stage.ts';
 
-/** Loads rows of NDJSON into the tenant of a service. */
+/** Loads rows of NDJSON into the tenant of a service; throws unless they were loaded. */
 type Load = (rows: string) => Promise<unknown>;
 
 /** What `lookAtHistory` observes of a history that goes on. */
 export const changedAsKept = 'former report as it was; one change since, from PENDING; versions 2';
-
-const get = (service: DrilledService, path: string): Promise<Response> =>
-  fetch(`${service.url}/connect-api/v1/subscription${path}`, { headers: { authorization: `Bearer ${service.token}` } });
-
-/** The whole report, of a moment if one is given. */
-async function exportOf(service: DrilledService, asOf?: string): Promise<string> {
-  const past = asOf === undefined ? '' : `&as-of=${asOf}`;
-  const response = await get(service, `?all=true&format=ndjson${past}`);
-  return response.status === 200 ? response.text() : `${response.status}`;
-}
 
 /** A moment at which nothing changes. */
 export interface KeptMoment {
@@ -24,17 +14,17 @@ export interface KeptMoment {
 }
 
 export async function keepMoment(service: DrilledService): Promise<KeptMoment> {
-  const response = await get(service, '/summary');
-  await response.arrayBuffer();
-  return { revision: response.headers.get('x-revision') ?? '', report: await exportOf(service) };
+  const { headers } = await service.read('/summary');
+  const { text: report } = await service.read('?all=true&format=ndjson');
+  return { revision: headers.get('x-revision') ?? '', report };
 }
 
 /** How the report of a former moment is read now: as it was, or the status and the reason. */
 export async function readMoment(service: DrilledService, { revision, report }: KeptMoment): Promise<string> {
-  const response = await get(service, `?all=true&format=ndjson&as-of=${revision}`);
-  if (response.status === 200) return (await response.text()) === report ? 'as it was' : 'ANOTHER REPORT';
-  const { type = '', detail = '' } = (await response.json()) as { type?: string; detail?: string };
-  return `${response.status} ${type}${/must be within the kept history, (which begins at revision \d+|of which there is none)/.test(detail) ? '' : `: ${detail}`}`;
+  const { status, text } = await service.ask(`?all=true&format=ndjson&as-of=${revision}`);
+  if (status === 200) return text === report ? 'as it was' : 'ANOTHER REPORT';
+  const { type = '', detail = '' } = JSON.parse(text) as { type?: string; detail?: string };
+  return `${status} ${type}${/must be within the kept history, (which begins at revision \d+|of which there is none)/.test(detail) ? '' : `: ${detail}`}`;
 }
 
 /** The moment before the present revision, whose report nobody has kept. */
@@ -50,12 +40,12 @@ export async function lookAtHistory(stage: Stage, service: DrilledService, load:
   const moment = await keepMoment(service);
   const { next } = await service.changes();
   await load(`${JSON.stringify({ ...row, status: 'EXPIRED' })}\n`);
-  const { changes } = (await (await get(service, `/changes?before=true&since=${next}`)).json()) as {
+  const { changes } = JSON.parse((await service.read(`/changes?before=true&since=${next}`)).text) as {
     changes: { id: string; kind: string; status: string; before?: { status: string } }[];
   };
   const [change] = changes;
   const isOne =
     changes.length === 1 && change?.id === row.id && change.kind === 'changed' && change.status === 'EXPIRED';
-  const { versions } = (await (await get(service, `/${row.id}/history`)).json()) as { versions: unknown[] };
+  const { versions } = JSON.parse((await service.read(`/${row.id}/history`)).text) as { versions: unknown[] };
   return `former report ${await readMoment(service, moment)}; ${isOne ? 'one change since' : JSON.stringify(changes)}, from ${change?.before?.status}; versions ${versions.length}`;
 }

@@ -7,7 +7,7 @@ import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import type { ScriptedDrill } from './drill.ts';
-import type { DrilledService } from './drilled-service.ts';
+import { DrilledService } from './drilled-service.ts';
 import type { FilledPlace, Stage } from './stage.ts';
 
 /** Longest time of a round of loads; what is not over then is aborted. */
@@ -122,13 +122,14 @@ function open(stage: Stage, service: DrilledService, path: string, { token }: Se
   stage.defer(() => request.destroy());
 }
 
+/** The tokens of clients of a service; throws unless each is issued. */
 async function logIn(service: DrilledService, clients: readonly Credentials[]): Promise<readonly Sender[]> {
+  const { command, port, managementPort } = service;
   return Promise.all(
     clients.map(async (client, n) => {
-      const body = new URLSearchParams({ grant_type: 'client_credentials', ...client });
-      const response = await fetch(`${service.url}/oauth2/token`, { method: 'POST', body });
-      const { access_token: token } = (await response.json()) as { access_token: string };
-      return { tenant: tenants[n] ?? '', token };
+      const sender = new DrilledService(command, port, managementPort, client);
+      await sender.logIn();
+      return { tenant: tenants[n] ?? '', token: sender.token };
     }),
   );
 }

@@ -9,6 +9,8 @@ import { type FilledPlace, mountSmallDisk, type Stage } from './stage.ts';
 
 /** The time that a request may wait for the database; the default of 7 s is only longer. */
 const patience = { REQUEST_SECONDS_MAX: '2' };
+/** The same where no request hangs: on a busy machine, one may take longer than that. */
+const patienceOfWork = { REQUEST_SECONDS_MAX: '60' };
 const unavailable = '503 with Retry-After';
 
 async function serve(
@@ -76,7 +78,7 @@ export const postgresDrills: readonly ScriptedDrill[] = [
     expected: 'reports 200; /readyz 200',
     async run(stage) {
       const place = await stage.postgres();
-      const service = await serve(stage, place);
+      const service = await serve(stage, place, patienceOfWork);
       const statuses = new Set<string>();
       for (let round = 0; round < 10; round += 1) {
         await place.superuser.query(
@@ -182,9 +184,9 @@ export const postgresDrills: readonly ScriptedDrill[] = [
       };
       await setReadOnly('on');
       const report = await service.until('200');
-      const token = await service.logIn();
+      const token = await service.requestToken();
       await setReadOnly('off');
-      const after = await service.until('200', () => service.logIn());
+      const after = await service.until('200', () => service.requestToken());
       return `report ${report}; new token ${token}; afterwards new token ${after}`;
     },
   },
@@ -224,7 +226,7 @@ export const postgresDrills: readonly ScriptedDrill[] = [
       await place.superuser.end();
       await administrator.connect();
       await administrator.query(`alter database ${place.database} set tablespace ${place.database}_disk`);
-      const service = await serve(stage, place);
+      const service = await serve(stage, place, patienceOfWork);
       const before = await service.total();
       disk.fill();
       const load = () =>

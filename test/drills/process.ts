@@ -59,7 +59,7 @@ export const processDrills: readonly ScriptedDrill[] = [
   {
     name: 'stop-under-load',
     fault: 'SIGTERM while 8 clients send reports, behind a balancer that reads /readyz',
-    expected: 'reports 200; exit code 0',
+    expected: '/readyz 503 with Retry-After; reports 200; exit code 0',
     async run(stage) {
       const service = await stage.serve(await stage.sqlite(), { environment: { SHUTDOWN_DELAY_SECONDS: '5' } });
       await service.logIn();
@@ -68,9 +68,9 @@ export const processDrills: readonly ScriptedDrill[] = [
         if (running.sent() < 100) throw new Error('100 reports must be sent before the signal');
       });
       const exit = service.stop();
-      await service.until('503 with Retry-After', () => service.status('/readyz')).catch(() => undefined);
+      const ready = await service.until('503 with Retry-After', () => service.status('/readyz'));
       const statuses = await running.stop();
-      return `reports ${[...statuses]}; exit code ${await exit}`;
+      return `/readyz ${ready}; reports ${[...statuses]}; exit code ${await exit}`;
     },
   },
   {
@@ -129,14 +129,14 @@ export const processDrills: readonly ScriptedDrill[] = [
       const service = await stage.serve(place);
       await service.logIn();
       const running = load(service);
-      await stage.run(['keys', 'rotate'], { environment: place.environment });
+      await stage.succeed(['keys', 'rotate'], { environment: place.environment });
       const enough = running.sent() + 100;
       await eventually(() => {
         if (running.sent() < enough) throw new Error('100 reports must be sent after the rotation');
       });
       const statuses = [...(await running.stop())];
       const { keys } = (await (await fetch(`${service.url}/oauth2/jwks`)).json()) as { keys: unknown[] };
-      await stage.run(['keys', 'rotate', '--compromised'], { environment: place.environment });
+      await stage.succeed(['keys', 'rotate', '--compromised'], { environment: place.environment });
       const old = await service.report();
       await service.logIn();
       return `rotated: reports ${statuses}, keys published ${keys.length}; as compromised: old token ${old}, new token ${await service.report()}`;
@@ -150,7 +150,7 @@ export const processDrills: readonly ScriptedDrill[] = [
     async run(stage) {
       const { service, setClock } = await serveWithClock(stage);
       const renew = async (): Promise<string> =>
-        (await service.logIn()) === '200' ? service.report() : 'is not issued';
+        (await service.requestToken()) === '200' ? service.report() : 'is not issued';
       setClock(hour);
       const old = await service.report();
       const forward = await renew();

@@ -133,15 +133,30 @@ export class Stage {
     return runCommand(args, this.#withProgram(options));
   }
 
-  /** Runs a command of an operator in a shell, and adds it and its output to the session. */
+  /** Runs `subreport` until it exits; throws what it says unless it succeeds. */
+  async succeed(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
+    const result = await this.run(args, options);
+    if (result.code !== 0)
+      throw new Error(`'subreport ${args.join(' ')}' must succeed: exit code ${result.code}: ${result.stderr}`);
+    return result;
+  }
+
+  /**
+   * Runs a command of an operator in a shell, and adds it and its output to the session. Throws if
+   * it fails.
+   */
   async shell(command: string, environment: Readonly<Record<string, string>>): Promise<string> {
     const env = { PATH: process.env.PATH, PAGER: '', ...environment };
-    const output = await runFile('bash', ['-c', `${command} 2>&1`], { env }).then(
-      ({ stdout }) => stdout,
-      ({ stdout }: { stdout: string }) => stdout,
+    const finish = (output: string): string => {
+      this.session.push(`$ ${command}`, output.trimEnd(), '');
+      return output;
+    };
+    return runFile('bash', ['-o', 'pipefail', '-c', `{ ${command}\n} 2>&1`], { env }).then(
+      ({ stdout }) => finish(stdout),
+      ({ stdout, message }: { stdout?: string; message: string }) => {
+        throw new Error(`'${command}' must succeed: ${finish(stdout ?? message)}`);
+      },
     );
-    this.session.push(`$ ${command}`, output.trimEnd(), '');
-    return output;
   }
 
   /** Valid rows as NDJSON; each seed of the drill gives others. */

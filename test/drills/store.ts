@@ -58,14 +58,14 @@ export const storeDrills: readonly ScriptedDrill[] = [
       const place = await stage.sqlite();
       const services = [await stage.serve(place), await stage.serve(place)];
       const { environment } = place;
-      await stage.run(importArgs, { environment, input: stage.rows(500) });
+      await stage.succeed(importArgs, { environment, input: stage.rows(500) });
       const totals = new Set<number>();
       for (const service of services) {
         await service.logIn();
         totals.add(await service.total());
       }
       const backup = join(stage.folder, 'backup.db');
-      await stage.run(['backup', backup], { environment });
+      await stage.succeed(['backup', backup], { environment });
       const { code } = await stage.run(['restore', backup, '--yes'], { environment });
       return `both reports: ${[...totals]} records; restore: exit code ${code}`;
     },

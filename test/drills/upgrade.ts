@@ -42,11 +42,8 @@ export interface FilledRelease {
 
 export async function fillWithRelease(stage: Stage, environment: Environment): Promise<FilledRelease> {
   const program = checkOut(stage, '0.1.0');
-  const run = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await stage.run(args, { environment, program });
-    if (code !== 0) throw new Error(`0.1.0 ${args[0]}: ${stderr}`);
-    return stdout;
-  };
+  const run = async (...args: string[]): Promise<string> =>
+    (await stage.succeed(args, { environment, program })).stdout;
   await run('migrate');
   for (const tenant of ['acme', 'beta', 'gamma']) {
     await run('tenant', 'create', tenant);
@@ -55,10 +52,13 @@ export async function fillWithRelease(stage: Stage, environment: Environment): P
   return { program, run, client: JSON.parse(await run('client', 'create', '--tenant', 'acme', '--json')) };
 }
 
-/** Loads rows into `acme` by the command of this version, or of another one. */
+/**
+ * Loads rows into `acme` by the command of this version, or of another one; throws unless they were
+ * loaded.
+ */
 export const importInto =
   (stage: Stage, environment: Environment, program?: readonly [string, ...string[]]) => (input: string) =>
-    stage.run(['import', '-', '--tenant', 'acme', '--format', 'ndjson'], {
+    stage.succeed(['import', '-', '--tenant', 'acme', '--format', 'ndjson'], {
       environment,
       input,
       ...(program !== undefined && { program }),
