@@ -9,7 +9,7 @@ const titles: Readonly<Record<ErrorCode, string>> = {
   ACCESS_DENIED: 'The access token does not allow this',
   NOT_FOUND: 'The resource does not exist',
   METHOD_NOT_ALLOWED: 'The method is not allowed for this resource',
-  UNACCEPTABLE: 'No representation matches the Accept header',
+  UNACCEPTABLE: 'No acceptable representation is available',
   REQUEST_TIMEOUT: 'The request did not arrive in time',
   CONFLICT: 'The present state of the resource does not allow this',
   RESYNC_REQUIRED: 'The change token is no longer valid',

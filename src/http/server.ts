@@ -97,19 +97,28 @@ function addConsoleApi(
 /**
  * Warns once if a request has `X-Forwarded-For` from a peer that is not in `TRUSTED_PROXIES`: if
  * that is our proxy, all its clients share one budget of failed attempts, and one address in the
- * log.
+ * log. Warns once if a trusted proxy sends HTTP/1.0 (`requireVisibleEnd`).
  */
 function addForwardedWarning(app: FastifyInstance): void {
-  let warned = false;
+  let isUntrustedKnown = false;
+  let isOldVersionKnown = false;
   app.addHook('onRequest', (request, _reply, done) => {
     done();
-    if (warned || request.headers['x-forwarded-for'] === undefined) return;
+    if (request.headers['x-forwarded-for'] === undefined) return;
     const peer = request.socket.remoteAddress;
-    if (request.ip !== peer) return;
-    warned = true;
-    request.log.warn(
-      { peer },
-      'X-Forwarded-For is ignored: its sender must be one of TRUSTED_PROXIES; if it is your proxy, add its address, because otherwise all its clients count as one address',
-    );
+    if (request.ip === peer) {
+      if (isUntrustedKnown) return;
+      isUntrustedKnown = true;
+      request.log.warn(
+        { peer },
+        'X-Forwarded-For is ignored: its sender must be one of TRUSTED_PROXIES; if it is your proxy, add its address, because otherwise all its clients count as one address',
+      );
+    } else if (request.raw.httpVersion === '1.0' && !isOldVersionKnown) {
+      isOldVersionKnown = true;
+      request.log.warn(
+        { peer },
+        "A trusted proxy sends HTTP/1.0: it must send HTTP/1.1, because otherwise whole reports as CSV and Parquet are rejected; in nginx, set 'proxy_http_version 1.1'",
+      );
+    }
   });
 }

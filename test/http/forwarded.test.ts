@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { engines } from '../support/engines.ts';
 import { startService } from '../support/service.ts';
@@ -16,3 +18,26 @@ test.each([
   expect(warnings().every(({ level, peer }) => level === 40 && peer === '127.0.0.1')).toBe(true);
   await service.close();
 });
+
+test.each([
+  { trusted: '10.0.0.0/8', lines: 0 },
+  { trusted: '127.0.0.0/8', lines: 1 },
+])(
+  'with TRUSTED_PROXIES=$trusted the first HTTP/1.0 request of a trusted proxy is logged, once',
+  async ({ trusted, lines }) => {
+    const service = await startService(await engines[0].openTestStore(), { TRUSTED_PROXIES: trusted });
+    const { hostname, port } = new URL(service.url);
+    for (const version of ['1.1', '1.0', '1.0']) {
+      const socket = connect(Number(port), hostname);
+      socket.resume();
+      socket.write(
+        `GET /healthz HTTP/${version}\r\nhost: x\r\nconnection: close\r\nx-forwarded-for: 192.0.2.7\r\n\r\n`,
+      );
+      await once(socket, 'close');
+      const warnings = service.log.filter(({ msg }) => String(msg).startsWith('A trusted proxy sends HTTP/1.0'));
+      expect(warnings).toHaveLength(version === '1.1' ? 0 : lines);
+      expect(warnings.every(({ level, peer }) => level === 40 && peer === '127.0.0.1')).toBe(true);
+    }
+    await service.close();
+  },
+);

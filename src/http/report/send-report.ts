@@ -16,7 +16,7 @@ import { type ContentCoding, compress, compressBytesMin, preferredCoding } from 
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 import { createSlots, type ExportLimits } from '../listener/slots.ts';
 import { type CachedPage, codedTag, createPageCache, entityTag, matchesAny, matchesTag } from './page-cache.ts';
-import { sendExport } from './send-export.ts';
+import { requireVisibleEnd, sendExport } from './send-export.ts';
 
 interface ReportSending {
   readonly report: ReportContext;
@@ -33,6 +33,7 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
   const takeSlot = createSlots(exports, 'export', ', or read the report page by page');
 
   const sendAll = async (request: FastifyRequest, reply: FastifyReply, query: ReportQuery) => {
+    requireVisibleEnd(request, query);
     const { clientId, tenant } = accessOf(request);
     const release = takeSlot(clientId, tenant);
     try {
