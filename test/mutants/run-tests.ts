@@ -27,19 +27,28 @@ export function runTests(root: string, mutants: readonly Mutant[]): readonly Tes
 }
 
 /** Runs the tests of some files whose full names match a pattern. */
-export function runTestFiles(root: string, files: readonly string[], pattern: string): readonly TestResult[] {
+export function runTestFiles(root: string, files: readonly string[], pattern: string): TestResult[] {
   const report = join(mkdtempSync(join(tmpdir(), 'subreport-tests-')), 'report.json');
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   // The suites of the store run once more on another PostgreSQL, which is not needed here.
   const options = ['--project=!postgres 15', '--reporter=json', `--outputFile=${report}`];
   spawnSync(process.execPath, [vitest, 'run', ...files, ...options, '-t', pattern], {
     cwd: root,
+    env: environmentOfRun(),
     stdio: 'ignore',
     timeout: runMsMax,
   });
   const results = readReport(report);
   rmSync(dirname(report), { recursive: true });
   return results;
+}
+
+/** This environment without what another run of Vitest put into it, such as the program to test. */
+function environmentOfRun(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(?:VITEST|TEST_|NODE_ENV$|DEV$|PROD$|MODE$)/.test(name),
+  );
+  return Object.fromEntries(kept);
 }
 
 interface Report {
@@ -53,7 +62,7 @@ interface Report {
   }[];
 }
 
-function readReport(path: string): readonly TestResult[] {
+function readReport(path: string): TestResult[] {
   let report: Report;
   try {
     report = JSON.parse(readFileSync(path, 'utf8'));

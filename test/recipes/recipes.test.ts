@@ -1,0 +1,113 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runTestFiles } from '../mutants/run-tests.ts';
+import { copyTree } from '../mutants/source-tree.ts';
+
+// docs/contributing/testing.md says how to add a filter, a column and so on. Each of these recipes
+// is a patch here, with one line of context. All are applied to one copy of the tree, where what
+// the page says must be generated is generated, and the compiler, the limits of size and the suites
+// must pass. If a patch no longer applies, change it by hand, or make the change in a checkout and
+// write it with `git diff -U1`.
+
+/** Of a test here, which runs the compiler or Vitest: some minutes on a busy machine. */
+const timeout = 1_200_000;
+
+interface Recipe {
+  /** The heading of its section. */
+  readonly heading: string;
+  readonly generated: readonly string[];
+  /** Suites that must pass. */
+  readonly suites: readonly string[];
+  /** Suites of which the tests with such a title must pass: the others do not know the change. */
+  readonly parts?: readonly [title: string, ...suites: string[]];
+}
+
+const recipes: Readonly<Record<string, Recipe>> = {
+  filter: {
+    heading: 'How to add a filter',
+    generated: ['openapi.json', 'docs/report.md', 'docs/command-line.md', 'docs/client-reference.md'],
+    suites: [
+      ...['src/report/plan', 'src/report/filters', 'src/report/parse', 'src/contract/schema'],
+      ...['test/contract/openapi', 'test/docs/docs', 'test/simulation/simulation'],
+      'console/report/subscriptions/suggest-filters',
+    ],
+    parts: ['activated-from|all faults of a request', ...['test/http/hostile', 'test/http/search', 'test/report/walk']],
+  },
+  column: {
+    heading: 'How to add a column',
+    generated: ['src/storage/schema.sqlite.sql', 'src/storage/schema.postgres.sql'],
+    suites: ['src/import/check-row', 'test/storage/columns', 'test/storage/schema', 'test/storage/migration-rule'],
+  },
+  operation: {
+    heading: 'How to add an operation of the operator, or an action of the audit log',
+    generated: ['openapi-operator.json', 'docs/command-line.md'],
+    suites: [
+      ...['test/audit/every-action', 'test/docs/audit', 'test/contract/openapi-operator', 'test/docs/docs'],
+      ...['console/operator/routes', 'console/operator/audit/audit-actions'],
+    ],
+  },
+};
+
+const root = process.cwd();
+const all = Object.entries(recipes);
+const page = readFileSync('docs/contributing/testing.md', 'utf8');
+
+/** The text of a recipe; the number of its migration is the next one. */
+function patchOf(name: string): string {
+  const last = readdirSync('src/storage/migrations/sqlite').sort().at(-1)?.slice(0, 4);
+  const next = String(Number(last) + 1).padStart(4, '0');
+  return readFileSync(`test/recipes/${name}.patch`, 'utf8').replaceAll('NNNN', next);
+}
+
+const patchedFiles = (patch: string): string[] =>
+  [...patch.matchAll(/^\+\+\+ b\/(.+)$/gm)].map(([, file = '']) => file);
+
+describe('the recipes of docs/contributing/testing.md', () => {
+  let copy: string;
+  const run = (...args: readonly string[]): void => {
+    execFileSync(process.execPath, args, { cwd: copy, encoding: 'utf8', stdio: 'pipe' });
+  };
+
+  beforeAll(() => {
+    copy = realpathSync(mkdtempSync(join(tmpdir(), 'subreport-recipes-')));
+    copyTree(root, copy);
+    for (const [name] of all)
+      execFileSync('git', ['apply', '-C1', '-'], { cwd: copy, input: patchOf(name), stdio: ['pipe', 'pipe', 'pipe'] });
+    for (const tool of ['contract', 'schema', 'arrows', 'docs']) run(`tools/write-${tool}.ts`);
+  });
+  afterAll(() => rmSync(copy, { recursive: true }));
+
+  test.each(all)('%s: the page names each file that changes, and no other', (name, { heading, generated }) => {
+    const section = page.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+    const named = [...section.matchAll(/^\|(.+?)\|/gm)]
+      .flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+\.\w+)`/g)])
+      .map(([, file = '']) => file);
+    const patched = patchedFiles(patchOf(name)).map((file) => file.replace(/\/\d{4}-[\w-]+\.sql$/, '/NNNN-….sql'));
+    expect(named.sort()).toEqual([...patched, ...generated].sort());
+    for (const file of generated)
+      expect([file, readFileSync(join(copy, file), 'utf8') === readFileSync(file, 'utf8')]).toEqual([file, false]);
+  });
+
+  test('the changed tree compiles, keeps the rules of style and is within the limits of size', { timeout }, () => {
+    const files = all.flatMap(([name]) => patchedFiles(patchOf(name))).filter((file) => /\.tsx?$/.test(file));
+    expect(() => run('node_modules/typescript/bin/tsc', '--noEmit', '--checkers', '1')).not.toThrow();
+    expect(() => run('node_modules/@biomejs/biome/bin/biome', 'check', ...new Set(files))).not.toThrow();
+    expect(() => run('tools/size.ts', '--check')).not.toThrow();
+  });
+
+  test('the suites that the recipes name pass in the changed tree', { timeout }, () => {
+    const absolute = (suites: readonly string[]) => [...new Set(suites)].map((suite) => join(copy, `${suite}.test.ts`));
+    const wholes = absolute(all.flatMap(([, { suites }]) => suites));
+    const results = runTestFiles(copy, wholes, '');
+    for (const [, { parts: [title = '', ...suites] = [] }] of all) {
+      if (title !== '') results.push(...runTestFiles(copy, absolute(suites), title));
+      wholes.push(...absolute(suites));
+    }
+    const ran = new Set(results.map(({ path }) => path));
+    expect(wholes.filter((path) => !ran.has(path)).map((path) => relative(copy, path))).toEqual([]);
+    expect(results.filter(({ passed }) => !passed)).toEqual([]);
+  });
+});
