@@ -1,4 +1,4 @@
-import { countedColumns, countedNames, countedOf } from '../counts/span.ts';
+import { countedColumns, countedOf } from '../counts/span.ts';
 import { StorageError } from '../error.ts';
 import type { Row } from '../store.ts';
 import { assignColumns, columnNames, rowColumns, type SubscriptionRow, versionColumns } from '../subscription-row.ts';
@@ -36,43 +36,41 @@ export const begin = 'begin isolation level read committed';
 export const unnestColumns = (first: number): string =>
   `unnest(${rowColumns.map(({ name, type }, index) => (name === 'record' ? `string_to_array($${first + index}::text, chr(31))` : `$${first + index}::${type}[]`)).join(', ')})`;
 
-// 'on conflict' as in `insertRows`: Citus would use COPY without it
-const keptVersions = `, kept as (
-    insert into subscription_version (${versionColumns})
-    select $1, $2::bigint, revision, ${columnNames()} from old
-    on conflict (tenant_id, id, until_revision) do nothing
-  )`;
+// Citus sends a statement to the node of its tenant only if that statement inserts once, outside a
+// `with`, and takes the tenant of the rows that it reads (docs/citus.md). So each of these changes
+// one table, and what a change needs of the rows before it is read or kept by a statement before it.
 
 /**
- * Returns the previous version of each row (`old` reads the state before the statement) and the ids
- * of inserted or updated rows. The client combines the two, because the planner would expect few
- * rows in a join of them, while there are many. Old rows are selected by a range in primary-key
- * order: every index ends with the id, and while a table has no statistics the planner could
- * otherwise scan all of another index. Most indexes contain the date, so rows in its order change
- * fewer of their pages. The old versions of rows become part of the history if it is kept.
+ * The stored rows with the ids `$first`. They are selected by a range in primary-key order: every
+ * index ends with the id, and while a table has no statistics the planner could otherwise scan all
+ * of another index.
  */
-const upsertText = (keepsHistory: boolean): string => `with old as materialized (
-    select ${keepsHistory ? `s.revision, ${columnNames('s')}` : `s.id, ${countedOf('s')}`}
-    from unnest($3::text[]) as k (id)
-    cross join lateral (
-      select * from subscription where tenant_id = $1 and id >= k.id and id <= k.id order by tenant_id, id limit 1
-    ) as s
-  )${keepsHistory ? keptVersions : ''}, changed as (
-    insert into subscription as s (tenant_id, revision, ${columnNames()})
-    select $1, $2::bigint, ${columnNames()}
-    from ${unnestColumns(3)} as r (${columnNames()})
-    order by created_date, id
-    on conflict (tenant_id, id) do update set ${assignColumns}, revision = excluded.revision
-    where s.record <> excluded.record or s.email is distinct from excluded.email
-    returning id
-  )
-  select 'old' as kind, ${countedColumns} from old
-  union all
-  select 'changed', id, ${countedNames.map(() => 'null').join(', ')} from changed`;
+const storedRows = (first: number): string => `unnest($${first}::text[]) as k (id)
+  cross join lateral (
+    select * from subscription where tenant_id = $1 and id >= k.id and id <= k.id order by tenant_id, id limit 1
+  ) as s`;
 
-export const upsertRows = upsertText(false);
+/** Returns the stored rows with the ids `$2`, as they are before they change. */
+export const selectRows = `select s.id, ${countedOf('s')} from ${storedRows(2)}`;
 
-export const upsertAndKeepRows = upsertText(true);
+/**
+ * Adds the stored rows with the ids `$3` to the history, as current until the revision `$2`, and
+ * returns them as `selectRows` does. A version that a lost revision has left is replaced.
+ */
+export const keepRows = `insert into subscription_version (${versionColumns})
+  select s.tenant_id, $2::bigint, s.revision, ${columnNames('s')} from ${storedRows(3)}
+  on conflict (tenant_id, id, until_revision) do update set ${assignColumns}, from_revision = excluded.from_revision
+  returning ${countedColumns}`;
+
+/**
+ * Inserts or updates rows. Most indexes contain the date, so rows in its order change fewer of
+ * their pages.
+ */
+export const upsertRows = `insert into subscription (tenant_id, revision, ${columnNames()})
+  select $1, $2::bigint, ${columnNames()}
+  from ${unnestColumns(3)} as r (${columnNames()})
+  order by created_date, id
+  on conflict (tenant_id, id) do update set ${assignColumns}, revision = excluded.revision`;
 
 /** The numbers of the rows that are stored as they are, from 1, separated by commas. */
 export const findSame = `select string_agg(k.n::text, ',') as numbers
@@ -88,28 +86,13 @@ export const insertRows = `insert into subscription (tenant_id, revision, ${colu
   from ${unnestColumns(3)} as r (${columnNames()})
   order by created_date, id`;
 
-export const deleteRows = `with removed as (
-    delete from subscription where tenant_id = $1 and id = any($3::text[]) returning ${countedColumns}, revision as from_revision
-  ), buried as (
-    insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2::bigint from removed
-    on conflict (tenant_id, id) do update set revision = excluded.revision
-  )
-  select ${countedColumns}, from_revision from removed`;
+/** Leaves tombstones of the revision `$2` for the stored rows with the ids `$3`. */
+export const buryRows = `insert into subscription_tombstone (tenant_id, id, revision)
+  select tenant_id, id, $2::bigint from subscription where tenant_id = $1 and id = any($3::text[])
+  on conflict (tenant_id, id) do update set revision = excluded.revision`;
 
-/** Removes rows, which the history keeps if there is one; `old` reads the state before. */
-const removeText = (keepsHistory: boolean): string => `with old as materialized (
-    select revision, ${columnNames()} from subscription where tenant_id = $1 and id = any($3::text[])
-  )${keepsHistory ? keptVersions : ''}, removed as (
-    delete from subscription where tenant_id = $1 and id = any($3::text[]) returning ${countedColumns}
-  ), buried as (
-    insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2::bigint from removed
-    on conflict (tenant_id, id) do update set revision = excluded.revision
-  )
-  select ${countedColumns} from removed`;
-
-export const removeRows = removeText(false);
-
-export const removeAndKeepRows = removeText(true);
+export const deleteRows = `delete from subscription where tenant_id = $1 and id = any($2::text[])
+  returning ${countedColumns}, revision as from_revision`;
 
 export const eraseVersions = `delete from subscription_version where tenant_id = $1 and id = any($2::text[])
   returning from_revision, until_revision`;

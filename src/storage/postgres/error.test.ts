@@ -26,6 +26,7 @@ test.each([
   ['a standby in recovery', '55000', 'UNAVAILABLE'],
   ['a transaction that was idle for too long', '25P03', 'UNAVAILABLE'],
   ['a table that others use', '55006', 'UNAVAILABLE'],
+  ['a lost node of a Citus cluster', 'XX000', 'UNAVAILABLE'],
   ['damaged data', 'XX001', 'UNUSABLE'],
   ['a damaged index', 'XX002', 'UNUSABLE'],
 ])('%s is a failure of the store, not a defect of ours', (_what, code, expected) => {

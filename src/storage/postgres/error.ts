@@ -25,6 +25,7 @@ const codes: Readonly<Record<string, StorageErrorCode>> = {
   '55': 'UNAVAILABLE', // still in recovery: a standby during failover; in use by others
   '57': 'UNAVAILABLE', // shutting down, starting up, statement timeout
   '58': 'UNAVAILABLE', // I/O error of the server
+  XX000: 'UNAVAILABLE', // a lost node of a Citus cluster; what else it may be is rare and passes
 };
 
 /**

@@ -1,20 +1,21 @@
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
-import type { LoadCounts, ReplaceCounts, ResumePoint, TenantId } from '../store.ts';
+import type { LoadCounts, ReplaceCounts, ResumePoint, Row, TenantId } from '../store.ts';
 import { type SubscriptionRow, selectAnyTombstone } from '../subscription-row.ts';
 import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
 import { commitRevision } from '../tables/revision.ts';
 import {
+  buryRows,
   columnArrays,
   comparedArrays,
+  deleteRows,
   findSame,
   insertRows,
+  keepRows,
   lastRevision,
   lockTenant,
-  removeAndKeepRows,
-  removeRows,
   removeTombstones,
-  upsertAndKeepRows,
+  selectRows,
   upsertRows,
 } from './change-sql.ts';
 import { countOnPostgres } from './run-count.ts';
@@ -111,14 +112,27 @@ interface Load {
 export async function loadRows(run: RunStatement, load: Load): Promise<Changed<ReplaceCounts>> {
   const { tenant, revision, removed, keepsHistory } = load;
   const loaded = await upsertAll(run, load);
-  const remove = keepsHistory ? removeAndKeepRows : removeRows;
-  const rows = removed.length === 0 ? [] : await run(remove, [tenant, revision, removed]);
+  const rows = removed.length === 0 ? [] : await removeRows(run, tenant, { revision, ids: removed, keepsHistory });
   return {
     ...loaded,
     changes: [...loaded.changes, ...rows.map((row) => ({ before: toCountedRow(row) }))],
     result: { ...loaded.result, removed: rows.length },
     keptVersions: rows.length,
   };
+}
+
+/** Removes rows, and leaves a tombstone of each; returns them as they were. */
+export async function removeRows(
+  run: RunStatement,
+  tenant: TenantId,
+  { revision, ids, keepsHistory }: { revision: number; ids: readonly string[]; keepsHistory: boolean },
+): Promise<readonly Row[]> {
+  const results = await Promise.all([
+    ...(keepsHistory ? [run(keepRows, [tenant, revision, ids])] : []),
+    run(buryRows, [tenant, revision, ids]),
+    run(deleteRows, [tenant, ids]),
+  ]);
+  return results.at(-1) ?? [];
 }
 
 async function upsertAll(run: RunStatement, load: Load): Promise<Changed<LoadCounts>> {
@@ -128,16 +142,18 @@ async function upsertAll(run: RunStatement, load: Load): Promise<Changed<LoadCou
     return toChanged(changes, load);
   }
   const differing = await withoutStored(run, tenant, rows);
-  const upsert = keepsHistory ? upsertAndKeepRows : upsertRows;
-  const returned = differing.length === 0 ? [] : await run(upsert, [tenant, revision, ...columnArrays(differing)]);
-  const old = new Map(returned.filter(({ kind }) => kind === 'old').map((row) => [row.id, toCountedRow(row)]));
-  const changed = new Set(returned.filter(({ kind }) => kind === 'changed').map(({ id }) => id));
-  const changes = differing
-    .filter(({ id }) => changed.has(id))
-    .map((after) => {
-      const before = old.get(after.id);
-      return before === undefined ? { after } : { before, after };
-    });
+  if (differing.length === 0) return toChanged([], load);
+  const columns = columnArrays(differing);
+  const [ids] = columns; // the first column
+  const [stored] = await Promise.all([
+    keepsHistory ? run(keepRows, [tenant, revision, ids]) : run(selectRows, [tenant, ids]),
+    run(upsertRows, [tenant, revision, ...columns]),
+  ]);
+  const old = new Map(stored.map((row) => [row.id, toCountedRow(row)]));
+  const changes = differing.map((after) => {
+    const before = old.get(after.id);
+    return before === undefined ? { after } : { before, after };
+  });
   return toChanged(changes, load);
 }
 
@@ -151,10 +167,7 @@ function toChanged(changes: readonly RowChange[], { rows, resumePoint, importId 
   };
 }
 
-/**
- * The rows that are not stored as they are. The upsert would not change the others, but lock each,
- * which writes its page.
- */
+/** The rows that are not stored as they are. */
 async function withoutStored(
   run: RunStatement,
   tenant: TenantId,

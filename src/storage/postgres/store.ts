@@ -32,22 +32,14 @@ import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
 import { commitRevision, erasedRanges, type RevisionCommit } from '../tables/revision.ts';
 import { eraseVersionsOf } from '../tables/subscription-ids.ts';
 import { lockImportOnPostgres } from './advisory-locks.ts';
-import {
-  addErasures,
-  announceChange,
-  begin,
-  deleteRows,
-  eraseVersions,
-  lastRevision,
-  lockTenant,
-} from './change-sql.ts';
+import { addErasures, announceChange, begin, eraseVersions, lastRevision, lockTenant } from './change-sql.ts';
 import { describeDatabase } from './connect.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
 import { appliedMigrations, DatabaseFactsReader } from './database-facts.ts';
 import { createDirectoryGroups } from './directory-groups.ts';
 import { examinePostgres } from './examine.ts';
 import { PostgresListener } from './listener.ts';
-import { changeRows, loadRows, type TenantChange } from './load.ts';
+import { changeRows, loadRows, removeRows, type TenantChange } from './load.ts';
 import { migratePostgres } from './migrate.ts';
 import { openPostgresReplacement } from './replacement.ts';
 import { countOnPostgres } from './run-count.ts';
@@ -165,7 +157,7 @@ class PostgresStore implements Store {
   deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<number> {
     return this.#changeTenant(tenant, async (run, { revision }) => {
       const [removed, ...erased] = await Promise.all([
-        run(deleteRows, [tenant, revision, ids]),
+        removeRows(run, tenant, { revision, ids, keepsHistory: false }),
         run(eraseVersions, [tenant, ids]),
         ...(owner === undefined ? [] : [run(eraseVersionsOf[owner.column], [tenant, owner.value])]),
       ]);

@@ -1,0 +1,349 @@
+import { globSync, readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createAuditLog } from '../../src/audit/audit-log.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
+import { eraseRecords } from '../../src/import/erase-records.ts';
+import { importRecords } from '../../src/import/import-records.ts';
+import { replaceRecords } from '../../src/import/replace-records.ts';
+import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { eraseSubscriptions } from '../../src/operator/erase.ts';
+import { loadRecords } from '../../src/operator/load.ts';
+import { applyMirror, beginMirror, endMirror } from '../../src/operator/mirrors.ts';
+import type { OperatorContext } from '../../src/operator/perform.ts';
+import { createTenant, deleteTenant, requireNoMirror, requireTenant, showTenant } from '../../src/operator/tenants.ts';
+import { exportSubscriptions } from '../../src/report/export-subscriptions.ts';
+import { getSubscription, getSubscriptionHistory } from '../../src/report/get-subscription.ts';
+import { getSubscriptionFindings } from '../../src/report/get-subscription-findings.ts';
+import { getSubscriptionSummary } from '../../src/report/get-subscription-summary.ts';
+import { listChanges } from '../../src/report/list-changes.ts';
+import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
+import { parseReport } from '../../src/report/parse.ts';
+import { parseChanges } from '../../src/report/parse-changes.ts';
+import { parseSummary } from '../../src/report/parse-summary.ts';
+import type { ReportContext } from '../../src/report/report-query.ts';
+import { checkCounts } from '../../src/storage/counts/check.ts';
+import { countRecords } from '../../src/storage/counts/range.ts';
+import { openStore } from '../../src/storage/open-store.ts';
+import { checkRecords } from '../../src/storage/records/check.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
+import { sweepTombstones } from '../../src/storage/tables/history.ts';
+import { putRejections, readRejections, removeRejections } from '../../src/storage/tables/import-history.ts';
+import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
+import { findSubscriptionIds } from '../../src/storage/tables/subscription-ids.ts';
+import { readHistoryUse, sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
+import {
+  findAnyTenant,
+  findFirstTenant,
+  findTenant,
+  insertTenant,
+  listMirrors,
+  listTenants,
+} from '../../src/storage/tables/tenant.ts';
+import { createDatabase, dropDatabase } from '../support/databases.ts';
+import { postgresUrl } from '../support/engines.ts';
+import { testRole, urlOf } from '../support/global-setup.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { query } from './start-cluster.ts';
+import { type WatchedCoordinator, watchNodes } from './watch-nodes.ts';
+
+// Which nodes of a cluster take part in each operation (docs/citus.md): what concerns one tenant
+// must not fail because of a node that another tenant is on.
+
+type Case = (store: Store, tenant: TenantId) => Promise<unknown>;
+
+/** The names of the members of `Store` that take a tenant first. */
+type TenantOperation = {
+  [Name in keyof Store]-?: FirstOf<Store[Name]> extends TenantId ? Name : never;
+}[keyof Store];
+
+/** The type of a function's first parameter; `unknown` if there is none, or of a generic type. */
+type FirstOf<T> = T extends (first: infer First, ...others: never[]) => unknown
+  ? [First] extends [never]
+    ? unknown
+    : First
+  : unknown;
+
+const rowsFrom = (first: number, count: number, given: Partial<Parameters<typeof subscriptionRow>[0]> = {}) =>
+  Array.from({ length: count }, (_, n) => subscriptionRow({ id: `id${first + n}`, createdDate: first + n, ...given }));
+
+/** One case for each operation of one tenant; the compiler, and a test, name the missing ones. */
+const operations: Readonly<Record<TenantOperation, Case>> = {
+  readTenant: (store, tenant) => store.readTenant(tenant, (reader) => reader.all(everyId)),
+  readTenantOnce: (store, tenant) => store.readTenantOnce(tenant, [{ sql: everyId, values: [] }]),
+  async openSnapshot(store, tenant) {
+    const snapshot = await store.openSnapshot(tenant, 10_000);
+    try {
+      for await (const batch of snapshot.streamLines(everyId, [], 10)) expect(batch.rows).toBeGreaterThan(0);
+    } finally {
+      await snapshot.close();
+    }
+  },
+  async loadSubscriptions(store, tenant) {
+    await store.loadSubscriptions(tenant, rowsFrom(1_000, 30)); // new
+    await store.loadSubscriptions(tenant, rowsFrom(0, 30, { status: 'EXPIRED' })); // changed
+    await store.loadSubscriptions(tenant, rowsFrom(0, 10), point, 'import-1', ['id40', 'id41', 'missing']);
+    await store.loadSubscriptions(tenant, rowsFrom(40, 2), 'finished'); // they had tombstones
+  },
+  async openReplacement(store, tenant) {
+    for (const dryRun of [true, false]) {
+      const replacement = await store.openReplacement(tenant);
+      await replacement.add([...rowsFrom(20, 30, { status: 'EXPIRED' }), ...rowsFrom(2_000, 10)]);
+      await replacement.finish(dryRun);
+      await replacement.close();
+    }
+  },
+  async lockImport(store, tenant) {
+    await (await store.lockImport(tenant))?.release();
+  },
+  async deleteSubscriptions(store, tenant) {
+    await store.deleteSubscriptions(tenant, ['id1', 'id2', 'missing']);
+    await store.deleteSubscriptions(tenant, ['id3'], { column: 'email', value: 'ada@example.com' });
+  },
+  async eraseRows(store, tenant) {
+    while ((await store.eraseRows(tenant, 50)) > 0);
+  },
+  async sweepTombstones(store, tenant) {
+    expect(await store.sweepTombstones(tenant, 3, 10)).toBe(2);
+  },
+  recountSubscriptions: (store, tenant) => store.recountSubscriptions(tenant, 1_700_000_000),
+  writeTenant: (store, tenant) =>
+    store.writeTenant(tenant, [
+      { sql: "delete from import_rejection where tenant_id = $1 and import_id < ''", values: [] },
+    ]),
+};
+
+const everyId = 'select id from subscription where tenant_id = $1 order by id';
+
+const point = {
+  ...{ bytes: 1, sha256: '', format: 'csv', read: 10, rejected: 0 },
+  ...{ inserted: 0, updated: 0, unchanged: 0 },
+};
+
+/** The other members of `Store`, and why they have no case. */
+const withoutTenant: Readonly<Record<Exclude<keyof Store, TenantOperation>, string>> = {
+  ...{ engine: 'a constant', servingBatchRowsMax: 'a constant' },
+  within: 'returns a view of the store',
+  ...{ isHanging: 'sends nothing', poolUse: 'sends nothing', observePoolWaits: 'sends nothing' },
+  ...{ watch: 'listens on the coordinator', changeMark: 'sends nothing', changeMarkAgeMs: 'sends nothing' },
+  ...{ readDirectory: 'below: its statements', writeDirectory: 'below: its statements' },
+  transact: 'below: its statements',
+  eraseRemovedKeys: 'keys are on the coordinator',
+  migrate: 'changes the tables of all tenants',
+  checkReady: 'migrations are on the coordinator',
+  ...{ examine: 'reads the catalogs of all nodes', readSize: 'reads the size of the coordinator' },
+  close: 'closes connections',
+};
+
+const context = (store: Store): ReportContext => ({
+  store,
+  limits: defaultPageLimits,
+  reportUrl: 'http://localhost/r',
+  now: () => Math.floor(Date.now() / 1000),
+});
+
+const failed = (error: unknown): never => {
+  throw error;
+};
+
+const operator = (store: Store): OperatorContext => {
+  const { now } = context(store);
+  const audit = createAuditLog({ store, now, write: () => undefined });
+  return { store, now, audit, actor: { kind: 'command', user: 'test' }, onUnrecorded: failed };
+};
+
+async function drain(store: Store, tenant: TenantId, text: string): Promise<void> {
+  const report = await exportSubscriptions(context(store), tenant, parseReport(text, context(store), 'json'), 10_000);
+  for await (const { bytes } of report.pieces) expect(bytes.length).toBeGreaterThan(0);
+  await report.close();
+}
+
+const source = (seed: number) =>
+  Readable.from(
+    [...syntheticRows({ count: 30, seed, until: 1_700_000_000 })].map((row) => Buffer.from(`${JSON.stringify(row)}\n`)),
+  );
+
+const reading = { format: 'ndjson', dryRun: false, onRejected: () => undefined } as const;
+const list =
+  (text: string): Case =>
+  (store, tenant) =>
+    listSubscriptions(context(store), tenant, parseReport(text, context(store), 'json'));
+const summarise =
+  (text: string): Case =>
+  (store, tenant) =>
+    getSubscriptionSummary(store, tenant, parseSummary(text, context(store)));
+const changes =
+  (text: string): Case =>
+  (store, tenant) =>
+    listChanges(context(store), tenant, parseChanges(text, context(store), 'json'));
+
+/** What the service does for one tenant by these operations, and by statements of the directory. */
+const uses: Readonly<Record<string, Case>> = {
+  insertTenant: (store) => insertTenant(store, `new-${crypto.randomUUID()}`, 1),
+  createTenant: (store) => createTenant(operator(store), `new-${crypto.randomUUID()}`),
+  findTenant: (store, tenant) => findTenant(store, tenant),
+  findAnyTenant: (store, tenant) => findAnyTenant(store, tenant),
+  'listSubscriptions: first page': list('size=10'),
+  'listSubscriptions: deep page': list('size=10&page=4'),
+  'listSubscriptions: filters': list('status=ACTIVE&after=1970-01-01T00:00:10Z&product-id=product-1&sort=-createdDate'),
+  'listSubscriptions: search': list('iccid=8944500102198304826&size=5&page=2'),
+  'exportSubscriptions: now': (store, tenant) => drain(store, tenant, 'all=true&format=ndjson'),
+  'exportSubscriptions: filtered': (store, tenant) => drain(store, tenant, 'all=true&format=csv&status=ACTIVE'),
+  'exportSubscriptions: past': (store, tenant) => drain(store, tenant, 'all=true&format=ndjson&as-of=2'),
+  'getSubscriptionSummary: total': summarise(''),
+  'getSubscriptionSummary: by two dimensions': summarise('by=status,product-id'),
+  'getSubscriptionSummary: past': summarise('by=status&as-of=2'),
+  getSubscription: (store, tenant) => getSubscription(context(store), tenant, 'id5'),
+  'getSubscription: past': (store, tenant) => getSubscription(context(store), tenant, 'id5', { revision: 2 }),
+  getSubscriptionHistory: (store, tenant) => getSubscriptionHistory(context(store), tenant, 'id5'),
+  getSubscriptionFindings: (store, tenant) => getSubscriptionFindings(context(store), tenant, 1_700_000_000, 10_000),
+  'listChanges: first': changes('size=10'),
+  'listChanges: with the previous state': changes('before=true&kind=changed&size=10'),
+  countRecords: (store, tenant) => countRecords(store, tenant),
+  'doctor: counts': (store, tenant) => store.readTenant(tenant, checkCounts),
+  'doctor: records': (store, tenant) => store.readTenant(tenant, (reader) => checkRecords(reader)),
+  importRecords: (store, tenant) => importRecords(store, tenant, source(1), reading),
+  loadRecords: (store, tenant) =>
+    loadRecords(operator(store), { tenant, via: 'command', format: 'ndjson', flags: [] }, failed, (follow) =>
+      importRecords(store, tenant, Readable.from([Buffer.from('{}\n')]), follow(reading)),
+    ),
+  replaceRecords: (store, tenant) => replaceRecords(store, tenant, source(2), { ...reading, allowEmpty: false }),
+  readResumePoint: (store, tenant) => readResumePoint(store, tenant),
+  putRejections: (store, tenant) => putRejections(store, tenant, 'import-2', '{}\n'),
+  readRejections: (store, tenant) => readRejections(store, tenant, 'import-2'),
+  removeRejections: (store, tenant) => removeRejections(store, tenant, 'import-3', 10),
+  findSubscriptionIds: (store, tenant) => findSubscriptionIds(store, tenant, { column: 'iccid', value: '1' }),
+  eraseRecords: (store, tenant) =>
+    eraseRecords(store, tenant, () => new Set(['id7', 'id8']), { column: 'iccid', value: '1' }),
+  eraseSubscriptions: (store, tenant) => eraseSubscriptions(operator(store), tenant, { email: 'ada@example.com' }),
+  showTenant: (store, tenant) => showTenant({ store }, tenant),
+  requireTenant: (store, tenant) => requireTenant(store, tenant),
+  requireNoMirror: (store, tenant) => requireNoMirror(store, tenant),
+  async beginMirror(store, tenant) {
+    while ((await store.eraseRows(tenant, 50)) > 0);
+    await beginMirror(operator(store), tenant, 'mirror-1', 'https://example.com client-1');
+    const records = source(3).map(String).toArray();
+    const ages = { newAsOf: null, changesAsOf: '2026-01-01T00:00:00Z' };
+    const applied = { id: 'mirror-1', records: (await records).join(''), removed: ['id1'], ...ages };
+    await applyMirror(operator(store), tenant, applied);
+    await endMirror(operator(store), tenant);
+  },
+  deleteTenant: (store, tenant) => deleteTenant(operator(store), tenant),
+};
+
+/** Functions of one tenant that cases above run, by the name of the case. */
+const parts: Readonly<Record<string, keyof typeof uses>> = {
+  ...{ runReport: 'listSubscriptions: first page', readPage: 'listSubscriptions: first page' },
+  ...{ requireNoImport: 'importRecords', withImportLock: 'importRecords', withWriteLock: 'deleteTenant' },
+  ...{ beginDeletion: 'deleteTenant', finishDeletion: 'deleteTenant', removeImports: 'deleteTenant' },
+  ...{ interruptImports: 'loadRecords', interruptDead: 'showTenant' },
+  ...{ applyMirror: 'beginMirror', endMirror: 'beginMirror' },
+};
+
+/** What concerns all tenants, and asks all nodes. */
+const several: Readonly<Record<string, Case>> = {
+  'listTenants: the list of all tenants': (store) => listTenants(store),
+  'findFirstTenant: the first of all tenants, for the demo': (store) => findFirstTenant(store),
+  'listMirrors: the metrics of all mirrors': (store) => listMirrors(store),
+  'readHistoryUse: the metrics of all histories': (store) =>
+    readHistoryUse(store, { nowSeconds: 1_700_000_000, days: 30 }),
+  'sweepVersions: the regular sweep of all tenants': (store) =>
+    sweepVersions(store, { nowSeconds: 1_700_000_000, days: 30 }),
+  'sweepTombstones: the regular sweep of all tenants': (store) =>
+    sweepTombstones(store, { nowSeconds: 1_700_000_000, days: 90 }),
+};
+
+describe.skipIf(!inject('isCluster'))('the nodes of a cluster', () => {
+  const database = `subreport_nodes_${process.pid}`;
+  let superuser: string;
+  let coordinator: WatchedCoordinator;
+  let store: Store;
+
+  const makeTenant = async (): Promise<TenantId> => {
+    const name = `nodes-${crypto.randomUUID()}`;
+    await insertTenant(store, name, 1);
+    const tenant = (await findTenant(store, name))?.tenant as TenantId;
+    await store.loadSubscriptions(tenant, rowsFrom(0, 60));
+    await store.loadSubscriptions(tenant, rowsFrom(0, 20, { status: 'DEPLETED', email: 'ada@example.com' }));
+    await store.loadSubscriptions(tenant, [], undefined, undefined, ['id58', 'id59']);
+    return tenant;
+  };
+
+  /** The address of a tenant's node, as `WatchedCoordinator` names it. */
+  const nodeOf = async (tenant: TenantId): Promise<string> => {
+    const [node] = await query(
+      superuser,
+      `select nodename, nodeport from citus_shards
+       where shardid = get_shard_id_for_distribution_column('subscription', '${tenant}')`,
+    );
+    return `${testRole}@${node?.nodename}:${node?.nodeport}`;
+  };
+
+  beforeAll(async () => {
+    const url = await postgresUrl();
+    superuser = urlOf(url, database, 'postgres');
+    await createDatabase(url, database, { owner: testRole });
+    await query(superuser, `alter role ${testRole} in database ${database} set citus.log_remote_commands = on`);
+    coordinator = await watchNodes(urlOf(url, database, testRole));
+    store = openStore({ databaseUrl: coordinator.url, dataDir: '', poolSize: 4, onConnectionError: () => undefined });
+    await store.migrate();
+  });
+  afterAll(async () => {
+    await store.close();
+    coordinator.close();
+    await dropDatabase(await postgresUrl(), database);
+  });
+
+  const oneTenant = Object.entries({ ...operations, ...uses });
+  test.each(oneTenant)('%s asks the node of its tenant alone', async (name, work) => {
+    const tenant = await makeTenant();
+    const node = await nodeOf(tenant);
+    coordinator.take();
+    await work(store, tenant);
+    const asked = coordinator.take();
+    if (name.startsWith('insertTenant')) expect(asked.size).toBe(1);
+    else if (name === 'lockImport') expect(asked).toEqual(new Map());
+    else expect([...asked.keys()], JSON.stringify([...asked], undefined, 1)).toEqual([node]);
+  });
+
+  test.each(Object.entries(several))('%s asks all nodes', async (_name, work) => {
+    const tenant = await makeTenant();
+    coordinator.take();
+    await work(store, tenant);
+    expect(coordinator.take().size).toBeGreaterThan(1);
+  });
+
+  test('every operation of the store has a case, or a reason for none', () => {
+    const members = new Set([store, Object.getPrototypeOf(store)].flatMap((of) => Object.getOwnPropertyNames(of)));
+    members.delete('constructor');
+    const known = Object.keys({ ...operations, ...withoutTenant });
+    expect(known).toEqual(expect.arrayContaining([...members]));
+  });
+});
+
+test('every function that reads or changes one tenant has a case', () => {
+  const names = functionsOfOneTenant();
+  expect(names.length).toBeGreaterThan(30);
+  const known = Object.keys({ ...operations, ...uses, ...parts }).map((name) => name.split(':')[0]);
+  // clients are on the coordinator
+  expect(names.filter((name) => !known.includes(name))).toEqual(['createExternalClient', 'listClients']);
+});
+
+/** The exported functions that get the store, or a context with it, and a tenant or its name. */
+function functionsOfOneTenant(): readonly string[] {
+  const folder = new URL('../../src/', import.meta.url).pathname;
+  const files = globSync(`${folder}{auth,import,operator,report,storage}/**/*.ts`);
+  const declared =
+    /^export (?:async )?(?:function\*? (\w+)(?:<.*?>)?\(([\s\S]*?)\): |const (\w+) = (?:async )?\(([\s\S]*?)\)[^=]* =>)/gm;
+  const names = files
+    .filter((file) => !/\.test\.ts$|storage\/(?:sqlite|postgres)\//.test(file))
+    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(declared)])
+    .map(([, name, parameters, constant, others]) => ({
+      name: name ?? constant ?? '',
+      parameters: parameters ?? others ?? '',
+    }))
+    .filter(({ parameters }) => /\b(?:tenant|name): (?:TenantId|string)\b/.test(parameters))
+    .filter(({ parameters }) => /: (?:Store|Directory|Reading|\w+Context|Pick<\w+Context)\b/.test(parameters))
+    .map(({ name }) => name);
+  return [...new Set(names)].toSorted();
+}
