@@ -21,10 +21,15 @@ interface Nginx {
 }
 
 /**
- * Starts nginx on a loopback port with the site of deploy/nginx.conf, before a service on another
- * port; without TLS, as its certificate belongs to a name that does not exist here.
+ * Starts nginx on a loopback port with the site of deploy/nginx.conf, which `edit` may change,
+ * before a service on another port; without TLS, as its certificate belongs to a name that does not
+ * exist here.
  */
-export async function startNginx(port: string, servicePort: string): Promise<Nginx> {
+export async function startNginx(
+  port: string,
+  servicePort: string,
+  edit: (site: string) => string = (site) => site,
+): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-nginx-'));
   const site = readFileSync(new URL('../../deploy/nginx.conf', import.meta.url), 'utf8')
     .replace('server 127.0.0.1:8080;', `server 127.0.0.1:${servicePort};`)
@@ -37,7 +42,7 @@ export async function startNginx(port: string, servicePort: string): Promise<Ngi
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 events { worker_connections 256; }
 http { access_log off; ${paths.join(' ')}
-${site} }`;
+${edit(site)} }`;
   writeFileSync(join(folder, 'nginx.conf'), config);
   const child: ChildProcess = spawn(executable ?? 'nginx', ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'inherit'],
