@@ -68,7 +68,7 @@ export function changeParameters(limits: PageLimits) {
       pattern: `${changeToken.pattern}|^[0-9]{4}-[0-9]{2}-[0-9]{2}T.*$`,
       examples: [...changeToken.examples, '2026-10-31T00:00:00Z'],
       description:
-        'Only changes after this change token, or after this instant. If absent, all changes from the beginning; with the value now, no changes and the current change token',
+        'Only changes after this change token, or in and after the second of this instant. If absent, all changes from the beginning; with the value now, no changes and the current change token',
       'x-rule':
         'absent, to read everything from the beginning; now, to get the current change token; the value of next from an earlier response, unchanged; or an ISO 8601 date-time with Z or an offset that is not in the future',
     }),

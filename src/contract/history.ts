@@ -2,7 +2,10 @@ import type { Static } from 'typebox';
 import { Subscription, SubscriptionId } from './subscription.ts';
 import { Type } from './type.ts';
 
-/** A moment of the past: an instant, or a revision of the tenant's records. */
+/**
+ * A moment of the past: an instant, or a revision of the tenant's records. An instant means the
+ * last revision that was committed before its second.
+ */
 const moment = {
   pattern: '^([0-9]{1,16}|[0-9]{4}-[0-9]{2}-[0-9]{2}T.*)$',
   maxLength: 40,
@@ -14,20 +17,22 @@ const moment = {
 export const exportAsOf = Type.String({
   ...moment,
   description:
-    'The report as it was at this instant or revision, as the service knew it then; only with all=true, and without expires-within',
+    'The report as it was at this instant or revision, as the service knew it then, without what was committed within the second of the instant; only with all=true, and without expires-within',
 });
 
 /** The parameter `as-of` of a summary, which has no pages. */
 export const summaryAsOf = Type.String({
   ...moment,
-  description: 'The counts as they were at this instant or revision, as the service knew it then',
+  description:
+    'The counts as they were at this instant or revision, as the service knew it then, without what was committed within the second of the instant',
 });
 
 /** The parameters of one subscription. */
 export const subscriptionParameters = {
   'as-of': Type.String({
     ...moment,
-    description: 'The subscription as it was at this instant or revision, as the service knew it then',
+    description:
+      'The subscription as it was at this instant or revision, as the service knew it then, without what was committed within the second of the instant',
   }),
 } as const;
 

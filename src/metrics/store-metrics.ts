@@ -20,6 +20,8 @@ interface MeasuredUse {
   /** Estimated. */
   readonly recordBytes: number;
   readonly sweepsDue: number;
+  /** By how many seconds the history of a tenant is later than the clock. */
+  readonly aheadSeconds: number;
 }
 
 /** How old the oldest mirror is, in seconds; `null` if none is known. */
@@ -116,6 +118,11 @@ function addStateMetrics(
     'subreport_history_sweeps_due',
     'Tenants that have versions older than HISTORY_DAYS to remove',
     ({ sweepsDue }) => sweepsDue,
+  );
+  addUse(
+    'subreport_history_ahead_seconds',
+    'By how much the last commit of a tenant is later than the clock, the most of all tenants',
+    ({ aheadSeconds }) => aheadSeconds,
   );
   new Gauge({
     name: 'subreport_mirror_age_seconds',

@@ -5,7 +5,7 @@ import type { LineBatch, TenantId } from '../storage/store.ts';
 import { inSpan } from '../tracing/span.ts';
 import { CsvLines, csvHeader } from './csv-lines.ts';
 import { describeFilters } from './filters.ts';
-import { describeRevision, requireRevision } from './moment.ts';
+import { describeRevision, requireRevision, settle } from './moment.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext, ReportQuery } from './report-query.ts';
 import { describeFormat } from './write-records.ts';
@@ -49,9 +49,10 @@ export async function exportSubscriptions(
   const { format } = query;
   if (format === 'json') throw new TypeError('Cannot stream a report as JSON: the parser must have refused it');
   const { filter, order } = inSpan('plan', () => planReport(query, limits.firstPage));
+  const moment = await settle(store, tenant, query.asOf, query);
   const snapshot = await inSpan('open snapshot', () => store.openSnapshot(tenant, pauseMsMax));
   try {
-    const at = await requireRevision(snapshot, query.asOf);
+    const at = await requireRevision(snapshot, moment);
     const total = await inSpan('count', () => countPast(snapshot, filter, at));
     const erased = await countErased(snapshot, at);
     return {

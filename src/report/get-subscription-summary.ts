@@ -6,7 +6,7 @@ import type { SqlValue, Store, TenantId } from '../storage/store.ts';
 import { type AskedFilters, canonicalFilters, dateColumns, describeFilters, planFilter } from './filters.ts';
 import type { FormattedReport } from './format.ts';
 import type { TimedReport } from './list-subscriptions.ts';
-import { describeRevision, readTenant, requireRevision } from './moment.ts';
+import { describeRevision, readTenant, requireRevision, settle } from './moment.ts';
 import { createStages, type StageTimer } from './stage-timer.ts';
 
 /** The cache key of a summary, apart from the tenant and its revision. */
@@ -25,12 +25,13 @@ export async function getSubscriptionSummary(
   stages: StageTimer = createStages(),
 ): Promise<TimedReport> {
   const plan = stages.run('plan', () => planSummary(query));
-  const { at, counts, erased } = await stages.run('run', () =>
-    readTenant(store, tenant, async (reader) => {
-      const at = await requireRevision(reader, query.asOf);
+  const { at, counts, erased } = await stages.run('run', async () => {
+    const moment = await settle(store, tenant, query.asOf, query);
+    return readTenant(store, tenant, async (reader) => {
+      const at = await requireRevision(reader, moment);
       return { at, counts: await summarisePast(reader, plan, at), erased: await countErased(reader, at) };
-    }),
-  );
+    });
+  });
   const summary = stages.run('format', () => formatSummary(query, counts));
   const headers = { ...summary.headers, ...describeRevision(at, erased) };
   return { ...summary, headers, revision: at.current, timings: stages.timings };

@@ -9,7 +9,7 @@ import { readHistory } from '../storage/tables/history.ts';
 import { readRevision } from '../storage/tables/tenant.ts';
 import { inSpan } from '../tracing/span.ts';
 import { ReportError } from './error.ts';
-import { readTenant, requireRevision } from './moment.ts';
+import { readTenant, requireRevision, settle } from './moment.ts';
 import type { ReportContext } from './report-query.ts';
 
 /** One record, and the tenant's revision at which it was read. */
@@ -24,17 +24,18 @@ interface OneSubscription {
  * was. Throws `ReportError` `NOT_FOUND`, the same for an unknown id and for another tenant's.
  */
 export async function getSubscription(
-  { store }: ReportContext,
+  { store, now }: ReportContext,
   tenant: TenantId,
   id: string,
   asOf?: Moment,
 ): Promise<OneSubscription> {
+  const moment = await settle(store, tenant, asOf, { nowSeconds: now() });
   const read = async (reader: TenantReader): Promise<OneSubscription | undefined> => {
-    if (asOf === undefined) {
+    if (moment === undefined) {
       const [record, revision] = await Promise.all([readRecord(reader, id), readRevision(reader)]);
       return record === undefined ? undefined : { record, revision };
     }
-    const at = await requireRevision(reader, asOf);
+    const at = await requireRevision(reader, moment);
     const record = await readPastRecord(reader, id, at.revision);
     return record === undefined ? undefined : { record, revision: at.current };
   };

@@ -10,6 +10,7 @@ import {
   readDescribedChanges,
   type SubscriptionChange,
 } from '../storage/read/changes.ts';
+import type { SettledMoment } from '../storage/read/past.ts';
 import type { TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
 import {
@@ -23,7 +24,7 @@ import {
 } from './change-token.ts';
 import { ReportError } from './error.ts';
 import type { FormattedReport } from './format.ts';
-import { notKept, readTenant, requireRevision } from './moment.ts';
+import { describeMoment, type FoundRevision, notKept, readTenant, requireRevision, settle } from './moment.ts';
 import type { ChangesQuery } from './parse-changes.ts';
 import type { ReportContext } from './report-query.ts';
 import { createStages, type StageTimer, type Timings } from './stage-timer.ts';
@@ -46,14 +47,17 @@ export function changesKey({ reportUrl }: ReportContext, query: ChangesQuery): s
  * is not of this tenant's history, and `StorageError` if the store fails.
  */
 export async function listChanges(
-  { store, reportUrl }: ReportContext,
+  { store, reportUrl, now }: ReportContext,
   tenant: TenantId,
   query: ChangesQuery,
   stages: StageTimer = createStages(),
 ): Promise<TimedChanges> {
-  const { history, start, read, hasMore } = await stages.run('run', () =>
-    readTenant(store, tenant, (reader) => readPage(reader, tenant, query), { isBounded: true }),
-  );
+  const { history, start, read, hasMore } = await stages.run('run', async () => {
+    const { since } = query;
+    const instant = typeof since === 'object' && 'seconds' in since ? since : undefined;
+    const moment = await settle(store, tenant, instant, { nowSeconds: now(), parameter: 'since' });
+    return readTenant(store, tenant, (reader) => readPage(reader, tenant, query, moment), { isBounded: true });
+  });
   const { revision: lastRevision, id } = read.at(-1) ?? start.key;
   const key = hasMore ? { revision: lastRevision, id } : keyBehind(history.revision);
   const next = writeToken(tenant, history, key, { ...start, isDescribed: hasMore && isDescribed(query) });
@@ -80,14 +84,23 @@ interface ReadPage {
   readonly hasMore: boolean;
 }
 
-async function readPage(reader: TenantReader, tenant: TenantId, query: ChangesQuery): Promise<ReadPage> {
+/** `moment` is the instant in `since`, if there is one. */
+async function readPage(
+  reader: TenantReader,
+  tenant: TenantId,
+  query: ChangesQuery,
+  moment: SettledMoment | undefined,
+): Promise<ReadPage> {
   const { since = { key: firstChangeKey }, size } = query;
   const isPlain = !isDescribed(query) && since !== sinceNow && 'key' in since;
   const [history, plain] = await Promise.all([
     readHistory(reader),
     isPlain ? readChanges(reader, since.key, size + 1) : undefined,
   ]);
-  const start = await findStart(reader, tenant, history, query);
+  const start =
+    moment === undefined
+      ? findStart(tenant, history, query)
+      : startAt(await requireRevision(reader, moment, 'since'), moment);
   const read = plain ?? (since === sinceNow ? [] : await readFrom(reader, start, query));
   return { history, start, read: read.slice(0, size), hasMore: read.length > size };
 }
@@ -101,24 +114,20 @@ const readFrom = (reader: TenantReader, { key, base }: Start, query: ChangesQuer
  * Throws `ReportError` unless all changes after the start still exist and, if they are described,
  * also the records at the revision that describes them.
  */
-async function findStart(
-  reader: TenantReader,
-  tenant: TenantId,
-  history: TenantHistory,
-  query: ChangesQuery,
-): Promise<Start> {
+function findStart(tenant: TenantId, history: TenantHistory, query: ChangesQuery): Start {
   const { since } = query;
-  if (since === undefined || since === sinceNow) return { key: firstChangeKey, base: -1, clean: history.revision };
-  if ('seconds' in since) {
-    const { revision } = await requireRevision(reader, since, 'since');
-    if (revision < history.sweptRevision) throw notKept(history, sinceValue(formatInstant(since.seconds)));
-    return { key: keyBehind(revision), base: revision, clean: revision };
-  }
+  if (typeof since !== 'object' || !('key' in since)) return { key: firstChangeKey, base: -1, clean: history.revision };
   requireOwnToken(since, tenant, history);
   const base = baseOf(since);
   const isKept = base === -1 || base === history.revision || (history.kept !== undefined && base >= history.kept.from);
   if (isDescribed(query) && !isKept) throw notKept(history, sinceValue(`revision ${base}`));
   return { key: since.key, base, clean: cleanRevisionOf(since) };
+}
+
+/** Where the changes since an instant begin. Throws `ReportError` unless all of them still exist. */
+function startAt({ revision, history }: FoundRevision, moment: SettledMoment): Start {
+  if (revision < history.sweptRevision) throw notKept(history, sinceValue(describeMoment(moment)));
+  return { key: keyBehind(revision), base: revision, clean: revision };
 }
 
 const sinceValue = (value: string) => ({ parameter: 'since', value });

@@ -1,13 +1,15 @@
-import { formatInstant, parseInstant } from '../contract/instant.ts';
+import { durationText, formatInstant, parseInstant } from '../contract/instant.ts';
 import { faultSentence } from '../contract/problem.ts';
-import { findRevision, type Moment, type PastRevision } from '../storage/read/past.ts';
+import { findRevision, type Moment, type PastRevision, type SettledMoment } from '../storage/read/past.ts';
 import type { ReadOptions, Store, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
+import { settleInstant, type TrustedHistory } from '../storage/tables/settle-instant.ts';
 import { ReportError } from './error.ts';
 
 /**
  * Parses a moment of the past, a date-time or a revision. A date-time means the last revision that
- * was committed by then. Returns `undefined` for anything else, and for a time after `nowSeconds`.
+ * was committed before its second began; a fraction makes no difference. Returns `undefined` for
+ * anything else, and for a time after `nowSeconds`.
  */
 export function parseMoment(text: string, nowSeconds: number): Moment | undefined {
   if (/^\d{1,16}$/.test(text)) {
@@ -18,8 +20,41 @@ export function parseMoment(text: string, nowSeconds: number): Moment | undefine
   return instant === undefined || instant.seconds > nowSeconds ? undefined : { seconds: instant.seconds };
 }
 
+/**
+ * Makes the answer for a moment final, in every process. Call it before the snapshot is opened in
+ * which `requireRevision` looks for the moment. Throws `ReportError` `HISTORY_NOT_KEPT` if the
+ * history has no truth about the moment, because a commit was stamped by a clock that was ahead.
+ */
+export async function settle(
+  store: Store,
+  tenant: TenantId,
+  moment: Moment | undefined,
+  { nowSeconds, parameter = 'as-of' }: { readonly nowSeconds: number; readonly parameter?: string },
+): Promise<SettledMoment | undefined> {
+  if (moment !== undefined && 'seconds' in moment) {
+    const { seconds } = moment;
+    const trusted = await settleInstant(store, tenant, { seconds, nowSeconds });
+    if (trusted !== undefined && seconds > trusted.untilSeconds)
+      throw notTrusted(trusted, { parameter, value: formatInstant(seconds) });
+  }
+  return moment as SettledMoment | undefined;
+}
+
+/** A moment as a parameter. */
+export const describeMoment = (moment: Moment): string =>
+  'revision' in moment ? String(moment.revision) : formatInstant(moment.seconds);
+
+function notTrusted({ untilSeconds, aheadSeconds }: TrustedHistory, { parameter, value }: NamedValue): ReportError {
+  const rule = `at most ${formatInstant(untilSeconds)}, or absent for the present: the history is ${durationText(aheadSeconds)} ahead of the clock, which the operator repairs`;
+  return new ReportError(
+    'HISTORY_NOT_KEPT',
+    [`Cannot read the past: '${parameter}' must be ${rule}: current value is '${value}'`],
+    [{ parameter, value, rule }],
+  );
+}
+
 /** A revision that can be read, and the history that it is in. */
-interface FoundRevision extends PastRevision {
+export interface FoundRevision extends PastRevision {
   readonly history: TenantHistory;
 }
 
@@ -30,7 +65,7 @@ interface FoundRevision extends PastRevision {
  */
 export async function requireRevision(
   reader: TenantReader,
-  moment: Moment | undefined,
+  moment: SettledMoment | undefined,
   parameter = 'as-of',
 ): Promise<FoundRevision> {
   const history = await readHistory(reader);
@@ -38,7 +73,7 @@ export async function requireRevision(
   if (moment === undefined) return { revision: current, current, history };
   const found = await findRevision(reader, history, moment);
   if (found !== undefined) return { ...found, history };
-  const value = 'revision' in moment ? String(moment.revision) : formatInstant(moment.seconds);
+  const value = describeMoment(moment);
   if ('revision' in moment && moment.revision > current) {
     const fault = { parameter, value, rule: `at most the present revision, ${current}` };
     throw new ReportError('INVALID_REQUEST_PARAMS', [faultSentence(fault)], [fault]);

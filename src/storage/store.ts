@@ -269,7 +269,7 @@ export interface Store extends Directory {
   /**
    * Recounts the rows of one tenant and repairs its records, in one transaction and as a new
    * revision, so that nothing cached before is used. Begins a new history, at `nowSeconds`, if
-   * revisions were lost.
+   * revisions were lost, versions are wrong, or the last commit is later than the clock.
    */
   recountSubscriptions(tenant: TenantId, nowSeconds: number): Promise<void>;
   /**

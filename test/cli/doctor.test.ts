@@ -74,10 +74,8 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     }[engine];
     expect(report.checks.map(({ check }) => check)).toEqual([
       ...names,
-      'counts',
-      'records',
-      'counts',
-      'records',
+      ...['counts', 'records', 'history'],
+      ...['counts', 'records', 'history'],
       'keys',
     ]);
     expect(countsOf(report, 'acme')?.message).toBe('2000 records, all counts exact');

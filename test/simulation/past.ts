@@ -15,7 +15,10 @@ interface Moment {
   readonly revision: number;
   /** A change token of then. */
   readonly token: string;
-  /** In UTC epoch seconds; absent if another change was committed within the same second. */
+  /**
+   * The first second after the change, in UTC epoch seconds; absent if another change was committed
+   * before it.
+   */
   seconds: number | undefined;
   readonly state: State;
   /** Digests of the responses to `keptPaths`. */
@@ -75,12 +78,12 @@ export class Past {
   /** Something is about to change: an instant within this second would be ambiguous. */
   endSecond(): void {
     const last = this.#moments.at(-1);
-    if (last?.seconds !== undefined && last.seconds >= Math.floor(Date.now() / 1000)) last.seconds = undefined;
+    if (last?.seconds !== undefined && last.seconds > Math.floor(Date.now() / 1000)) last.seconds = undefined;
   }
 
   /** Keeps the present moment. */
   async remember(source: Source, state: State): Promise<void> {
-    const seconds = this.#hasBeenSwept ? undefined : Math.floor(Date.now() / 1000);
+    const seconds = this.#hasBeenSwept ? undefined : Math.floor(Date.now() / 1000) + 1;
     const { headers } = await get(source, summaryPath({ by: 'status' }));
     const { next } = JSON.parse((await get(source, '/changes?since=now')).text) as { next: string };
     const revision = Number(headers.get('x-revision'));
@@ -134,10 +137,13 @@ export class Past {
 const leftOf = ({ state, erased }: Moment): State => new Map([...state].filter(([id]) => !erased.has(id)));
 
 /** A moment as a parameter: its revision or its instant. */
-const nameOf = ({ revision, seconds }: Moment, random: Random): string =>
-  seconds !== undefined && random.chance(0.5) ? instantOf(seconds) : String(revision);
+const nameOf = (moment: Moment, random: Random): string => instantOf(moment, random) ?? String(moment.revision);
 
-const instantOf = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000', '');
+/** Its instant, sometimes; absent if it has none that has come. */
+function instantOf({ seconds }: Moment, random: Random): string | undefined {
+  const ms = (seconds ?? Number.POSITIVE_INFINITY) * 1000 + random.pick([0, 500]);
+  return random.chance(0.5) && ms <= Date.now() ? new Date(ms).toISOString() : undefined;
+}
 
 /** Whole reports and summaries, of everything and of a drawn filter. */
 async function checkReports(source: Source, moment: Moment, random: Random, tally: Tally): Promise<void> {
@@ -181,8 +187,8 @@ async function checkChanges(
   random: Random,
   tally: Tally,
 ): Promise<void> {
-  const { seconds, token, state, erased, mayBeSwept } = moment;
-  const since = seconds !== undefined && random.chance(0.5) ? instantOf(seconds) : token;
+  const { token, state, erased, mayBeSwept } = moment;
+  const since = instantOf(moment, random) ?? token;
   const all = await readChanges(source, since, '&before=true', random);
   if (all === undefined) {
     if (mayBeSwept) return;

@@ -7,6 +7,7 @@ import {
   findRevision,
   readPastRecord,
   readVersions,
+  type SettledMoment,
   streamPast,
   summarisePast,
 } from '../../src/storage/read/past.ts';
@@ -119,7 +120,7 @@ describe.each(engines)('two tenants on $engine', ({ openTestStore }) => {
     const lastSeconds = (history.kept?.lastSeconds ?? 0) + 100; // so the commits are read
     const later = { ...history, kept: { from: 0, fromSeconds: 0, ...history.kept, lastSeconds } };
     const found = await opened.store.readTenant(globex, (reader) =>
-      findRevision(reader, later, { seconds: lastSeconds - 1 }),
+      findRevision(reader, later, { seconds: lastSeconds - 1 } as SettledMoment),
     );
     expect(found?.revision).toBe(5);
   });

@@ -86,6 +86,7 @@ async function checkHere(
     const isShown = !progress && output.stderr.isTTY === true;
     if (isShown) output.stderr.write('Checking the database');
     const found = await examineStore(store, {
+      now: nowSeconds,
       repairAt: repair ? startedAt : undefined,
       full,
       onProgress(done) {

@@ -1,6 +1,8 @@
+import { durationText } from '../../contract/instant.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
 import { checkRecords } from '../../storage/records/check.ts';
 import type { Store, StoreCheck, TenantId } from '../../storage/store.ts';
+import { readAhead } from '../../storage/tables/settle-instant.ts';
 import { listTenants } from '../../storage/tables/tenant.ts';
 
 export interface ReportedCheck extends StoreCheck {
@@ -20,6 +22,8 @@ interface ExamineProgress {
 const problemsShownMax = 5;
 
 interface ExamineOptions {
+  /** The clock to compare the history with; absent before a restore, which begins a new one. */
+  readonly now?: () => number;
   /** The current time, to repair what can be repaired. */
   readonly repairAt?: number | undefined;
   /** Whether each entry of each index is compared with its row (`Store.examine`). */
@@ -31,7 +35,7 @@ interface ExamineOptions {
 /** Checks a store and every tenant in it. */
 export async function examineStore(
   store: Store,
-  { repairAt, full, onProgress = () => undefined }: ExamineOptions = {},
+  { now, repairAt, full, onProgress = () => undefined }: ExamineOptions = {},
 ): Promise<readonly ReportedCheck[]> {
   const checks: ReportedCheck[] = [...(await store.examine(full))];
   const readable = checks.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
@@ -46,21 +50,25 @@ export async function examineStore(
       if (percent > shown) onProgress({ ...progress, percent });
       shown = Math.max(shown, percent);
     };
-    checks.push(...(await examineTenant(store, tenant, onShare, repairAt)));
+    checks.push(...(await examineTenant(store, tenant, { onShare, ...(now && { now }), repairAt })));
   }
   return checks;
+}
+
+interface TenantOptions extends Pick<ExamineOptions, 'now' | 'repairAt'> {
+  readonly onShare: (share: number) => void;
 }
 
 async function examineTenant(
   store: Store,
   tenant: TenantId,
-  onShare: (share: number) => void,
-  repairAt?: number,
+  options: TenantOptions,
 ): Promise<readonly ReportedCheck[]> {
-  const found = await checkTenant(store, tenant, onShare);
+  const { repairAt } = options;
+  const found = await checkTenant(store, tenant, options);
   if (repairAt === undefined || found.every(({ ok }) => ok)) return found;
   await store.recountSubscriptions(tenant, repairAt);
-  const repaired = await checkTenant(store, tenant, onShare);
+  const repaired = await checkTenant(store, tenant, options);
   return repaired.map((check, index) => ({ ...check, ...(found[index]?.ok === false && { repaired: check.ok }) }));
 }
 
@@ -68,7 +76,7 @@ async function examineTenant(
 const checkTenant = (
   store: Store,
   tenant: TenantId,
-  onShare: (share: number) => void,
+  { onShare, now }: TenantOptions,
 ): Promise<readonly ReportedCheck[]> =>
   store.readTenant(tenant, async (reader) => {
     const { rows, problems } = await checkCounts(reader, (share) => onShare(share / 2));
@@ -88,8 +96,18 @@ const checkTenant = (
             ? 'all match their columns'
             : problemsText('the records', recordsRule, records.problems),
       },
+      ...(now === undefined ? [] : [{ check: 'history', tenant, ...describeAhead(await readAhead(reader, now())) }]),
     ];
   });
+
+/** A clock that was ahead leaves commits of the future, and a clock that is behind finds them. */
+const describeAhead = (aheadSeconds: number): Pick<ReportedCheck, 'ok' | 'message'> =>
+  aheadSeconds === 0
+    ? { ok: true, message: 'no commit is later than the clock' }
+    : {
+        ok: false,
+        message: `Cannot rely on the times of the history: its last commit must not be later than the clock: the history is ${durationText(aheadSeconds)} ahead of the clock; if the clock is right, begin a new history with: subreport doctor --repair`,
+      };
 
 const countsRule = 'they must match the records';
 const recordsRule = 'each must match its columns, have a revision of at most that of the tenant, and have no tombstone';

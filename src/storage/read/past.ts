@@ -10,6 +10,11 @@ import { readProductNames, type SummaryCounts, type SummaryPlan, summarise } fro
 /** A revision, or a time in UTC epoch seconds. */
 export type Moment = { readonly revision: number } | { readonly seconds: number };
 
+declare const settledBrand: unique symbol;
+
+/** A moment whose answer is final: only `settle` makes one of a time. */
+export type SettledMoment = Moment & { readonly [settledBrand]: true };
+
 /** A tenant's history, as `readHistory` returns it. */
 interface History {
   readonly revision: number;
@@ -24,28 +29,29 @@ export interface PastRevision {
 }
 
 /**
- * Finds the revision that was current at a moment: for a time, the last one that was committed by
- * then. Returns `undefined` if it is not kept, or if the tenant has not reached it. The present
+ * Finds the revision that was current at a moment: for a time, the last one that was committed
+ * before it. A time of commit is a whole second, so what was committed within the second of the
+ * time is not part of it, whether the commit came before the question or after. Returns `undefined` if it is not kept, or if the tenant has not reached it. The present
  * revision can always be read, also without a history.
  */
 export async function findRevision(
   reader: TenantReader,
   { revision: current, kept }: History,
-  moment: Moment,
+  moment: SettledMoment,
 ): Promise<PastRevision | undefined> {
   if ('revision' in moment) {
     const { revision } = moment;
     const isKept = revision === current || (kept !== undefined && revision >= kept.from);
     return isKept && revision <= current ? { revision, current } : undefined;
   }
-  if (kept === undefined || moment.seconds < kept.fromSeconds) return undefined;
-  if (moment.seconds >= kept.lastSeconds) return { revision: current, current };
+  // a history that began again since the time was settled does not reach it
+  if (kept === undefined || moment.seconds < kept.fromSeconds || moment.seconds > kept.lastSeconds) return undefined;
   const [row] = await reader.all(selectRevisionAt, [moment.seconds, kept.from]);
   return { revision: row === undefined ? kept.from : Number(row.revision), current };
 }
 
 const selectRevisionAt = `select revision from subscription_commit
-  where tenant_id = $1 and committed_at <= $2 and revision >= $3 order by committed_at desc, revision desc limit 1`;
+  where tenant_id = $1 and committed_at < $2 and revision >= $3 order by committed_at desc, revision desc limit 1`;
 
 /** Streams the JSON of a filter's records at a revision, in an order. */
 export function streamPast(

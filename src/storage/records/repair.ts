@@ -3,6 +3,8 @@ import type { CountRequest, CountWork } from '../counts/count-work.ts';
 import type { Row, SqlValue, TenantSql } from '../store.ts';
 import { columnNames, versionColumns } from '../subscription-row.ts';
 import { historyStart } from '../tables/history.ts';
+import { clockNow, isHistoryKept } from '../tables/revision.ts';
+import { aheadOf } from '../tables/settle-instant.ts';
 import {
   checkedRows,
   columnsOfRecord,
@@ -36,7 +38,8 @@ interface Repaired {
  *
  * A revision above the tenant's shows that revisions were lost, of which clients may have tokens
  * and ETags. The tenant then begins a new history, as after a restore (`beginHistory`). Versions
- * that cannot be true end the history that they belong to.
+ * that cannot be true end the history that they belong to, and so do commits that are later than
+ * the clock: all later ones would be stamped like them.
  */
 export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions): CountWork<Repaired> {
   const [[tenant] = []] = yield [ask(selectRevisions)];
@@ -46,7 +49,9 @@ export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions
   const isNewHistory = newest > known;
   const revision = 1 + (isNewHistory ? Math.max(historyStart(nowSeconds), newest) : known);
   const [wrong = []] = yield [ask(wrongVersions, 1)];
-  const keeps = keepsHistory && !isNewHistory && wrong.length === 0;
+  const isAhead = tenant !== undefined && isHistoryKept(tenant) && aheadOf(Number(tenant.history_at), clockNow()) > 0;
+  const beginsHistory = isNewHistory || isAhead || wrong.length > 0;
+  const keeps = keepsHistory && !beginsHistory;
   let versions = 0;
   yield [ask(recountVersions)];
   if (keeps) versions += (yield [ask(keepRecordsWithTombstone, revision)])[0]?.length ?? 0;
@@ -69,7 +74,7 @@ export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions
     from = String(rows.at(-1)?.id);
   }
   yield* recount();
-  return { revision, beginsHistory: isNewHistory || wrong.length > 0, versions };
+  return { revision, beginsHistory, versions };
 }
 
 const ask = (sql: TenantSql, ...values: SqlValue[]): CountRequest => ({ kind: 'read', sql, values });
@@ -77,8 +82,9 @@ const ask = (sql: TenantSql, ...values: SqlValue[]): CountRequest => ({ kind: 'r
 /** Without the id, which is the row's key. */
 const columnsAfterId = (row: Row): readonly SqlValue[] => columnsOfRecord(String(row.record))?.slice(1) ?? [];
 
-const selectRevisions =
-  'select revision, swept_revision from (select id as tenant_id, revision, swept_revision from tenant) as t where tenant_id = $1';
+const selectRevisions = `select revision, swept_revision, history_revision, history_at from (
+    select id as tenant_id, revision, swept_revision, history_revision, history_at from tenant
+  ) as t where tenant_id = $1` as const;
 
 const recordAhead = 'select max(revision) as revision from subscription where tenant_id = $1 and revision > $2';
 

@@ -27,9 +27,10 @@ export interface RevisionCommit {
 
 /**
  * Statements that make a change the tenant's next revision. Its commit time is the current time, or
- * that of the last revision if the clock was set back: times grow with revisions. The history goes
- * on only if the last revision is part of it; otherwise a program that keeps none has changed
- * records since, and it begins again.
+ * `history_at` if the clock was set back or an instant was settled since (`settleInstant`): times
+ * grow with revisions. The history goes on only if the last revision is part of it; otherwise a
+ * program that keeps none has changed records since, and it begins again, after this second, of
+ * which an instant may have been answered.
  */
 export function commitRevision({
   tenant,
@@ -41,16 +42,19 @@ export function commitRevision({
   versions = 0,
 }: RevisionCommit): readonly BoundStatement[] {
   if (!keepsHistory) return [[setRevision, [tenant, revision, Math.min(versions, 0)]]];
-  const now = Math.floor(Date.now() / 1000);
-  if (beginsHistory) return [[setKeptRevision, [tenant, revision, revision, now, now, versions]]];
+  const now = clockNow();
+  if (beginsHistory) return [[setKeptRevision, [tenant, revision, revision, now + 1, now, versions]]];
   const goesOn = isHistoryKept(last);
   const at = goesOn ? Math.max(now, Number(last.history_at)) : now;
-  const from = goesOn ? [Number(last.history_from), Number(last.history_from_at)] : [Number(last.revision), at];
+  const from = goesOn ? [Number(last.history_from), Number(last.history_from_at)] : [Number(last.revision), at + 1];
   return [
     [setKeptRevision, [tenant, revision, ...from, at, versions]],
     [insertCommit, [tenant, revision, at, importId ?? null]],
   ];
 }
+
+/** The time of a commit in UTC epoch seconds: that of this process, while the tenant is locked. */
+export const clockNow = (): number => Math.floor(Date.now() / 1000);
 
 /** Whether the tenant's last revision is part of its history. */
 export const isHistoryKept = ({ revision, history_revision: kept = null }: Row): boolean =>

@@ -99,19 +99,24 @@ export interface HistoryUse {
   readonly recordBytes: number;
   /** Tenants whose next sweep removes something. */
   readonly sweepsDue: number;
+  /** By how many seconds the history of a tenant is later than the clock, the most of all. */
+  readonly aheadSeconds: number;
 }
 
 export async function readHistoryUse(store: Store, retention: VersionRetention): Promise<HistoryUse> {
-  const [sum] = await store.readDirectory('select sum(history_rows) as n from tenant');
+  const [sum] = await store.readDirectory(
+    'select sum(history_rows) as n, max(case when history_revision = revision then history_at end) as last from tenant',
+  );
   const [most] = await store.readDirectory(
     'select id from tenant where history_rows > 0 order by history_rows desc limit 1',
   );
   const versions = Number(sum?.n ?? 0);
+  const aheadSeconds = Math.max(0, Number(sum?.last ?? 0) - retention.nowSeconds);
   const { length: sweepsDue } = await findDue(store, retention);
-  if (most === undefined) return { versions, recordBytes: 0, sweepsDue };
+  if (most === undefined) return { versions, recordBytes: 0, sweepsDue, aheadSeconds };
   const read = { sql: meanBytes, values: [] };
   const [[mean] = []] = await store.readTenantOnce(most.id as TenantId, [read], { isBounded: true });
-  return { versions, recordBytes: versions * Number(mean?.n ?? 0), sweepsDue };
+  return { versions, recordBytes: versions * Number(mean?.n ?? 0), sweepsDue, aheadSeconds };
 }
 
 /** The mean of the newest 100 versions. */
@@ -119,8 +124,11 @@ const meanBytes: TenantSql = `select avg(octet_length(record)) as n from (
     select record from subscription_version where tenant_id = $1 order by until_revision desc limit 100
   ) as newest`;
 
-/** A tenant without changes has no revision that a change could have added to its history. */
-const beginMissing = `update tenant set history_from = revision, history_from_at = $1, history_revision = revision, history_at = $1
+/**
+ * A tenant without changes has no revision that a change could have added to its history. It begins
+ * after this second, of which an instant of a discarded history may have been answered.
+ */
+const beginMissing = `update tenant set history_from = revision, history_from_at = $1 + 1, history_revision = revision, history_at = $1
   where deletion_started_at is null and (history_revision is null or history_revision <> revision)`;
 
 const selectHistories = `select t.id, t.revision, t.history_from, t.history_swept, t.deleted_at, max(r.revision) as noted
