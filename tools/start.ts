@@ -14,17 +14,8 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const command = join(root, 'src/cli/subreport.mjs');
 const given = process.argv.slice(2);
 
-// npm and its shell end on SIGTERM without passing it on: then this process has another parent.
-// Not without npm, because a process that nohup started may outlive its parent. On Windows, the id
-// of the parent never changes.
-if (process.env.npm_lifecycle_event === 'start') {
-  const shell = process.ppid;
-  const watch = setInterval(() => {
-    if (process.ppid === shell) return;
-    clearInterval(watch);
-    process.kill(process.pid, 'SIGTERM');
-  }, 500).unref();
-}
+// Not without npm, because a process that nohup started may outlive its parent.
+if (process.env.npm_lifecycle_event === 'start') await import(join(root, 'src/cli/end-with-parent.mjs'));
 
 if (given.includes('--origin')) await startBoth();
 else {

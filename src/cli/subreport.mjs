@@ -16,7 +16,18 @@ if (others.length === 0 && (first === '--version' || first === '-V')) {
   // here, because the command line takes ten times as long, and needs a second process on Node 20
   process.stdout.write(`${require('../../package.json').version}\n`);
 } else {
+  if (isStartedByNpm()) await import('./end-with-parent.mjs');
   await start();
+}
+
+/**
+ * Whether npx, or a script of npm whose last command is `subreport`, started this command and waits
+ * for it. Without npm, a process may outlive the shell that started it, and so may one that npm's
+ * script started in the background, or through another program.
+ */
+function isStartedByNpm() {
+  const last = /(?:^|&&\s*)(?:\w+=\S+\s+)*(["']?)(?:[^\s"'&]*\/)?subreport\1(?:\s[^&]*)?$/;
+  return last.test(process.env.npm_lifecycle_script ?? '');
 }
 
 /** Runs the command in this process if it can, otherwise in another one. */
