@@ -359,6 +359,63 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     ]);
   });
 
+  test('a record that was removed before another of its start was erased is called removed', async () => {
+    const tenant = await newTenant();
+    await load(tenant, [{ n: 1, version: 1 }]);
+    await replaceAll(store, tenant, [{ n: 2, version: 1 }]); // the one ends at the revision at which the other begins
+    await load(tenant, [{ n: 1, version: 2 }]);
+    await load(tenant, [{ n: 2, version: 2 }]);
+    await store.deleteSubscriptions(tenant, [idOf(2)]);
+    const { versions } = await historyOf(tenant, 1);
+    expect(versions.map(({ revision, removed, erased }) => [revision, removed, erased])).toEqual([
+      [3, undefined, undefined],
+      [2, true, undefined],
+      [1, undefined, undefined],
+    ]);
+  });
+
+  test('of several commits in a second, an instant means the last', async () => {
+    const tenant = await newTenant();
+    for (const version of [1, 2, 4]) await load(tenant, [{ n: 1, version }]);
+    await spreadCommits(tenant);
+    const sql = 'update subscription_commit set committed_at = $2 where tenant_id = $1 and revision > 1';
+    await store.writeTenant(tenant, [{ sql, values: [now - 90] }]);
+    const at = async (seconds: number) => (await read.exported(tenant, 'format=ndjson', instant(seconds))).revision;
+    expect([await at(now - 90), await at(now - 89), await at(now - 80)]).toEqual([1, 3, 3]);
+  });
+
+  test('a follower with before=true is told of each load once, as what it was after the load before', async () => {
+    const tenant = await newTenant();
+    await load(
+      tenant,
+      [1, 2, 3].map((n) => ({ n, version: 1 })),
+    );
+    let since = await read.tokenNow(tenant);
+    /** The changes since the last call, read in pages of one. */
+    const follow = async () => {
+      const told: string[] = [];
+      for (;;) {
+        const { changes, next, has_more: hasMore } = await read.changesOf(tenant, `size=1&before=true&since=${since}`);
+        told.push(...changes.map(({ id, kind, before }) => `${kind} ${id} ${before?.status ?? '-'}`));
+        since = next;
+        if (!hasMore) return told;
+      }
+    };
+    await load(tenant, [
+      { n: 3, version: 2 },
+      { n: 4, version: 1 },
+      { n: 5, version: 1 },
+    ]);
+    expect(await follow()).toEqual(['changed id3 ACTIVE', 'added id4 -', 'added id5 -']);
+    await load(tenant, [
+      { n: 3, version: 0 },
+      { n: 4, version: 2 },
+    ]);
+    await store.loadSubscriptions(tenant, [], undefined, undefined, [idOf(5)]);
+    expect(await follow()).toEqual(['changed id3 DEPLETED', 'changed id4 ACTIVE', 'removed id5 ACTIVE']);
+    expect(await follow()).toEqual([]);
+  });
+
   test('the history of a record says when older versions are left out', async () => {
     const tenant = await newTenant();
     for (const version of [1, 2]) await load(tenant, [{ n: 1, version }]);

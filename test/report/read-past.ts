@@ -12,7 +12,7 @@ export interface Change {
   readonly id: string;
   readonly removed?: true;
   readonly kind: string;
-  readonly before?: { readonly id: string };
+  readonly before?: { readonly id: string; readonly status?: string };
   readonly committed_at?: string;
   readonly import_id?: string;
 }
