@@ -30,19 +30,25 @@ try {
     'created-from': new Date(Date.UTC(Number(year), Number(month) - 1)),
     'created-to': new Date(Date.UTC(Number(year), Number(month))),
   };
-  const plans = await client.summary({ ...created, by: 'plan-id' });
+  const all = await client.summary({ ...created, by: ['plan-id', 'product-id'] });
   const counts = await Promise.all(
-    (plans.by['plan-id'] ?? []).map(async ({ value: plan }) => {
+    (all.by['plan-id'] ?? []).map(async ({ value: plan }) => {
+      if (plan === null) return [];
       const { by } = await client.summary({ ...created, 'plan-id': plan, by: 'product-id' });
       return (by['product-id'] ?? []).map(({ value: product, count }) => ({ plan, product, count }));
     }),
   );
-  const total = counts.flat().reduce((sum, { count }) => sum + count, 0);
+  // the rest of a product has no plan, which no filter selects
+  const rows = counts.flat();
+  for (const { value: product, count } of all.by['product-id'] ?? []) {
+    const planned = rows.filter((row) => row.product === product).reduce((sum, row) => sum + row.count, 0);
+    if (count > planned) rows.push({ plan: '', product, count: count - planned });
+  }
+  const total = rows.reduce((sum, { count }) => sum + count, 0);
   // each summary has a snapshot of its own
-  if (total !== plans.total) throw new Error('Cannot count: records changed in the meantime: repeat the command');
+  if (total !== all.total) throw new Error('Cannot count: records changed in the meantime: repeat the command');
   console.log('month,plan_id,product_id,count');
-  for (const { plan, product, count } of counts.flat())
-    console.log(`${year}-${month},${cell(plan)},${cell(product)},${count}`);
+  for (const { plan, product, count } of rows) console.log(`${year}-${month},${cell(plan)},${cell(product)},${count}`);
 } catch (error) {
   if (!(error instanceof SubreportError)) throw error;
   console.error(`monthly-counts: ${error.message} (${error.code}, correlation id ${error.correlationId})`);

@@ -312,9 +312,9 @@ export const strings = {
       ACTIVE: 'In use.',
       DEPLETED: 'All its data has been used.',
       EXPIRED: 'Its period has ended.',
-      unknown: 'This console has no description of this status.',
-      none: 'This subscription has no status.',
     },
+    meaningUnknown: 'This console has no description of this status.',
+    meaningNone: 'This subscription has no status.',
     ended: 'Ended',
     dates: { createdDate: 'Created', activationDate: 'Activated', expirationDate: 'Ends', now: 'Now' },
     fields: {
@@ -328,8 +328,10 @@ export const strings = {
       periodUnit: 'Unit of the period',
       planId: 'Plan id',
     },
-    period: (count: number, unit: string) =>
-      unit === 'DAYS' ? `${formatCount(count)} ${count === 1 ? 'day' : 'days'}` : `${formatCount(count)} ${unit}`,
+    period: (count: number | undefined, unit = '') => {
+      const word = unit === 'DAYS' ? (count === 1 ? 'day' : 'days') : unit;
+      return count === undefined ? '' : `${formatCount(count)} ${word}`.trimEnd();
+    },
     renews: { true: 'Yes, at the end of its period', false: 'No' },
     related: {
       title: 'Other subscriptions',

@@ -1,4 +1,4 @@
-import { noStatus } from '../../src/contract/subscription.ts';
+import { readStatusFilter } from '../../src/contract/subscription.ts';
 import { strings } from './strings.ts';
 
 const tones = { PENDING: 'pending', ACTIVE: 'active', DEPLETED: 'depleted', EXPIRED: 'expired' } as const;
@@ -7,11 +7,14 @@ type KnownStatus = keyof typeof tones;
 
 const isKnown = (status: string): status is KnownStatus => Object.hasOwn(tones, status);
 
-/** The word of a status; one that a later version of the service adds is shown as it is. */
+/** The word of a status; one that is not known is shown as it is. */
 export function statusWord(status: string | null): string {
-  if (status === null || status === noStatus) return strings.status.none;
+  if (status === null) return strings.status.none;
   return isKnown(status) ? strings.status[status] : status;
 }
+
+/** The word of a value of the filter `status`. */
+export const filterStatusWord = (value: string): string => statusWord(readStatusFilter(value));
 
 /** The name of a status in the custom properties `--…-text` and `--…-mark`. */
 export const statusTone = (status: string | null): string =>

@@ -3,7 +3,7 @@ import type { SubscriptionStatus } from './records.ts';
 /** An instant: a `Date`, or an ISO 8601 date-time with `Z` or an offset. */
 export type Instant = Date | string;
 
-/** A status, or `none` for records without a status. */
+/** A status, compared exactly, or `none` for records without one; `\\none` is the status `none`. */
 export type StatusFilter = SubscriptionStatus | 'none';
 
 /** A field that orders the report; `-` means descending. */

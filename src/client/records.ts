@@ -1,14 +1,17 @@
-/** Status of a subscription. Later versions may add others: accept unknown ones. */
+/**
+ * Status of a subscription: an open set of strings of 1 to 64 characters. Accept ones that are not
+ * named here.
+ */
 export type SubscriptionStatus = 'PENDING' | 'ACTIVE' | 'DEPLETED' | 'EXPIRED' | (string & {});
 
-/** The product of a subscription. */
+/** The product of a subscription. All but its `id` may be absent. */
 export interface Product {
   id: string;
-  name: string;
+  name?: string;
   /** Length of the product period, in `period_unit`; may be 0. */
-  period: number;
-  period_unit: 'DAYS' | (string & {});
-  plan_id: string;
+  period?: number;
+  period_unit?: 'DAYS' | (string & {});
+  plan_id?: string;
 }
 
 /** A subscription as the service sends it. Dates are UTC strings, `2024-05-01T08:00:00Z`. */
@@ -169,7 +172,8 @@ export interface SubscriptionSummary {
     /** `null`: records without a status. */
     readonly status?: readonly SummaryCount<SubscriptionStatus | null>[];
     readonly 'product-id'?: readonly ProductCount[];
-    readonly 'plan-id'?: readonly SummaryCount[];
+    /** `null`: records whose product has no plan. */
+    readonly 'plan-id'?: readonly SummaryCount<string | null>[];
     readonly 'auto-renew'?: readonly SummaryCount[];
     /** Days in UTC, `2024-05-01`. */
     readonly day?: readonly SummaryCount[];

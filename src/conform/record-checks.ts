@@ -10,7 +10,12 @@ interface Member {
   readonly isValid: (value: unknown) => boolean;
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const isString = (value: unknown): boolean => typeof value === 'string';
+const isText = (value: unknown): boolean => isString(value) && value !== '';
+const orAbsent =
+  (isValid: Member['isValid']): Member['isValid'] =>
+  (value) =>
+    value === undefined || isValid(value);
 const matches =
   (pattern: RegExp) =>
   (value: unknown): boolean =>
@@ -45,7 +50,7 @@ const members: readonly Member[] = [
     id: 'record-status',
     path: ['status'],
     sentence: 'status is a string, or absent.',
-    isValid: (value) => value === undefined || isText(value),
+    isValid: orAbsent(isText),
   },
   date('activationDate', 'activation-date'),
   date('expirationDate', 'expiration-date'),
@@ -57,16 +62,16 @@ const members: readonly Member[] = [
     isValid: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   },
   ofProduct('id', 'a string'),
-  ofProduct('name', 'a string', (value) => typeof value === 'string'),
-  ofProduct('period', 'an integer', Number.isInteger),
-  ofProduct('period_unit', 'a string'),
-  ofProduct('plan_id', 'a string', (value) => typeof value === 'string'),
+  ofProduct('name', 'a string, or absent', orAbsent(isString)),
+  ofProduct('period', 'an integer, or absent', orAbsent(Number.isInteger)),
+  ofProduct('period_unit', 'a string, or absent', orAbsent(isText)),
+  ofProduct('plan_id', 'a string, or absent', orAbsent(isString)),
   { id: 'record-iccid', path: ['iccid'], sentence: 'iccid is a string of digits.', isValid: matches(/^\d+$/) },
   {
     id: 'record-device-id',
     path: ['device_id'],
     sentence: 'device_id is a string.',
-    isValid: (value) => typeof value === 'string',
+    isValid: isString,
   },
   {
     id: 'record-auto-renew',

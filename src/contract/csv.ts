@@ -34,10 +34,10 @@ export function revealText(text: string): string {
 /**
  * One CSV line (RFC 4180 §2) with CRLF. Cells that contain a comma, a quote or a line break are
  * quoted, and so are those with a semicolon: a spreadsheet may split there as well, and the rest of
- * the cell may be a formula.
+ * the cell may be a formula. An empty string is two quotes, and an absent value nothing.
  */
-export function writeCsvLine(cells: readonly string[]): string {
-  return `${cells.map((cell) => (special.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
+export function writeCsvLine(cells: readonly (string | undefined)[]): string {
+  return `${cells.map((cell = '', index) => (special.test(cell) || (cell === '' && cells[index] === '') ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
 }
 
 const special = /[",;\r\n]/;

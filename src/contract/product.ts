@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { plainText } from './schema.ts';
+import { openValue, plainText } from './schema.ts';
 import { Type } from './type.ts';
 
 /**
@@ -14,40 +14,52 @@ export const ProductId = Type.String({
   examples: ['cHJvZHVjdC0zMA'],
 });
 
-/** The product of a subscription (`spec.md` "Product object"). `period` may be 0. */
+/**
+ * The product of a subscription (`spec.md` "Product object"). Only `id` is required; `period` may be
+ * 0.
+ */
 export const Product = Type.Object(
   {
     id: ProductId,
-    name: Type.String({
-      maxLength: 256,
-      pattern: plainText,
-      description: 'Human-readable product name',
-      'x-rule': 'a string of at most 256 characters without control characters',
-      examples: ['Europe 5 GB, 30 days'],
-    }),
-    period: Type.Integer({
-      minimum: 0,
-      maximum: 1_000_000,
-      format: 'int32',
-      description: 'Length of the product period, in period_unit',
-      'x-rule': 'an integer from 0 to 1000000',
-      examples: [30],
-    }),
-    period_unit: Type.String({
-      pattern: '^[A-Z][A-Z0-9_]{0,31}$',
-      maxLength: 32,
-      description: 'Unit of period: an uppercase word such as DAYS. More units may be added',
-      'x-rule': 'an uppercase word of at most 32 characters',
-      examples: ['DAYS'],
-    }),
-    plan_id: Type.String({
-      maxLength: 128,
-      pattern: plainText,
-      description: 'Identifier of the plan',
-      'x-rule': 'a string of at most 128 characters without control characters',
-      examples: ['cGxhbi1ldXJvcGU'],
-    }),
+    name: Type.Optional(
+      Type.String({
+        maxLength: 256,
+        pattern: plainText,
+        description: 'Human-readable product name',
+        'x-rule': 'a string of at most 256 characters without control characters',
+        examples: ['Europe 5 GB, 30 days'],
+      }),
+    ),
+    period: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000,
+        format: 'int32',
+        description: 'Length of the product period, in period_unit',
+        'x-rule': 'an integer from 0 to 1000000',
+        examples: [30],
+      }),
+    ),
+    period_unit: Type.Optional(
+      Type.String({
+        ...openValue,
+        description: 'Unit of period: an open set. Known value: DAYS. Clients must accept others',
+        examples: ['DAYS'],
+      }),
+    ),
+    plan_id: Type.Optional(
+      Type.String({
+        maxLength: 128,
+        pattern: plainText,
+        description: 'Identifier of the plan',
+        'x-rule': 'a string of at most 128 characters without control characters',
+        examples: ['cGxhbi1ldXJvcGU'],
+      }),
+    ),
   },
-  { additionalProperties: false, description: 'The product of a subscription' },
+  {
+    additionalProperties: false,
+    description: 'The product of a subscription. Members that its source does not have are absent',
+  },
 );
 export type Product = Static<typeof Product>;

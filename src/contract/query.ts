@@ -3,7 +3,7 @@ import { durationDaysMax, durationPattern } from './duration.ts';
 import { exportAsOf } from './history.ts';
 import { ProductId } from './product.ts';
 import { formatWords, type PageLimits } from './report.ts';
-import { AutoRenew, Iccid, knownStatuses, noStatus, statusWord } from './subscription.ts';
+import { AutoRenew, Iccid, knownStatuses, noStatus, statusFilterPattern } from './subscription.ts';
 import { Type } from './type.ts';
 
 /**
@@ -48,8 +48,7 @@ const dateTime = (description: string) =>
     examples: ['2024-05-01T00:00:00Z', '2024-05-01T00:00:00.002Z'],
   });
 
-const statusOrNone = `(?:${statusWord}|${noStatus})`;
-const statusListPattern = `^${statusOrNone}(,${statusOrNone}){0,15}$`;
+const statusListPattern = `^${statusFilterPattern}(,${statusFilterPattern}){0,15}$`;
 
 /** The parameters that filter and order the records. */
 export const filterParameters = {
@@ -61,9 +60,9 @@ export const filterParameters = {
   'product-id': Type.String({ ...ProductId, description: 'Only subscriptions with this product id' }),
   status: Type.String({
     pattern: statusListPattern,
-    maxLength: 512,
-    description: `Only subscriptions with one of these statuses, separated by commas; ${noStatus} selects those without a status. Known statuses: ${knownStatuses.join(', ')}`,
-    'x-rule': `uppercase words separated by commas, or ${noStatus} for no status`,
+    maxLength: 16 * 65 + 15,
+    description: `Only subscriptions with one of these statuses, compared exactly, separated by commas; ${noStatus} selects those without a status, \\${noStatus} those with the text ${noStatus}. Known statuses: ${knownStatuses.join(', ')}`,
+    'x-rule': `at most 16 statuses separated by commas, each of 1 to 64 printable characters, or ${noStatus} for no status`,
     examples: ['ACTIVE', 'ACTIVE,DEPLETED', noStatus],
   }),
   before: dateTime('Only subscriptions whose date is before this instant (<)'),

@@ -21,6 +21,20 @@ export function exampleOf(schema: TSchema): string {
 /** Pattern of strings that people write: anything but control characters. */
 export const plainText = '^[^\\u0000-\\u001f\\u007f]*$';
 
+/**
+ * A character of a value that the specification leaves open, within a pattern: any but a comma, a
+ * control character (C0, DEL, C1), and the line and paragraph separators of Unicode.
+ */
+export const openCharacter = '[^,\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]';
+
+/** The length and pattern of an open value, which is kept as it is, including its blanks. */
+export const openValue = {
+  pattern: `^${openCharacter}{1,64}$`,
+  minLength: 1,
+  maxLength: 64,
+  'x-rule': '1 to 64 printable characters without a comma',
+} as const;
+
 /** Pattern of strings for machines: printable ASCII. */
 export const printableAscii = '^[\\x20-\\x7e]*$';
 

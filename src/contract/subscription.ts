@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { Product } from './product.ts';
-import { plainText } from './schema.ts';
+import { openCharacter, openValue, plainText } from './schema.ts';
 import { Type } from './type.ts';
 
 /** The known statuses, in life-cycle order. Clients must expect others: the set may grow. */
@@ -19,28 +19,52 @@ export const SubscriptionId = Type.String({
   examples: ['c3Vic2NyaXB0aW9uLTAwMDE='],
 });
 
-/** The pattern of one status. */
-export const statusWord = '[A-Z][A-Z0-9_]{0,31}';
-
-/** State of a subscription, an open set of uppercase words (`spec.md` "States and transitions"). */
+/**
+ * State of a subscription: an open set, kept as it was loaded (`spec.md` "States and transitions").
+ */
 export const Status = Type.String({
-  pattern: `^${statusWord}$`,
-  minLength: 1,
-  maxLength: 32,
-  description: `Status of the subscription. Known values: ${knownStatuses.join(', ')}. More values may be added`,
-  'x-rule': 'an uppercase word of at most 32 characters',
+  ...openValue,
+  description: `Status of the subscription: an open set. Known values: ${knownStatuses.join(', ')}. Clients must accept others`,
   examples: ['ACTIVE'],
 });
 
 /** The value of the filter `status` that selects records without a status. */
 export const noStatus = 'none';
 
+/** A status that the filter writes with one backslash more: `none` itself, as `\none`. */
+const escaped = /^\\*none$/;
+
+/**
+ * Writes a status, or `null` for none, as a value of the filter `status`. `readStatusFilter` is the
+ * exact inverse.
+ *
+ * @example statusFilterOf('none') // '\\none'
+ */
+export function statusFilterOf(status: string | null): string {
+  if (status === null) return noStatus;
+  return escaped.test(status) ? `\\${status}` : status;
+}
+
+/**
+ * Reads one value of the filter `status`: a status, or `null` for records without one.
+ *
+ * @example readStatusFilter('none') // null
+ */
+export function readStatusFilter(value: string): string | null {
+  if (value === noStatus) return null;
+  return escaped.test(value) ? value.slice(1) : value;
+}
+
+/** The pattern of one value of the filter. */
+export const statusFilterPattern = `(?:\\\\{1,61}${noStatus}|${openCharacter}{1,64})`;
+
 /** One value of the filter `status`. */
 export const StatusFilter = Type.String({
   ...Status,
-  pattern: `^(?:${statusWord}|${noStatus})$`,
-  description: `A status, or ${noStatus} for records without a status. Known statuses: ${knownStatuses.join(', ')}`,
-  'x-rule': `an uppercase word of at most 32 characters, or ${noStatus}`,
+  pattern: `^${statusFilterPattern}$`,
+  maxLength: 65,
+  description: `A status, compared exactly, or ${noStatus} for records without a status; \\${noStatus} is the status with the text ${noStatus}. Known statuses: ${knownStatuses.join(', ')}`,
+  'x-rule': `a status of 1 to 64 printable characters without a comma, or ${noStatus} for no status`,
 });
 
 /**
@@ -75,8 +99,8 @@ export const AutoRenew = Type.String({
 });
 
 /**
- * A subscription record as the report returns it (`spec.md` "Subscription record"). Only `status`
- * is optional.
+ * A subscription record as the report returns it (`spec.md` "Subscription record"). `status`
+ * and the members of `product` but its `id` are optional.
  */
 export const Subscription = Type.Object(
   {

@@ -84,7 +84,11 @@ export const SubscriptionSummary = Type.Object(
             }),
           ),
         }),
-        'plan-id': counts('By plan id', { value: Product.properties.plan_id }),
+        'plan-id': counts('By plan id; records whose product has no plan come last', {
+          value: Type.Union([{ ...Product.properties.plan_id }, Type.Null()], {
+            description: 'null: records whose product has no plan',
+          }),
+        }),
         'auto-renew': counts('By auto-renew', { value: AutoRenew }),
         day: counts('By day of the date', { value: bucket('^[0-9]{4}-[0-9]{2}-[0-9]{2}$', '2024-05-01') }),
         month: counts('By month of the date', { value: bucket('^[0-9]{4}-[0-9]{2}$', '2024-05') }),

@@ -26,8 +26,9 @@ const validator = Compile({
 
 /**
  * Checks a row against the contract and normalises it: dates in one format, `auto_renew` as a
- * string, status and unit in upper case, a `null` status as absent, fields in the contract's order.
- * A row is a record as the report returns it, plus the subscriber's `email`.
+ * string, an optional field that is `null` as absent, fields in the contract's order
+ * (`docs/decisions/imports.md#lenient-import`). Everything else stays as it is. A row is a record as
+ * the report returns it, plus the subscriber's `email`.
  */
 export function checkRow(value: unknown): CheckedRow {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -86,7 +87,8 @@ function normalise(candidate: Record<string, unknown>, seconds: readonly (number
     if (date !== undefined && !isWritten(candidate[name])) candidate[name] = formatInstant(date);
   }
   if (candidate.status === null) delete candidate.status;
-  for (const [name, rewrite] of rewritten) if (name in candidate) candidate[name] = rewrite(candidate[name]);
+  if ('auto_renew' in candidate) candidate.auto_renew = booleanWord(candidate.auto_renew);
+  if ('product' in candidate) candidate.product = withoutNulls(candidate.product);
 }
 
 /**
@@ -98,25 +100,11 @@ function booleanWord(value: unknown): unknown {
   return typeof value === 'string' && /^(true|false)$/i.test(value) ? value.toLowerCase() : value;
 }
 
-/**
- * Converts an ASCII word to upper case; other characters may have several letters as upper case.
- */
-function upperCaseWord(value: unknown): unknown {
-  return typeof value === 'string' && /^[a-z0-9_]+$/i.test(value) ? value.toUpperCase() : value;
+/** A product without its members that are `null`. */
+function withoutNulls(product: unknown): unknown {
+  if (typeof product !== 'object' || product === null || !Object.values(product).includes(null)) return product;
+  return Object.fromEntries(Object.entries(product).filter(([name, value]) => value !== null || name === 'id'));
 }
-
-function withUpperCaseUnit(product: unknown): unknown {
-  const { period_unit } = (product ?? {}) as { period_unit?: unknown };
-  const unit = upperCaseWord(period_unit);
-  return unit === period_unit ? product : { ...(product as object), period_unit: unit };
-}
-
-/** Fields with several accepted spellings (`docs/decisions/imports.md#lenient-import`). */
-const rewritten = [
-  ['auto_renew', booleanWord],
-  ['status', upperCaseWord],
-  ['product', withUpperCaseUnit],
-] as const;
 
 /**
  * Whether a valid date is already in the normalised format, as most are: `yyyy-MM-ddTHH:mm:ssZ`,
@@ -136,7 +124,7 @@ function toRow(
     ...dates,
     status: status ?? null,
     productId: product.id,
-    planId: product.plan_id,
+    planId: product.plan_id ?? null,
     iccid,
     deviceId: device_id,
     autoRenew: auto_renew,
@@ -152,7 +140,7 @@ function writeRecord(subscription: Subscription): string {
   const { id: productId, name, period, period_unit, plan_id } = product;
   return JSON.stringify({
     id,
-    status, // JSON omits it if it is undefined
+    status, // JSON omits what is undefined
     activationDate,
     expirationDate,
     createdDate,
@@ -275,7 +263,7 @@ export interface SourceRow {
 }
 
 /**
- * Longest row that is read, in bytes. The longest valid record has 14,200 if each of its characters
+ * Longest row that is read, in bytes. The longest valid record has 15,400 if each of its characters
  * is escaped; a typical one has 450.
  */
 export const rowBytesMax = 16_384;

@@ -121,6 +121,24 @@ describe('reading CSV', () => {
     expect((await read(text)).map(({ content }) => content)).toEqual([{ value }]);
   });
 
+  test.each([
+    [',', '"a,""b"'],
+    [';', '"a;""b"'],
+  ])(
+    'separated by %s, an empty cell is an absent field, and a quoted one an empty string',
+    async (separator, quoted) => {
+      const columns = ['id', 'status', 'product.id', 'product.name', 'product.period', 'product.plan_id', 'iccid'];
+      const lines = [columns, ...['""', ''].map((name) => ['x', name, quoted, name, '', name, '8'])];
+      const others = ['activationDate', 'expirationDate', 'createdDate', 'device_id', 'auto_renew'];
+      const text = lines.map((each, n) => [...each, ...(n === 0 ? others : others.map(() => ''))].join(separator));
+      const id = quoted.replaceAll('""', '"').slice(1, -1);
+      expect((await read(text.join('\n'))).map(({ content }) => content)).toEqual([
+        { value: { id: 'x', product: { id, name: '', plan_id: '' }, iccid: '8', device_id: '' } },
+        { value: { id: 'x', product: { id }, iccid: '8', device_id: '' } },
+      ]);
+    },
+  );
+
   test('removes the apostrophe that guards against formulas, and no other', async () => {
     const [row] = await read(
       `${header}\n${lineOf({ device_id: "'=1+1", 'product.name': "''-1", 'product.plan_id': "'a" })}\n`,

@@ -3,6 +3,8 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { recordColumns, revealText } from '../contract/csv.ts';
 import { shorten } from '../contract/problem.ts';
+import { Product } from '../contract/product.ts';
+import { Subscription } from '../contract/subscription.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { rowBytesMax, type SourceRow } from './check-row.ts';
 import { ImportError } from './error.ts';
@@ -54,7 +56,7 @@ export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<So
       yield {
         line: lines + countLines(blank) + 1,
         end: info.bytes,
-        ...readRecord(bytes.subarray(blank.length), record, info.error !== undefined),
+        ...readRecord(bytes.subarray(blank.length), record, { separator, isUneven: info.error !== undefined }),
       };
       lines += countLines(text);
     }
@@ -71,13 +73,15 @@ export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<So
   }
 }
 
+type Separator = ',' | ';';
+
 /**
  * Finds out how a source is separated, from its first line: no column has a comma or a semicolon in
  * its name. Excel separates by semicolons where numbers have decimal commas.
  */
 async function readSeparator(
   source: AsyncIterable<Buffer>,
-): Promise<{ readonly separator: ',' | ';'; readonly whole: AsyncIterable<Buffer> }> {
+): Promise<{ readonly separator: Separator; readonly whole: AsyncIterable<Buffer> }> {
   const chunks = source[Symbol.asyncIterator]();
   const head: Buffer[] = [];
   let text = '';
@@ -125,13 +129,13 @@ async function* inRows(source: AsyncIterable<Buffer>, pending: PendingBytes): As
 function readRecord(
   bytes: Buffer,
   record: ParsedRecord['record'],
-  isUneven: boolean,
+  { separator, isUneven }: { readonly separator: Separator; readonly isUneven: boolean },
 ): Pick<SourceRow, 'raw' | 'content'> {
   const isText = isUtf8(bytes);
   const raw = bytes.toString(isText ? 'utf8' : 'latin1').replace(/[\r\n]+$/, '');
   const fault = (rule: string) => ({ raw, content: { faults: [{ field: '', value: null, rule }] } });
   if (isUneven) return fault('a row with as many cells as the first line has');
-  return isText ? { raw, content: { value: csvRowValue(record) } } : fault('UTF-8 text');
+  return isText ? { raw, content: { value: csvRowValue(record, raw, separator) } } : fault('UTF-8 text');
 }
 
 /** Number of line ends; CRLF counts as one. */
@@ -143,7 +147,10 @@ const countLines = (text: string): number => text.match(/\r\n|[\r\n]/g)?.length 
  */
 export const csvColumns: readonly string[] = [...recordColumns, 'email'];
 
-const optionalColumns: ReadonlySet<string> = new Set(['status', 'email']);
+const requiredColumns: ReadonlySet<string> = new Set([
+  ...(Subscription.required as readonly string[]),
+  ...(Product.required as readonly string[]).map((name) => `product.${name}`),
+]);
 
 /** Most unknown or repeated names that an error lists: a line of 16 KiB may have 8,000. */
 const unknownMax = 16;
@@ -161,7 +168,7 @@ function checkCsvHeader(header: readonly string[]): string[] {
       .slice(0, unknownMax)
       .map((name) => `'${shorten(name)}' stands twice`),
     ...csvColumns
-      .filter((name) => !optionalColumns.has(name) && !names.includes(name))
+      .filter((name) => requiredColumns.has(name) && !names.includes(name))
       .map((name) => `'${name}' is missing`),
   ];
   if (faults.length > 0) {
@@ -175,14 +182,16 @@ function checkCsvHeader(header: readonly string[]): string[] {
 
 /**
  * Converts a row of a CSV source to the value that the same row has in NDJSON. An empty cell is an
- * absent field, or an empty string where that is allowed. Removes the apostrophe that our CSV
+ * absent field, but for a device id, which is required and may be an empty string, and for other
+ * strings if the cell is quoted, as our CSV reports write an empty string. Removes the apostrophe that our CSV
  * reports put before a string that a spreadsheet would run as a formula.
  */
-function csvRowValue(cells: Readonly<Record<string, string>>): unknown {
+function csvRowValue(cells: Readonly<Record<string, string>>, raw: string, separator: Separator): unknown {
   const value: Record<string, unknown> = {};
   const product: Record<string, unknown> = {};
   for (const [column, cell] of Object.entries(cells)) {
-    if (cell === '' && !emptyColumns.has(column)) continue;
+    if (cell === '' && column !== 'device_id' && !(emptyColumns.has(column) && isQuoted(column, cells, raw, separator)))
+      continue;
     if (column.startsWith('product.')) product[column.slice('product.'.length)] = revealText(cell);
     else value[column] = revealText(cell);
   }
@@ -190,8 +199,18 @@ function csvRowValue(cells: Readonly<Record<string, string>>): unknown {
   return { ...value, product };
 }
 
-/** Columns of required strings that may be empty. */
-const emptyColumns: ReadonlySet<string> = new Set(['device_id', 'product.name', 'product.plan_id']);
+/** Columns of optional strings that may be empty. */
+const emptyColumns: ReadonlySet<string> = new Set(['product.name', 'product.plan_id']);
+
+/** Whether an empty cell is written as two quotes. */
+function isQuoted(column: string, cells: Readonly<Record<string, string>>, raw: string, separator: Separator): boolean {
+  if (!raw.includes('""')) return false;
+  const written = [...raw.matchAll(separator === ',' ? cellBeforeComma : cellBeforeSemicolon)];
+  return written[Object.keys(cells).indexOf(column)]?.[1] === '""';
+}
+
+const cellBeforeComma = /("(?:[^"]|"")*"|[^,]*)(?:,|$)/g;
+const cellBeforeSemicolon = /("(?:[^"]|"")*"|[^;]*)(?:;|$)/g;
 
 /** Bytes of a source that have been read but do not belong to a finished row yet. */
 class PendingBytes {

@@ -78,7 +78,7 @@ function ageOf(share: number): number {
 }
 
 /** The products of the operator: one for each region and plan. */
-function makeProducts(): readonly Product[] {
+function makeProducts(): readonly Required<Product>[] {
   return regions.flatMap((region, regionIndex) =>
     plans.map(({ period, gigabytes }, index) => ({
       id: base64url(`product-${regionIndex}-${index}`),
@@ -94,7 +94,7 @@ function makeProducts(): readonly Product[] {
  * The end of the first period, or of the current one if the subscription renews automatically (some
  * renewals were switched off at some point).
  */
-function expirationOf(activated: number, product: Product, renews: boolean, until: number): number {
+function expirationOf(activated: number, product: Required<Product>, renews: boolean, until: number): number {
   const period = product.period * day;
   const elapsed = Math.max(0, until - activated);
   return activated + period * (renews ? Math.floor(elapsed / period) + 1 : 1);

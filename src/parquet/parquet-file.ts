@@ -18,7 +18,7 @@ interface Column {
   readonly read: (value: unknown) => Value;
 }
 
-/** The CSV columns, in their order and with their names. Only a status may be null. */
+/** The CSV columns, in their order and with their names. A field that is absent is null. */
 const columns: readonly Column[] = recordColumns.map(columnOf);
 
 function columnOf(name: string): Column {
@@ -40,7 +40,11 @@ function columnOf(name: string): Column {
       },
       read: (value) => BigInt(Date.parse(String(value))),
     };
-  if (type === 'integer') return { element: { ...shared, type: 'INT32' }, read: Number };
+  if (type === 'integer')
+    return {
+      element: { ...shared, type: 'INT32' },
+      read: (value) => (value === undefined ? null : Number(value)),
+    };
   return {
     element: { ...shared, type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
     read: (value) => (value === undefined ? null : String(value)),

@@ -65,9 +65,15 @@ export class CsvLines {
         return false;
       }
       at += column.literal.bytes;
-      const from = at;
       if (column.isText) {
+        if (records[at++] !== quote) return false;
+        const from = at;
         if (isGuarded[records[at] ?? 0] === 1) return false;
+        // unlike an absent value
+        if (records[at] === quote) {
+          lines[to++] = quote;
+          lines[to++] = quote;
+        }
         at = this.#copyText(from, to, commas, semicolons);
         if (records[at] === comma || records[at] === semicolon) {
           // the cell has the same quotes as the JSON
@@ -77,7 +83,9 @@ export class CsvLines {
           to += 1;
         }
         to += at - from;
+        if (records[at++] !== quote) return false;
       } else {
+        const from = at;
         for (let digit = records[at]; isDigit(digit); digit = records[at]) {
           lines[to++] = digit;
           at += 1;
@@ -155,7 +163,7 @@ interface Literal {
 }
 
 interface Column {
-  /** The JSON between the previous value and this one. */
+  /** The JSON between the values of two columns, without their quotes. */
   readonly literal: Literal;
   readonly isText: boolean;
   readonly isOptional: boolean;
@@ -187,8 +195,8 @@ function addColumns({ properties = {}, required = [] }: Schema, before: string):
     if (schema.properties !== undefined) json = addColumns(schema, json);
     else {
       const isText = schema.type === 'string';
-      columns.push({ literal: toLiteral(json + (isText ? '"' : '')), isText, isOptional: !required.includes(name) });
-      json = isText ? '"' : '';
+      columns.push({ literal: toLiteral(json), isText, isOptional: !required.includes(name) });
+      json = '';
     }
   }
   return `${json}}`;
@@ -202,7 +210,7 @@ function writeLine(json: string): string {
   return writeCsvLine(
     recordColumns.map((name) => {
       const value = name.startsWith(productPrefix) ? product?.[name.slice(productPrefix.length)] : record[name];
-      return value === undefined ? '' : guardText(String(value));
+      return value === undefined ? undefined : guardText(String(value));
     }),
   );
 }

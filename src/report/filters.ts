@@ -1,7 +1,7 @@
 import { formatDuration, parseDuration } from '../contract/duration.ts';
 import { formatExactInstant, formatInstant, type Instant, parseInstant } from '../contract/instant.ts';
 import { type DateField, dateFields, normaliseEmail, type ReportParameter, type SortValue } from '../contract/query.ts';
-import { noStatus } from '../contract/subscription.ts';
+import { readStatusFilter } from '../contract/subscription.ts';
 import type { DateBounds, DateColumn, SubscriptionFilter, ValueColumn } from '../storage/subscription-filter.ts';
 
 /** Reads the parameters of a request one by one. */
@@ -65,7 +65,7 @@ const rows = {
     parameter: 'status',
     read: ({ readText }) => readText('status')?.split(',').filter(isFirst).sort(),
     format: (statuses) => statuses.join(','),
-    where: (statuses) => ({ statuses: statuses.map((status) => (status === noStatus ? null : status)) }),
+    where: (statuses) => ({ statuses: statuses.map(readStatusFilter) }),
   }),
   before: date('before', (at, { dateField }) => ({
     dateColumn: dateColumns[dateField],

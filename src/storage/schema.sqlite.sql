@@ -179,7 +179,7 @@ CREATE TABLE subscription (
   expiration_date integer not null,
   status text,
   product_id text not null,
-  plan_id text not null,
+  plan_id text,
   iccid text not null,
   device_id text not null,
   -- The word on the wire, 'true' or 'false'.
@@ -272,7 +272,7 @@ CREATE TABLE subscription_version (
   expiration_date integer not null,
   status text,
   product_id text not null,
-  plan_id text not null,
+  plan_id text,
   iccid text not null,
   device_id text not null,
   auto_renew text not null,

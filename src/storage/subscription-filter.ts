@@ -102,8 +102,8 @@ export const boundsOf = ({ dateColumn, afterSeconds, beforeSeconds, furtherBound
 /** The status that the index of statuses leaves out. */
 export const unindexedStatus = 'EXPIRED';
 
-/** No record has this status. */
-const otherThanAny = ' ';
+/** No record has this status: a status has no comma. */
+const otherThanAny = ',';
 
 /**
  * Along another path, an expression: PostgreSQL up to version 16 would read a list of statuses in

@@ -7,7 +7,7 @@ export interface SubscriptionRow {
   readonly expirationDate: number;
   readonly status: string | null;
   readonly productId: string;
-  readonly planId: string;
+  readonly planId: string | null;
   readonly iccid: string;
   readonly deviceId: string;
   /** As in the record: `true` or `false`. */
@@ -43,7 +43,7 @@ export const rowColumns: readonly RowColumn[] = [
   { name: 'iccid', type: 'text', read: (row) => row.iccid, path: 'iccid' },
   { name: 'email', type: 'text', read: (row) => row.email },
   { name: 'record', type: 'text', read: (row) => row.record },
-  { name: 'plan_id', type: 'text', read: (row) => row.planId, path: 'product.plan_id' },
+  { name: 'plan_id', type: 'text', read: (row) => row.planId, path: 'product.plan_id', isOptional: true },
   { name: 'device_id', type: 'text', read: (row) => row.deviceId, path: 'device_id' },
   { name: 'auto_renew', type: 'text', read: (row) => row.autoRenew, path: 'auto_renew' },
 ];

@@ -9,10 +9,10 @@ export const columns = [
   { name: 'expiration_date', type: 'instant' },
   { name: 'created_date', type: 'instant' },
   { name: 'product_id', type: 'text' },
-  { name: 'product_name', type: 'text' },
-  { name: 'product_period', type: 'integer' },
-  { name: 'product_period_unit', type: 'text' },
-  { name: 'product_plan_id', type: 'text' },
+  { name: 'product_name', type: 'text', isOptional: true },
+  { name: 'product_period', type: 'integer', isOptional: true },
+  { name: 'product_period_unit', type: 'text', isOptional: true },
+  { name: 'product_plan_id', type: 'text', isOptional: true },
   { name: 'iccid', type: 'text' },
   { name: 'device_id', type: 'text' },
   { name: 'auto_renew', type: 'boolean' },
@@ -29,10 +29,10 @@ export type Row = readonly [
   expirationDate: string,
   createdDate: string,
   productId: string,
-  productName: string,
-  productPeriod: number,
-  productPeriodUnit: string,
-  productPlanId: string,
+  productName: string | null,
+  productPeriod: number | null,
+  productPeriodUnit: string | null,
+  productPlanId: string | null,
   iccid: string,
   deviceId: string,
   autoRenew: boolean,
@@ -44,9 +44,10 @@ const members = (names: string): string =>
     .split(' ')
     .map((name) => `"${name}":"${text}"`)
     .join(',');
+const optional = (name: string): string => `(?:,${members(name)})?`;
 /** A line without escapes, as `lineOf` writes it: its groups are the cells. */
 const plainLine = new RegExp(
-  `^\\{${members('id')}(?:,${members('status')})?,${members('activationDate expirationDate createdDate')},"product":\\{${members('id name')},"period":(0|-?[1-9]\\d{0,14}),${members('period_unit plan_id')}\\},${members('iccid device_id')},"auto_renew":"(true|false)"\\}$`,
+  `^\\{${members('id')}${optional('status')},${members('activationDate expirationDate createdDate')},"product":\\{${members('id')}${optional('name')}(?:,"period":(0|-?[1-9]\\d{0,14}))?${optional('period_unit')}${optional('plan_id')}\\},${members('iccid device_id')},"auto_renew":"(true|false)"\\}$`,
 );
 
 /**
@@ -58,9 +59,10 @@ export function rowOf(line: string): Row {
   const cells = plainLine.exec(line);
   if (cells === null) return parsedRow(line);
   const [, id = '', status = null, activated = '', expires = '', created = ''] = cells;
-  const [product = '', name = '', period, unit = '', plan = '', iccid = '', device = '', renews] = cells.slice(6);
+  const [product = '', name = null, period, unit = null, plan = null, iccid = '', device = '', renews] = cells.slice(6);
   const dates = [activated, expires, created] as const;
-  return [id, status, ...dates, product, name, Number(period), unit, plan, iccid, device, renews === 'true'];
+  const length = period === undefined ? null : Number(period);
+  return [id, status, ...dates, product, name, length, unit, plan, iccid, device, renews === 'true'];
 }
 
 /** Throws `SyncError` `SOURCE_UNKNOWN` unless `rowOf` can convert the line. */
@@ -78,10 +80,10 @@ function parsedRow(line: string): Row {
     record.expirationDate,
     record.createdDate,
     product.id,
-    product.name,
-    product.period,
-    product.period_unit,
-    product.plan_id,
+    product.name ?? null,
+    product.period ?? null,
+    product.period_unit ?? null,
+    product.plan_id ?? null,
     record.iccid,
     record.device_id,
     record.auto_renew === 'true',
@@ -101,7 +103,13 @@ export function lineOf(row: Row): string {
     activationDate: row[2],
     expirationDate: row[3],
     createdDate: row[4],
-    product: { id: row[5], name: row[6], period: row[7], period_unit: row[8], plan_id: row[9] },
+    product: {
+      id: row[5],
+      name: row[6] ?? undefined,
+      period: row[7] ?? undefined,
+      period_unit: row[8] ?? undefined,
+      plan_id: row[9] ?? undefined,
+    },
     iccid: row[10],
     device_id: row[11],
     auto_renew: row[12] ? 'true' : 'false',

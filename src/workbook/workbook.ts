@@ -57,13 +57,13 @@ async function* readRows(report: ReadableStream<Bytes>): AsyncGenerator<Cell[]> 
 function rowOf({ product, ...record }: Subscription): Cell[] {
   return [
     textCell(record.id),
-    textCell(record.status ?? ''),
+    textCell(record.status),
     dateCell(record.activationDate),
     dateCell(record.expirationDate),
     dateCell(record.createdDate),
     textCell(product.id),
     textCell(product.name),
-    product.period,
+    product.period ?? null,
     textCell(product.period_unit),
     textCell(product.plan_id),
     textCell(record.iccid),
@@ -81,7 +81,7 @@ function rowOf({ product, ...record }: Subscription): Cell[] {
 const unwritable = /_(?=x[0-9A-Fa-f]{4}_)|(?![\t\n])\p{Cc}|[\ufffe\uffff]|\p{Surrogate}/gu;
 
 /** A spreadsheet reads `_x0041_` in a text as the character A (ECMA-376 part 1, §22.9.2.19). */
-function textCell(value: string): string | null {
+function textCell(value = ''): string | null {
   const escaped = (character: string): string =>
     `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`;
   return value === '' ? null : value.replaceAll(unwritable, escaped);

@@ -23,7 +23,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     const acme = await createFilledTenant(service, 'acme', 300, (row, index) => ({
       ...row,
       email: index < 3 ? 'ada@example.com' : index < 5 ? 'bob@example.com' : row.email,
-      product: { ...row.product, name: names[index % 40] ?? row.product.name },
+      product: { ...row.product, name: names[index % 40] ?? row.product.name ?? '' },
     }));
     clients = {
       acme,

@@ -36,7 +36,10 @@ test.skipIf(process.platform !== 'linux').each(engines)(
     if (tenant === undefined) throw new TypeError('no tenant');
     // long names instead of more rows, which take longer to load
     const rows = [...syntheticRows({ count: recordCount, seed: 5, until: 1_767_225_600 })].map((row) => {
-      const checked = checkRow({ ...row, product: { ...row.product, name: row.product.name.padEnd(256, '.') } });
+      const checked = checkRow({
+        ...row,
+        product: { ...row.product, name: (row.product.name ?? '').padEnd(256, '.') },
+      });
       if ('faults' in checked) throw new TypeError(JSON.stringify(checked.faults));
       return checked.row;
     });

@@ -48,8 +48,7 @@ const invalidValues: Readonly<Record<string, string>> = {
   iccid: `12345678901234 12345678901234567890123 89445OO102198304826 8944500102198304826F %F0%9F%98%80 %00
     8944500102198304%00 %208944500102198304826 8944500102198304826%0A 8944-5001-0219-8304 +8944500102198304826 ${'8'.repeat(7_000)}
     ${'%EF%BC%98'.repeat(19)} 8944500102198304826,8944500102198304827 %27%20or%201=1--`,
-  status: `active Active ACTIVE, ,ACTIVE , ACTIVE,,DEPLETED ACTIVE,%20DEPLETED ACTIVE;DEPLETED ACTIVE%20 %00 ACTIVE%00 1ACTIVE _A None NONE%20 none,none%20 null
-    %C3%84CTIVE * ${'A'.repeat(33)} ${Array(17).fill('ACTIVE').join()} ACTIVE%27%29--`,
+  status: `ACTIVE, ,ACTIVE , ACTIVE,,DEPLETED %00 ACTIVE%00 a%0Ab %C2%85 %E2%80%A8 ${'A'.repeat(65)} ${Array(17).fill('ACTIVE').join()}`,
   email: `%20 ada%20lovelace@example.com ada+lovelace@example.com ada@example.com%0D%0ABcc:%20eve@example.com ada%00@example.com
     ada@exa%09mple.com ${'a'.repeat(288)}@example.com ada%E2%80%A8@example.com`,
   'product-id': `%00 a%00b %0A a%0D%0Ab a%7Fb %1B%5B2J ${'p'.repeat(129)}`,
@@ -336,7 +335,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
 
     test('all faults of a request are in one response', async () => {
       const query =
-        'size=0&page=x&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=active&email=&product-id=%00&sort=x&date-field=x&cursor=x&device-id=&plan-id=&auto-renew=1&created-from=x&created-to=x&expires-within=x&format=x&all=x&foo=1&SIZE=1&%ZZ=1';
+        'size=0&page=x&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=,&email=&product-id=%00&sort=x&date-field=x&cursor=x&device-id=&plan-id=&auto-renew=1&created-from=x&created-to=x&expires-within=x&format=x&all=x&foo=1&SIZE=1&%ZZ=1';
       const problem = await expectProblem(await get(query), 'INVALID_HTTP_MESSAGE');
       const parameters = Object.keys(invalidValues);
       expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual(
@@ -429,7 +428,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
     });
 
     test('all faults of a request are in one response', async () => {
-      const query = 'size=0&page=x&sort=x&before=yesterday&iccid=1&status=active&email=&by=x&foo=1&by=y&%ZZ=1';
+      const query = 'size=0&page=x&sort=x&before=yesterday&iccid=1&status=,&email=&by=x&foo=1&by=y&%ZZ=1';
       const { errors } = await expectProblem(await count(query), 'INVALID_HTTP_MESSAGE');
       const parameters = ['size', 'page', 'sort', 'before', 'iccid', 'status', 'email', 'by', 'by', 'foo', '%ZZ'];
       expect(errors.map(({ parameter }) => parameter).sort()).toEqual(parameters.sort());

@@ -98,7 +98,8 @@ describe.each(engines)('a report as Parquet on $engine', ({ openTestStore }) => 
     expect(columns.map(({ name }) => name)).toEqual(recordColumns);
     const utc = { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' };
     for (const { name, type, repetition_type: repetition, logical_type: logical } of columns) {
-      expect([name, repetition]).toEqual([name, name === 'status' ? 'OPTIONAL' : 'REQUIRED']);
+      const isOptional = name === 'status' || (name.startsWith('product.') && name !== 'product.id');
+      expect([name, repetition]).toEqual([name, isOptional ? 'OPTIONAL' : 'REQUIRED']);
       const expected = name.endsWith('Date')
         ? ['INT64', utc]
         : { auto_renew: ['BOOLEAN', undefined], 'product.period': ['INT32', undefined] }[name];

@@ -248,7 +248,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
   });
 
   describe('Resources and their fields › Product object (field product)', () => {
-    test('every product has the five fields of the table with their types, and no others', async () => {
+    test('every product has the fields of the table with their types, and no others', async () => {
       for (const { product } of await listed()) {
         expect(product).toStrictEqual({
           id: expect.any(String),
@@ -257,7 +257,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
           period_unit: expect.any(String),
           plan_id: expect.any(String),
         });
-        expect(Number.isInteger(product.period)).toBe(true);
+        expect(product.period).toSatisfy(Number.isInteger);
       }
     });
 
@@ -268,7 +268,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
 
     test('a period that is a string, a fraction or negative is rejected', async () => {
       const tenant = await service.createTenant('periods');
-      const rows = ['30', 1.5, -1, null].map((period) => ({ ...ordinary, product: { ...period30, period } }));
+      const rows = ['30', 1.5, -1].map((period) => ({ ...ordinary, product: { ...period30, period } }));
       const rejected = await load(service, tenant, rows);
       expect(rejected.map(({ errors }) => errors.map(({ field }) => field))).toEqual(
         rows.map(() => ['product.period']),

@@ -5,10 +5,9 @@ import type { Subscription } from '../../src/contract/subscription.ts';
 export function parquetRowOf({ product, ...record }: Subscription): Record<string, unknown> {
   const values: Record<string, unknown> = {
     ...record,
-    status: record.status ?? null,
     auto_renew: record.auto_renew === 'true',
     ...Object.fromEntries(Object.entries(product).map(([name, value]) => [`product.${name}`, value])),
   };
   for (const name of ['activationDate', 'expirationDate', 'createdDate']) values[name] = new Date(String(values[name]));
-  return Object.fromEntries(recordColumns.map((name) => [name, values[name]]));
+  return Object.fromEntries(recordColumns.map((name) => [name, values[name] ?? null]));
 }

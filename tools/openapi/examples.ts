@@ -117,7 +117,7 @@ const summary: SubscriptionSummary = {
   total: 1,
   by: {
     status: [{ value: 'ACTIVE', count: 1 }],
-    'product-id': [{ value: product.id, name: product.name, count: 1 }],
+    'product-id': [{ value: product.id, name: 'Europe 5 GB, 30 days', count: 1 }],
   },
 };
 

@@ -1,7 +1,6 @@
 import { changeKinds } from '../../../src/contract/history.ts';
-import { noStatus } from '../../../src/contract/subscription.ts';
 import { currentLocation, hrefOf, navigate } from '../../ui/location.tsx';
-import { statusWord } from '../../ui/status-label.tsx';
+import { filterStatusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
 import { type ChangeFilters, type ListedChange, statusOf, versionsOf } from './listed-changes.ts';
 
@@ -34,8 +33,8 @@ interface ChangeFilterBarProps {
 export function ChangeFilterBar({ changes, filters }: ChangeFilterBarProps) {
   // the newest name of a product counts
   const versions = changes.flatMap(versionsOf).toReversed();
-  const statuses = new Map(versions.map((version) => [statusOf(version), statusWord(version.status ?? null)]));
-  const products = new Map(versions.map(({ product }) => [product.id, product.name]));
+  const statuses = new Map(versions.map(statusOf).map((status) => [status, filterStatusWord(status)]));
+  const products = new Map(versions.map(({ product }) => [product.id, product.name || product.id]));
   return (
     <div class="change-filters no-print">
       <Filter name="status" all={text.allStatuses} value={filters.status} options={byWord(statuses)} />
@@ -70,7 +69,7 @@ function Filter({ name, all, value = '', options }: FilterProps) {
           {word}
         </option>
       ))}
-      {isOther && <option value={value}>{value === noStatus ? statusWord(null) : value}</option>}
+      {isOther && <option value={value}>{name === 'status' ? filterStatusWord(value) : value}</option>}
     </select>
   );
 }

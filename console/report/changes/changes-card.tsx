@@ -2,17 +2,17 @@ import { History } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { isRemoved } from '../../../src/client/records.ts';
-import { noStatus } from '../../../src/contract/subscription.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { formatMinute } from '../../ui/format-date.ts';
 import { currentLocation, Link } from '../../ui/location.tsx';
-import { StatusLabel, statusWord } from '../../ui/status-label.tsx';
+import { filterStatusWord, StatusLabel } from '../../ui/status-label.tsx';
 import { SaveCsvButton } from '../export/save-csv-button.tsx';
 import { strings } from '../strings.ts';
 import { shortenIccid } from '../subscriptions/iccid.ts';
+import { nameOf } from '../subscriptions/product-names.ts';
 import { ChangeFilterBar, filtersOf } from './change-filters.tsx';
 import { changesCsv } from './changes-csv.ts';
 import { DifferenceList } from './difference-list.tsx';
@@ -77,11 +77,9 @@ function titleOf(changes: readonly ListedChange[], hasMore: boolean, when: strin
 
 /** "31 are now Depleted, 4 are now Expired." */
 function statusSentences(changes: readonly ListedChange[]): readonly string[] {
-  const counts = countNewStatuses(changes).map(([status, count]) => text.nowHave(count, wordOf(status)));
+  const counts = countNewStatuses(changes).map(([status, count]) => text.nowHave(count, filterStatusWord(status)));
   return counts.length === 0 ? [] : [`${counts.join(', ')}.`];
 }
-
-const wordOf = (name: string): string => statusWord(name === noStatus ? null : name);
 
 function Groups({ changes }: { readonly changes: readonly ListedChange[] }) {
   const [shown, setShown] = useState(rowsPerStep);
@@ -139,11 +137,11 @@ function Row({ change }: { readonly change: ListedChange }) {
       <div>
         {record === undefined || isGone ? (
           <span class={record === undefined ? 'change-id' : 'change-product'}>
-            <bdi>{record?.product.name ?? id}</bdi>
+            <bdi>{record === undefined ? id : nameOf(record.product)}</bdi>
           </span>
         ) : (
           <Link class="change-product" href={`/console/subscriptions/${encodeURIComponent(id)}`}>
-            <bdi>{record.product.name}</bdi>
+            <bdi>{nameOf(record.product)}</bdi>
           </Link>
         )}
         {record !== undefined && <span class="soft">{shortenIccid(record.iccid)}</span>}

@@ -1,6 +1,6 @@
 import type { ChangeKind, DescribedChange, Subscription, SubscriptionChange } from '../../../src/client/index.ts';
 import { isRemoved } from '../../../src/client/records.ts';
-import { noStatus } from '../../../src/contract/subscription.ts';
+import { statusFilterOf } from '../../../src/contract/subscription.ts';
 
 /** A change of the list. Its kind and what it was are absent if the service has no history. */
 export type ListedChange = SubscriptionChange & Partial<Omit<DescribedChange, keyof SubscriptionChange>>;
@@ -16,7 +16,8 @@ export interface ChangeFilters {
 export const versionsOf = (change: ListedChange): readonly Subscription[] =>
   [isRemoved(change) ? undefined : change, change.before].filter((version) => version !== undefined);
 
-export const statusOf = ({ status }: Subscription): string => status ?? noStatus;
+/** The status of a record as a value of the filter. */
+export const statusOf = ({ status }: Subscription): string => statusFilterOf(status ?? null);
 
 /** The changes of a kind, as far as it is known, whose record has or had a status and a product. */
 export function filterChanges(

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../../src/contract/duration.ts';
-import { noStatus } from '../../../src/contract/subscription.ts';
+import { statusFilterOf } from '../../../src/contract/subscription.ts';
 import type { SummaryGroup } from '../../../src/contract/summary.ts';
 import { millisecondsOf } from '../subscriptions/days.ts';
 import type { FilterChanges, ReportFilters } from '../subscriptions/report-state.ts';
@@ -20,8 +20,9 @@ export function filtersOfCount(
   filters: ReportFilters,
   now: Date,
 ): FilterChanges | undefined {
-  if (by !== 'day' && by !== 'month') return { [by]: value ?? noStatus };
+  if (by === 'status') return { status: statusFilterOf(value) };
   if (value === null) return undefined;
+  if (by !== 'day' && by !== 'month') return { [by]: value };
   const from = Date.parse(value);
   const begins = new Date(from);
   const to = by === 'day' ? from + dayMs : Date.UTC(begins.getUTCFullYear(), begins.getUTCMonth() + 1, 1);

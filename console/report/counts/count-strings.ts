@@ -34,6 +34,7 @@ export const countStrings = {
   },
   ofDate: { created: ' of creation', activation: ' of activation', expiration: ' of their end' },
   renewal: { true: 'Renews', false: 'Does not renew' },
+  noPlan: 'No plan',
   card: (count: number, [one, many]: readonly [string, string]) => `${formatCount(count)} ${count === 1 ? one : many}`,
   noCounts: 'These subscriptions cannot be counted',
   notByEmail: 'Counts are not available for an email address or subscriber. Remove that filter, or show the list.',

@@ -26,7 +26,7 @@ export function countRows(by: SummaryGroup, summary: SubscriptionSummary): Count
   const sorted = by === 'day' || by === 'month' ? counts : counts.toSorted((a, b) => b.count - a.count);
   return sorted.map(({ value, name, count }) => ({
     value,
-    label: name ?? labelOf(by, value),
+    label: name || labelOf(by, value),
     tone: by === 'status' ? statusTone(value) : 'accent',
     count,
     share: count / Math.max(1, summary.total),
@@ -37,7 +37,7 @@ function labelOf(by: SummaryGroup, value: string | null): string {
   if (by === 'status') return statusWord(value);
   if (by === 'auto-renew') return text.renewal[value === 'true' ? 'true' : 'false'];
   if (by === 'day') return formatDay(new Date(value ?? ''));
-  return by === 'month' ? month(new Date(value ?? '')) : (value ?? '');
+  return by === 'month' ? month(new Date(value ?? '')) : (value ?? text.noPlan);
 }
 
 /** The counts as CSV, with the columns of `subreport summary -o csv`. */

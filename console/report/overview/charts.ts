@@ -1,5 +1,5 @@
 import type { SubscriptionSummary } from '../../../src/client/index.ts';
-import { noStatus } from '../../../src/contract/subscription.ts';
+import { noStatus, statusFilterOf } from '../../../src/contract/subscription.ts';
 import { type Category, sumOf, type Tone, topAndOther } from '../../charts/chart-data.ts';
 import { formatCount, formatShare } from '../../ui/format-count.ts';
 import { dateFormatter } from '../../ui/format-date.ts';
@@ -36,7 +36,7 @@ export function createdChart({ totals, periods, all, parts }: CreatedCounts) {
         tone: statusTone(status) as Tone,
         counts,
         say: (count) => text.withStatus(count, statusWord(status)),
-        href: reportLink({ status, ...bounds }),
+        href: reportLink({ status: statusFilterOf(status), ...bounds }),
       })),
     rest: restOf(totals.by.status ?? [], parts, reportLink({ status: noStatus, ...bounds })),
     labelOf: ({ from }) => monthLabel(new Date(from)),
@@ -106,7 +106,7 @@ export function statusBars({ by }: SubscriptionSummary, max: number): Category[]
     label: statusWord(value),
     tone: statusTone(value) as Tone,
     count,
-    href: reportLink({ status: value ?? noStatus }),
+    href: reportLink({ status: statusFilterOf(value) }),
   }));
   return barsOf(entries, max, text.otherStatuses);
 }

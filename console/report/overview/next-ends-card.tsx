@@ -8,6 +8,7 @@ import { Link } from '../../ui/location.tsx';
 import type { Load } from '../../ui/use-load.ts';
 import { strings } from '../strings.ts';
 import { describeEnd } from '../subscriptions/describe-end.ts';
+import { nameOf } from '../subscriptions/product-names.ts';
 import { daysShown, nextEndsMax, nextEndsQuery } from './overview-data.ts';
 import { reportLink } from './report-link.ts';
 
@@ -46,9 +47,9 @@ const Ends = ({ records }: Pick<SubscriptionPage, 'records'>) => (
       <li key={id}>
         <Link
           href={`/console/subscriptions/${encodeURIComponent(id)}${reportLink(nextEndsQuery).replace(/^[^?]*/, '')}`}
-          aria-label={text.nameOfEnd(product.name, iccid)}
+          aria-label={text.nameOfEnd(nameOf(product), iccid)}
         >
-          {product.name || strings.subscriptions.noName}
+          {nameOf(product)}
         </Link>
         <span class="soft">{`…${iccid.slice(-4)}`}</span>
         <DateTime value={expirationDate} text={describeEnd(expirationDate, Date.now())} focusable={false} />

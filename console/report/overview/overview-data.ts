@@ -5,6 +5,7 @@ import type {
   SummaryCount,
   SummaryQuery,
 } from '../../../src/client/index.ts';
+import { statusFilterOf } from '../../../src/contract/subscription.ts';
 import { sumOf } from '../../charts/chart-data.ts';
 import {
   createdBounds,
@@ -107,7 +108,7 @@ export async function readCreated(
   const bounds = createdBounds(periods);
   const counted = await Promise.all(
     largestStatuses(totals).map(async (status) => {
-      const { by } = await reader.summary({ ...bounds, status, by: 'month' });
+      const { by } = await reader.summary({ ...bounds, status: statusFilterOf(status), by: 'month' });
       return [status, by.month ?? []] as const;
     }),
   );

@@ -3,6 +3,7 @@ import type { Subscription } from '../../../src/client/index.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { strings } from '../strings.ts';
 import { groupIccid } from '../subscriptions/iccid.ts';
+import { nameOf } from '../subscriptions/product-names.ts';
 
 const text = strings.record;
 
@@ -13,8 +14,8 @@ export function RecordFields({ record }: { record: Subscription }) {
   return (
     <dl class="record-fields">
       <Field name={text.fields.product}>
-        <bdi>{product.name}</bdi>
-        {!product.name.endsWith(period) && <span class="soft">{period}</span>}
+        <bdi>{nameOf(product)}</bdi>
+        {!product.name?.endsWith(period) && <span class="soft">{period}</span>}
       </Field>
       <Field name={text.fields.iccid} copied={record.iccid}>
         {groupIccid(record.iccid)}
@@ -29,9 +30,11 @@ export function RecordFields({ record }: { record: Subscription }) {
       <Field name={text.fields.productId} copied={product.id}>
         <code>{product.id}</code>
       </Field>
-      <Field name={text.fields.planId} copied={product.plan_id}>
-        <code>{product.plan_id}</code>
-      </Field>
+      {product.plan_id !== undefined && (
+        <Field name={text.fields.planId} copied={product.plan_id}>
+          <code>{product.plan_id}</code>
+        </Field>
+      )}
     </dl>
   );
 }

@@ -36,7 +36,7 @@ export function RecordView({ record, json }: ReadRecord) {
 }
 
 function meaningOf(status: string | null): string {
-  if (status === null) return text.meaning.none;
+  if (status === null) return text.meaningNone;
   const known: Readonly<Record<string, string>> = text.meaning;
-  return known[status] ?? text.meaning.unknown;
+  return (Object.hasOwn(known, status) ? known[status] : undefined) ?? text.meaningUnknown;
 }

@@ -17,7 +17,7 @@ export function RelatedRecords({ record }: { readonly record: Subscription }) {
   const links = [
     { label: count === undefined ? text.sim : text.simCount(formatCount(count), count), filters: { iccid } },
     { label: text.device, filters: { 'device-id': device_id } },
-    { label: text.plan, filters: { 'plan-id': product.plan_id } },
+    { label: text.plan, filters: { 'plan-id': product.plan_id ?? '' } },
   ];
   return (
     <nav class="related" aria-label={text.title}>

@@ -12,6 +12,7 @@ import { StepItem } from '../history/step-list.tsx';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
 import { groupIccid } from '../subscriptions/iccid.ts';
+import { nameOf } from '../subscriptions/product-names.ts';
 import { wholeReport } from '../subscriptions/report-state.ts';
 import { reportHref } from '../subscriptions/report-store.ts';
 import { readSim, type Sim } from './read-sim.ts';
@@ -98,7 +99,7 @@ function SpanItem({ record, span = { start: 0, length: 0 }, present }: SpanItemP
 
 const RecordLink = ({ record }: { readonly record: Subscription }) => (
   <Link class="sim-link" href={`/console/subscriptions/${encodeURIComponent(record.id)}`}>
-    <bdi>{record.product.name}</bdi>
+    <bdi>{nameOf(record.product)}</bdi>
   </Link>
 );
 

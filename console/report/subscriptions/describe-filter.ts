@@ -1,5 +1,5 @@
 import { noStatus } from '../../../src/contract/subscription.ts';
-import { statusWord } from '../../ui/status-label.tsx';
+import { filterStatusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
 import { type CreatedPreset, presetOf } from './days.ts';
 import { describeAfterBefore, describeDuration, describeFromTo } from './describe-interval.ts';
@@ -66,8 +66,8 @@ type Describer = (filters: ReportFilters, context: WordContext) => Omit<FilterTe
 const describers: { readonly [Kind in FilterKind]: Describer } = {
   status: ({ status = '' }) => {
     const statuses = status.split(',');
-    const phrase = text.phrase.status(statuses.map((each) => (each === noStatus ? each : statusWord(each))));
-    return { label: text.filter.status, value: statuses.map(statusWord).join(', '), phrase };
+    const phrase = text.phrase.status(statuses.map((each) => (each === noStatus ? each : filterStatusWord(each))));
+    return { label: text.filter.status, value: statuses.map(filterStatusWord).join(', '), phrase };
   },
   product: ({ 'product-id': id = '' }, { productName }) => ({
     label: text.filter.product,

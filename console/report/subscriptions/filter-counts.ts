@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { SubscriptionSummary, SummaryQuery } from '../../../src/client/index.ts';
-import { noStatus } from '../../../src/contract/subscription.ts';
+import { statusFilterOf } from '../../../src/contract/subscription.ts';
 import { reports } from '../api.ts';
 import type { ReportState } from './report-state.ts';
 
@@ -42,4 +42,6 @@ export function useValueCounts(dimension: 'status' | 'product-id', { filters }: 
 
 /** The values that a filter can have. */
 const valuesOf = ({ by }: SubscriptionSummary, dimension: 'status' | 'product-id'): readonly ValueCount[] =>
-  (by[dimension] ?? []).map(({ value, ...rest }) => ({ ...rest, value: value ?? noStatus }));
+  dimension === 'status'
+    ? (by.status ?? []).map(({ value, count }) => ({ count, value: statusFilterOf(value) }))
+    : (by['product-id'] ?? []);

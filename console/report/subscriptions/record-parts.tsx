@@ -7,6 +7,7 @@ import { strings as shared } from '../../ui/strings.ts';
 import { strings } from '../strings.ts';
 import { describeEnd } from './describe-end.ts';
 import { groupIccid, shortenIccid } from './iccid.ts';
+import { nameOf } from './product-names.ts';
 
 const text = strings.subscriptions;
 
@@ -23,10 +24,10 @@ export const RecordLink = ({ record, href, isCurrent }: PartProps & { href: stri
     href={href}
     data-record={record.id}
     tabIndex={isCurrent ? 0 : -1}
-    aria-label={text.recordName(record.product.name, record.iccid)}
+    aria-label={text.recordName(nameOf(record.product), record.iccid)}
     title={record.product.name}
   >
-    <bdi>{record.product.name || text.noName}</bdi>
+    <bdi>{nameOf(record.product)}</bdi>
   </Link>
 );
 

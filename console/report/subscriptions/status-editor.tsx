@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { knownStatuses, noStatus } from '../../../src/contract/subscription.ts';
+import { knownStatuses, noStatus, readStatusFilter } from '../../../src/contract/subscription.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Checkbox } from '../../ui/field.tsx';
@@ -30,7 +30,7 @@ export function StatusEditor({ state, onApply }: EditorProps) {
         {[...statuses].map((status) => (
           <div key={status} class="status-choice">
             <Checkbox
-              label={<StatusLabel status={status} />}
+              label={<StatusLabel status={readStatusFilter(status)} />}
               checked={chosen.includes(status)}
               onChange={({ currentTarget: { checked } }) =>
                 setChosen(checked ? [...chosen, status] : chosen.filter((each) => each !== status))

@@ -1,5 +1,5 @@
 import { knownStatuses, noStatus } from '../../../src/contract/subscription.ts';
-import { statusWord } from '../../ui/status-label.tsx';
+import { filterStatusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
 import { valueFault } from './check-value.ts';
 import { createdPresets, endsWithinDays, presetRange } from './days.ts';
@@ -77,7 +77,7 @@ const isUnused = (changes: FilterChanges, filters: ReportFilters): boolean =>
   !('expires-within' in changes && filters['date-field'] === 'expiration');
 
 const statuses = (): readonly FilterSuggestion[] =>
-  [...knownStatuses, noStatus].map((status) => suggest(text.filter.status, statusWord(status), { status }));
+  [...knownStatuses, noStatus].map((status) => suggest(text.filter.status, filterStatusWord(status), { status }));
 
 const periods = (now: Date): readonly FilterSuggestion[] => [
   ...endsWithinDays.map((days) =>

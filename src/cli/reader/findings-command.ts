@@ -49,5 +49,10 @@ const layout: RowLayout<SubscriptionFinding> = {
     { header: 'EXAMPLES', cell: (finding) => examplesOf(finding).join(' ') || '-', least: 16 },
   ],
   csvHeader: ['kind', 'count', 'since', 'examples'],
-  csvCells: (finding) => [finding.kind, String(finding.count), finding.since ?? '', examplesOf(finding).join(' ')],
+  csvCells: (finding) => [
+    finding.kind,
+    String(finding.count),
+    finding.since,
+    examplesOf(finding).join(' ') || undefined,
+  ],
 };

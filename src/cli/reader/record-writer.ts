@@ -46,7 +46,7 @@ function csvWriter<Row>(screen: Screen, { csvHeader, csvCells }: RowLayout<Row>)
   let before = writeCsvLine(csvHeader);
   return {
     async page(rows) {
-      const lines = rows.map((row) => writeCsvLine(csvCells(row).map((cell) => guardText(cell ?? ''))));
+      const lines = rows.map((row) => writeCsvLine(csvCells(row).map((cell) => cell && guardText(cell))));
       await screen.write(before + lines.join(''));
       before = '';
     },

@@ -80,11 +80,11 @@ const versionLayout = (color: boolean): RowLayout<SubscriptionVersion> => ({
   csvHeader: ['revision', 'committed_at', 'import_id', 'status', 'expirationDate', 'product.name'],
   csvCells: (version) => [
     String(version.revision),
-    version.committed_at ?? '',
-    version.import_id ?? '',
+    version.committed_at,
+    version.import_id,
     statusOf(version),
-    version.record?.expirationDate ?? '',
-    version.record?.product.name ?? '',
+    version.record?.expirationDate,
+    version.record?.product.name,
   ],
 });
 

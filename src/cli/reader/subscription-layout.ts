@@ -27,8 +27,8 @@ export function changeLayout(color: boolean): RowLayout<SubscriptionChange> {
     csvHeader: ['removed', ...recordColumns],
     csvCells: (change) =>
       isRemoved(change)
-        ? ['true', ...recordColumns.map((name) => (name === 'id' ? change.id : ''))]
-        : ['', ...cellsOf(change)],
+        ? ['true', ...recordColumns.map((name) => (name === 'id' ? change.id : undefined))]
+        : [undefined, ...cellsOf(change)],
   };
 }
 
@@ -93,7 +93,7 @@ const statusStyles: Readonly<Record<string, 'green' | 'yellow' | 'magenta' | 're
 
 /** Colors a known status; others keep the color of the terminal. */
 export function paintStatus(text: string): string {
-  const style = statusStyles[text];
+  const style = Object.hasOwn(statusStyles, text) ? statusStyles[text] : undefined;
   return style === undefined ? text : styleText(style, text, { validateStream: false });
 }
 
@@ -102,7 +102,7 @@ function subscriptionColumns(color: boolean): readonly Column<Subscription>[] {
   return [
     { header: 'ID', cell: ({ id }) => id },
     { header: 'STATUS', cell: ({ status }) => status ?? '-', ...(color && { paint: paintStatus }) },
-    { header: 'PRODUCT', cell: ({ product }) => product.name, least: 12, drop: 6 },
+    { header: 'PRODUCT', cell: ({ product }) => product.name ?? '-', least: 12, drop: 6 },
     { header: 'ICCID', cell: ({ iccid }) => iccid, drop: 4 },
     { header: 'DEVICE', cell: ({ device_id: device }) => device, least: 12, drop: 2 },
     { header: 'CREATED', cell: ({ createdDate }) => dayOf(createdDate), drop: 5 },

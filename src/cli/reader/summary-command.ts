@@ -75,5 +75,5 @@ const summaryLayout = (color: boolean): RowLayout<SummaryRow> => ({
     { header: 'COUNT', cell: ({ count }) => count.toLocaleString('en'), align: 'right' },
   ],
   csvHeader: ['dimension', 'value', 'count', 'name'],
-  csvCells: ({ dimension, value, count, name }) => [dimension, value ?? '', String(count), name ?? ''],
+  csvCells: ({ dimension, value, count, name }) => [dimension, value ?? undefined, String(count), name],
 });

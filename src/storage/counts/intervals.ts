@@ -190,14 +190,14 @@ export async function countPlans(
   filter: SubscriptionFilter,
   total: number,
   rowsRead: number,
-): Promise<ReadonlyMap<string, number> | undefined> {
+): Promise<ReadonlyMap<string | null, number> | undefined> {
   const { plans } = await findProducts(reader, undefined);
   const products = await countProducts(reader, filter, total, rowsRead);
   if (products === undefined) return undefined;
-  const counts = new Map<string, number>();
+  const counts = new Map<string | null, number>();
   for (const [product, n] of products) {
     const plan = plans.get(product);
-    if (plan === undefined) return undefined;
+    if (plan === undefined) return undefined; // it has several
     addTo(counts, plan, n);
   }
   return counts;
@@ -209,8 +209,8 @@ interface FoundProducts {
   readonly n: number;
   /** Whether all these records are of the plan that was asked for. */
   readonly areWhole: boolean;
-  /** The plan of each product that has only one. */
-  readonly plans: ReadonlyMap<string, string>;
+  /** The plan of each product that has only one; `null` if none of its records has a plan. */
+  readonly plans: ReadonlyMap<string, string | null>;
 }
 
 /** Finds the products with records, or with those of one plan. */
@@ -228,10 +228,11 @@ export async function findProducts(reader: TenantReader, planId: string | undefi
   };
 }
 
-/** The plan that all `n` records of a product have, or none. */
-function onlyPlan(counts: Span['counts'], n: number): string[] {
-  const [plan] = Object.keys(counts).filter((key) => key.startsWith(planKey) && counts[key] === n);
-  return plan === undefined ? [] : [plan.slice(planKey.length)];
+/** The plan that all `n` records of a product have, `null` if none has one; empty if they differ. */
+function onlyPlan(counts: Span['counts'], n: number): (string | null)[] {
+  const [plan] = Object.keys(counts).filter((key) => key.startsWith(planKey));
+  if (plan === undefined) return [null];
+  return counts[plan] === n ? [plan.slice(planKey.length)] : [];
 }
 
 /** The root of each product's tree. Steps from series to series, past their groups and leaves. */

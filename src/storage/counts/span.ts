@@ -31,8 +31,10 @@ export interface Span {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** The key of rows without a status; statuses are upper-case words. */
+/** The key of rows without a status. */
 const noStatus = 'none';
+/** Before a status that is no uppercase word: the key is it percent-encoded, which differs from all others. */
+const encoded = '=';
 /** The key of rows that renew automatically; after a status, of those of the status. */
 const renewing = '+';
 
@@ -43,11 +45,22 @@ type CountedValues = Pick<CountedRow, 'status' | 'autoRenew' | 'planId'>;
 
 /** The keys that count a row in a series, besides `n`. */
 export function countKeys(series: string, { status, autoRenew, planId }: CountedValues): readonly string[] {
-  const key = status ?? noStatus;
+  const key = keyOf(status);
   return [
     ...(autoRenew === 'true' ? [key, `${key}${renewing}`, renewing] : [key]),
-    ...(productOfSeries(series) === undefined ? [] : [`${planKey}${planId}`]),
+    ...(productOfSeries(series) === undefined || planId === null ? [] : [`${planKey}${planId}`]),
   ];
+}
+
+/** The key of a status, which both engines can find in the JSON of the counts. */
+function keyOf(status: string | null): string {
+  if (status === null) return noStatus;
+  return /^[A-Z][A-Z0-9_]*$/.test(status) ? status : `${encoded}${encodeURIComponent(status)}`;
+}
+
+function statusOfKey(key: string): string | null {
+  if (key === noStatus) return null;
+  return key.startsWith(encoded) ? decodeURIComponent(key.slice(encoded.length)) : key;
 }
 
 /** One of these counts, by its key. */
@@ -60,7 +73,7 @@ export function countSql({ statuses, autoRenew }: SubscriptionFilter, countOf: C
     return autoRenew === 'true' ? countOf(key) : `${all} - ${countOf(key)}`;
   };
   if (statuses === undefined) return renewed('n', renewing);
-  const keys = [...new Set(statuses.map((status) => status ?? noStatus))];
+  const keys = [...new Set(statuses.map(keyOf))];
   return keys.map((key) => renewed(autoRenew === 'true' ? '' : countOf(key), `${key}${renewing}`)).join(' + ');
 }
 
@@ -68,7 +81,7 @@ export function countSql({ statuses, autoRenew }: SubscriptionFilter, countOf: C
 export function statusCounts({ statuses, autoRenew }: SubscriptionFilter, { counts }: Span): [string | null, number][] {
   const keys = Object.keys(counts).filter((key) => !key.endsWith(renewing) && !key.startsWith(planKey));
   return keys.flatMap((key): [string | null, number][] => {
-    const status = key === noStatus ? null : key;
+    const status = statusOfKey(key);
     if (statuses !== undefined && !statuses.includes(status)) return [];
     const [all = 0, renewed = 0] = [counts[key], counts[`${key}${renewing}`]];
     return [[status, autoRenew === undefined ? all : autoRenew === 'true' ? renewed : all - renewed]];
@@ -105,7 +118,7 @@ export function toCountedRow(row: Row): CountedRow {
     activationDate: Number(row.activation_date),
     expirationDate: Number(row.expiration_date),
     productId: String(row.product_id),
-    planId: String(row.plan_id),
+    planId: row.plan_id === null ? null : String(row.plan_id),
     status: row.status === null ? null : String(row.status),
     autoRenew: String(row.auto_renew),
   };

@@ -120,7 +120,7 @@ async function findShared(
  */
 async function findProducts(reader: TenantReader, engine: Store['engine']): Promise<Finding> {
   const named = nameText[engine];
-  const products = `select product_id from (select distinct product_id, ${named} as name from ${all}) as named
+  const products = `select product_id from (select distinct product_id, ${named} as name from ${all}${hasName[engine]}) as named
     group by product_id having count(*) > 1`;
   const kind = 'product-with-two-names';
   const [any] = await reader.all(`${products} limit 1` as TenantSql);
@@ -128,7 +128,7 @@ async function findProducts(reader: TenantReader, engine: Store['engine']): Prom
   const rows = await reader.all(
     `select value, since, count(*) over () as n, min(since) over () as first from (
        select product_id as value, max(since) as since from (
-         select product_id, min(revision) as since from ${all} and product_id in (${products})
+         select product_id, min(revision) as since from ${all}${hasName[engine]} and product_id in (${products})
          group by product_id, ${named}
        ) as name group by product_id
      ) as shared order by value limit ${examplesMax}` as TenantSql,
@@ -136,7 +136,7 @@ async function findProducts(reader: TenantReader, engine: Store['engine']): Prom
   const examples: FoundExample[] = [];
   for (const { value } of rows) {
     const ids = await reader.all(
-      `select min(id) as id from subscription where tenant_id = $1 and product_id = $2
+      `select min(id) as id from subscription where tenant_id = $1 and product_id = $2${hasName[engine]}
        group by ${named} order by 1 limit ${examplesMax}` as TenantSql,
       [value ?? null],
     );
@@ -145,13 +145,23 @@ async function findProducts(reader: TenantReader, engine: Store['engine']): Prom
   return { kind, ...countedIn(rows), examples };
 }
 
+/** What can follow the name of a product in the text of a record; the first of them does. */
+const afterName = [',"period":', ',"period_unit":', ',"plan_id":', '},"iccid":'];
+
 /**
  * The text of a record from its product to the end of the name: equal for one product if the names
  * are. Three to four times as fast as the functions for JSON.
  */
 const nameText = {
-  sqlite: `substr(record, instr(record, '"product":'), instr(record, ',"period":') - instr(record, '"product":'))`,
-  postgres: `split_part(split_part(record, '"product":', 2), ',"period":', 1)`,
+  sqlite: `substr(record, instr(record, '"product":'),
+    coalesce(${afterName.map((text) => `nullif(instr(record, '${text}'), 0)`).join(', ')}) - instr(record, '"product":'))`,
+  postgres: afterName.reduce((text, end) => `split_part(${text}, '${end}', 1)`, `split_part(record, '"product":', 2)`),
+} as const satisfies Record<Store['engine'], string>;
+
+/** Only records whose product has a name. */
+const hasName = {
+  sqlite: ` and instr(record, ',"name":') > 0`,
+  postgres: ` and strpos(record, ',"name":') > 0`,
 } as const satisfies Record<Store['engine'], string>;
 
 const countedIn = ([row]: readonly Row[]) => ({ count: Number(row?.n ?? 0), since: numberIn(row?.first) });

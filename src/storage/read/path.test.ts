@@ -90,7 +90,7 @@ describe('the path of a filter', () => {
     expect(filterConditions(filter, binder(values))).toEqual([
       'email = $2',
       "product_id || '' = $3",
-      "coalesce(status, ' ') in ($4)",
+      "coalesce(status, ',') in ($4)",
       'expiration_date + 0 > $5',
     ]);
   });

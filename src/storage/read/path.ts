@@ -71,7 +71,7 @@ export interface Paths {
   readonly widths: Widths;
   readonly products?: readonly string[];
   /** The plan of each product that has only one. */
-  readonly plans?: ReadonlyMap<string, string>;
+  readonly plans?: ReadonlyMap<string, string | null>;
 }
 
 /** Maximum products whose ranges one query reads. */
