@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox';
 import { buildProgram } from '../src/cli/command-line.ts';
 import { describeSetting, settings } from '../src/cli/config.ts';
 import { changeParameters } from '../src/contract/change.ts';
+import { changesSummaryParameters } from '../src/contract/changes-summary.ts';
 import { reportParameters } from '../src/contract/query.ts';
 import { defaultPageLimits } from '../src/contract/report.ts';
 import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
@@ -21,7 +22,10 @@ export const generatedParts: Readonly<Record<string, () => string | readonly str
   'docs/settings.md': settingsTable,
   'docs/report.md': () => [parametersTable(reportParameters(defaultPageLimits)), costTable()],
   'docs/summary.md': () => parametersTable(ownSummaryParameters()),
-  'docs/changes.md': () => parametersTable(changeParameters(defaultPageLimits)),
+  'docs/changes.md': () => [
+    parametersTable(changeParameters(defaultPageLimits)),
+    parametersTable(changesSummaryParameters),
+  ],
   'docs/decisions/counts.md': pathsTable,
   'docs/command-line.md': commandLine,
   'docs/client-reference.md': clientReference,

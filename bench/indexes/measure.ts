@@ -109,7 +109,7 @@ async function measureRequest({ opened, tenant }: Side, query: string): Promise<
   const context = { store, limits: defaultPageLimits, now: () => until, reportUrl: 'http://localhost/r' };
   const request = async (): Promise<unknown> =>
     query === 'changes'
-      ? store.readTenant(tenant, (reader) => readChanges(reader, { revision: 1, id: 'czEtMjAw' }, 50), {
+      ? store.readTenant(tenant, (reader) => readChanges(reader, { after: { revision: 1, id: 'czEtMjAw' }, newestFirst: false, limit: 50 }), {
           isBounded: true,
         })
       : listSubscriptions(context, tenant, parseReport(query, context, 'json'));

@@ -1,19 +1,34 @@
 import { reportPaths } from '../contract/report.ts';
 import type { Api } from './api.ts';
 import type { CallOptions } from './options.ts';
-import type { Instant } from './query.ts';
+import type { Instant, Moment } from './query.ts';
 import type { ChangeKind, ChangeOf, ChangesPage } from './records.ts';
 
 /** Options of reading changes. */
 export interface ChangesOptions<Before extends boolean = false> extends CallOptions {
   /** Whether each change has its kind, time and import, and the record as it was. */
   readonly before?: Before | undefined;
-  /** Only changes of these kinds. A page may then be empty before the last one. */
+  /** Only changes of these kinds. */
   readonly kind?: ChangeKind | readonly ChangeKind[] | undefined;
+  /** `newest`: the newest change first. By default the order in which a copy applies them. */
+  readonly order?: 'oldest' | 'newest' | undefined;
+  /** Only changed records of which this field is another one; `renewal`: whose end is later. */
+  readonly field?: 'status' | 'product-id' | 'auto-renew' | 'renewal' | undefined;
+  /** The former value of `field`, and the new one; `none` is no status. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** Only changes that this import made; `none`: that no import made. */
+  readonly 'import-id'?: string | undefined;
   /**
    * Maximum number of changes per page; by default 1,000, or the service's limit if it is lower.
    */
   readonly size?: number | undefined;
+}
+
+/** Options of counting changes. */
+export interface ChangesSummaryOptions extends CallOptions {
+  /** The end of the period; now if it is absent. */
+  readonly until?: Moment | undefined;
 }
 
 interface ChangesBody<Change> {
@@ -39,13 +54,13 @@ export async function* listChanges<Before extends boolean = false>(
 export async function readChanges<Before extends boolean = false>(
   api: Api,
   since: Instant | undefined,
-  { size, before, kind, ...options }: ChangesOptions<Before>,
+  { size, signal, correlationId, ...query }: ChangesOptions<Before>,
 ): Promise<ChangesPage<ChangeOf<Before>>> {
   const read = (wanted: number | undefined) =>
     api.json<ChangesBody<ChangeOf<Before>>>(
       reportPaths.listSubscriptionChanges,
-      { query: { since, before, kind, size: wanted } },
-      options,
+      { query: { ...query, since, size: wanted } },
+      { signal, correlationId },
     );
   const { body, headers } = await (size === undefined ? api.widest(read) : read(size));
   const { has_more: hasMore, ...page } = body;

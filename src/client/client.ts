@@ -1,6 +1,6 @@
 import { apiPath, reportPaths, serviceUrlOf } from '../contract/report.ts';
 import { Api } from './api.ts';
-import { type ChangesOptions, listChanges } from './changes.ts';
+import { type ChangesOptions, type ChangesSummaryOptions, listChanges } from './changes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type ExportOptions, exportSubscriptions, type SubscriptionExport } from './export.ts';
 import { type FollowOptions, followChanges } from './follow.ts';
@@ -10,6 +10,7 @@ import type { ExportQuery, Instant, Moment, SubscriptionQuery, SummaryQuery } fr
 import {
   type ChangeOf,
   type ChangesPage,
+  type ChangesSummary,
   parseSubscription,
   type RecordOf,
   type Subscription,
@@ -95,6 +96,15 @@ export interface SubreportClient {
   ): AsyncGenerator<ChangesPage<ChangeOf<Before>>, void, undefined>;
 
   /**
+   * Returns exact counts of the changes after a change token or an instant, each record counted
+   * once.
+   *
+   * @example
+   * const { removed, by } = await client.changesSummary(new Date(Date.now() - 86_400_000));
+   */
+  changesSummary(since: Instant, options?: ChangesSummaryOptions): Promise<ChangesSummary>;
+
+  /**
    * Calls `onPage` with each page of changes until the signal is aborted. The promise then resolves
    * after the page in progress. If the change token is no longer valid, everything is read again;
    * `reset` is true on the first page.
@@ -168,6 +178,14 @@ export function createReader(api: Api, clock: Clock): ReportReader {
     findings: async (given = {}) =>
       (await api.json<SubscriptionFindings>(`${reportPaths.listSubscriptions}/findings`, {}, given)).body,
     changes: (since, given = {}) => listChanges(api, since, given),
+    changesSummary: async (since, { until, ...given } = {}) =>
+      (
+        await api.json<ChangesSummary>(
+          `${reportPaths.listSubscriptionChanges}/summary`,
+          { query: { since, until } },
+          given,
+        )
+      ).body,
     follow: (given) => followChanges(api, given, clock),
   };
 }

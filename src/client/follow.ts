@@ -16,7 +16,7 @@ export interface FollowPage extends ChangesPage {
 }
 
 /** Options of following changes. */
-export interface FollowOptions extends ChangesOptions {
+export interface FollowOptions extends Pick<ChangesOptions, 'signal' | 'correlationId' | 'size'> {
   /** The change token to start from if `store` has none. */
   readonly since?: string | undefined;
   /** Applies a page to the copy. After a crash, it may receive the same page again. */
@@ -31,10 +31,11 @@ export interface FollowOptions extends ChangesOptions {
 
 /** Follows changes until the signal is aborted. */
 export async function followChanges(api: Api, options: FollowOptions, clock: Clock): Promise<void> {
-  const { signal, store, onPage, intervalMs = intervalMsDefault } = options;
+  const { signal, correlationId, size, store, onPage, intervalMs = intervalMsDefault } = options;
+  const given = { signal, correlationId, size };
   let token = (await store?.load()) ?? options.since;
   while (!signal?.aborted) {
-    const page = await readChanges(api, token, options).catch((error: unknown) => failureOf(error, token, options));
+    const page = await readChanges(api, token, given).catch((error: unknown) => failureOf(error, token, options));
     if ('changes' in page) {
       await onPage({ ...page, reset: token === undefined });
       token = page.next;

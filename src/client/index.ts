@@ -1,5 +1,5 @@
 export type { ErrorCode, TokenErrorCode } from '../contract/error-code.ts';
-export type { ChangesOptions } from './changes.ts';
+export type { ChangesOptions, ChangesSummaryOptions } from './changes.ts';
 export { createClient, type SubreportClient } from './client.ts';
 export {
   ApiError,
@@ -45,6 +45,7 @@ export {
   type ChangeKind,
   type ChangeOf,
   type ChangesPage,
+  type ChangesSummary,
   type DescribedChange,
   isRemoved,
   type ParsedSubscription,
@@ -53,6 +54,7 @@ export {
   parseSubscription,
   type RecordOf,
   type RemovedSubscription,
+  type StatusTransition,
   type Subscription,
   type SubscriptionChange,
   type SubscriptionFinding,
@@ -62,6 +64,7 @@ export {
   type SubscriptionSummary,
   type SubscriptionVersion,
   type SummaryCount,
+  type Transition,
 } from './records.ts';
 export { type AccessToken, TokenSource } from './token-source.ts';
 export type { StoredTokens, ValueStore } from './value-store.ts';

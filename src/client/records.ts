@@ -152,6 +152,55 @@ export interface ChangesPage<Change = SubscriptionChange> {
   readonly revision?: number;
 }
 
+/** How many records were added, changed and removed. */
+interface KindCounts {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+}
+
+/** How many changed records went from one value to another one. */
+export interface Transition<Value = string> {
+  readonly from: Value;
+  readonly to: Value;
+  readonly count: number;
+}
+
+/** A transition between statuses; `null` is none. */
+export type StatusTransition = Transition<SubscriptionStatus | null>;
+
+/** Exact counts of the changes of a period, each record counted once. */
+export interface ChangesSummary extends KindCounts {
+  readonly total: number;
+  /** Changed records whose end became later. */
+  readonly renewed: number;
+  readonly by: {
+    /** The most frequent ones first. */
+    readonly status: readonly StatusTransition[];
+    readonly 'product-id': readonly (Transition & { readonly from_name?: string; readonly to_name?: string })[];
+    readonly 'auto-renew': readonly Transition[];
+    /** Days in UTC, in order; `null`: before the kept history. */
+    readonly day: readonly (KindCounts & { readonly value: string | null })[];
+    /** The newest import first; without an id, all that was changed without an import. */
+    readonly import: readonly (KindCounts & {
+      readonly import_id?: string;
+      readonly first_at?: string;
+      readonly last_at?: string;
+      readonly renewed: number;
+      readonly status: readonly StatusTransition[];
+      /** Changed records whose status changed in a way that is not listed. */
+      readonly omitted: number;
+    })[];
+  };
+  /** What the lists leave out: records with other transitions, and older imports. */
+  readonly omitted: { readonly status: number; readonly 'product-id': number; readonly import: number };
+  /** The revision before the period, and its last one. */
+  readonly since_revision: number;
+  readonly revision: number;
+  /** The change token of the end of the period. */
+  readonly next: string;
+}
+
 /** A value of a dimension and the number of records that have it. */
 export interface SummaryCount<Value = string> {
   readonly value: Value;

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { CommittedAt, changeKinds, MadeByImport } from './history.ts';
 import { reportParameters } from './query.ts';
 import type { PageLimits } from './report.ts';
-import { Subscription, SubscriptionId } from './subscription.ts';
+import { noStatus, Subscription, SubscriptionId } from './subscription.ts';
 import { Type } from './type.ts';
 
 /** A tombstone: the record of this id was removed. Records never have a member `removed`. */
@@ -57,6 +57,63 @@ const changeToken = {
   examples: ['WzEsNDIsIiIsIjFuNHA5cSJd'],
 };
 
+export const ChangeToken = Type.String(changeToken);
+
+/** Orders of the changes; the first is the default, and the one in which a copy applies them. */
+export const changeOrders = ['oldest', 'newest'] as const;
+export type ChangeOrder = (typeof changeOrders)[number];
+
+/**
+ * What a changed record can be selected by. A renewal is a change after which expirationDate is
+ * later.
+ */
+export const changedFields = ['status', 'product-id', 'auto-renew', 'renewal'] as const;
+export type ChangedField = (typeof changedFields)[number];
+
+/** The value of `import-id` that selects changes without an import. */
+export const withoutImport = 'none';
+
+const valueOfField = {
+  pattern: '^[^\\u0000-\\u001f\\u007f]{1,128}$',
+  maxLength: 128,
+  'x-rule': `a value of field, of 1 to 128 characters; ${noStatus} is no status`,
+};
+
+/** The parameters that select changes. */
+export const changeFilterParameters = {
+  kind: Type.String({
+    pattern: `^(?:${changeKinds.join('|')})(?:,(?:${changeKinds.join('|')})){0,2}$`,
+    maxLength: 32,
+    description: `Only changes of these kinds, separated by commas: ${changeKinds.join(', ')}`,
+    'x-rule': `one or more of ${changeKinds.join(', ')}, separated by commas`,
+    examples: ['removed', 'added,changed'],
+  }),
+  field: Type.String({
+    enum: [...changedFields],
+    maxLength: 16,
+    description:
+      'Only changed records of which this field is another one than at the moment in since; renewal: whose expirationDate is later',
+    'x-rule': `one of ${changedFields.join(', ')}`,
+    examples: ['status'],
+  }),
+  from: Type.String({
+    ...valueOfField,
+    description: 'Only records that had this value of field at the moment in since',
+    examples: ['ACTIVE'],
+  }),
+  to: Type.String({
+    ...valueOfField,
+    description: 'Only records that have this value of field',
+    examples: ['DEPLETED'],
+  }),
+  'import-id': Type.String({
+    ...MadeByImport,
+    pattern: `^(?:[0-9a-f-]+|${withoutImport})$`,
+    description: `Only changes that this import made; ${withoutImport}: only those that no import made`,
+    'x-rule': `the id of an import, or ${withoutImport}`,
+  }),
+} as const;
+
 /** The value of `since` that selects no changes; it is not the encoding of any change token. */
 export const sinceNow = 'now';
 
@@ -81,13 +138,16 @@ export function changeParameters(limits: PageLimits) {
       'x-rule': 'true or false',
       examples: ['true'],
     }),
-    kind: Type.String({
-      pattern: `^(?:${changeKinds.join('|')})(?:,(?:${changeKinds.join('|')})){0,2}$`,
-      maxLength: 32,
-      description: `Only changes of these kinds, separated by commas: ${changeKinds.join(', ')}. A page may then have fewer changes than size, also none, while has_more is true`,
-      'x-rule': `one or more of ${changeKinds.join(', ')}, separated by commas`,
-      examples: ['removed', 'added,changed'],
+    order: Type.String({
+      enum: [...changeOrders],
+      maxLength: 6,
+      default: changeOrders[0],
+      description:
+        'oldest: the order in which a copy applies the changes; newest: the newest change first, up to the moment in since',
+      'x-rule': `one of ${changeOrders.join(', ')}`,
+      examples: ['newest'],
     }),
+    ...changeFilterParameters,
     size: Type.Integer({ ...reportParameters(limits).size, description: 'Maximum number of changes in the response' }),
   } as const;
 }

@@ -83,6 +83,15 @@ export const operations = {
     description:
       'Returns the changes after a change token, in order: the current version of each record that was added or changed, and a tombstone for each record that was removed. For a first synchronization, omit since. Then set since to the next value of each response: immediately while has_more is true, later to poll for new changes. A client that applies all changes in order has a complete copy of the report.',
   },
+  getChangesSummary: {
+    method: 'GET',
+    // not among the paths, like the history
+    path: `${reportPaths.listSubscriptionChanges}/summary`,
+    tag: 'report',
+    summary: 'Count changes',
+    description:
+      'Counts the changes since a change token or an instant, each record once: how many were added, changed and removed, by transition of the status, by move to another product, by change of auto_renew, by day and by import. All counts are exact and from one snapshot. The parameters kind, field, from, to and import-id of listSubscriptionChanges select the changes behind each count.',
+  },
   issueToken: {
     method: 'POST',
     path: '/oauth2/token',

@@ -1,4 +1,5 @@
 import { changeParameters, changesPage } from '../contract/change.ts';
+import { ChangesSummary, changesSummaryParameters } from '../contract/changes-summary.ts';
 import { subscriptionParameters } from '../contract/history.ts';
 import { reportParameters } from '../contract/query.ts';
 import { defaultPageLimits } from '../contract/report.ts';
@@ -38,6 +39,7 @@ export const inputs = {
   get: argumentsOf({ id: SubscriptionId, ...subscriptionParameters }, ['id']),
   summary: argumentsOf(counted),
   changes: argumentsOf(changeParameters(limits)),
+  changesSummary: argumentsOf(changesSummaryParameters, ['since']),
 };
 
 const total = { type: 'integer', minimum: 0, description: 'Number of subscriptions that match the filters' };
@@ -62,6 +64,7 @@ export const outputs = {
   get: answerOf({ record: Subscription }),
   summary: answerOf({ ...SubscriptionSummary.properties, omitted }),
   changes: answerOf(changesPage(limits).properties),
+  changesSummary: answerOf(ChangesSummary.properties),
 };
 
 function argumentsOf(parameters: Readonly<Record<string, object>>, required: readonly string[] = []): ObjectSchema {

@@ -1,4 +1,4 @@
-import type { SubreportClient, SubscriptionSummary, SummaryQuery } from '../client/index.ts';
+import type { ChangesSummary, SubreportClient, SubscriptionSummary, SummaryQuery } from '../client/index.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { inputs, type ObjectSchema, outputs, rowsDefault, rowsMax } from './schemas.ts';
 
@@ -83,6 +83,20 @@ export const tools: Readonly<Record<string, Tool>> = {
         return { changes, next, has_more: hasMore, applied_filters: queryStringOf({ since, ...given }) };
       }),
   },
+  summarize_changes: {
+    title: 'Count changes',
+    description:
+      'Counts what was added, changed and removed since a change token or an instant, each record once: by transition of the status, move to another product, day and import. All counts are exact and from one moment; omitted says what the lists leave out. Use it for every question of how many; list_changes shows the changes behind a count.',
+    input: inputs.changesSummary,
+    output: outputs.changesSummary,
+    async run({ client, options }, { since, until }) {
+      const summary = await client.changesSummary(String(since), {
+        ...(until !== undefined && { until: String(until) }),
+        ...options,
+      });
+      return fewerTransitions(summary, { applied_filters: queryStringOf({ since, until }) });
+    },
+  },
 };
 
 /**
@@ -161,6 +175,29 @@ function largestCounts({ total, by }: SubscriptionSummary, more: Answer, most = 
   if (bytesOf(answer) <= answerBytesMax) return answer;
   const longest = Math.max(...kept.map(([, { length }]) => length));
   return largestCounts({ total, by }, more, Math.floor(longest / 2));
+}
+
+/** The summary of changes, with shorter lists until it is short enough; `omitted` says what is missing. */
+function fewerTransitions(summary: ChangesSummary, more: Answer, most = Number.POSITIVE_INFINITY): Answer {
+  const { by, omitted } = summary;
+  const left = (list: Counts): number => list.slice(most).reduce((sum, { count }) => sum + count, 0);
+  const lists = { ...by, status: by.status.slice(0, most), 'product-id': by['product-id'].slice(0, most) };
+  const imports = by.import
+    .slice(0, most)
+    .map(({ status, ...rest }) => ({ ...rest, status: status.slice(0, most), omitted: rest.omitted + left(status) }));
+  const answer = {
+    ...summary,
+    by: { ...lists, import: imports },
+    omitted: {
+      status: omitted.status + left(by.status),
+      'product-id': omitted['product-id'] + left(by['product-id']),
+      import: omitted.import + by.import.length - imports.length,
+    },
+    ...more,
+  };
+  if (bytesOf(answer) <= answerBytesMax || most <= 1) return answer;
+  const longest = Math.max(by.status.length, by['product-id'].length, by.import.length, 2);
+  return fewerTransitions(summary, more, Math.floor(Math.min(most, longest) / 2));
 }
 
 /** The largest counts in their former order. */

@@ -1,17 +1,21 @@
-import { sinceNow } from '../contract/change.ts';
+import { type ChangedField, sinceNow, withoutImport } from '../contract/change.ts';
 import type { ChangeKind } from '../contract/history.ts';
 import { formatInstant } from '../contract/instant.ts';
 import { operations } from '../contract/operations.ts';
 import { reportFormats } from '../contract/report.ts';
+import { noStatus } from '../contract/subscription.ts';
 import {
+  type ChangeFilter,
   type ChangeKey,
+  type ChangeRange,
+  changeKinds,
   type DescribedChange,
   readChanges,
   readDescribedChanges,
   type SubscriptionChange,
 } from '../storage/read/changes.ts';
 import type { SettledMoment } from '../storage/read/past.ts';
-import type { TenantId, TenantReader } from '../storage/store.ts';
+import type { Store, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
 import {
   baseOf,
@@ -21,10 +25,11 @@ import {
   firstChangeKey,
   historyFingerprint,
   keyBehind,
+  type NewestWalk,
 } from './change-token.ts';
 import { ReportError } from './error.ts';
 import type { FormattedReport } from './format.ts';
-import { describeMoment, type FoundRevision, notKept, readTenant, requireRevision, settle } from './moment.ts';
+import { describeMoment, notKept, readTenant, requireRevision, settle } from './moment.ts';
 import type { ChangesQuery } from './parse-changes.ts';
 import type { ReportContext } from './report-query.ts';
 import { createStages, type StageTimer, type Timings } from './stage-timer.ts';
@@ -52,19 +57,35 @@ export async function listChanges(
   query: ChangesQuery,
   stages: StageTimer = createStages(),
 ): Promise<TimedChanges> {
+  const isBounded = filterOf(query) === undefined;
   const { history, start, read, hasMore } = await stages.run('run', async () => {
-    const { since } = query;
-    const instant = typeof since === 'object' && 'seconds' in since ? since : undefined;
-    const moment = await settle(store, tenant, instant, { nowSeconds: now(), parameter: 'since' });
-    return readTenant(store, tenant, (reader) => readPage(reader, tenant, query, moment), { isBounded: true });
+    const moment = await settleSince(store, tenant, query.since, now());
+    return readTenant(store, tenant, (reader) => readPage(reader, tenant, query, moment), { isBounded });
   });
-  const { revision: lastRevision, id } = read.at(-1) ?? start.key;
-  const key = hasMore ? { revision: lastRevision, id } : keyBehind(history.revision);
-  const next = writeToken(tenant, history, key, { ...start, isDescribed: hasMore && isDescribed(query) });
-  const changes = read.flatMap((change) => writeChange(query, change));
   const { revision } = history;
+  const next = writeNext(tenant, history, query, { start, last: hasMore ? (read.at(-1) ?? start.key) : undefined });
+  const changes = read.flatMap((change) => writeChange(query, change));
   const report = stages.run('format', () => formatChanges(query, { changes, next, hasMore, revision }, reportUrl));
   return { ...report, revision, timings: stages.timings };
+}
+
+/** The token to continue from: after the last change of the page, or after all of them. */
+function writeNext(
+  tenant: TenantId,
+  history: TenantHistory,
+  query: ChangesQuery,
+  { start, last }: { readonly start: Start; readonly last: ChangeKey | undefined },
+): string {
+  const { newest, base, clean } = start;
+  if (last === undefined) {
+    const end = newest?.top ?? history.revision;
+    return writeToken(tenant, history, keyBehind(end), { base, clean: newest ? end : clean, isDescribed: false });
+  }
+  const { revision, id } = last;
+  if (newest === undefined)
+    return writeToken(tenant, history, { revision, id }, { base, clean, isDescribed: isDescribed(query) });
+  const position = { key: { revision, id }, base, cleanRevision: clean, newest };
+  return encodeChangeToken({ ...position, fingerprint: historyFingerprint(tenant, history, position) });
 }
 
 /** Where a page of changes begins. */
@@ -74,6 +95,8 @@ interface Start {
   readonly base: number;
   /** The revision up to which the client's copy contains no removed record. */
   readonly clean: number;
+  /** Of a walk from the newest change: `key` is then the end of what is left of it. */
+  readonly newest?: NewestWalk;
 }
 
 /** The changes of a page, and whether there are more. */
@@ -91,56 +114,119 @@ async function readPage(
   query: ChangesQuery,
   moment: SettledMoment | undefined,
 ): Promise<ReadPage> {
-  const { since = { key: firstChangeKey }, size } = query;
-  const isPlain = !isDescribed(query) && since !== sinceNow && 'key' in since;
+  const { since = { key: firstChangeKey }, size, order } = query;
+  const isPlain = order === 'oldest' && !isDescribed(query) && since !== sinceNow && 'key' in since;
   const [history, plain] = await Promise.all([
     readHistory(reader),
-    isPlain ? readChanges(reader, since.key, size + 1) : undefined,
+    isPlain ? readChanges(reader, { after: since.key, newestFirst: false, limit: size + 1 }) : undefined,
   ]);
-  const start =
-    moment === undefined
-      ? findStart(tenant, history, query)
-      : startAt(await requireRevision(reader, moment, 'since'), moment);
+  const start = await findStart(reader, tenant, history, query, moment);
   const read = plain ?? (since === sinceNow ? [] : await readFrom(reader, start, query));
   return { history, start, read: read.slice(0, size), hasMore: read.length > size };
 }
 
-const readFrom = (reader: TenantReader, { key, base }: Start, query: ChangesQuery) =>
-  isDescribed(query)
-    ? readDescribedChanges(reader, key, base, query.size + 1)
-    : readChanges(reader, key, query.size + 1);
+function readFrom(reader: TenantReader, { key, base, newest }: Start, query: ChangesQuery) {
+  const range: ChangeRange = {
+    newestFirst: newest !== undefined,
+    limit: query.size + 1,
+    ...(newest === undefined ? { after: key } : { after: newest.floor, before: key }),
+  };
+  return isDescribed(query) ? readDescribedChanges(reader, range, base, filterOf(query)) : readChanges(reader, range);
+}
+
+const columnOf = {
+  status: 'status',
+  'product-id': 'product_id',
+  'auto-renew': 'auto_renew',
+  renewal: 'expiration_date',
+} as const satisfies Record<ChangedField, ChangeFilter['field']>;
+
+/** Which changes the store selects; `undefined` if it is all of them. */
+function filterOf({ kinds, field, from, to, importId }: ChangesQuery): ChangeFilter | undefined {
+  if ([kinds, field, importId].every((given) => given === undefined)) return undefined;
+  const wanted = (text: string | undefined) => (field === 'status' && text === noStatus ? null : text);
+  return {
+    kinds: kinds ?? (field === undefined ? changeKinds : ['changed']),
+    field: field && columnOf[field],
+    from: wanted(from),
+    to: wanted(to),
+    importId: importId === withoutImport ? null : importId,
+  };
+}
 
 /**
  * Throws `ReportError` unless all changes after the start still exist and, if they are described,
  * also the records at the revision that describes them.
  */
-function findStart(tenant: TenantId, history: TenantHistory, query: ChangesQuery): Start {
+async function findStart(
+  reader: TenantReader,
+  tenant: TenantId,
+  history: TenantHistory,
+  query: ChangesQuery,
+  moment: SettledMoment | undefined,
+): Promise<Start> {
   const { since } = query;
-  if (typeof since !== 'object' || !('key' in since)) return { key: firstChangeKey, base: -1, clean: history.revision };
-  requireOwnToken(since, tenant, history);
-  const base = baseOf(since);
-  const isKept = base === -1 || base === history.revision || (history.kept !== undefined && base >= history.kept.from);
+  if (since === sinceNow) return { key: firstChangeKey, base: -1, clean: history.revision };
+  const beginning: Start = { key: firstChangeKey, base: -1, clean: history.revision };
+  const start = since === undefined ? beginning : await findPeriodStart(reader, tenant, { history, since, moment });
+  const { base } = start;
+  const isKept = base === -1 || isReadable(history, base);
   if (isDescribed(query) && !isKept) throw notKept(history, sinceValue(`revision ${base}`));
-  return { key: since.key, base, clean: cleanRevisionOf(since) };
+  if (query.order === 'oldest' || start.newest !== undefined) return start;
+  const top = history.revision;
+  return { ...start, key: keyBehind(top), newest: { floor: start.key, top } };
 }
 
-/** Where the changes since an instant begin. Throws `ReportError` unless all of them still exist. */
-function startAt({ revision, history }: FoundRevision, moment: SettledMoment): Start {
-  if (revision < history.sweptRevision) throw notKept(history, sinceValue(describeMoment(moment)));
-  return { key: keyBehind(revision), base: revision, clean: revision };
+/** Whether records can be read as they were at a revision. */
+export const isReadable = ({ revision, kept }: TenantHistory, base: number): boolean =>
+  base === revision || (kept !== undefined && base >= kept.from);
+
+/** The start of a period: a change token, or an instant, which must be settled. */
+interface PeriodStart {
+  readonly history: TenantHistory;
+  readonly since: ChangeToken | { readonly seconds: number };
+  readonly moment: SettledMoment | undefined;
+}
+
+/** Settles the instant in `since`, if there is one, before the snapshot is opened. */
+export const settleSince = (
+  store: Store,
+  tenant: TenantId,
+  since: ChangesQuery['since'],
+  nowSeconds: number,
+): Promise<SettledMoment | undefined> =>
+  settle(store, tenant, typeof since === 'object' && 'seconds' in since ? since : undefined, {
+    nowSeconds,
+    parameter: 'since',
+  });
+
+/**
+ * Where the changes after a token or an instant begin. Throws `ReportError` unless all of them
+ * still exist.
+ */
+export async function findPeriodStart(
+  reader: TenantReader,
+  tenant: TenantId,
+  { history, since, moment }: PeriodStart,
+): Promise<Start> {
+  if ('seconds' in since) {
+    const { revision } = await requireRevision(reader, moment, 'since');
+    if (revision < history.sweptRevision) throw notKept(history, sinceValue(describeMoment(since)));
+    return { key: keyBehind(revision), base: revision, clean: revision };
+  }
+  requireOwnToken(since, tenant, history);
+  const { key, newest } = since;
+  return { key, base: baseOf(since), clean: cleanRevisionOf(since), ...(newest && { newest }) };
 }
 
 const sinceValue = (value: string) => ({ parameter: 'since', value });
 
 /** Whether a response needs to know what the records were. */
-const isDescribed = ({ before, kinds }: ChangesQuery): boolean => before || kinds !== undefined;
+const isDescribed = (query: ChangesQuery): boolean => query.before || filterOf(query) !== undefined;
 
-/**
- * Formats a change; nothing for one of another kind. A record that was added and removed since is
- * no change.
- */
+/** Formats a change; nothing for a record that was added and removed since, which is no change. */
 function writeChange(
-  { before: isAsked, kinds }: ChangesQuery,
+  { before: isAsked }: ChangesQuery,
   change: SubscriptionChange | DescribedChange,
 ): readonly string[] {
   const { id, record } = change;
@@ -149,7 +235,6 @@ function writeChange(
   const { before, wasAbsent, committedSeconds, importId } = change;
   if (record === undefined && wasAbsent) return [];
   const kind: ChangeKind = record === undefined ? 'removed' : before === undefined ? 'added' : 'changed';
-  if (kinds !== undefined && !kinds.includes(kind)) return [];
   if (!isAsked) return [text];
   const at = committedSeconds === undefined ? '' : `,"committed_at":"${formatInstant(committedSeconds)}"`;
   const by = importId === undefined ? '' : `,"import_id":"${importId}"`;
@@ -162,11 +247,11 @@ function writeChange(
  * While no tombstone of the tenant was removed, the token does not need that field, which older
  * versions cannot read.
  */
-function writeToken(
+export function writeToken(
   tenant: TenantId,
   history: TenantHistory,
   key: ChangeKey,
-  { base, clean, isDescribed: keepsBase }: Start & { readonly isDescribed: boolean },
+  { base, clean, isDescribed: keepsBase }: Omit<Start, 'key'> & { readonly isDescribed: boolean },
 ): string {
   const position = {
     key,
@@ -210,13 +295,13 @@ interface ChangesToWrite {
  * object or, in NDJSON, on the last line. If there are more changes already, links lead to them.
  */
 function formatChanges(
-  { format, size, before, kinds }: ChangesQuery,
+  query: ChangesQuery,
   { changes: texts, next, hasMore, revision }: ChangesToWrite,
   reportUrl: string,
 ): FormattedReport {
-  const described = `${before ? '&before=true' : ''}${kinds === undefined ? '' : `&kind=${kinds.join(',')}`}`;
+  const { format, size } = query;
   const end = `"next":${JSON.stringify(next)},"has_more":${hasMore}}`;
-  const url = `${reportUrl}${belowReport}?since=${next}&size=${size}${described}`;
+  const url = `${reportUrl}${belowReport}?since=${next}&size=${size}${describeQuery(query)}`;
   return {
     body: format === 'json' ? `{"changes":[${texts.join(',')}],${end}` : [...texts, `{${end}`, ''].join('\n'),
     headers: {
@@ -225,6 +310,19 @@ function formatChanges(
       ...(hasMore && { 'x-next-page': url, link: `<${url}>; rel="next"` }),
     },
   };
+}
+
+/** The other parameters of a query, for the links to its following pages. */
+function describeQuery({ before, order, kinds, field, from, to, importId }: ChangesQuery): string {
+  const given = { field, from, to, 'import-id': importId };
+  return [
+    ...(before ? ['&before=true'] : []),
+    ...(kinds === undefined ? [] : [`&kind=${kinds.join(',')}`]),
+    ...(order === 'newest' ? ['&order=newest'] : []),
+    ...Object.entries(given).flatMap(([name, value]) =>
+      value === undefined ? [] : [`&${name}=${encodeURIComponent(value)}`],
+    ),
+  ].join('');
 }
 
 /** Path of the changes, relative to the report. */

@@ -124,6 +124,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
   test('returns what the TypeScript client returns', async () => {
     const [first] = shared.rows;
     const { email } = shared.rows.find((row) => row.email !== undefined) ?? {};
+    const { value: present } = await shared.clientOf().changes('now').next();
     const calls: Call[] = [
       list({ size: 30 }, ['pages', {}]),
       list({}),
@@ -149,6 +150,9 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
       { method: 'export', query: { 'device-id': 'nobody' }, options: { ...options, format: 'csv' } },
       { method: 'changes', positional: [null], options: { ...options, size: 100 } },
       { method: 'changes', positional: ['yesterday'], options },
+      { method: 'changes', positional: [null], options: { ...options, order: 'newest', field: 'renewal', size: 100 } },
+      { method: 'changesSummary', positional: [present?.next], options },
+      { method: 'changesSummary', positional: ['2001-01-01T00:00:00Z'], options: { ...options, until: 1 } },
       list({ size: 0, before: 'yesterday' }, ['page', {}]),
       list({ 'expires-within': 'soon' }, ['page', {}]),
     ];
@@ -158,7 +162,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     );
     const python = await runPython(optionsOf(shared.service, shared.credentials), calls);
     for (const [index, call] of calls.entries()) expect(python[index], JSON.stringify(call)).toEqual(here[index]);
-    expect(here.filter((outcome) => 'error' in outcome)).toHaveLength(4);
+    expect(here.filter((outcome) => 'error' in outcome)).toHaveLength(5);
   });
 
   const withUndefined = (call: Call): Call =>

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 import { changesPage } from '../../src/contract/change.ts';
+import { ChangesSummary } from '../../src/contract/changes-summary.ts';
 import { errorTable } from '../../src/contract/error.ts';
 import { tokenErrorStatuses } from '../../src/contract/error-code.ts';
 import { SubscriptionFindings } from '../../src/contract/findings.ts';
@@ -44,6 +45,7 @@ const schemas: Readonly<Record<string, TSchema>> = {
   subscription: Subscription,
   summary: SubscriptionSummary,
   findings: SubscriptionFindings,
+  changesSummary: ChangesSummary,
   changes: changesPage(defaultPageLimits),
   tokenResponse: TokenResponse,
   introspection: IntrospectionResponse,

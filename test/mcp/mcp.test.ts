@@ -109,6 +109,8 @@ async function expectedOf(client: SubreportClient) {
   const page = await list.page();
   const [first] = page.records;
   const { value: changes } = await client.changes(undefined, { size: 50 }).next();
+  const { value: now } = await client.changes('now').next();
+  const since = String(now?.next);
   const filters = 'status=ACTIVE&date-field=created';
   const { total, by } = await client.summary({ by: ['status', 'month'], status: 'ACTIVE' });
   return [
@@ -129,6 +131,7 @@ async function expectedOf(client: SubreportClient) {
       { size: 50 },
       { changes: changes?.changes, next: changes?.next, has_more: changes?.hasMore, applied_filters: '' },
     ],
+    ['summarize_changes', { since }, { ...(await client.changesSummary(since)), applied_filters: `since=${since}` }],
   ].map(([name, given, answer]) => ({ name, given, answer, filters })) as {
     name: string;
     given: Record<string, unknown>;

@@ -28,7 +28,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       return (await findTenant(store, `tenant-${tenants}`))?.tenant as TenantId;
     };
     const changesOf = (tenant: TenantId, from = before, limit = 1_000) =>
-      store.readTenant(tenant, (reader) => readChanges(reader, from, limit));
+      store.readTenant(tenant, (reader) => readChanges(reader, { after: from, newestFirst: false, limit }));
     /** Of each change: its revision, its id, and whether the record exists. */
     const outline = async (tenant: TenantId, from = before, limit = 1_000) =>
       (await changesOf(tenant, from, limit)).map(({ revision, id, record }) => [revision, id, record !== undefined]);
@@ -229,7 +229,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       const follow = async () => {
         let from = before;
         for (let last = false, answers = 0; answers < 10_000; last = !writing, answers += 1) {
-          const page = await third.readTenant(tenant, (reader) => readChanges(reader, from, 5));
+          const page = await third.readTenant(tenant, (reader) => readChanges(reader, { after: from, newestFirst: false, limit: 5 }));
           for (const { id, record } of page) {
             if (record === undefined) copy.delete(id);
             else copy.set(id, record);

@@ -225,6 +225,12 @@ for (const { kind, count } of findings) console.log(kind, count);`,
   console.log(page.changes.length, page.next);
 }`,
   },
+  getChangesSummary: {
+    credentials: 'token',
+    query: { since: '2026-10-31T00:00:00Z' },
+    withClient: `const { total, by } = await client.changesSummary(new Date('2026-10-31T00:00:00Z'));
+console.log(total, by.status);`,
+  },
   issueToken: { credentials: 'client', form: { grant_type: 'client_credentials' } },
   revokeToken: { credentials: 'client', form: { token: '$ACCESS_TOKEN' } },
   introspectToken: { credentials: 'client', form: { token: '$ACCESS_TOKEN' } },

@@ -1,4 +1,5 @@
 import { DescribedRemoval, DescribedSubscription, RemovedSubscription } from '../../src/contract/change.ts';
+import { ChangesSummary } from '../../src/contract/changes-summary.ts';
 import { SubscriptionFindings } from '../../src/contract/findings.ts';
 import { SubscriptionHistory } from '../../src/contract/history.ts';
 import { LoadSummary, RejectedRow } from '../../src/contract/load.ts';
@@ -44,6 +45,7 @@ const named: Readonly<Record<string, object>> = {
   DescribedSubscription,
   DescribedRemoval,
   SubscriptionHistory,
+  ChangesSummary,
   Problem,
   Fault,
   TokenRequest,

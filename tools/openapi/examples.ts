@@ -1,3 +1,4 @@
+import type { ChangesSummary } from '../../src/contract/changes-summary.ts';
 import { recordColumns, writeCsvLine } from '../../src/contract/csv.ts';
 import type { ErrorCode, TokenErrorCode } from '../../src/contract/error-code.ts';
 import { findingKinds, type SubscriptionFindings } from '../../src/contract/findings.ts';
@@ -99,6 +100,33 @@ export const exampleCsv = csvOf([...recordColumns, 'email']);
 
 const changes = { changes: [exampleSubscription], next: 'WzEsNDIsIiIsIjFuNHA5cSJd', has_more: false };
 
+const transition = { from: 'ACTIVE', to: 'SUSPENDED', count: 57_961 };
+const changesSummary: ChangesSummary = {
+  total: 58_010,
+  added: 0,
+  changed: 58_007,
+  removed: 3,
+  renewed: 46,
+  by: {
+    status: [transition],
+    'product-id': [],
+    'auto-renew': [],
+    day: [{ value: '2024-05-20', added: 0, changed: 58_007, removed: 3 }],
+    import: [
+      {
+        import_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+        first_at: '2024-05-20T02:00:04Z',
+        last_at: '2024-05-20T02:03:11Z',
+        ...{ added: 0, changed: 58_007, removed: 3, renewed: 46, status: [transition], omitted: 0 },
+      },
+    ],
+  },
+  omitted: { status: 0, 'product-id': 0, import: 0 },
+  since_revision: 41,
+  revision: 42,
+  next: 'WzEsNDMsIiIsIjFmMmt4OXoiXQ',
+};
+
 const history: SubscriptionHistory = {
   id: exampleSubscription.id,
   versions: [
@@ -190,6 +218,7 @@ export const namedExamples: Readonly<Record<string, unknown>> = {
   summary,
   findings,
   changes,
+  changesSummary,
   changesNdjson: `${record}${JSON.stringify({ next: changes.next, has_more: false })}\n`,
   tokenResponse,
   load: {

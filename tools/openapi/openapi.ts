@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { changeParameters, changesPage } from '../../src/contract/change.ts';
+import { changesSummaryParameters } from '../../src/contract/changes-summary.ts';
 import { recordColumns } from '../../src/contract/csv.ts';
 import { tokenErrorStatuses } from '../../src/contract/error-code.ts';
 import { subscriptionParameters } from '../../src/contract/history.ts';
@@ -115,6 +116,8 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
       return describeFindings();
     case 'listSubscriptionChanges':
       return describeChanges(limits);
+    case 'getChangesSummary':
+      return describeChangesSummary();
     case 'issueToken':
       return {
         ...formOperation('The token request', 'TokenRequest'),
@@ -271,6 +274,19 @@ function describeChanges(limits: PageLimits): Json {
           [reportFormats.ndjson.mediaType]: { ...changeLines, ...examplesOf('changesNdjson') },
         },
       },
+      304: notModified,
+      ...problems(400, 401, 403, 406, 410, 414, 429, 431, 500, 503),
+    },
+  };
+}
+
+function describeChangesSummary(): Json {
+  const headers = ['X-Total-Count', 'X-Revision', 'ETag', 'Server-Timing'];
+  return {
+    security: bearer,
+    parameters: [...queryParameterObjects(changesSummaryParameters), ...requestHeaders, ifNoneMatch],
+    responses: {
+      200: response('The counts', schemaRef('ChangesSummary'), headers, 'changesSummary'),
       304: notModified,
       ...problems(400, 401, 403, 406, 410, 414, 429, 431, 500, 503),
     },

@@ -186,21 +186,37 @@ class SubreportClient:
         kind: str | Iterable[str] | None = None,
         size: int | None = None,
         correlation_id: str | None = None,
+        **filters: Any,
     ) -> Iterator[ChangesPage]:
         """Yields pages of changes after a change token or an instant, until the copy is up to date.
+
+        `filters` are `order`, `field`, `from_`, `to` and `import_id`.
 
         Without a token, all changes from the beginning; with `now`, one empty page with the
         current token. Raises ApiError with the code RESYNC_REQUIRED if the token is no longer
         valid: then read everything again, without a token, into an empty copy.
         """
         kind = kind if kind is None or isinstance(kind, str) else list(kind)
-        query = {"before": before, "kind": kind, "size": size}
+        # `from` is a keyword
+        filters = {name.rstrip("_"): value for name, value in filters.items()}
+        query = {**filters, "before": before, "kind": kind, "size": size}
         while True:
             page = self._read_changes(since, query, correlation_id)
             yield page
             if not page.has_more:
                 return
             since = page.next
+
+    def changes_summary(
+        self,
+        since: datetime | str,
+        *,
+        until: datetime | str | int | None = None,
+        correlation_id: str | None = None,
+    ) -> dict[str, Any]:
+        """Returns exact counts of the changes after a change token or an instant."""
+        query = {"since": since, "until": until}
+        return self._api.json(f"{_CHANGES}/summary", query, correlation_id)[0]
 
     def follow(
         self,

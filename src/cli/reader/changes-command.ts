@@ -1,9 +1,16 @@
-import type { Command } from 'commander';
-import type { ChangeKind, ChangesPage, FollowPage, ValueStore } from '../../client/index.ts';
-import { changeParameters } from '../../contract/change.ts';
+import { type Command, Option } from 'commander';
+import type {
+  ChangesOptions as ChangesOptionsOfClient,
+  ChangesPage,
+  FollowPage,
+  ValueStore,
+} from '../../client/index.ts';
+import { changeFilterParameters, changeParameters } from '../../contract/change.ts';
+import { changesSummaryParameters } from '../../contract/changes-summary.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
 import { CommandError, UsageError } from '../error.ts';
 import type { Output } from '../output.ts';
+import { writeChangesSummary } from './changes-summary.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
 import { addParameterOptions, readParameters, readSeconds } from './filter-options.ts';
 import { readFileIfAny, replaceFile } from './profile.ts';
@@ -11,20 +18,37 @@ import { runReader } from './reader-action.ts';
 import { addOutputOptions, type OutputOptions, openScreen, writeRecords } from './record-writer.ts';
 import { changeLayout, describedLayout } from './subscription-layout.ts';
 
-const { since, size, kind } = changeParameters(defaultPageLimits);
-const parameters = { since, kind, size: { ...size, description: 'maximum number of changes per request' } };
+const { since, size } = changeParameters(defaultPageLimits);
+const { until } = changesSummaryParameters;
+const parameters = {
+  since,
+  ...changeFilterParameters,
+  size: { ...size, description: 'maximum number of changes per request' },
+};
 
 interface ChangesOptions extends ProfileOption, OutputOptions {
   readonly before?: boolean;
+  readonly newest?: boolean;
+  readonly summary?: boolean;
+  readonly until?: string;
   readonly follow?: boolean;
   readonly every: number;
   readonly state?: string;
+  readonly kind?: string;
+  readonly field?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly importId?: string;
+  readonly size?: string;
 }
 
 export function addChangesCommand(program: Command, output: Output): void {
   const command = program.command('changes').description('list the changes after a change token, or follow new ones');
   addParameterOptions(command, parameters)
     .option('--before', 'add the kind of each change, its time, and the record as it was')
+    .option('--newest', 'list the newest change first')
+    .option('--summary', 'count the changes since --since: by kind, transition, day and import')
+    .addOption(new Option('--until <date>', 'with --summary, the end of the period'))
     .option('--follow', 'wait for further changes until Ctrl-C')
     .option('--every <seconds>', 'seconds between the requests of --follow', readSeconds, 60)
     .option('--state <file>', 'continue from the change token in this file, and store the next one in it');
@@ -35,28 +59,55 @@ export function addChangesCommand(program: Command, output: Output): void {
 Without --since, all subscriptions are listed first. To keep a copy up to date, apply the changes in order.
 
 Examples:
+  subreport changes --since yesterday --summary
   subreport changes --since yesterday --before
+  subreport changes --since 7d --newest --field status --to DEPLETED
   subreport changes --state changes.token > changes.ndjson
   subreport changes --follow --every 10 --state changes.token | ./apply-changes`,
     )
     .action((options: ChangesOptions) => runReader((signal) => writeChanges(options, output, signal)));
 }
 
+/** Counts the changes of a period. */
+async function countChanges(options: ChangesOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const screen = openScreen(options, output);
+  const { values, dates } = readParameters({ ...options }, { since, until });
+  for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
+  const others = (
+    ['before', 'newest', 'follow', 'state', 'kind', 'field', 'from', 'to', 'importId', 'size'] as const
+  ).find((name) => options[name] !== undefined);
+  if (others !== undefined)
+    throw new UsageError(
+      `Cannot count changes with --${others === 'importId' ? 'import-id' : others}: --summary takes only --since and --until`,
+    );
+  if (values.since === undefined)
+    throw new UsageError('Cannot count changes: --since must be given, such as --since yesterday');
+  await writeChangesSummary(
+    await connect(options).client.changesSummary(values.since, { until: values.until, signal }),
+    screen,
+  );
+}
+
 async function writeChanges(options: ChangesOptions, output: Output, signal: AbortSignal): Promise<void> {
+  if (options.summary === true) return countChanges(options, output, signal);
+  if (options.until !== undefined)
+    throw new UsageError('Cannot use --until without --summary: changes end now: omit it');
   const screen = openScreen(options, output);
   if (options.follow === true && screen.format === 'json')
     throw new UsageError('Cannot follow as JSON: an array would never end: use -o ndjson');
   const { values, dates } = readParameters({ ...options }, parameters);
   for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
-  const { since: given, size, kind } = values;
-  if (options.follow === true && (options.before === true || kind !== undefined))
-    throw new UsageError('Cannot follow with --before or --kind: a copy needs all changes: omit them');
+  const { since: given, size, ...filters } = values;
+  const isPart = options.newest === true || Object.keys(filters).length > 0;
+  if (options.follow === true && (options.before === true || isPart))
+    throw new UsageError('Cannot follow with --before, --newest or a filter: a copy needs all changes: omit them');
+  if (options.state !== undefined && isPart)
+    throw new UsageError('Cannot keep --state with --newest or a filter: a copy needs all changes in order: omit them');
   const { client } = connect(options);
   const store = options.state === undefined ? undefined : tokenFile(options.state);
   const since = (await store?.load()) ?? given;
   const writer = writeRecords(screen, options.before === true ? describedLayout() : changeLayout(screen.color));
   const sizeOption = size === undefined ? {} : { size: Number(size) };
-  const kinds = kind === undefined ? {} : { kind: kind.split(',') as ChangeKind[] };
   let [next, count] = [since, 0];
   const onPage = async (page: ChangesPage) => {
     await writer.page(page.changes);
@@ -82,7 +133,8 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
   }
   for await (const page of client.changes(since, {
     ...sizeOption,
-    ...kinds,
+    ...(filters as Pick<ChangesOptionsOfClient, 'kind' | 'field' | 'from' | 'to' | 'import-id'>),
+    ...(options.newest === true && { order: 'newest' as const }),
     ...(options.before === true && { before: true as const }),
     signal,
   })) {

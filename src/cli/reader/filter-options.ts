@@ -70,7 +70,7 @@ export function readParameters(
 
 /** A date where a revision or a change token may also be given; anything else is unchanged. */
 const readMoment = (name: string, given: string, nowSeconds: number): string =>
-  given !== 'now' && (name === 'as-of' || name === 'since') ? (readDate(given, nowSeconds) ?? given) : given;
+  given !== 'now' && ['as-of', 'since', 'until'].includes(name) ? (readDate(given, nowSeconds) ?? given) : given;
 
 const daySeconds = 86_400;
 const dayNames: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };

@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { exportSubscriptions } from '../../report/export-subscriptions.ts';
+import { changesSummaryKey, getChangesSummary } from '../../report/get-changes-summary.ts';
 import { findingsMoment, getSubscriptionFindings } from '../../report/get-subscription-findings.ts';
 import type { SummaryQuery } from '../../report/get-subscription-summary.ts';
 import { getSubscriptionSummary, summaryKey } from '../../report/get-subscription-summary.ts';
 import { changesKey, listChanges } from '../../report/list-changes.ts';
 import { createPageKey, listSubscriptions } from '../../report/list-subscriptions.ts';
-import type { ChangesQuery } from '../../report/parse-changes.ts';
+import type { ChangesQuery, ChangesSummaryQuery } from '../../report/parse-changes.ts';
 import type { ReportContext, ReportQuery } from '../../report/report-query.ts';
 import { createStages, type Timings } from '../../report/stage-timer.ts';
 import type { TenantId } from '../../storage/store.ts';
@@ -114,6 +115,23 @@ export function createChangesSender({ report, sendCached }: Omit<ReportSending, 
     return sendCached(request, reply, {
       key: changesKey(report, query),
       load: () => listChanges(withinRequest(report, request), tenant, query, stages),
+    });
+  };
+}
+
+/** Makes the function that sends the summary of changes for the query that `parse` returns. */
+export function createChangesSummarySender({ report, sendCached }: Omit<ReportSending, 'exports'>) {
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    parse: () => ChangesSummaryQuery,
+  ): Promise<FastifyReply> => {
+    const stages = createStages();
+    const query = stages.run('parse', parse);
+    const { tenant } = accessOf(request);
+    return sendCached(request, reply, {
+      key: changesSummaryKey(query),
+      load: () => getChangesSummary(withinRequest(report, request), tenant, query, stages),
     });
   };
 }

@@ -4,7 +4,7 @@ import { operations } from '../../contract/operations.ts';
 import { formatWords, type ReportFormat, reportFormats } from '../../contract/report.ts';
 import { getSubscription, getSubscriptionHistory } from '../../report/get-subscription.ts';
 import { parseNoParameters, parseOne, parseReport } from '../../report/parse.ts';
-import { changeFormats, parseChanges } from '../../report/parse-changes.ts';
+import { changeFormats, parseChanges, parseChangesSummary } from '../../report/parse-changes.ts';
 import { parseSearch } from '../../report/parse-search.ts';
 import { parseSummary } from '../../report/parse-summary.ts';
 import type { ReportContext } from '../../report/report-query.ts';
@@ -22,6 +22,7 @@ import { takeTurn } from '../listener/take-turn.ts';
 import {
   createCachedSender,
   createChangesSender,
+  createChangesSummarySender,
   createFindingsSender,
   createReportSender,
   createSummarySender,
@@ -52,9 +53,8 @@ export type AddSubscriptionRoutes = (app: FastifyInstance, authorize?: Authorize
 
 /**
  * Makes the function that adds the report operations: `GET /v1/subscription`, its search by `POST`,
- * its summary, its findings, its changes, `GET /v1/subscription/{id}` and its history. Wherever
- * they are added,
- * they share the caches and limits.
+ * its summary, its findings, its changes and their summary, `GET /v1/subscription/{id}` and its
+ * history. Wherever they are added, they share the caches and limits.
  */
 export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscriptionRoutes {
   const { report, limiter, queue, exports, pageCacheBytes } = routes;
@@ -63,6 +63,7 @@ export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscri
   const sendSummary = createSummarySender({ report, sendCached });
   const sendFindings = createFindingsSender({ report, exports, sendCached });
   const sendChanges = createChangesSender({ report, sendCached });
+  const sendChangesSummary = createChangesSummarySender({ report, sendCached });
   // after the body has arrived
   const preHandler = (request: FastifyRequest, reply: FastifyReply) =>
     takeTurn(queue, accessOf(request).tenant, request, reply);
@@ -124,6 +125,14 @@ export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscri
         sendChanges(request, reply, () =>
           parseChanges(queryOf(request), report, acceptedFormat(request, changeFormats)),
         ),
+    });
+    app.route({
+      method: 'GET',
+      url: operations.getChangesSummary.path,
+      onRequest: [onRequest, acceptJson],
+      preHandler,
+      handler: (request, reply) =>
+        sendChangesSummary(request, reply, () => parseChangesSummary(queryOf(request), report)),
     });
     addOneSubscription(app, { report, sendCached, onRequest: [onRequest, acceptJson], preHandler });
   };

@@ -1,4 +1,4 @@
-import type { Row, TenantReader, TenantSql } from '../store.ts';
+import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
 
 /**
  * Position in the order of a tenant's changes: the revision of the change, then the record's id.
@@ -14,21 +14,29 @@ export interface SubscriptionChange extends ChangeKey {
   readonly record: string | undefined;
 }
 
+/** Some changes in their order, or in the opposite one. */
+export interface ChangeRange {
+  /** The last change before the range. */
+  readonly after: ChangeKey;
+  /** The first change behind the range, if it has an end; only with `newestFirst`. */
+  readonly before?: ChangeKey | undefined;
+  readonly newestFirst: boolean;
+  readonly limit: number;
+}
+
 /**
- * Reads up to `limit` changes after a key, in order. Each record appears once, at its last change,
- * so a client that applies all changes in order has exactly the existing records. Costs the same
- * after every key: at most `limit` records and `limit` tombstones are read.
+ * Reads the first changes of a range. Each record appears once, at its last change, so a client
+ * that applies all changes in order has exactly the existing records. Costs the same everywhere: at
+ * most `limit` records and `limit` tombstones are read.
  */
-export async function readChanges(
-  reader: TenantReader,
-  { revision, id }: ChangeKey,
-  limit: number,
-): Promise<readonly SubscriptionChange[]> {
-  const [live, removed] = await Promise.all([
-    reader.all(recordsAfter, [revision, id, limit]),
-    reader.all(tombstonesAfter, [revision, id, limit]),
-  ]);
-  return [...live, ...removed].map(toChange).sort(compareChangeKeys).slice(0, limit);
+export async function readChanges(reader: TenantReader, range: ChangeRange): Promise<readonly SubscriptionChange[]> {
+  const [live, removed] = await Promise.all(
+    ['revision, id, record from subscription', 'revision, id from subscription_tombstone'].map((columns) => {
+      const { where, order, values } = bounds(range, '');
+      return reader.all(`select ${columns} where tenant_id = $1 and ${where} ${order}` as TenantSql, values);
+    }),
+  );
+  return inOrder([...(live ?? []), ...(removed ?? [])].map(toChange), range);
 }
 
 /**
@@ -36,11 +44,19 @@ export async function readChanges(
  * key; with a limit on each side, SQLite sorts once more: 1.9 ms for 1,000 records instead of 1.0
  * ms.
  */
-const recordsAfter =
-  'select revision, id, record from subscription where tenant_id = $1 and (revision, id) > ($2, $3) order by revision, id limit $4';
+function bounds({ after, before, newestFirst, limit }: ChangeRange, table: string) {
+  const key = `(${table}revision, ${table}id)`;
+  const direction = newestFirst ? ' desc' : '';
+  const [where, end] = before === undefined ? ['', []] : [` and ${key} < ($5, $6)`, [before.revision, before.id]];
+  return {
+    where: `${key} > ($2, $3)${where}`,
+    order: `order by ${table}revision${direction}, ${table}id${direction} limit $4`,
+    values: [after.revision, after.id, limit, ...end] as SqlValue[],
+  };
+}
 
-const tombstonesAfter =
-  'select revision, id from subscription_tombstone where tenant_id = $1 and (revision, id) > ($2, $3) order by revision, id limit $4';
+const inOrder = <T extends ChangeKey>(changes: T[], { newestFirst, limit }: ChangeRange): readonly T[] =>
+  changes.sort((a, b) => compareChangeKeys(a, b) * (newestFirst ? -1 : 1)).slice(0, limit);
 
 function toChange({ revision, id, record }: Row): SubscriptionChange {
   return { revision: Number(revision), id: String(id), record: record === undefined ? undefined : String(record) };
@@ -62,43 +78,100 @@ export interface DescribedChange extends SubscriptionChange {
 }
 
 /**
- * Reads changes as `readChanges` does, with what each record was at the revision `base`, of which
- * the versions are kept. A negative one is before all records.
+ * Whether the record `s` may have been there at a revision, of which `v` is its version: there is
+ * one, or none is known because it was erased.
  */
-export async function readDescribedChanges(
-  reader: TenantReader,
-  { revision, id }: ChangeKey,
-  base: number,
-  limit: number,
-): Promise<readonly DescribedChange[]> {
-  const [live, removed] = await Promise.all(
-    [describedRecords, describedTombstones].map((sql) => reader.all(sql, [revision, id, limit, base])),
-  );
-  return [...(live ?? []), ...(removed ?? [])].map(toDescribedChange).sort(compareChangeKeys).slice(0, limit);
+export const couldBeThere = (base: string): string => `(v.id is not null or not exists (
+      select 1 from subscription_version as n where n.tenant_id = $1 and n.id = s.id and n.until_revision > ${base}
+    ) or exists (
+      select 1 from subscription_erasure as e where e.tenant_id = $1 and e.from_revision <= ${base} and e.until_revision > ${base}
+    ))`;
+
+/** What happened to a record. */
+export const changeKinds = ['added', 'changed', 'removed'] as const;
+export type ChangeKind = (typeof changeKinds)[number];
+
+/** Which changes are read. */
+export interface ChangeFilter {
+  readonly kinds: readonly ChangeKind[];
+  /** A column that has another value than before; of `expiration_date`, a later one. */
+  readonly field?: 'status' | 'product_id' | 'auto_renew' | 'expiration_date' | undefined;
+  /** The former and the new value of `field`; `null` is none. */
+  readonly from?: string | null | undefined;
+  readonly to?: string | null | undefined;
+  /** The import that made them; `null`: none did. */
+  readonly importId?: string | null | undefined;
 }
 
 /**
- * With the version that was current at `$5`, and the first one that ended after it, unless that of
- * then may have been erased. Citus asks one shard only if each table is bound to the tenant itself.
+ * Reads changes as `readChanges` does, with what each record was at the revision `base`, of which
+ * the versions are kept. A negative one is before all records. With a filter, it reads on until
+ * `limit` changes match, so it may read all of the range.
  */
-const describedBy = `c.committed_at, c.import_id, v.record as before, (
+export async function readDescribedChanges(
+  reader: TenantReader,
+  range: ChangeRange,
+  base: number,
+  filter?: ChangeFilter,
+): Promise<readonly DescribedChange[]> {
+  const sides = [
+    { isRemoved: false, select: `s.revision, s.id, s.record, ${described} from subscription` },
+    { isRemoved: true, select: `s.revision, s.id, ${described} from subscription_tombstone` },
+  ];
+  const rows = await Promise.all(
+    sides
+      .filter(({ isRemoved }) => filter?.kinds.some((kind) => (kind === 'removed') === isRemoved) ?? true)
+      .map(({ isRemoved, select }) => {
+        // base is bound last: its number depends on the range
+        const { where, order, values } = bounds(range, 's.');
+        const bound = [...values];
+        const bind = (value: SqlValue): string => `$${bound.push(value) + 1}`;
+        const at = bind(base);
+        const conditions = [where, ...(filter === undefined ? [] : conditionsOf(filter, isRemoved, at, bind))];
+        const sql = `select ${select} as s ${joined} where s.tenant_id = $1 and ${conditions.join(' and ')} ${order}`;
+        return reader.all(sql.replaceAll('$base', () => at) as TenantSql, bound);
+      }),
+  );
+  return inOrder(rows.flat().map(toDescribedChange), range);
+}
+
+function conditionsOf(
+  { kinds, field, from, to, importId }: ChangeFilter,
+  isRemoved: boolean,
+  base: string,
+  bind: (value: SqlValue) => string,
+): readonly string[] {
+  const equals = (column: string, value: string | null | undefined): string[] =>
+    value === undefined ? [] : [value === null ? `${column} is null` : `${column} = ${bind(value)}`];
+  const ofImport = equals('c.import_id', importId);
+  if (isRemoved) return [couldBeThere(base), ...ofImport];
+  const isThere = `v.id is ${kinds.includes('changed') ? 'not null' : 'null'}`;
+  return [
+    ...(kinds.includes('added') && kinds.includes('changed') ? [] : [isThere]),
+    ...(field === undefined
+      ? []
+      : [field === 'expiration_date' ? `v.${field} < s.${field}` : `v.${field} is distinct from s.${field}`]),
+    ...equals(`v.${field}`, from),
+    ...equals(`s.${field}`, to),
+    ...ofImport,
+  ];
+}
+
+/**
+ * With the version that was current at `$base`, and the first one that ended after it, unless that
+ * of then may have been erased. Citus asks one shard only if each table is bound to the tenant
+ * itself.
+ */
+const described = `c.committed_at, c.import_id, v.record as before, (
     select min(n.until_revision) from subscription_version as n
-    where n.tenant_id = $1 and n.id = s.id and n.until_revision > $5 and not exists (
+    where n.tenant_id = $1 and n.id = s.id and n.until_revision > $base and not exists (
       select 1 from subscription_erasure as e
-      where e.tenant_id = $1 and e.from_revision <= $5 and e.until_revision > $5
+      where e.tenant_id = $1 and e.from_revision <= $base and e.until_revision > $base
     )
   ) as known`;
 
-const described = `as s
-  left join subscription_commit as c on c.tenant_id = $1 and c.revision = s.revision
-  left join subscription_version as v on v.tenant_id = $1 and v.id = s.id and v.until_revision > $5 and v.from_revision <= $5
-  where s.tenant_id = $1 and (s.revision, s.id) > ($2, $3) order by s.revision, s.id limit $4`;
-
-const describedRecords =
-  `select s.revision, s.id, s.record, ${describedBy} from subscription ${described}` as TenantSql;
-
-const describedTombstones =
-  `select s.revision, s.id, ${describedBy} from subscription_tombstone ${described}` as TenantSql;
+const joined = `left join subscription_commit as c on c.tenant_id = $1 and c.revision = s.revision
+  left join subscription_version as v on v.tenant_id = $1 and v.id = s.id and v.until_revision > $base and v.from_revision <= $base`;
 
 function toDescribedChange(row: Row): DescribedChange {
   const { before = null, known = null, committed_at: at = null, import_id: importId = null } = row;
