@@ -215,6 +215,12 @@ export const settings = {
     30,
     'Days for which former versions of records are kept, for reports as of an earlier time (docs/history.md); the smaller one of this and TOMBSTONE_DAYS counts; 0 keeps none',
   ),
+  TENANT_STORAGE_MAX_MIB: wholeNumber(
+    0,
+    1_073_741_824,
+    16_384,
+    'Storage budget of each tenant in MiB: its records, their history, tombstones, rejected rows and history of imports (docs/decisions/storage.md#budget). Beyond it, the oldest history goes first, then loads are rejected; 0 means no limit',
+  ),
   IMPORT_HISTORY_DAYS: wholeNumber(
     0,
     3_650,

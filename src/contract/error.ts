@@ -15,6 +15,7 @@ const titles: Readonly<Record<ErrorCode, string>> = {
   RESYNC_REQUIRED: 'The change token is no longer valid',
   HISTORY_NOT_KEPT: 'The history does not reach back to this moment',
   PAYLOAD_TOO_LARGE: 'The request body is too large',
+  STORAGE_BUDGET_EXCEEDED: 'The storage budget of the tenant has no room for the records',
   URI_TOO_LONG: 'The request URL is too long',
   UNSUPPORTED_MEDIA_TYPE: 'The media type of the request body is not supported',
   IDEMPOTENCY_KEY_REUSED: 'The Idempotency-Key belongs to another request',

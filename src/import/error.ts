@@ -1,3 +1,5 @@
+import { StorageError } from '../storage/error.ts';
+
 /**
  * Why an import stopped as a whole; a single invalid row is not a reason.
  * - `UNREADABLE`: the source is not in the given format.
@@ -8,6 +10,7 @@
  * - `OTHER_SOURCE`: the source is not the one of the import to resume.
  * - `NO_TENANT`: the tenant was deleted, or is being deleted.
  * - `TOO_LARGE`: the source is larger than a stored source may be.
+ * - `OVER_BUDGET`: the records do not fit into the storage budget of the tenant.
  * - `NO_ROOM`: there is currently no space to store the source.
  */
 type ImportErrorCode =
@@ -18,6 +21,7 @@ type ImportErrorCode =
   | 'OTHER_SOURCE'
   | 'NO_TENANT'
   | 'TOO_LARGE'
+  | 'OVER_BUDGET'
   | 'NO_ROOM';
 
 /** An import that cannot continue. The message says what to do. */
@@ -30,3 +34,11 @@ export class ImportError extends Error {
     this.code = code;
   }
 }
+
+/** Rethrows the error of a store; of a load that exceeds the storage budget, also what it left. */
+export const toOverBudget =
+  (left: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof StorageError) || error.code !== 'OVER_BUDGET') throw error;
+    throw new ImportError('OVER_BUDGET', `${error.message}; ${left}`);
+  };

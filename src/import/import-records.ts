@@ -4,6 +4,7 @@ import type { ImportLock, LoadCounts, ResumePoint, Store, TenantId } from '../st
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { readResumePoint } from '../storage/tables/resume-point.ts';
 import { inSpan } from '../tracing/span.ts';
+import { toOverBudget } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { batchRows, readBatches } from './read-batches.ts';
 import { decompressed, type RejectedRow, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
@@ -24,6 +25,8 @@ export interface ImportOptions extends SourceOptions {
   readonly dryRun: boolean;
   /** Continue an unfinished import of the same source; its counts continue too. */
   readonly resume?: boolean;
+  /** Called with each valid row of a dry run. */
+  readonly onChecked?: (row: SubscriptionRow) => Promise<void>;
   /** Maximum rows per transaction, for a process that also serves requests. */
   readonly batchRowsMax?: number | undefined;
   /**
@@ -39,7 +42,7 @@ export interface ImportOptions extends SourceOptions {
  * batch the earlier ones are never written, so the same source twice changes nothing; across
  * batches each is an update. Each batch commits a resume point, from which `resume` continues.
  * Throws `ImportError`: `BUSY` while another import into the tenant is running, `OTHER_SOURCE` if
- * the import to resume had another source.
+ * the import to resume had another source, `OVER_BUDGET` if a batch exceeds the storage budget.
  */
 export async function importRecords(
   store: Store,
@@ -58,8 +61,10 @@ export async function importRecords(
 async function checkRecords(source: AsyncIterable<Buffer>, options: ImportOptions): Promise<ImportSummary> {
   const tally = { read: 0, rejected: 0 };
   try {
-    for await (const _ of readValidRows(decompressed(source, options), { ...options, tally }))
+    for await (const row of readValidRows(decompressed(source, options), { ...options, tally })) {
+      await options.onChecked?.(row);
       if (tally.read % batchRows === 0) options.onProgress?.(tally.read);
+    }
   } finally {
     options.onCounts?.({ ...tally, ...nothingLoaded });
   }
@@ -163,11 +168,12 @@ export function createBatchLoader({ store, tenant, lock, importId }: LoadTarget,
   let pendingBatch: Promise<void> = Promise.resolve();
   const loadOne = async (rows: readonly SubscriptionRow[], resumePoint: ResumePoint | 'finished'): Promise<void> => {
     requireHeld(lock, 'run the import again with --resume');
+    const before = counts.inserted + counts.updated;
     const loaded = await inSpan(
       'load batch',
       () => retryBusy(() => store.loadSubscriptions(tenant, rows, resumePoint, importId)),
       () => ({ 'subreport.rows': rows.length }),
-    );
+    ).catch(toOverBudget(before === 0 ? 'nothing was loaded' : `the ${before} records before them are loaded`));
     counts.inserted += loaded.inserted;
     counts.updated += loaded.updated;
     counts.unchanged += loaded.unchanged;

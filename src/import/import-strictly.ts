@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ImportError } from './error.ts';
+import { ImportError, toOverBudget } from './error.ts';
 import type { ImportOptions, ImportSummary } from './import-records.ts';
 import type { RejectedRow } from './read-valid-rows.ts';
+import { bytesOfRow, type OnRow, type RoomCheck, requireRoomFor } from './require-room.ts';
 
 interface StrictOptions extends Pick<ImportOptions, 'dryRun' | 'onRejected'> {
   /** Name of the source in messages, such as its file name. */
   readonly sourceName?: string;
   /** Reads the source from its beginning and imports it. */
-  readonly importOnce: (pass: Pick<ImportOptions, 'dryRun' | 'onRejected'>) => Promise<ImportSummary>;
+  readonly importOnce: (pass: Pick<ImportOptions, 'dryRun' | 'onRejected' | 'onChecked'>) => Promise<ImportSummary>;
+  /** Where the rows are stored. */
+  readonly target: Pick<RoomCheck, 'store' | 'tenant'>;
 }
 
 /** The result of a strict import; `refused` is the reason if it loaded nothing. */
@@ -20,15 +23,21 @@ interface StrictSummary extends ImportSummary {
 /**
  * Imports a source only if every row is valid: reads it once to check it, then again to load it.
  * The caller makes sure that no other import is running before the first pass (`requireNoImport`).
- * Throws `ImportError` `BAD_ROWS` if the source changed between the passes.
+ * Throws `ImportError` `BAD_ROWS` if the source changed between the passes, and `OVER_BUDGET` if the
+ * rows do not all fit into the storage budget of the tenant.
  */
 export async function importStrictly({
   sourceName,
   dryRun,
   onRejected,
   importOnce,
+  target,
 }: StrictOptions): Promise<StrictSummary> {
-  const checked = await importOnce({ dryRun: true, onRejected });
+  let bytes = 0;
+  const addBytes: OnRow = async (row) => {
+    bytes += bytesOfRow(row);
+  };
+  const checked = await importOnce({ dryRun: true, onRejected, onChecked: addBytes });
   if (checked.rejected > 0) {
     const source = sourceName === undefined ? '' : ` '${sourceName}'`;
     const refused = new ImportError(
@@ -37,6 +46,8 @@ export async function importStrictly({
     );
     return { ...checked, refused };
   }
+  const readAgain = (onRow: OnRow) => importOnce({ dryRun: true, onRejected: failOnChange, onChecked: onRow });
+  await requireRoomFor({ ...target, bytes, readAgain }).catch(toOverBudget('nothing was loaded'));
   if (dryRun) return checked;
   const loaded = await importOnce({ dryRun: false, onRejected: failOnChange });
   if (loaded.read !== checked.read) throw changedWhileRead(`it had ${checked.read} rows, then ${loaded.read}`);

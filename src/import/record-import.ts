@@ -58,15 +58,16 @@ export async function recordImport<T extends Summary>(
   const running = runningRow(origin, Date.now());
   const rejections = new RejectionList();
   let counts: ImportCounts = noRows;
+  let imports: number | undefined;
   const end = (ended: Pick<ImportRow, 'result' | 'error'>): Promise<void> =>
-    putEnd(store, origin.tenant, { ...running, ...ended, counts }, rejections).catch(onUnrecorded);
+    putEnd(store, { ...running, ...ended, counts }, { tenant: origin.tenant, rejections, imports }).catch(onUnrecorded);
   try {
     const summary = await work((options) => ({
       ...options,
       importId: running.id,
       onStart: async () => {
         await interruptImports(store, origin.tenant);
-        await putImport(store, running);
+        imports = await putImport(store, running);
       },
       onCounts: (newer: LoadCounts & Tally) => {
         counts = { ...noRows, ...newer };
@@ -107,10 +108,17 @@ function runningRow({ tenant, actor, via, format, flags }: ImportOrigin, nowMs: 
   };
 }
 
-async function putEnd(store: Store, tenant: TenantId, row: ImportRow, rejections: RejectionList): Promise<void> {
+interface EndedImport {
+  readonly tenant: TenantId;
+  readonly rejections: RejectionList;
+  /** How many imports the tenant had when it began; `undefined` for a dry run. */
+  readonly imports: number | undefined;
+}
+
+async function putEnd(store: Store, row: ImportRow, { tenant, rejections, imports }: EndedImport): Promise<void> {
   if (rejections.lines !== '') await putRejections(store, tenant, row.id, rejections.lines);
   const revision = (await findTenant(store, tenant))?.revision ?? null;
-  await putImport(store, { ...row, endedAt: Math.floor(Date.now() / 1000), revision });
+  await putImport(store, { ...row, endedAt: Math.floor(Date.now() / 1000), revision }, imports);
 }
 
 const countsOf = ({

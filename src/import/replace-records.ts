@@ -1,7 +1,7 @@
 import type { Replacement, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { inSpan } from '../tracing/span.ts';
-import { ImportError } from './error.ts';
+import { ImportError, toOverBudget } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { type ImportSummary, nothingLoaded, summaryOf } from './import-records.ts';
 import { batchRows } from './read-batches.ts';
@@ -46,7 +46,9 @@ export async function replaceRecords(
         return { ...summaryOf(tally, nothingLoaded), removed: 0, refused };
       }
       requireHeld(lock, 'nothing was changed');
-      const { removed, ...counts } = await inSpan('replace records', () => replacement.finish(options.dryRun));
+      const { removed, ...counts } = await inSpan('replace records', () => replacement.finish(options.dryRun)).catch(
+        toOverBudget('nothing was changed'),
+      );
       return { ...summaryOf(tally, counts), removed };
     } finally {
       options.onCounts?.({ ...tally, ...nothingLoaded });

@@ -17,8 +17,8 @@ export interface MeasuredStore extends MeasuredPool {
 
 interface MeasuredUse {
   readonly versions: number;
-  /** Estimated. */
-  readonly recordBytes: number;
+  /** What the tenants are charged for them. */
+  readonly bytes: number;
   readonly sweepsDue: number;
   /** By how many seconds the history of a tenant is later than the clock. */
   readonly aheadSeconds: number;
@@ -110,9 +110,9 @@ function addStateMetrics(
     });
   addUse('subreport_history_versions', 'Former versions of records in the history', ({ versions }) => versions);
   addUse(
-    'subreport_history_record_bytes',
-    'Size of the records of these versions, estimated from some of them',
-    ({ recordBytes }) => recordBytes,
+    'subreport_history_bytes',
+    'Bytes that the tenants are charged for the history (docs/decisions/storage.md#budget)',
+    ({ bytes }) => bytes,
   );
   addUse(
     'subreport_history_sweeps_due',

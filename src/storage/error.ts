@@ -3,9 +3,11 @@
  * - `UNAVAILABLE`: it cannot be reached, is starting, stopping or too slow. A retry may succeed.
  * - `BUSY`: another writer held the lock for longer than the time limit. A retry may succeed.
  * - `FULL`: no disk space is left.
+ * - `OVER_BUDGET`: a load does not fit into the storage budget of its tenant. The message is for
+ *   the client.
  * - `UNUSABLE`: its schema, permissions or role are wrong. An operator must act.
  */
-export type StorageErrorCode = 'UNAVAILABLE' | 'BUSY' | 'FULL' | 'UNUSABLE';
+export type StorageErrorCode = 'UNAVAILABLE' | 'BUSY' | 'FULL' | 'OVER_BUDGET' | 'UNUSABLE';
 
 /**
  * A failure of the store, not a defect of ours. The message is for the operator, not for clients.

@@ -231,13 +231,21 @@ create table tenant (
   history_at bigint,
   history_swept bigint not null default 0,
   history_rows bigint not null default 0,
-  mirror text
+  mirror text,
+  record_bytes bigint not null default 0,
+  history_bytes bigint not null default 0,
+  tombstone_bytes bigint not null default 0,
+  import_bytes bigint not null default 0,
+  rejection_bytes bigint not null default 0,
+  bytes_revision bigint,
+  noted_revision bigint
 );
 
 create table tenant_revision (
   tenant_id text collate "C" not null,
   day bigint not null,
-  revision bigint not null
+  revision bigint not null,
+  is_swept bigint not null default 0
 );
 
 alter table audit_entry add constraint audit_entry_details_check CHECK ((length(details) <= 2000));
@@ -353,6 +361,12 @@ CREATE INDEX subscription_status ON public.subscription USING btree (tenant_id, 
 CREATE INDEX subscription_tombstone_revision ON public.subscription_tombstone USING btree (tenant_id, revision, id);
 
 CREATE INDEX subscription_version_until ON public.subscription_version USING btree (tenant_id, until_revision);
+
+CREATE INDEX tenant_history_due ON public.tenant USING btree (id) WHERE (history_from > history_swept);
+
+CREATE INDEX tenant_revision_day ON public.tenant_revision USING btree (day, tenant_id);
+
+CREATE INDEX tenant_revision_due ON public.tenant_revision USING btree (day, tenant_id) WHERE (is_swept = 0);
 
 alter table import_rejection enable row level security;
 alter table import_rejection force row level security;

@@ -288,11 +288,17 @@ CREATE TABLE tenant (
   created_at integer not null,
   -- Grows with each committed change of the tenant's subscriptions.
   revision integer not null default 0
-, swept_revision integer not null default 0, deletion_started_at integer, deleted_at integer, history_from integer, history_from_at integer, history_revision integer, history_at integer, history_swept integer not null default 0, history_rows integer not null default 0, mirror text) strict;
+, swept_revision integer not null default 0, deletion_started_at integer, deleted_at integer, history_from integer, history_from_at integer, history_revision integer, history_at integer, history_swept integer not null default 0, history_rows integer not null default 0, mirror text, record_bytes integer not null default 0, history_bytes integer not null default 0, tombstone_bytes integer not null default 0, import_bytes integer not null default 0, rejection_bytes integer not null default 0, bytes_revision integer, noted_revision integer) strict;
+
+CREATE INDEX tenant_history_due on tenant (id) where history_from > history_swept;
 
 CREATE TABLE tenant_revision (
   tenant_id text not null references tenant (id) on delete cascade,
   day integer not null,
-  revision integer not null,
+  revision integer not null, is_swept integer not null default 0,
   primary key (tenant_id, day)
 ) strict, without rowid;
+
+CREATE INDEX tenant_revision_day on tenant_revision (day, tenant_id);
+
+CREATE INDEX tenant_revision_due on tenant_revision (day, tenant_id) where is_swept = 0;

@@ -125,6 +125,22 @@ export interface Replacement {
   close(): Promise<void>;
 }
 
+/** From where on a tenant's history stays readable. */
+export interface HistorySweep {
+  /** The oldest revision that stays readable, and since when it was current at the latest. */
+  readonly oldest: number;
+  readonly fromSeconds: number;
+  /** Whether there is a history from then on. */
+  readonly keeps: boolean;
+}
+
+/** What one step of a sweep removed. */
+export interface HistorySwept {
+  readonly versions: number;
+  /** Whether nothing is left to remove. */
+  readonly isDone: boolean;
+}
+
 /**
  * The exclusive lock to import into a tenant. It is released when its process exits; if the
  * host is lost, the store releases it within minutes.
@@ -190,6 +206,11 @@ export interface Store extends Directory {
    * load; else `undefined`.
    */
   readonly servingBatchRowsMax: number | undefined;
+  /**
+   * The storage budget of a tenant in bytes; 0 is none. Loads and replacements that exceed it
+   * reject with `OVER_BUDGET` and store nothing.
+   */
+  readonly tenantBytesMax: number;
   /**
    * The same store for one request: every operation, whatever it waits for (a connection, a lock, a
    * statement, the commit), ends by `deadline`, a time of `performance.now()`, or rejects with
@@ -266,6 +287,11 @@ export interface Store extends Directory {
    * revision (`TenantHistory.sweptRevision`).
    */
   sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number>;
+  /**
+   * Shortens the history of one tenant, and removes up to `limit` versions of records that ended
+   * before it, as many commit times and as many counts of erasures, in one transaction.
+   */
+  sweepHistory(tenant: TenantId, sweep: HistorySweep, limit: number): Promise<HistorySwept>;
   /**
    * Recounts the rows of one tenant and repairs its records, in one transaction and as a new
    * revision, so that nothing cached before is used. Begins a new history, at `nowSeconds`, if

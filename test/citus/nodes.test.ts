@@ -106,6 +106,10 @@ const operations: Readonly<Record<TenantOperation, Case>> = {
   async sweepTombstones(store, tenant) {
     expect(await store.sweepTombstones(tenant, 3, 10)).toBe(2);
   },
+  async sweepHistory(store, tenant) {
+    const sweep = { oldest: 3, fromSeconds: 1_700_000_000, keeps: true };
+    expect((await store.sweepHistory(tenant, sweep, 10)).versions).toBeGreaterThan(0);
+  },
   recountSubscriptions: (store, tenant) => store.recountSubscriptions(tenant, 1_700_000_000),
   writeTenant: (store, tenant) =>
     store.writeTenant(tenant, [
@@ -122,7 +126,7 @@ const point = {
 
 /** The other members of `Store`, and why they have no case. */
 const withoutTenant: Readonly<Record<Exclude<keyof Store, TenantOperation>, string>> = {
-  ...{ engine: 'a constant', servingBatchRowsMax: 'a constant' },
+  ...{ engine: 'a constant', servingBatchRowsMax: 'a constant', tenantBytesMax: 'a constant' },
   within: 'returns a view of the store',
   ...{ isHanging: 'sends nothing', poolUse: 'sends nothing', observePoolWaits: 'sends nothing' },
   ...{ watch: 'listens on the coordinator', changeMark: 'sends nothing', changeMarkAgeMs: 'sends nothing' },

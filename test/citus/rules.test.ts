@@ -29,6 +29,9 @@ const tables = [...schema.matchAll(/^create table (\w+) \(\n([^;]*)\n\);/gm)].ma
 const spread = tables.filter(({ name }) => !local.includes(name));
 const textOf = (table: string): string => sql.filter((statement) => statement.includes(`'${table}'`)).join('\n');
 
+/** The sweeps look for the tenants that are due on a day. */
+const acrossTenants = /INDEX tenant_revision_(?:day|due) /;
+
 describe('the schema for Citus', () => {
   test.each(spread.map(({ name }) => name).filter((name) => name !== 'tenant'))(
     '%s is distributed by tenant, beside its tenant',
@@ -50,7 +53,7 @@ describe('the schema for Citus', () => {
     ].filter(([, table = '']) => !local.includes(table));
     expect(keys.length).toBeGreaterThan(20);
     const wrong = keys.filter(([, table, column]) => column !== (table === 'tenant' ? 'id' : 'tenant_id'));
-    expect(wrong.map(([text]) => text)).toEqual([]);
+    expect(wrong.filter(([text]) => !acrossTenants.test(text)).map(([text]) => text)).toEqual([]);
   });
 
   test('has no triggers on distributed tables, and migrations use the extension only where it exists', () => {

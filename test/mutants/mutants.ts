@@ -531,8 +531,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'revision-kept-sqlite',
     breaks: 'A load on SQLite does not change the revision of the tenant.',
-    search: 'countOnSqlite(connection, load.tenant, countChanges(changes, storedLast));',
-    replace: 'return void countOnSqlite(connection, load.tenant, countChanges(changes, storedLast));',
+    search: 'countOnSqlite(connection, tenant, countChanges(changes, storedLast));',
+    replace: 'return void countOnSqlite(connection, tenant, countChanges(changes, storedLast));',
     file: 'caching.test.ts',
     test: 'a change by another process is in the next response',
     on: ['sqlite', 'this process'],
@@ -540,8 +540,7 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'revision-kept-postgres',
     breaks: 'A load on PostgreSQL does not change the revision of the tenant.',
-    search:
-      '...commitRevision({ tenant, last: lastRow, keepsHistory, importId, versions }).map((each) => run(...each)),',
+    search: '...commit.map((each) => run(...each)),',
     replace: '',
     file: 'import.test.ts',
     test: 'of a file that repeats an id creates one revision, and none the second time (T4)',
@@ -550,7 +549,7 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'change-not-announced',
     breaks: 'A load on PostgreSQL is not announced to the other processes.',
-    search: '          announce(),\n',
+    search: '    announce(),\n',
     replace: '',
     file: 'change-mark.test.ts',
     test: 'a load notifies a listening connection before it returns',
@@ -1566,8 +1565,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'erased-email-everywhere',
     breaks: 'The erasure of an email removes the versions of every tenant.',
-    search: `subscription_version where tenant_id = $1 and \${column} = $2 returning`,
-    replace: `subscription_version where $1 is not null and \${column} = $2 returning`,
+    search: `delete from subscription_version where tenant_id = $1 and \${column} = $2`,
+    replace: `delete from subscription_version where $1 is not null and \${column} = $2`,
     file: 'history.test.ts',
     test: 'the erasure of $owner removes its versions of records that have another one now',
     on: ['sqlite'],

@@ -150,7 +150,7 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     const before = await use(30);
     const byteLength = Buffer.byteLength(rowOf({ n: 1, version: 2 }).record);
     expect(before.versions).toBeGreaterThan(1);
-    expect(before.recordBytes / before.versions / byteLength).toBeCloseTo(1, 1);
+    expect(before.bytes / before.versions).toBeGreaterThan(byteLength);
     const due = await use(31);
     expect(due.sweepsDue).toBeGreaterThan(before.sweepsDue);
     await day(30);
@@ -188,16 +188,16 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     const seen: (readonly string[])[] = [];
     const watched = new Proxy(store, {
       get(target, name) {
-        if (name !== 'writeTenant') return Reflect.get(target, name).bind(target);
-        return async (...args: Parameters<Store['writeTenant']>) => {
-          const results = await target.writeTenant(...args);
+        if (name !== 'sweepHistory') return Reflect.get(target, name).bind(target);
+        return async (...args: Parameters<Store['sweepHistory']>) => {
+          const results = await target.sweepHistory(...args);
           seen.push((await store.readTenant(args[0], (reader) => checkRecords(reader))).problems);
           return results;
         };
       },
     });
     expect(await sweepVersions(watched, { nowSeconds: now, days: 0 })).toBeGreaterThan(500);
-    expect(seen.length).toBeGreaterThan(2);
+    expect(seen.length).toBeGreaterThan(1);
     expect(seen.flat()).toEqual([]);
   });
 

@@ -13,8 +13,8 @@ export const plants: readonly Plant[] = [
   {
     id: 'lost-count',
     breaks: 'The counts miss the first row of each batch that has only new rows.',
-    search: 'const changes = rows.map((after) => ({ after }));',
-    replace: 'const changes = rows.slice(1).map((after) => ({ after }));',
+    search: 'const changes = rows.map((after) => ({ after, bytesAfter: dataBytesOf(after) }));',
+    replace: 'const changes = rows.slice(1).map((after) => ({ after, bytesAfter: dataBytesOf(after) }));',
   },
   {
     id: 'walk-key-without-direction',

@@ -33,6 +33,8 @@ const messages: Readonly<Record<ErrorCode, string>> = {
   HISTORY_NOT_KEPT:
     "Cannot read the past: 'as-of' must be within the kept history, which begins at revision 12, current since 2026-10-01T00:00:00Z: current value is '2026-09-30T00:00:00Z'",
   PAYLOAD_TOO_LARGE: 'Cannot read the request: its body must be smaller',
+  STORAGE_BUDGET_EXCEEDED:
+    'Cannot store the records: the tenant must stay within its storage budget of 17179869184 bytes (TENANT_STORAGE_MAX_MIB) without the history of its records: they need 17180012400 bytes, 480200 more than now; nothing was loaded',
   URI_TOO_LONG: 'Cannot read the request: its URL must have at most 8192 characters: current value is 9000',
   UNSUPPORTED_MEDIA_TYPE:
     'Cannot read the request: its body must have a supported media type: application/json for a search, application/x-ndjson or text/csv to load records',

@@ -78,6 +78,7 @@ async function checkHere(
     dataDir: config.DATA_DIR,
     poolSize: config.DATABASE_POOL_SIZE,
     keepsHistory: config.HISTORY_DAYS > 0,
+    tenantBytesMax: config.TENANT_STORAGE_MAX_MIB * 2 ** 20,
     operationMs: countingMs,
   });
   try {

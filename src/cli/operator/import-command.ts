@@ -159,7 +159,10 @@ async function loadSource(load: Load): Promise<ReplaceSummary> {
     });
   if (options.strict !== true) return importOnce({ dryRun, onRejected });
   if (!dryRun) await requireNoImport(store, tenant); // before the first pass
-  return { ...(await importStrictly({ sourceName: source.name, dryRun, onRejected, importOnce })), removed: 0 };
+  return {
+    ...(await importStrictly({ sourceName: source.name, dryRun, onRejected, importOnce, target: { store, tenant } })),
+    removed: 0,
+  };
 }
 
 const loadKind = (tenant: TenantId, { format }: ImportSource, options: ImportCommandOptions) => ({

@@ -11,6 +11,7 @@ export async function openReadyStore(config: Config, events: StoreEvents = {}): 
     poolSize: config.DATABASE_POOL_SIZE,
     ...events,
     keepsHistory: config.HISTORY_DAYS > 0,
+    tenantBytesMax: config.TENANT_STORAGE_MAX_MIB * 2 ** 20,
     operationMs: config.REQUEST_SECONDS_MAX * 1000,
   });
   try {

@@ -56,6 +56,8 @@ function describeError(error: unknown): ErrorResponse {
       headers: { 'retry-after': String(error.retryAfterSeconds) },
     };
   }
+  if (error instanceof StorageError && error.code === 'OVER_BUDGET')
+    return { report: { code: 'STORAGE_BUDGET_EXCEEDED', messages: [error.message] }, headers: {} };
   if (error instanceof StorageError && error.code !== 'UNUSABLE') {
     return {
       report: { code: 'UNAVAILABLE', messages: [describeStore(error)] },

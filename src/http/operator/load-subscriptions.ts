@@ -258,6 +258,7 @@ const loadStrictly: Loader = async ({ store, spool, tenant, body, importOptions 
   return importStrictly({
     dryRun,
     onRejected,
+    target: { store, tenant },
     importOnce: (pass) => importRecords(store, tenant, stored.open(), { ...importOptions, ...pass }),
   }).finally(() => stored.close());
 };

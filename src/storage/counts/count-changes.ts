@@ -33,6 +33,9 @@ export const countedChangesMax = 20_000;
 export interface RowChange {
   readonly before?: CountedRow;
   readonly after?: CountedRow;
+  /** The bytes of the record and the email before and after it, for what the tenant is charged. */
+  readonly bytesBefore?: number;
+  readonly bytesAfter?: number;
 }
 
 /**

@@ -3,6 +3,7 @@ import { StorageError } from '../error.ts';
 import type { Row } from '../store.ts';
 import { assignColumns, columnNames, rowColumns, type SubscriptionRow, versionColumns } from '../subscription-row.ts';
 import { selectRevision } from '../tables/revision.ts';
+import { dataBytes } from '../tables/storage-use.ts';
 import { changeChannel } from './listener.ts';
 
 // The statements that change a tenant's subscriptions on PostgreSQL.
@@ -51,7 +52,7 @@ const storedRows = (first: number): string => `unnest($${first}::text[]) as k (i
   ) as s`;
 
 /** Returns the stored rows with the ids `$2`, as they are before they change. */
-export const selectRows = `select s.id, ${countedOf('s')} from ${storedRows(2)}`;
+export const selectRows = `select s.id, ${countedOf('s')}, ${dataBytes('s')} as bytes from ${storedRows(2)}`;
 
 /**
  * Adds the stored rows with the ids `$3` to the history, as current until the revision `$2`, and
@@ -60,7 +61,7 @@ export const selectRows = `select s.id, ${countedOf('s')} from ${storedRows(2)}`
 export const keepRows = `insert into subscription_version (${versionColumns})
   select s.tenant_id, $2::bigint, s.revision, ${columnNames('s')} from ${storedRows(3)}
   on conflict (tenant_id, id, until_revision) do update set ${assignColumns}, from_revision = excluded.from_revision
-  returning ${countedColumns}`;
+  returning ${countedColumns}, ${dataBytes()} as bytes`;
 
 /**
  * Inserts or updates rows. Most indexes contain the date, so rows in its order change fewer of
@@ -92,10 +93,10 @@ export const buryRows = `insert into subscription_tombstone (tenant_id, id, revi
   on conflict (tenant_id, id) do update set revision = excluded.revision`;
 
 export const deleteRows = `delete from subscription where tenant_id = $1 and id = any($2::text[])
-  returning ${countedColumns}, revision as from_revision`;
+  returning ${countedColumns}, revision as from_revision, ${dataBytes()} as bytes`;
 
 export const eraseVersions = `delete from subscription_version where tenant_id = $1 and id = any($2::text[])
-  returning from_revision, until_revision`;
+  returning from_revision, until_revision, ${dataBytes()} as bytes`;
 
 export const addErasures = `insert into subscription_erasure as e (tenant_id, from_revision, until_revision, n)
   select $1, from_revision, until_revision, n
@@ -103,7 +104,7 @@ export const addErasures = `insert into subscription_erasure as e (tenant_id, fr
   on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + excluded.n`;
 
 export const removeTombstones = `delete from subscription_tombstone as t using unnest($2::text[]) as k (id)
-  where t.tenant_id = $1 and t.id = k.id`;
+  where t.tenant_id = $1 and t.id = k.id returning t.id`;
 
 /**
  * Notifies listeners when the transaction commits; PostgreSQL sends duplicates within a transaction

@@ -19,6 +19,8 @@ export interface PostgresOptions {
   readonly operationMs?: number;
   /** Whether former versions of changed records are kept; true when omitted. */
   readonly keepsHistory?: boolean;
+  /** The storage budget of a tenant in bytes; none when omitted, or 0. */
+  readonly tenantBytesMax?: number;
   /** Called for each idle connection that breaks; the pool replaces it, and statements fail. */
   readonly onConnectionError?: ((error: Error) => void) | undefined;
   /**

@@ -1,9 +1,12 @@
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
+import { makeRoom } from '../records/make-room.ts';
 import type { LoadCounts, ReplaceCounts, ResumePoint, Row, TenantId } from '../store.ts';
 import { type SubscriptionRow, selectAnyTombstone } from '../subscription-row.ts';
+import { setSweptRevision } from '../tables/history.ts';
 import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
 import { commitRevision } from '../tables/revision.ts';
+import { dataBytesOf, growthOf, sumsOf, useAfter, withoutVersions } from '../tables/storage-use.ts';
 import {
   buryRows,
   columnArrays,
@@ -31,8 +34,11 @@ interface Changed<T> {
   readonly importId?: string | undefined;
   /** Versions of removed rows that were kept. */
   readonly keptVersions?: number;
-  /** Erased versions: a response with them must not be cached any longer. */
-  readonly erasedVersions?: number;
+  /**
+   * Erased versions, and the bytes of their records and emails: a response with them must not be
+   * cached any longer.
+   */
+  readonly erasedVersions?: { readonly rows: number; readonly bytes: number };
 }
 
 /** Changes rows of a tenant, whose lock is held, to the next revision. */
@@ -45,6 +51,8 @@ interface ChangeTransaction {
   readonly tenant: TenantId;
   /** Whether former versions of changed records are kept. */
   readonly keepsHistory: boolean;
+  /** The storage budget of a tenant in bytes; 0 is none. */
+  readonly bytesMax: number;
   readonly run: RunStatement;
   /** Tells other processes of the change once it is committed. */
   readonly announce: () => Promise<unknown>;
@@ -53,10 +61,10 @@ interface ChangeTransaction {
 
 /**
  * Changes rows of a tenant while holding its lock, and updates the counts, the revision and the
- * tombstones with them.
+ * tombstones with them, within the budget.
  */
 export async function changeRows<T>(
-  { tenant, keepsHistory, run, announce, facts }: ChangeTransaction,
+  { tenant, keepsHistory, bytesMax, run, announce, facts }: ChangeTransaction,
   change: TenantChange<T>,
 ): Promise<T> {
   const [locked, tombstones, [last]] = await Promise.all([
@@ -66,28 +74,29 @@ export async function changeRows<T>(
   ]);
   const { row: lastRow, next: revision } = lastRevision(locked);
   const { isDistributed } = await facts();
-  const {
-    changes,
-    result,
-    resumePoint,
-    importId,
-    erasedVersions = 0,
-    keptVersions = 0,
-  } = await change(run, { revision, isDistributed });
-  const kept = changes.filter(({ before, after }) => before !== undefined && after !== undefined).length;
-  const versions = kept + keptVersions - erasedVersions;
+  const done = await change(run, { revision, isDistributed });
+  const { changes, result, resumePoint, importId, erasedVersions, keptVersions = 0 } = done;
   const inserted = changes.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
-  await Promise.all([
+  const [revived] = await Promise.all([
+    // a row that already existed has no tombstone
+    tombstones.length > 0 && inserted.length > 0 ? run(removeTombstones, [tenant, inserted]) : [],
     ...(resumePoint === undefined ? [] : [run(...resumePointStatement(tenant, resumePoint))]),
-    ...(changes.length + erasedVersions === 0
-      ? []
-      : [
-          countOnPostgres(run, tenant, countChanges(changes, toLastKey(last))),
-          // a row that already existed has no tombstone
-          ...(tombstones.length > 0 && inserted.length > 0 ? [run(removeTombstones, [tenant, inserted])] : []),
-          ...commitRevision({ tenant, last: lastRow, keepsHistory, importId, versions }).map((each) => run(...each)),
-          announce(),
-        ]),
+  ]);
+  if (changes.length + (erasedVersions?.rows ?? 0) === 0) return result;
+  const sums = sumsOf(changes, revived.length);
+  const isErasure = erasedVersions !== undefined;
+  const growth = growthOf(sums, keepsHistory && !isErasure);
+  const room = isErasure
+    ? { versions: erasedVersions.rows, use: useAfter(lastRow, withoutVersions(growth, erasedVersions)) }
+    : await countOnPostgres(run, tenant, makeRoom({ last: lastRow, growth, bytesMax }));
+  const kept = changes.filter(({ before, after }) => before !== undefined && after !== undefined).length;
+  const versions = kept + keptVersions - room.versions;
+  const commit = commitRevision({ ...room, tenant, last: lastRow, keepsHistory, importId, versions });
+  await Promise.all([
+    countOnPostgres(run, tenant, countChanges(changes, toLastKey(last))),
+    ...('sweptRevision' in room ? [run(setSweptRevision, [tenant, room.sweptRevision])] : []),
+    ...commit.map((each) => run(...each)),
+    announce(),
   ]);
   return result;
 }
@@ -115,7 +124,7 @@ export async function loadRows(run: RunStatement, load: Load): Promise<Changed<R
   const rows = removed.length === 0 ? [] : await removeRows(run, tenant, { revision, ids: removed, keepsHistory });
   return {
     ...loaded,
-    changes: [...loaded.changes, ...rows.map((row) => ({ before: toCountedRow(row) }))],
+    changes: [...loaded.changes, ...rows.map(toRemoved)],
     result: { ...loaded.result, removed: rows.length },
     keptVersions: rows.length,
   };
@@ -135,10 +144,13 @@ export async function removeRows(
   return results.at(-1) ?? [];
 }
 
+/** The change of a removed row, with its `bytes`. */
+export const toRemoved = (row: Row): RowChange => ({ before: toCountedRow(row), bytesBefore: Number(row.bytes) });
+
 async function upsertAll(run: RunStatement, load: Load): Promise<Changed<LoadCounts>> {
   const { tenant, revision, rows, resumePoint, isDistributed, keepsHistory } = load;
   if (!isDistributed && expectsOnlyNewRows(resumePoint) && (await insertAll(run, tenant, revision, rows))) {
-    const changes = rows.map((after) => ({ after }));
+    const changes = rows.map((after) => ({ after, bytesAfter: dataBytesOf(after) }));
     return toChanged(changes, load);
   }
   const differing = await withoutStored(run, tenant, rows);
@@ -149,11 +161,8 @@ async function upsertAll(run: RunStatement, load: Load): Promise<Changed<LoadCou
     keepsHistory ? run(keepRows, [tenant, revision, ids]) : run(selectRows, [tenant, ids]),
     run(upsertRows, [tenant, revision, ...columns]),
   ]);
-  const old = new Map(stored.map((row) => [row.id, toCountedRow(row)]));
-  const changes = differing.map((after) => {
-    const before = old.get(after.id);
-    return before === undefined ? { after } : { before, after };
-  });
+  const old = new Map(stored.map((row) => [row.id, toRemoved(row)]));
+  const changes = differing.map((after) => ({ ...old.get(after.id), after, bytesAfter: dataBytesOf(after) }));
   return toChanged(changes, load);
 }
 

@@ -1,9 +1,12 @@
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/span.ts';
+import { makeRoom, readUse, requireRoom } from '../records/make-room.ts';
 import type { ReplaceCounts, Replacement, Row, TenantId } from '../store.ts';
 import { assignColumns, columnNames, defineColumns, versionColumns } from '../subscription-row.ts';
+import { setSweptRevision } from '../tables/history.ts';
 import { removeResumePoint } from '../tables/resume-point.ts';
 import { commitRevision } from '../tables/revision.ts';
+import { dataBytes, grown, growthOf, rowBytes, toChangedSums } from '../tables/storage-use.ts';
 import { announceChange, begin, columnArrays, lastRevision, lockTenant, unnestColumns } from './change-sql.ts';
 import { close, connect, createDedicatedClient } from './connect.ts';
 import { bypassesRowSecurity } from './database-facts.ts';
@@ -66,25 +69,31 @@ interface ReplacementTarget {
   readonly tenant: TenantId;
   /** Whether former versions of changed records are kept. */
   readonly keepsHistory: boolean;
+  /** The storage budget of a tenant in bytes; 0 is none. */
+  readonly bytesMax: number;
   readonly importId: string | undefined;
 }
 
 type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 async function apply(run: Run, target: ReplacementTarget, dryRun: boolean): Promise<ReplaceCounts> {
-  const { tenant, keepsHistory } = target;
+  const { tenant, keepsHistory, bytesMax } = target;
   const { row: last, next: revision } = lastRevision(await run(lockTenant, [tenant]));
   // the temporary tables are joined completely, and the planner has no statistics of them
   await run('set local enable_nestloop = off');
   await run(keepKeys, [tenant]);
   await run(findChanged);
   await run(findRemoved);
-  const [counted] = await run(countDifferences);
+  const [counted = {}] = await run(countDifferences);
   const [staged, inserted, changed, removed] = ['staged', 'inserted', 'changed', 'removed'].map((name) =>
-    Number(counted?.[name]),
+    Number(counted[name]),
   ) as [number, number, number, number];
   const counts = { inserted, updated: changed - inserted, unchanged: staged - changed, removed };
-  if (dryRun) return counts;
+  const growth = growthOf(toChangedSums(counts, { ...counted, revived: 0 }), keepsHistory);
+  if (dryRun) {
+    if (bytesMax > 0) requireRoom(grown(await countOnPostgres(run, tenant, readUse(last)), growth), growth, bytesMax);
+    return counts;
+  }
   // an earlier import's resume point does not describe the replaced records
   await run(removeResumePoint, [tenant]);
   if (changed + removed === 0) return counts;
@@ -101,14 +110,17 @@ async function apply(run: Run, target: ReplacementTarget, dryRun: boolean): Prom
     await run(removeRows, [tenant]);
     await run(insertTombstones, [tenant, revision]);
   }
-  if (inserted > 0) await run(removeTombstonesOfInserted, [tenant]);
+  const revived = inserted > 0 ? (await run(removeTombstonesOfInserted, [tenant])).length : 0;
   // the planner settings that counting has elsewhere
   for (const setting of ['enable_hashjoin = on', 'enable_sort = off']) await run(`set local ${setting}`);
   const work =
     changed + removed > countedChangesMax ? recount() : countChanges((await run(readChanges)).map(toRowChange));
   await countOnPostgres(run, tenant, work);
-  const versions = changed - inserted + removed;
-  for (const statement of commitRevision({ ...target, last, versions })) await run(...statement);
+  const written = { ...growth, tombstones: growth.tombstones - revived * rowBytes.tombstone };
+  const room = await countOnPostgres(run, tenant, makeRoom({ last, growth: written, bytesMax }));
+  if (room.sweptRevision !== undefined) await run(setSweptRevision, [tenant, room.sweptRevision]);
+  const versions = (keepsHistory ? changed - inserted + removed : 0) - room.versions;
+  for (const statement of commitRevision({ ...target, ...room, last, versions })) await run(...statement);
   await run(announceChange);
   return counts;
 }
@@ -129,27 +141,29 @@ const joinWhole = [
 
 export const createTables = [
   `create temp table staged (${defineColumns({ id: 'text collate "C" not null primary key', text: 'text', bigint: 'bigint' })}) on commit drop`,
-  `create temp table kept (id text collate "C" not null, ${defineCounted('bigint')}, email text, digest bytea) on commit drop`,
-  `create temp table changed (id text collate "C" not null primary key, is_new boolean not null, ${defineCounted('bigint')}) on commit drop`,
-  `create temp table removed (id text collate "C" not null primary key, ${defineCounted('bigint')}) on commit drop`,
+  `create temp table kept (id text collate "C" not null, ${defineCounted('bigint')}, email text, digest bytea, bytes bigint not null) on commit drop`,
+  `create temp table changed (id text collate "C" not null primary key, is_new boolean not null, bytes_before bigint, bytes_after bigint not null, ${defineCounted('bigint')}) on commit drop`,
+  `create temp table removed (id text collate "C" not null primary key, bytes_before bigint not null, ${defineCounted('bigint')}) on commit drop`,
 ];
 
 const stageRows = `insert into staged (${columnNames()})
   select * from ${unnestColumns(1)}
   on conflict (id) do update set ${assignColumns}`;
 
-const keepKeys = `insert into kept (${countedColumns}, email, digest)
-  select ${countedColumns}, email, sha256(convert_to(record, 'UTF8')) from subscription where tenant_id = $1`;
+const keepKeys = `insert into kept (${countedColumns}, email, digest, bytes)
+  select ${countedColumns}, email, sha256(convert_to(record, 'UTF8')), ${dataBytes()} from subscription where tenant_id = $1`;
 
-const findChanged = `insert into changed (id, is_new, ${countedNames.join(', ')})
-  select t.id, k.id is null, ${countedOf('k')} from staged as t left join kept as k on k.id = t.id
+const findChanged = `insert into changed (id, is_new, bytes_before, bytes_after, ${countedNames.join(', ')})
+  select t.id, k.id is null, k.bytes, ${dataBytes('t')}, ${countedOf('k')} from staged as t left join kept as k on k.id = t.id
   where k.id is null or k.email is distinct from t.email or k.digest <> sha256(convert_to(t.record, 'UTF8'))`;
 
-const findRemoved = `insert into removed (${countedColumns})
-  select k.id, ${countedOf('k')} from kept as k left join staged as t on t.id = k.id where t.id is null`;
+const findRemoved = `insert into removed (${countedColumns}, bytes_before)
+  select k.id, ${countedOf('k')}, k.bytes from kept as k left join staged as t on t.id = k.id where t.id is null`;
 
 const countDifferences = `select (select count(*) from staged) as staged, (select count(*) from changed) as changed,
-  (select count(*) from changed where is_new) as inserted, (select count(*) from removed) as removed`;
+  (select count(*) from changed where is_new) as inserted, (select count(*) from removed) as removed,
+  (select coalesce(sum(bytes_before), 0) from changed) + (select coalesce(sum(bytes_before), 0) from removed) as bytes_before,
+  (select coalesce(sum(bytes_after), 0) from changed) as bytes_after`;
 
 export const keepVersions = `insert into subscription_version (${versionColumns})
   select s.tenant_id, $2::bigint, s.revision, ${columnNames('s')}
@@ -168,7 +182,7 @@ const insertTombstones = `insert into subscription_tombstone (tenant_id, id, rev
   on conflict (tenant_id, id) do update set revision = excluded.revision`;
 
 export const removeTombstonesOfInserted =
-  'delete from subscription_tombstone where tenant_id = $1 and id = any(array(select id from changed where is_new))';
+  'delete from subscription_tombstone where tenant_id = $1 and id = any(array(select id from changed where is_new)) returning id';
 
 const readChanges = `select c.id, not c.is_new as was, ${countedOf('c')}, true as stays, ${newCountedOf('t')}
   from changed as c join staged as t on t.id = c.id

@@ -1,13 +1,15 @@
 import type pg from 'pg';
-import { toCountedRow } from '../counts/span.ts';
 import { changeMsMax, operationMsDefault } from '../deadline.ts';
 import { requireMigrated } from '../migrations.ts';
 import { repairSubscriptions } from '../records/repair.ts';
+import { sweepHistory } from '../records/sweep-history.ts';
 import {
   checkThat,
   type Directory,
   type DirectorySql,
   type DirectoryStatement,
+  type HistorySweep,
+  type HistorySwept,
   type ImportLock,
   type MigrationResult,
   type PoolUse,
@@ -30,6 +32,7 @@ import type { SubscriptionRow } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/delete-tenant.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
 import { commitRevision, erasedRanges, type RevisionCommit } from '../tables/revision.ts';
+import { rowBytes, sumOf, useAfter } from '../tables/storage-use.ts';
 import { eraseVersionsOf } from '../tables/subscription-ids.ts';
 import { lockImportOnPostgres } from './advisory-locks.ts';
 import { addErasures, announceChange, begin, eraseVersions, lastRevision, lockTenant } from './change-sql.ts';
@@ -39,7 +42,7 @@ import { appliedMigrations, DatabaseFactsReader } from './database-facts.ts';
 import { createDirectoryGroups } from './directory-groups.ts';
 import { examinePostgres } from './examine.ts';
 import { PostgresListener } from './listener.ts';
-import { changeRows, loadRows, removeRows, type TenantChange } from './load.ts';
+import { changeRows, loadRows, removeRows, type TenantChange, toRemoved } from './load.ts';
 import { migratePostgres } from './migrate.ts';
 import { openPostgresReplacement } from './replacement.ts';
 import { countOnPostgres } from './run-count.ts';
@@ -53,7 +56,7 @@ import { type TransactionParts, transactOnPostgres } from './transact.ts';
  * bounded in time.
  */
 export function openPostgresStore(options: PostgresOptions): Store {
-  const { url, keepsHistory = true } = options;
+  const { url, keepsHistory = true, tenantBytesMax: bytesMax = 0 } = options;
   const listener = new PostgresListener(url, options.onPooler ?? (() => undefined));
   const connections = new PostgresConnections(options);
   const facts = new DatabaseFactsReader();
@@ -62,7 +65,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
     read: createDirectoryGroups(connections, statements, true),
     write: createDirectoryGroups(connections, statements, false),
   };
-  return new PostgresStore({ url, keepsHistory, listener, connections, facts, statements, groups });
+  return new PostgresStore({ url, keepsHistory, bytesMax, listener, connections, facts, statements, groups });
 }
 
 type Client = pg.ClientBase;
@@ -71,6 +74,7 @@ type Client = pg.ClientBase;
 interface SharedParts {
   readonly url: string;
   readonly keepsHistory: boolean;
+  readonly bytesMax: number;
   readonly connections: PostgresConnections;
   readonly statements: Statements;
   readonly listener: PostgresListener;
@@ -81,12 +85,14 @@ interface SharedParts {
 class PostgresStore implements Store {
   readonly engine = 'postgres';
   readonly servingBatchRowsMax = undefined;
+  readonly tenantBytesMax: number;
   readonly #shared: SharedParts;
   readonly #deadline: number | undefined;
 
   constructor(shared: SharedParts, deadline?: number) {
     this.#shared = shared;
     this.#deadline = deadline;
+    this.tenantBytesMax = shared.bytesMax;
   }
 
   isHanging(tenant: string): boolean {
@@ -124,8 +130,8 @@ class PostgresStore implements Store {
   }
 
   async openReplacement(tenant: TenantId, importId?: string): Promise<Replacement> {
-    const { url, keepsHistory } = this.#shared;
-    const replacement = await openPostgresReplacement(url, { tenant, keepsHistory, importId });
+    const { url, keepsHistory, bytesMax } = this.#shared;
+    const replacement = await openPostgresReplacement(url, { tenant, keepsHistory, bytesMax, importId });
     return {
       ...replacement,
       finish: async (dryRun) => {
@@ -165,8 +171,7 @@ class PostgresStore implements Store {
       const ranges = this.#shared.keepsHistory ? erasedRanges([...removed, ...versions], revision) : [];
       const columns = [ranges.map(({ from }) => from), ranges.map(({ until }) => until), ranges.map(({ n }) => n)];
       if (ranges.length > 0) await run(addErasures, [tenant, ...columns]);
-      const changes = removed.map((row) => ({ before: toCountedRow(row) }));
-      return { changes, result: removed.length, erasedVersions: versions.length };
+      return { changes: removed.map(toRemoved), result: removed.length, erasedVersions: sumOf(versions) };
     });
   }
 
@@ -186,9 +191,19 @@ class PostgresStore implements Store {
       const rows = await this.#query(client, removeOldTombstones, [tenant, revision, limit]);
       if (rows.length === 0) return 0;
       await this.#query(client, setSweptRevision, [tenant, revision]);
-      await this.#commitRevision(client, tenant, lastRevision(locked).row);
+      const last = lastRevision(locked).row;
+      const use = useAfter(last, { tombstones: -rows.length * rowBytes.tombstone });
+      await this.#commitRevision(client, tenant, last, { use });
       await client.query(announceChange);
       return rows.length;
+    });
+  }
+
+  sweepHistory(tenant: TenantId, sweep: HistorySweep, limit: number): Promise<HistorySwept> {
+    return this.#change(tenant, async (client) => {
+      const run: RunStatement = (text, values) => this.#query(client, text, values);
+      await run(lockTenant, [tenant]);
+      return countOnPostgres(run, tenant, sweepHistory(sweep, limit));
     });
   }
 
@@ -210,7 +225,7 @@ class PostgresStore implements Store {
     client: Client,
     tenant: TenantId,
     last: Row,
-    how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions'> = {},
+    how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'use'>,
   ): Promise<void> {
     const { keepsHistory } = this.#shared;
     for (const statement of commitRevision({ tenant, last, keepsHistory, ...how }))
@@ -221,8 +236,8 @@ class PostgresStore implements Store {
     return this.#change(tenant, (client) => {
       const run: RunStatement = (text, values) => this.#query(client, text, values);
       const announce = () => client.query(announceChange);
-      const { keepsHistory, facts } = this.#shared;
-      return changeRows({ tenant, keepsHistory, run, announce, facts: () => facts.read(client) }, change);
+      const { keepsHistory, bytesMax, facts } = this.#shared;
+      return changeRows({ tenant, keepsHistory, bytesMax, run, announce, facts: () => facts.read(client) }, change);
     });
   }
 

@@ -1,6 +1,7 @@
 import type { Row, SqlValue, Store, TenantReader, TenantSql } from '../store.ts';
 import { rowColumns } from '../subscription-row.ts';
 import { readHistory } from '../tables/history.ts';
+import { countUse, useColumns, useOf } from '../tables/storage-use.ts';
 
 /** The columns that repeat a field of the record. */
 const repeated = rowColumns.flatMap(({ name, type, path, isOptional = false }) =>
@@ -82,6 +83,7 @@ export async function checkRecords(
     problems.push(`A former version of record '${id}' ${problem}`);
   for (const { counted, n } of await reader.all(wrongVersionCount))
     problems.push(`The history counts ${counted} former versions, ${n} are there`);
+  problems.push(...(await wrongBytes(reader)));
   const select = suspects[engine];
   for (let [from, checked] = ['', 0]; problems.length < problemsMax; ) {
     const [step] = await reader.all(selectStep, [from, comparedRows]);
@@ -150,6 +152,24 @@ const wrongVersionCount = `select counted, n from (
     select id as tenant_id, history_rows as counted,
       (select count(*) from subscription_version as v where v.tenant_id = $1) as n from tenant
   ) as t where tenant_id = $1 and counted <> n` as const;
+
+/** What the tenant is charged, compared with its rows; nothing if that is not known at present. */
+async function wrongBytes(reader: TenantReader): Promise<readonly string[]> {
+  const [tenant] = await reader.all(selectUse);
+  const charged = tenant === undefined ? undefined : useOf(tenant);
+  if (charged === undefined) return [];
+  const [counted] = await reader.all(countUse);
+  const kinds = ['records', 'history', 'tombstones', 'rejections'] as const;
+  return kinds.flatMap((kind) =>
+    charged[kind] === Number(counted?.[kind])
+      ? []
+      : [`The tenant is charged ${charged[kind]} bytes of ${kind}, ${counted?.[kind]} are there`],
+  );
+}
+
+const selectUse = `select * from (
+    select id as tenant_id, revision, ${useColumns} from tenant
+  ) as t where tenant_id = $1` as const;
 
 const selectLiveTombstones = `select id from subscription_tombstone as t where tenant_id = $1
   and exists (select 1 from subscription as s where s.tenant_id = $1 and s.id = t.id) order by id limit $2`;

@@ -5,6 +5,7 @@ import { columnNames, versionColumns } from '../subscription-row.ts';
 import { historyStart } from '../tables/history.ts';
 import { clockNow, isHistoryKept } from '../tables/revision.ts';
 import { aheadOf } from '../tables/settle-instant.ts';
+import { countUse, type StorageUse, toUse } from '../tables/storage-use.ts';
 import {
   checkedRows,
   columnsOfRecord,
@@ -28,6 +29,8 @@ interface Repaired {
   readonly beginsHistory: boolean;
   /** Versions that were kept of repaired records. */
   readonly versions: number;
+  /** What the tenant is charged, counted again. */
+  readonly use: StorageUse;
 }
 
 /**
@@ -74,7 +77,8 @@ export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions
     from = String(rows.at(-1)?.id);
   }
   yield* recount();
-  return { revision, beginsHistory, versions };
+  const [[counted] = []] = yield [ask(countUse)];
+  return { revision, beginsHistory, versions, use: toUse(counted) };
 }
 
 const ask = (sql: TenantSql, ...values: SqlValue[]): CountRequest => ({ kind: 'read', sql, values });

@@ -1,6 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/span.ts';
+import { makeRoom, readUse, requireRoom } from '../records/make-room.ts';
 import type { ReplaceCounts, Row, TenantId } from '../store.ts';
 import {
   assignColumns,
@@ -11,8 +12,10 @@ import {
   valuePlaceholders,
   versionColumns,
 } from '../subscription-row.ts';
+import { setSweptRevision } from '../tables/history.ts';
 import { removeResumePoint } from '../tables/resume-point.ts';
 import { commitRevision, selectRevision } from '../tables/revision.ts';
+import { dataBytes, type Growth, grown, growthOf, toChangedSums } from '../tables/storage-use.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
 import { countOnSqlite } from './run-count.ts';
 import { serveRequests } from './thread.ts';
@@ -20,7 +23,7 @@ import { serveRequests } from './thread.ts';
 // The thread of one replacement on the embedded store (`store.ts`). It may wait for the
 // writer's lock inside SQLite, because nothing else runs on this thread.
 
-const { file, tenant, keepsHistory, importId } = workerData as ReplacementStart;
+const { file, tenant, keepsHistory, bytesMax, importId } = workerData as ReplacementStart;
 /** How long it waits for other writers, whose writes take milliseconds. */
 const writeWaitMs = 60_000;
 
@@ -29,8 +32,9 @@ connection.run(`${writerPragmas}; pragma cache_size = -16384`);
 // Temporary tables are in an unnamed file, which the operating system removes with the process.
 connection.run(`
   create temp table staged (${defineColumns({ id: 'text not null primary key', text: 'text', bigint: 'integer' })}) without rowid;
-  create temp table changed (id text not null primary key, is_new integer not null, ${defineCounted('integer')}) without rowid;
-  create temp table removed (id text not null primary key, ${defineCounted('integer')}) without rowid`);
+  create temp table changed (id text not null primary key, is_new integer not null, bytes_before integer, bytes_after integer not null,
+    ${defineCounted('integer')}) without rowid;
+  create temp table removed (id text not null primary key, bytes_before integer not null, ${defineCounted('integer')}) without rowid`);
 
 serveRequests<ReplacementRequest>((request) =>
   request.kind === 'finish' ? finish(request.dryRun) : add(request.rows),
@@ -49,32 +53,42 @@ function add(rows: readonly SubscriptionRow[]): void {
 function finish(dryRun: boolean): ReplaceCounts {
   connection.run('begin');
   const compared = compare();
+  if (dryRun) requireRoomFor(compared, readLast().row);
   connection.run('commit');
   if (dryRun) return compared.counts;
   connection.run('begin immediate');
   try {
     const last = readLast();
-    const { counts } = last.revision === compared.revision ? compared : compare();
-    write(counts, last);
+    const found = last.revision === compared.revision ? compared : compare();
+    write(found, last);
     connection.run('commit');
-    return counts;
+    return found.counts;
   } catch (error) {
     connection.run('rollback');
     throw error;
   }
 }
 
-function compare(): { readonly counts: ReplaceCounts; readonly revision: number } {
+interface Comparison {
+  readonly counts: ReplaceCounts;
+  readonly growth: Growth;
+  readonly revision: number;
+}
+
+/** Throws if the replacement exceeds the budget; the write itself checks again. */
+function requireRoomFor({ growth }: Comparison, last: Row): void {
+  if (bytesMax > 0) requireRoom(grown(countOnSqlite(connection, tenant, readUse(last)), growth), growth, bytesMax);
+}
+
+function compare(): Comparison {
   const { revision } = readLast();
   connection.run('delete from temp.changed; delete from temp.removed');
   const changed = connection.change(findChanged, [tenant]);
   const removed = connection.change(findRemoved, [tenant]);
-  const [row] = connection.all(
-    'select (select count(*) from temp.staged) as staged, (select count(*) from temp.changed where is_new) as inserted',
-    [],
-  );
-  const [staged, inserted] = [Number(row?.staged), Number(row?.inserted)];
-  return { counts: { inserted, updated: changed - inserted, unchanged: staged - changed, removed }, revision };
+  const row = connection.first(sumDifferences, [tenant]) ?? {};
+  const [staged, inserted] = [Number(row.staged), Number(row.inserted)];
+  const counts = { inserted, updated: changed - inserted, unchanged: staged - changed, removed };
+  return { counts, growth: growthOf(toChangedSums(counts, row), keepsHistory), revision };
 }
 
 interface LastRevision {
@@ -87,7 +101,7 @@ function readLast(): LastRevision {
   return { row, revision: Number(row.revision) };
 }
 
-function write({ inserted, updated, removed }: ReplaceCounts, last: LastRevision): void {
+function write({ counts: { inserted, updated, removed }, growth }: Comparison, last: LastRevision): void {
   // an earlier import's resume point does not describe the replaced records
   connection.change(removeResumePoint, [tenant]);
   const changes = inserted + updated + removed;
@@ -104,26 +118,38 @@ function write({ inserted, updated, removed }: ReplaceCounts, last: LastRevision
   if (inserted > 0) connection.change(removeTombstonesOfInserted, [tenant]);
   const work = changes > countedChangesMax ? recount() : countChanges(connection.all(readChanges, []).map(toRowChange));
   countOnSqlite(connection, tenant, work);
+  const room = countOnSqlite(connection, tenant, makeRoom({ last: last.row, growth, bytesMax }));
+  if (room.sweptRevision !== undefined) connection.change(setSweptRevision, [tenant, room.sweptRevision]);
+  const kept = keepsHistory ? updated + removed : 0;
   for (const statement of commitRevision({
+    ...room,
     tenant,
     last: last.row,
     keepsHistory,
     importId,
-    versions: updated + removed,
+    versions: kept - room.versions,
   }))
     connection.change(...statement);
 }
 
 const stageRow = `insert or replace into temp.staged (${columnNames()}) values (${valuePlaceholders(1)})`;
 
-const findChanged = `insert into temp.changed (id, is_new, ${countedNames.join(', ')})
-  select t.id, s.id is null, ${countedOf('s')}
+const findChanged = `insert into temp.changed (id, is_new, bytes_before, bytes_after, ${countedNames.join(', ')})
+  select t.id, s.id is null, ${dataBytes('s')}, ${dataBytes('t')}, ${countedOf('s')}
   from temp.staged as t left join main.subscription as s on s.tenant_id = $1 and s.id = t.id
   where s.id is null or s.record <> t.record or s.email is not t.email`;
 
-const findRemoved = `insert into temp.removed (${countedColumns})
-  select ${countedColumns} from main.subscription as s
+const findRemoved = `insert into temp.removed (${countedColumns}, bytes_before)
+  select ${countedColumns}, ${dataBytes('s')} from main.subscription as s
   where tenant_id = $1 and not exists (select 1 from temp.staged as t where t.id = s.id)`;
+
+/** The revived rows have a tombstone. */
+const sumDifferences = `select (select count(*) from temp.staged) as staged,
+  (select coalesce(sum(is_new), 0) from temp.changed) as inserted,
+  (select coalesce(sum(bytes_before), 0) from temp.changed) + (select coalesce(sum(bytes_before), 0) from temp.removed) as bytes_before,
+  (select coalesce(sum(bytes_after), 0) from temp.changed) as bytes_after,
+  (select count(*) from main.subscription_tombstone where tenant_id = $1
+    and id in (select id from temp.changed where is_new)) as revived`;
 
 const keepVersions = `insert into subscription_version (${versionColumns})
   select s.tenant_id, $2, s.revision, ${columnNames('s')}
@@ -156,5 +182,7 @@ export interface ReplacementStart {
   readonly tenant: TenantId;
   /** Whether former versions of changed records are kept. */
   readonly keepsHistory: boolean;
+  /** The storage budget of a tenant in bytes; 0 is none. */
+  readonly bytesMax: number;
   readonly importId: string | undefined;
 }

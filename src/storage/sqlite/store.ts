@@ -15,6 +15,8 @@ import {
   type Directory,
   type DirectorySql,
   type DirectoryStatement,
+  type HistorySweep,
+  type HistorySwept,
   type ImportLock,
   type MigrationResult,
   type ReadOptions,
@@ -64,6 +66,8 @@ interface SqliteOptions {
   readonly operationMs?: number;
   /** Whether former versions of changed records are kept; true when omitted. */
   readonly keepsHistory?: boolean;
+  /** The storage budget of a tenant in bytes; none when omitted, or 0. */
+  readonly tenantBytesMax?: number;
 }
 
 /** Connections and locks shared by all views of a store (`within`). */
@@ -72,6 +76,7 @@ interface SharedConnections {
   /** How long a write without a deadline waits for another process's write, in milliseconds. */
   readonly operationMs: number;
   readonly keepsHistory: boolean;
+  readonly bytesMax: number;
   readonly use: UseLock;
   readonly connection: SqliteConnection;
   readonly writer: SqliteWriter;
@@ -85,7 +90,7 @@ interface SharedConnections {
 
 function openShared(
   file: string,
-  { operationMs = operationMsDefault, keepsHistory = true }: SqliteOptions,
+  { operationMs = operationMsDefault, keepsHistory = true, tenantBytesMax: bytesMax = 0 }: SqliteOptions,
   use: UseLock,
 ): SharedConnections {
   const connection = new SqliteConnection(file, sqliteOpenWaitMs);
@@ -95,6 +100,7 @@ function openShared(
     file,
     operationMs,
     keepsHistory,
+    bytesMax,
     use,
     connection,
     writer: new SqliteWriter(file, connection),
@@ -109,6 +115,7 @@ class SqliteStore implements Store {
   readonly engine = 'sqlite';
   /** Some ten milliseconds, for which other writes, such as those of a token, wait. */
   readonly servingBatchRowsMax = 500;
+  readonly tenantBytesMax: number;
   readonly #shared: SharedConnections;
   readonly #deadline: number | undefined;
   readonly #connection: SqliteConnection;
@@ -117,6 +124,7 @@ class SqliteStore implements Store {
     this.#shared = shared;
     this.#deadline = deadline;
     this.#connection = shared.connection;
+    this.tenantBytesMax = shared.bytesMax;
   }
 
   within(deadline: number): Store {
@@ -157,8 +165,8 @@ class SqliteStore implements Store {
   }
 
   async openReplacement(tenant: TenantId, importId?: string): Promise<Replacement> {
-    const { file, keepsHistory } = this.#shared;
-    return openReplacement({ file, tenant, keepsHistory, importId });
+    const { file, keepsHistory, bytesMax } = this.#shared;
+    return openReplacement({ file, tenant, keepsHistory, bytesMax, importId });
   }
 
   async lockImport(tenant: TenantId): Promise<ImportLock | undefined> {
@@ -175,6 +183,10 @@ class SqliteStore implements Store {
 
   sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
     return this.#change({ kind: 'sweep', tenant, revision, limit });
+  }
+
+  sweepHistory(tenant: TenantId, sweep: HistorySweep, limit: number): Promise<HistorySwept> {
+    return this.#change({ kind: 'sweep history', tenant, sweep, limit });
   }
 
   recountSubscriptions(tenant: TenantId, nowSeconds: number): Promise<void> {
@@ -322,8 +334,8 @@ class SqliteStore implements Store {
   }
 
   #change<T>(change: TenantChange): Promise<T> {
-    const { writer, keepsHistory } = this.#shared;
-    return writer.change({ ...change, keepsHistory }, this.#deadline ?? performance.now() + changeMsMax);
+    const { writer, keepsHistory, bytesMax } = this.#shared;
+    return writer.change({ ...change, keepsHistory, bytesMax }, this.#deadline ?? performance.now() + changeMsMax);
   }
 }
 

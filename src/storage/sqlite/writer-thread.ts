@@ -2,8 +2,10 @@ import { workerData } from 'node:worker_threads';
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { countedColumns, toCountedRow } from '../counts/span.ts';
 import type { OrderKey } from '../order-key.ts';
+import { makeRoom } from '../records/make-room.ts';
 import { repairSubscriptions } from '../records/repair.ts';
-import type { RecordOwner, ReplaceCounts, ResumePoint, Row, TenantId } from '../store.ts';
+import { sweepHistory } from '../records/sweep-history.ts';
+import type { HistorySweep, HistorySwept, RecordOwner, ReplaceCounts, ResumePoint, Row, TenantId } from '../store.ts';
 import {
   columnNames,
   rowColumns,
@@ -17,6 +19,16 @@ import { eraseStatements } from '../tables/delete-tenant.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
 import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
 import { commitRevision, erasedRanges, type RevisionCommit, selectRevision } from '../tables/revision.ts';
+import {
+  dataBytes,
+  dataBytesOf,
+  growthOf,
+  rowBytes,
+  sumOf,
+  sumsOf,
+  useAfter,
+  withoutVersions,
+} from '../tables/storage-use.ts';
 import { eraseVersionsOf } from '../tables/subscription-ids.ts';
 import { nextWaitMs, SqliteConnection, writerPragmas } from './connection.ts';
 import { countOnSqlite } from './run-count.ts';
@@ -44,7 +56,7 @@ serveRequests<WriteRequest>((request) => {
   return connection.commitAfter(() => change(request));
 });
 
-function change(request: TenantChange & ChangeOptions): ReplaceCounts | number | undefined {
+function change(request: TenantChange & ChangeOptions): ReplaceCounts | HistorySwept | number | undefined {
   switch (request.kind) {
     case 'load':
       return loadRows(request);
@@ -54,6 +66,8 @@ function change(request: TenantChange & ChangeOptions): ReplaceCounts | number |
       return eraseRows(request.tenant, request.limit);
     case 'sweep':
       return sweepTombstones(request);
+    case 'sweep history':
+      return countOnSqlite(connection, request.tenant, sweepHistory(request.sweep, request.limit));
     case 'recount':
       recountRows(request);
       return undefined;
@@ -71,10 +85,11 @@ function loadRows(load: Change<'load'>): ReplaceCounts {
   const changes = writeRows(load, last.next);
   // a row that already existed has no tombstone
   const inserted = changes.filter(({ before }) => before === undefined);
+  let revived = 0;
   if (anyTombstone !== undefined)
-    for (const { after } of inserted) connection.change(removeTombstone, [tenant, after?.id ?? '']);
+    for (const { after } of inserted) revived += connection.change(removeTombstone, [tenant, after?.id ?? '']);
   const gone = removed.flatMap((id) => removeRow(load, id, last.next));
-  recordChanges(load, [...changes, ...gone], last, storedLast);
+  recordChanges(load, { changes: [...changes, ...gone], revived }, last, storedLast);
   const counts = countLoaded(rows.length, changes);
   if (resumePoint !== undefined) connection.change(...resumePointStatement(tenant, addLoaded(resumePoint, counts)));
   return { ...counts, removed: gone.length };
@@ -91,7 +106,8 @@ function writeRows(load: Change<'load'>, revision: number): readonly RowChange[]
   for (const row of rows.toSorted(compareRows)) {
     const isSame = isLookedUp && connection.first(selectSame, [tenant, row.id, row.record, row.email]) !== undefined;
     if (isSame) continue;
-    if (connection.change(insertIfNew, [tenant, revision, ...rowValues(row)]) === 1) changes.push({ after: row });
+    if (connection.change(insertIfNew, [tenant, revision, ...rowValues(row)]) === 1)
+      changes.push({ after: row, bytesAfter: dataBytesOf(row) });
     else changes.push(...updateRow(load, row, revision));
   }
   return changes;
@@ -118,7 +134,7 @@ function updateRow(
     `update subscription set ${['revision = $3', ...assigned].join(', ')} where tenant_id = $1 and id = $2`,
     [tenant, row.id, revision, ...differing.map(({ read }) => read(row))],
   );
-  return [{ before: toCountedRow(stored), after: row }];
+  return [{ before: toCountedRow(stored), after: row, bytesBefore: storedBytes(stored), bytesAfter: dataBytesOf(row) }];
 }
 
 /** Removes a row, which the history keeps. Returns the change, if there was one. */
@@ -128,8 +144,11 @@ function removeRow({ tenant, keepsHistory }: Change<'load'>, id: string, revisio
   if (keepsHistory) keepVersion(tenant, stored, revision);
   connection.all(deleteRow, [tenant, id]);
   connection.change(insertTombstone, [tenant, id, revision]);
-  return [{ before: toCountedRow(stored) }];
+  return [{ before: toCountedRow(stored), bytesBefore: storedBytes(stored) }];
 }
+
+const storedBytes = ({ record, email = null }: Row): number =>
+  dataBytesOf({ record: String(record), email: email === null ? null : String(email) });
 
 /** Keeps a row as it is stored, until a revision that changes it. */
 function keepVersion(tenant: TenantId, { revision: from = 0, ...stored }: Row, until: number): void {
@@ -143,10 +162,12 @@ function deleteRows(change: Change<'delete'>): number {
   for (const { id } of removed) connection.change(insertTombstone, [tenant, String(id), last.next]);
   const versions = ids.flatMap((id) => connection.all(eraseVersions, [tenant, id]));
   if (owner !== undefined) versions.push(...connection.all(eraseVersionsOf[owner.column], [tenant, owner.value]));
-  const changes = removed.map((row) => ({ before: toCountedRow(row) }));
+  const changes = removed.map((row) => ({ before: toCountedRow(row), bytesBefore: Number(row.bytes) }));
+  const growth = withoutVersions(growthOf(sumsOf(changes, 0), false), sumOf(versions));
   if (changes.length > 0) countOnSqlite(connection, tenant, countChanges(changes));
   // also if only versions are erased: a response with them must not be cached any longer
-  if (removed.length + versions.length > 0) commit(change, last, { versions: -versions.length });
+  if (removed.length + versions.length > 0)
+    commit(change, last, { versions: -versions.length, use: useAfter(last.row, growth) });
   if (keepsHistory)
     for (const { from, until, n } of erasedRanges([...removed, ...versions], last.next))
       connection.change(addErasure, [tenant, from, until, n]);
@@ -166,7 +187,8 @@ function sweepTombstones(change: Change<'sweep'>): number {
   const removed = connection.all(removeOldTombstones, [tenant, revision, limit]).length;
   if (removed === 0) return 0;
   connection.change(setSweptRevision, [tenant, revision]);
-  commit(change, readLast(tenant));
+  const last = readLast(tenant);
+  commit(change, last, { use: useAfter(last.row, { tombstones: -removed * rowBytes.tombstone }) });
   return removed;
 }
 
@@ -176,16 +198,21 @@ function recountRows(change: Change<'recount'>): void {
   commit(change, last, repaired);
 }
 
-/** Updates the counts and the revision in the transaction that changed the rows. */
+/** Updates the counts and the revision in the transaction that changed the rows, within the budget. */
 function recordChanges(
   load: Change<'load'>,
-  changes: readonly RowChange[],
+  { changes, revived }: { readonly changes: readonly RowChange[]; readonly revived: number },
   last: LastRevision,
   storedLast: OrderKey,
 ): void {
   if (changes.length === 0) return;
-  countOnSqlite(connection, load.tenant, countChanges(changes, storedLast));
-  commit(load, last, { versions: changes.filter(({ before }) => before !== undefined).length });
+  const { tenant, keepsHistory, bytesMax } = load;
+  countOnSqlite(connection, tenant, countChanges(changes, storedLast));
+  const growth = growthOf(sumsOf(changes, revived), keepsHistory);
+  const room = countOnSqlite(connection, tenant, makeRoom({ last: last.row, growth, bytesMax }));
+  const kept = keepsHistory ? changes.filter(({ before }) => before !== undefined).length : 0;
+  if (room.sweptRevision !== undefined) connection.change(setSweptRevision, [tenant, room.sweptRevision]);
+  commit(load, last, { ...room, versions: kept - room.versions });
 }
 
 /** The last revision of a tenant, and the one after it. */
@@ -202,7 +229,7 @@ function readLast(tenant: TenantId): LastRevision {
 function commit(
   change: TenantChange & ChangeOptions,
   { row: last, next: revision }: LastRevision,
-  how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions'> = {},
+  how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'use' | 'historyFrom'>,
 ): void {
   const { tenant, keepsHistory } = change;
   const importId = change.kind === 'load' ? change.importId : undefined;
@@ -221,10 +248,10 @@ const selectRow = `select ${columnNames()}, revision from subscription where ten
 const insertVersion = `insert into subscription_version (${versionColumns}) values ($1, $2, $3, ${valuePlaceholders(4)})`;
 
 const deleteRow = `delete from subscription where tenant_id = $1 and id = $2
-  returning ${countedColumns}, revision as from_revision`;
+  returning ${countedColumns}, revision as from_revision, ${dataBytes()} as bytes`;
 
-const eraseVersions =
-  'delete from subscription_version where tenant_id = $1 and id = $2 returning from_revision, until_revision';
+const eraseVersions = `delete from subscription_version where tenant_id = $1 and id = $2
+  returning from_revision, until_revision, ${dataBytes()} as bytes`;
 
 const addErasure = `insert into subscription_erasure as e (tenant_id, from_revision, until_revision, n) values ($1, $2, $3, $4)
   on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + excluded.n`;
@@ -256,12 +283,20 @@ export type TenantChange =
     }
   | { readonly kind: 'erase'; readonly tenant: TenantId; readonly limit: number }
   | { readonly kind: 'sweep'; readonly tenant: TenantId; readonly revision: number; readonly limit: number }
+  | {
+      readonly kind: 'sweep history';
+      readonly tenant: TenantId;
+      readonly sweep: HistorySweep;
+      readonly limit: number;
+    }
   | { readonly kind: 'recount'; readonly tenant: TenantId; readonly nowSeconds: number };
 
 /** How a store changes subscriptions. */
 export interface ChangeOptions {
   /** Whether former versions of changed records are kept. */
   readonly keepsHistory: boolean;
+  /** The storage budget of a tenant in bytes; 0 is none. */
+  readonly bytesMax: number;
 }
 
 export type WriteRequest =

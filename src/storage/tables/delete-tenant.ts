@@ -26,11 +26,15 @@ export async function finishDeletion(store: Store, tenant: TenantId, nowSeconds:
       ...deleteClientsOf(tenant), // one may have been created while the deletion began
       ...deleteImportsOf(tenant),
       directoryStatement('delete from tenant_revision where tenant_id = $1', [tenant]),
-      directoryStatement('update tenant set deleted_at = $2, history_rows = 0 where id = $1', [tenant, nowSeconds]),
+      directoryStatement(finish, [tenant, nowSeconds]),
     ],
     { announce: true },
   );
 }
+
+/** An older version may leave versions: the next sweep removes them. */
+const finish = `update tenant set deleted_at = $2, history_rows = 0, history_from = revision, bytes_revision = revision,
+  record_bytes = 0, history_bytes = 0, tombstone_bytes = 0, import_bytes = 0, rejection_bytes = 0 where id = $1` as const;
 
 /** The statements that remove the clients of a tenant; the last one returns their ids. */
 export const deleteClientsOf = (tenant: string): readonly DirectoryStatement[] => [

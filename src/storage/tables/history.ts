@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { directoryStatement, type Store, type TenantId, type TenantReader } from '../store.ts';
+import { forgetNotes, newestByTenant, noteRevisions, readNotes } from './day-notes.ts';
 import { isHistoryKept } from './revision.ts';
 
 /** A tenant's history as of a reader's snapshot. */
@@ -68,7 +69,10 @@ export async function beginHistory(store: Store, nowSeconds: number, above = 0):
   const revision = Math.max(historyStart(nowSeconds), above, Number(row?.revision ?? 0)) + 1;
   await store.writeDirectory(
     [
-      directoryStatement('update tenant set revision = $1, swept_revision = $1', [revision]),
+      directoryStatement(
+        'update tenant set bytes_revision = case when bytes_revision = revision then cast($1 as bigint) end, revision = $1, swept_revision = $1',
+        [revision],
+      ),
       directoryStatement('update refresh_family set revoked_at = $1 where revoked_at is null', [nowSeconds]),
       directoryStatement('update operator_token set revoked_at = $1 where revoked_at is null', [nowSeconds]),
       directoryStatement('delete from operator_session'),
@@ -95,19 +99,19 @@ const batchRows = 1_000;
  * Removes the tombstones of all tenants that are older than the retention, in small transactions,
  * and returns how many were removed.
  *
- * Tombstones have no timestamp. Each day the revision of every tenant is recorded; tombstones up to
- * the revision recorded for a day were created on that day or before. So a tombstone is retained up
+ * Tombstones have no timestamp. The revision that a tenant had reached on a day is recorded if it has
+ * changed (`day-notes.ts`); tombstones up to it were created on that day or before. So a tombstone is retained up
  * to a day longer than the retention.
  */
 export async function sweepTombstones(store: Store, { nowSeconds, days }: TombstoneRetention): Promise<number> {
-  const today = Math.floor(nowSeconds / daySeconds);
-  const dueDay = today - days - 1; // the whole of that day is older than the retention
-  await store.writeDirectory([directoryStatement(noteRevisions, [today])]);
-  const due = await store.readDirectory(selectDue, [dueDay]);
+  await noteRevisions(store, { nowSeconds, beginsHistory: false });
+  const dueDay = Math.floor(nowSeconds / daySeconds) - days - 1; // the whole of that day is older than the retention
   let removed = 0;
-  for (const { tenant_id, revision } of due)
-    removed += await sweepTenant(store, tenant_id as TenantId, Number(revision));
-  if (due.length > 0) await store.writeDirectory([directoryStatement(forgetDays, [dueDay])]);
+  for (let notes = await readNotes(store, 'tombstones', dueDay); notes.length > 0; ) {
+    for (const [tenant, revision] of newestByTenant(notes)) removed += await sweepTenant(store, tenant, revision);
+    await forgetNotes(store, notes);
+    notes = await readNotes(store, 'tombstones', dueDay);
+  }
   return removed;
 }
 
@@ -119,14 +123,6 @@ async function sweepTenant(store: Store, tenant: TenantId, revision: number): Pr
     await nextTurn(); // let pending requests run first
   }
 }
-
-export const noteRevisions = `insert into tenant_revision (tenant_id, day, revision)
-  select id, cast($1 as bigint), revision from tenant where deletion_started_at is null on conflict do nothing`;
-
-const selectDue =
-  'select tenant_id, max(revision) as revision from tenant_revision where day <= $1 group by tenant_id order by tenant_id';
-
-export const forgetDays = 'delete from tenant_revision where day <= $1';
 
 /** Removes up to `$3` tombstones with a revision up to `$2`; returns the id of each. */
 export const removeOldTombstones = `delete from subscription_tombstone where tenant_id = $1 and id in (

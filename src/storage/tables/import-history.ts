@@ -6,6 +6,7 @@ import {
   type TenantId,
   type TenantStatement,
 } from '../store.ts';
+import { countRejections, rowBytes } from './storage-use.ts';
 
 /** How an import ended; `interrupted` if its process was killed. */
 type ImportResult = 'running' | 'ok' | 'failed' | 'interrupted';
@@ -54,17 +55,27 @@ const importsMax = 10_000;
 
 /**
  * Stores the import, or replaces what is stored of it, and notes it as the tenant's newest. Once it
- * has ended, removes the tenant's oldest imports.
+ * has ended, removes the tenant's oldest imports. Returns how many imports the tenant has.
+ *
+ * @param imports so many are charged to the tenant; nothing changes if omitted. While a dry run ends,
+ * an import may hold the lock of the tenant's row.
  */
-export async function putImport(store: Store, row: ImportRow): Promise<void> {
+export async function putImport(store: Store, row: ImportRow, imports?: number): Promise<number> {
   const isDryRun = row.options.includes('dry-run');
   const isGood = !isDryRun && row.result === 'ok' && row.counts?.rejected === 0;
-  await store.writeDirectory([
+  const results = await store.writeDirectory([
     directoryStatement(upsertImport, valuesOf(row)),
     ...(isDryRun ? [] : [directoryStatement(upsertLatest, [row.tenant, row.id, isGood ? row.endedAt : null])]),
     ...(row.endedAt === null ? [] : [directoryStatement(removeOldest, [row.tenant, importsMax])]),
+    ...(imports === undefined ? [] : [directoryStatement(chargeImports, [row.tenant, imports * rowBytes.import])]),
+    ...(row.endedAt === null ? [directoryStatement(countImportsOf, [row.tenant])] : []),
   ]);
+  return Number(results.at(-1)?.[0]?.n ?? 0);
 }
+
+const chargeImports = 'update tenant set import_bytes = $2 where id = $1' as const;
+
+const countImportsOf = 'select count(*) as n from import_history where tenant_id = $1' as const;
 
 const upsertImport = `insert into import_history (${columns})
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
@@ -295,6 +306,7 @@ export async function putRejections(store: Store, tenant: TenantId, importId: st
   await store.writeTenant(tenant, [
     { sql: upsertRejections, values: [importId, lines] },
     { sql: removeOldestRejections, values: [rejectionsKept.imports, rejectionsKept.bytes] },
+    { sql: countRejections, values: [] },
   ]);
 }
 
@@ -319,7 +331,10 @@ export async function readRejections(store: Store, tenant: TenantId, importId: s
 
 /** Removes the rejected rows of up to `limit` imports whose ids are less than `before`. */
 export async function removeRejections(store: Store, tenant: TenantId, before: string, limit: number): Promise<number> {
-  const [removed] = await store.writeTenant(tenant, [{ sql: removeRejectionsBefore, values: [before, limit] }]);
+  const [removed] = await store.writeTenant(tenant, [
+    { sql: removeRejectionsBefore, values: [before, limit] },
+    { sql: countRejections, values: [] },
+  ]);
   return removed?.length ?? 0;
 }
 

@@ -1,11 +1,13 @@
 import type { Row, SqlValue } from '../store.ts';
+import { rowBytes, type StorageUse, useColumns } from './storage-use.ts';
 
 // The statements by which a change of a tenant's subscriptions becomes the tenant's next revision,
 // and part of its history (docs/decisions/changes.md#history).
 
 /** Reads what the next revision of a tenant continues. */
 export const selectRevision =
-  'select revision, history_from, history_from_at, history_revision, history_at from tenant where id = $1';
+  `select revision, history_from, history_from_at, history_revision, history_at, ${useColumns}
+  from tenant where id = $1` as const;
 
 /** A statement and its values. */
 type BoundStatement = readonly [sql: string, values: readonly SqlValue[]];
@@ -23,6 +25,10 @@ export interface RevisionCommit {
   readonly importId?: string | undefined;
   /** Versions that the change added; negative if it removed some. */
   readonly versions?: number;
+  /** What the tenant is charged afterwards, besides this commit; if absent, the next change counts it. */
+  readonly use?: StorageUse | undefined;
+  /** Where the history begins if its oldest versions were removed; without a time, now. */
+  readonly historyFrom?: { readonly revision: number; readonly at: number | undefined } | undefined;
 }
 
 /**
@@ -40,15 +46,22 @@ export function commitRevision({
   beginsHistory = false,
   importId,
   versions = 0,
+  use,
+  historyFrom,
 }: RevisionCommit): readonly BoundStatement[] {
-  if (!keepsHistory) return [[setRevision, [tenant, revision, Math.min(versions, 0)]]];
+  const commitBytes = keepsHistory && !beginsHistory ? rowBytes.commit : 0;
+  const counts = use === undefined ? [] : [use.records, use.history + commitBytes, use.tombstones, use.rejections];
+  const [setRevision, setKeptRevision] = use === undefined ? withoutUse : withUse;
+  if (!keepsHistory) return [[setRevision, [tenant, revision, Math.min(versions, 0), ...counts]]];
   const now = clockNow();
-  if (beginsHistory) return [[setKeptRevision, [tenant, revision, revision, now + 1, now, versions]]];
+  if (beginsHistory) return [[setKeptRevision, [tenant, revision, versions, revision, now + 1, now, ...counts]]];
   const goesOn = isHistoryKept(last);
   const at = goesOn ? Math.max(now, Number(last.history_at)) : now;
-  const from = goesOn ? [Number(last.history_from), Number(last.history_from_at)] : [Number(last.revision), at + 1];
+  const kept = goesOn ? [Number(last.history_from), Number(last.history_from_at)] : [Number(last.revision), at + 1];
+  const isTrimmed = historyFrom !== undefined && historyFrom.revision > Number(kept[0]);
+  const from = isTrimmed ? [historyFrom.revision, historyFrom.at ?? at + 1] : kept;
   return [
-    [setKeptRevision, [tenant, revision, ...from, at, versions]],
+    [setKeptRevision, [tenant, revision, versions, ...from, at, ...counts]],
     [insertCommit, [tenant, revision, at, importId ?? null]],
   ];
 }
@@ -60,10 +73,20 @@ export const clockNow = (): number => Math.floor(Date.now() / 1000);
 export const isHistoryKept = ({ revision, history_revision: kept = null }: Row): boolean =>
   kept !== null && Number(kept) === Number(revision);
 
-const setRevision = 'update tenant set revision = $2, history_rows = history_rows + $3 where id = $1';
+const setUse = (
+  first: number,
+): string => `, bytes_revision = $2, record_bytes = $${first}, history_bytes = $${first + 1},
+  tombstone_bytes = $${first + 2}, rejection_bytes = $${first + 3}`;
 
-const setKeptRevision = `update tenant set revision = $2, history_from = $3, history_from_at = $4,
-  history_revision = $2, history_at = $5, history_rows = history_rows + $6 where id = $1`;
+const revisionUpdates = (use: (first: number) => string) =>
+  [
+    `update tenant set revision = $2, history_rows = history_rows + $3${use(4)} where id = $1`,
+    `update tenant set revision = $2, history_rows = history_rows + $3, history_from = $4, history_from_at = $5,
+  history_revision = $2, history_at = $6${use(7)} where id = $1`,
+  ] as const;
+
+const withUse = revisionUpdates(setUse);
+const withoutUse = revisionUpdates(() => '');
 
 const insertCommit =
   'insert into subscription_commit (tenant_id, revision, committed_at, import_id) values ($1, $2, $3, $4) on conflict do nothing';

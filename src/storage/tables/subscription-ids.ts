@@ -1,4 +1,5 @@
 import type { RecordOwner, Store, TenantId, TenantSql } from '../store.ts';
+import { dataBytes } from './storage-use.ts';
 
 /** Also of removed records, whose versions may still be in the history. */
 const idsWith = (
@@ -21,7 +22,8 @@ export async function findSubscriptionIds(
 }
 
 const eraseVersionsWith = (column: RecordOwner['column']): TenantSql =>
-  `delete from subscription_version where tenant_id = $1 and ${column} = $2 returning from_revision, until_revision`;
+  `delete from subscription_version where tenant_id = $1 and ${column} = $2
+    returning from_revision, until_revision, ${dataBytes()} as bytes`;
 
 /** Erase the versions of an owner, also those of records that have another owner now. */
 export const eraseVersionsOf = { email: eraseVersionsWith('email'), iccid: eraseVersionsWith('iccid') } as const;

@@ -42,9 +42,11 @@ export interface TenantMirror {
  */
 export async function insertTenant(store: Directory, tenant: string, nowSeconds: number): Promise<boolean> {
   const insert = directoryStatement(
-    `insert into tenant as t (id, created_at, history_from, history_from_at, history_revision, history_at) values ($1, $2, 0, $2, 0, $2)
+    `insert into tenant as t (id, created_at, history_from, history_from_at, history_revision, history_at, bytes_revision)
+     values ($1, $2, 0, $2, 0, $2, 0)
      on conflict (id) do update set created_at = excluded.created_at, revision = t.revision + 1, swept_revision = t.revision + 1,
        history_from = t.revision + 1, history_from_at = $2, history_revision = t.revision + 1, history_at = $2,
+       bytes_revision = t.revision + 1, record_bytes = 0, history_bytes = 0, tombstone_bytes = 0, import_bytes = 0, rejection_bytes = 0,
        deletion_started_at = null, deleted_at = null, mirror = null
      where t.deleted_at is not null returning id`,
     [tenant, nowSeconds],

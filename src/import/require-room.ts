@@ -1,0 +1,45 @@
+import { requireRoom } from '../storage/records/make-room.ts';
+import type { Store, TenantId } from '../storage/store.ts';
+import type { SubscriptionRow } from '../storage/subscription-row.ts';
+import { dataBytesOf, grown, readTenantUse, rowBytes, sumStored } from '../storage/tables/storage-use.ts';
+
+/** Records whose stored size one statement reads. */
+const batchRows = 500;
+
+/** What a source would add to a tenant. */
+export interface RoomCheck {
+  readonly store: Store;
+  readonly tenant: TenantId;
+  /** The bytes that all valid rows are charged, if none of them is stored yet. */
+  readonly bytes: number;
+  /** Reads the source again, and passes on each valid row. */
+  readonly readAgain: (onRow: OnRow) => Promise<unknown>;
+}
+
+export type OnRow = (row: SubscriptionRow) => Promise<void>;
+
+/** The bytes that a row is charged. */
+export const bytesOfRow = (row: SubscriptionRow): number => dataBytesOf(row) + rowBytes.record;
+
+/**
+ * Throws `StorageError` `OVER_BUDGET` if the rows of a source cannot all be stored, so that none has
+ * to be. Only if they might not fit, the source is read again and compared with what is stored; a
+ * row that the source repeats then counts each time.
+ */
+export async function requireRoomFor({ store, tenant, bytes, readAgain }: RoomCheck): Promise<void> {
+  const bytesMax = store.tenantBytesMax;
+  const use = bytesMax === 0 ? undefined : await readTenantUse(store, tenant);
+  if (use === undefined || use.records + use.imports + use.rejections + bytes <= bytesMax) return;
+  let stored = 0;
+  let ids: string[] = [];
+  const flush = async (): Promise<void> => {
+    stored += await sumStored(store, tenant, ids);
+    ids = [];
+  };
+  await readAgain(async ({ id }) => {
+    if (ids.push(id) >= batchRows) await flush();
+  });
+  await flush();
+  const growth = { records: bytes - stored, history: 0, tombstones: 0 };
+  requireRoom(grown(use, growth), growth, bytesMax);
+}

@@ -1,0 +1,53 @@
+import type { CountRequest, CountWork } from '../counts/count-work.ts';
+import type { HistorySweep, HistorySwept, Row, SqlValue, TenantSql } from '../store.ts';
+import { dataBytes, rowBytes } from '../tables/storage-use.ts';
+
+/**
+ * Shortens a tenant's history, and removes some of what ended before it, in a transaction and with
+ * the tenant locked.
+ */
+export function* sweepHistory({ oldest, fromSeconds, keeps }: HistorySweep, limit: number): CountWork<HistorySwept> {
+  yield [keeps ? ask(moveStart, oldest, fromSeconds) : ask(endHistory)];
+  const [versions = [], commits = [], erasures = []] = yield [
+    ask(removeVersions, oldest, limit),
+    ask(removeCommits, oldest, limit),
+    ask(removeErasures, oldest, limit),
+  ];
+  if (versions.length + commits.length > 0)
+    yield [ask(subtract, versions.length, bytesOf(versions) + commits.length * rowBytes.commit)];
+  const isDone = Math.max(versions.length, commits.length, erasures.length) < limit;
+  if (isDone) yield [ask(setSwept, oldest)];
+  return { versions: versions.length, isDone };
+}
+
+const ask = (sql: TenantSql, ...values: SqlValue[]): CountRequest => ({ kind: 'read', sql, values });
+
+const bytesOf = (versions: readonly Row[]): number =>
+  versions.reduce((sum, { bytes }) => sum + Number(bytes) + rowBytes.version, 0);
+
+/** The tenant as a table with `tenant_id`. */
+const itself = 'id in (select tenant_id from (select id as tenant_id from tenant) as t where tenant_id = $1)' as const;
+
+const moveStart: TenantSql = `update tenant set history_from_at = case when history_from < $2 then $3 else history_from_at end,
+    history_from = case when history_from < $2 then $2 else history_from end where ${itself} returning id`;
+
+const endHistory: TenantSql = `update tenant set history_revision = null where ${itself} returning id`;
+
+const subtract: TenantSql = `update tenant set history_rows = history_rows - $2, history_bytes = history_bytes - $3
+  where ${itself} returning id`;
+
+const setSwept: TenantSql = `update tenant set
+  history_swept = case when history_swept > $2 then history_swept else $2 end where ${itself} returning id`;
+
+const removeVersions: TenantSql = `delete from subscription_version where tenant_id = $1 and (id, until_revision) in (
+    select id, until_revision from subscription_version where tenant_id = $1 and until_revision <= $2
+    order by until_revision limit $3
+  ) returning ${dataBytes()} as bytes`;
+
+const removeCommits: TenantSql = `delete from subscription_commit where tenant_id = $1 and revision in (
+    select revision from subscription_commit where tenant_id = $1 and revision < $2 order by revision limit $3
+  ) returning revision`;
+
+const removeErasures: TenantSql = `delete from subscription_erasure where tenant_id = $1 and (from_revision, until_revision) in (
+    select from_revision, until_revision from subscription_erasure where tenant_id = $1 and until_revision <= $2 limit $3
+  ) returning n`;

@@ -1,0 +1,124 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { directoryStatement, type Store, type TenantId } from '../store.ts';
+
+// Which revision a tenant had reached on a day (`tenant_revision`): tells how old what it removed is
+// at least. A day without a row has the revision of the row before.
+
+const daySeconds = 86_400;
+
+/** Tenants per statement: a millisecond or two, also on the main thread of SQLite. */
+const tenantsAtOnce = 1_000;
+
+/** A day, in days since 1970, and the revision that a tenant had reached on it. */
+interface DayNote {
+  readonly tenant: TenantId;
+  readonly day: number;
+  readonly revision: number;
+}
+
+interface NoteOptions {
+  readonly nowSeconds: number;
+  /** Whether a tenant without a history, or that has changed without it, begins one now. */
+  readonly beginsHistory: boolean;
+}
+
+/**
+ * Notes the revisions of the tenants that have changed since they were last noted, at most once a
+ * day for each, some tenants at a time.
+ */
+export async function noteRevisions(store: Store, { nowSeconds, beginsHistory }: NoteOptions): Promise<void> {
+  const today = Math.floor(nowSeconds / daySeconds);
+  for await (const { after, last } of tenantRanges(store))
+    await store.writeDirectory([
+      directoryStatement(insertNotes, [today, after, last]),
+      directoryStatement(setNoted, [today, after, last]),
+      ...(beginsHistory ? [directoryStatement(beginMissing, [nowSeconds, after, last])] : []),
+    ]);
+}
+
+/** Ranges of names that together contain every tenant; each is handled in a turn of its own. */
+export async function* tenantRanges(store: Store): AsyncGenerator<{ readonly after: string; readonly last: string }> {
+  for (let after = ''; ; ) {
+    const [row] = await store.readDirectory(
+      'select max(id) as last from (select id from tenant where id > $1 order by id limit $2) as following',
+      [after, tenantsAtOnce],
+    );
+    const last = row?.last ?? null;
+    if (last === null) return;
+    yield { after, last: String(last) };
+    after = String(last);
+    await nextTurn(); // let pending requests run first
+  }
+}
+
+/** Notes of one `readNotes`. */
+const notesAtOnce = 500;
+
+/** Reads the oldest notes up to a day that the sweep of versions, or of tombstones, has not used. */
+export async function readNotes(
+  store: Store,
+  kind: 'versions' | 'tombstones',
+  day: number,
+): Promise<readonly DayNote[]> {
+  const rows = await store.readDirectory(kind === 'versions' ? selectUnswept : selectNotes, [day, notesAtOnce]);
+  return rows.map((row) => ({
+    tenant: row.tenant_id as TenantId,
+    day: Number(row.day),
+    revision: Number(row.revision),
+  }));
+}
+
+/** Marks the notes up to the last of these, in the order of `readNotes`, as used by the sweep of versions. */
+export const markSwept = (store: Store, notes: readonly DayNote[]): Promise<unknown> => upTo(store, markNotes, notes);
+
+/** Forgets the notes up to the last of these. */
+export const forgetNotes = (store: Store, notes: readonly DayNote[]): Promise<unknown> =>
+  upTo(store, deleteNotes, notes);
+
+async function upTo(
+  store: Store,
+  sql: typeof markNotes | typeof deleteNotes,
+  notes: readonly DayNote[],
+): Promise<void> {
+  const last = notes.at(-1);
+  if (last === undefined) return;
+  await store.writeDirectory([directoryStatement(sql, [last.day, last.tenant])]);
+  await nextTurn();
+}
+
+/** The newest revision that each tenant of some notes had reached. */
+export const newestByTenant = (notes: readonly DayNote[]): ReadonlyMap<TenantId, number> => {
+  const newest = new Map<TenantId, number>();
+  for (const { tenant, revision } of notes) newest.set(tenant, Math.max(revision, newest.get(tenant) ?? 0));
+  return newest;
+};
+
+const insertNotes = `insert into tenant_revision (tenant_id, day, revision)
+  select id, cast($1 as bigint), revision from tenant
+  where id > $2 and id <= $3 and deletion_started_at is null and coalesce(noted_revision, -1) <> revision
+  on conflict do nothing` as const;
+
+const setNoted = `update tenant set noted_revision = revision
+  where id > $2 and id <= $3 and coalesce(noted_revision, -1) <> revision
+    and exists (select 1 from tenant_revision as r where r.tenant_id = tenant.id and r.day = $1 and r.revision = tenant.revision)` as const;
+
+/**
+ * A tenant without changes has no revision that a change could have added to its history. It begins
+ * after this second, of which an instant of a discarded history may have been answered.
+ */
+const beginMissing =
+  `update tenant set history_from = revision, history_from_at = $1 + 1, history_revision = revision, history_at = $1
+  where id > $2 and id <= $3 and deletion_started_at is null
+    and (history_revision is null or history_revision <> revision)` as const;
+
+const selectNotes = `select tenant_id, day, revision from tenant_revision where day <= $1
+  order by day, tenant_id limit $2` as const;
+
+const selectUnswept = `select tenant_id, day, revision from tenant_revision where is_swept = 0 and day <= $1
+  order by day, tenant_id limit $2` as const;
+
+const markNotes = `update tenant_revision set is_swept = 1
+  where is_swept = 0 and day <= $1 and (day, tenant_id) <= (cast($1 as bigint), $2)` as const;
+
+const deleteNotes = `delete from tenant_revision
+  where day <= $1 and (day, tenant_id) <= (cast($1 as bigint), $2)` as const;
