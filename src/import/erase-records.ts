@@ -1,6 +1,8 @@
 import type { RecordOwner, Store, TenantId } from '../storage/store.ts';
 import { beginDeletion, finishDeletion } from '../storage/tables/delete-tenant.ts';
 import { afterAllIds, removeImports } from '../storage/tables/import-history.ts';
+import { readOwners } from '../storage/tables/subscription-ids.ts';
+import { eraseRejections } from './erase-rejections.ts';
 import { requireHeld, withImportLock, withWriteLock } from './import-lock.ts';
 
 /** Records per transaction. */
@@ -16,7 +18,8 @@ interface ErasureSummary {
 
 /**
  * Erases records by their ids, in batches that are durable one by one, and the former versions of
- * the owner, if there is one, of records that have another owner now. `findIds` is called while no
+ * the owner, if there is one, of records that have another owner now; also the rejected rows in the
+ * history of imports that quote their ids, ICCIDs, emails or devices. `findIds` is called while no
  * import can add a record. Each record leaves a tombstone, so that clients that read changes remove
  * it too. Throws `ImportError` `BUSY`, and erases nothing, while an import into the tenant is
  * running, because it could bring a record back.
@@ -30,6 +33,8 @@ export function eraseRecords(
   return withImportLock(store, tenant, async (lock) => {
     const ids = await findIds();
     const all = [...ids];
+    // before the records, which say what to look for if the erasure is repeated
+    await eraseRejections(store, tenant, await readMarks(store, tenant, all, owner));
     let deleted = 0;
     let start = 0;
     do {
@@ -39,6 +44,20 @@ export function eraseRecords(
     } while (start < all.length);
     return { asked: ids.size, deleted, missing: ids.size - deleted };
   });
+}
+
+/** The values by which a rejected row names an erased record or its owner. */
+async function readMarks(
+  store: Store,
+  tenant: TenantId,
+  ids: readonly string[],
+  owner: RecordOwner | undefined,
+): Promise<ReadonlySet<string>> {
+  const marks = new Set([...ids, ...(owner === undefined ? [] : [owner.value])]);
+  for (let start = 0; start < ids.length; start += batchRows)
+    for (const row of await readOwners(store, tenant, ids.slice(start, start + batchRows)))
+      for (const value of Object.values(row)) if (value !== null) marks.add(String(value));
+  return marks;
 }
 
 /** Rows of a deleted tenant per transaction. */

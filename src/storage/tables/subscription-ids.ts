@@ -1,4 +1,4 @@
-import type { RecordOwner, Store, TenantId, TenantSql } from '../store.ts';
+import type { RecordOwner, Row, Store, TenantId, TenantSql } from '../store.ts';
 import { dataBytes } from './storage-use.ts';
 
 /** Also of removed records, whose versions may still be in the history. */
@@ -19,6 +19,16 @@ export async function findSubscriptionIds(
 ): Promise<readonly string[]> {
   const rows = await store.readTenant(tenant, (reader) => reader.all(statements[column], [value]));
   return rows.map(({ id }) => String(id));
+}
+
+/** The owners that some records have, or had in a former version. */
+export async function readOwners(store: Store, tenant: TenantId, ids: readonly string[]): Promise<readonly Row[]> {
+  const list = ids.map((_, index) => `$${index + 2}`).join(', ');
+  const sql: TenantSql = `select iccid, email, device_id from subscription where tenant_id = $1 and id in (${list})
+    union
+    select iccid, email, device_id from subscription_version where tenant_id = $1 and id in (${list})`;
+  const [rows = []] = await store.readTenantOnce(tenant, [{ sql, values: ids }]);
+  return rows;
 }
 
 const eraseVersionsWith = (column: RecordOwner['column']): TenantSql =>
