@@ -2,7 +2,7 @@ import { Account, sameIds } from './account.ts';
 import { type Capabilities, findCapabilities } from './capabilities.ts';
 import { type Check, type Finding, failed, notApplicable } from './check.ts';
 import { filterChecks } from './filter-checks.ts';
-import { pagingChecks } from './paging-checks.ts';
+import { numberIn, pagingChecks } from './paging-checks.ts';
 import { recordChecks } from './record-checks.ts';
 import { requestChecks } from './request-checks.ts';
 import { BudgetError, ConformError, type Requester } from './requester.ts';
@@ -88,12 +88,16 @@ async function runChecks(first: Account) {
   return { results, last };
 }
 
-/** Runs a check that has failed once more: the records may have changed between its requests. */
+/**
+ * Runs a check that has failed once more: the records may have changed between its requests, on the
+ * first page or behind it.
+ */
 async function runAgain(run: Check['run'], account: Account, isStable: boolean): Promise<Finding> {
   const finding = await runCheck(run, account);
   if (finding.result !== 'failed' || !isStable) return finding;
   const after = await account.refresh().catch(() => account);
-  if (sameIds(account.firstPage.ids, after.firstPage.ids)) return finding;
+  const [before, now] = [account, after].map(({ firstPage }) => numberIn(firstPage, 'x-total-count'));
+  if (before === now && sameIds(account.firstPage.ids, after.firstPage.ids)) return finding;
   return notApplicable('the records changed meanwhile');
 }
 

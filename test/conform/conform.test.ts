@@ -103,6 +103,22 @@ describe('conform', () => {
     }
   });
 
+  test.each([1, 2, 3, 5, 8, 13, 40])(
+    'fails no check of an account to which every %d requests add a record at its end',
+    async (every) => {
+      const later = accountRecords(400);
+      server.behavior = {
+        request: (request) => {
+          if (server.requests % every === 0) server.records = later.slice(0, server.records.length + 1);
+          return request;
+        },
+      };
+      const report = await check();
+      expect(report.checks.filter(({ result }) => result === 'failed')).toEqual([]);
+      expect(report.passed).toBeGreaterThan(45);
+    },
+  );
+
   test('fails a check that does not depend on the records, also if they change meanwhile', async () => {
     server.variant = { ...ordinary, isNewestFirst: true };
     const later = accountRecords(400);

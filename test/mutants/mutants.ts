@@ -2069,6 +2069,14 @@ export const mutants: readonly Mutant[] = [
     test: 'waits as long as a busy server asks, and counts these requests',
   },
   {
+    id: 'conform-blames-live-server',
+    breaks: 'A record that is added behind the first page, while a server is checked, is a failure of the server.',
+    search: 'if (before === now && sameIds(',
+    replace: 'if (sameIds(',
+    file: 'conform.test.ts',
+    test: 'fails no check of an account to which every %d requests add a record at its end',
+  },
+  {
     id: 'conform-forgives-repeats',
     breaks: 'A record that is on two pages is no failure.',
     search: 'return ids.length - new Set(ids).size;',
