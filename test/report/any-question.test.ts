@@ -20,13 +20,14 @@ import { boundsOf, type SubscriptionFilter } from '../../src/storage/subscriptio
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, onCluster, type TestStore } from '../support/engines.ts';
+import { ugly, uglyRows } from '../support/ugly-rows.ts';
 
 // The small form of `npm run bench:any`: random questions have the records that a model has, and
 // visit few rows beside those of their narrowest condition. Rows are counted, not time.
 
 const records = 20_000;
 const questions = 120;
-const rows = [...syntheticRecords(records, 1)];
+const rows = [...syntheticRecords(records - 2_000, 1), ...uglyRows(2_000)];
 const context = { limits: defaultPageLimits, now: () => until };
 
 const dates = {
@@ -78,6 +79,12 @@ const ofPlans = ['plan-id=unknown', `plan-id=${rows[0]?.planId}`].flatMap((plan)
     (product) => ['', '&sort=-expirationDate'].map((order) => ({ kind: 'page', text: `${plan}${product}${order}` })),
   ),
 );
+
+/** Hundreds of records of one SIM, device and subscriber, and plans that products share in part. */
+const ofMany = [`iccid=${ugly.iccid}`, `device-id=${ugly.deviceId}`, `email=${encodeURIComponent(ugly.email)}`]
+  .flatMap((one) => ['', '&page=20', '&status=ACTIVE', '&sort=-expirationDate'].map((more) => `${one}${more}`))
+  .concat([`plan-id=${ugly.sharedPlan}`, `plan-id=${ugly.sharedPlan}&sort=-activationDate`, 'plan-id=plan-b&page=3'])
+  .map((text) => ({ kind: 'page', text }));
 
 /** Summaries of few records, which no index of a dimension has together. */
 const ofOneDay = ['plan-id', 'product-id'].map((by) => ({
@@ -174,7 +181,7 @@ describe.skipIf(onCluster).each(engines)('any question on $engine', ({ openTestS
       for (const statement of statements) visited += await counter.visited(statement);
       return visited;
     };
-    const first = [...ofPlans, ...ofOneDay];
+    const first = [...ofPlans, ...ofMany, ...ofOneDay];
     for (let asked = 0; asked < questions; ) {
       const { kind, text } = first.shift() ?? drawQuery(random);
       const statements: Statement[] = [];

@@ -30,19 +30,22 @@ interface Drawn {
 }
 
 const names = ['Europe', 'Europe "5 GB"', '","period":0,"', 'ÄÖ\\', ''];
-const drawn: fc.Arbitrary<Drawn> = fc.record({
-  n: fc.nat(60),
-  created: fc.nat(3),
-  activated: fc.nat(3),
-  ends: fc.oneof(fc.nat(3), fc.integer({ min: moment - 1, max: moment + 1 })),
-  status: fc.constantFrom('ACTIVE', 'ACTIVE', 'ACTIVE', 'EXPIRED', null),
-  email: fc.constantFrom('ada@example.com', null),
-  sim: fc.nat(30),
-  device: fc.constantFrom('', 'a', 'b', 'c', 'd', 'e'),
-  product: fc.nat(14),
-  name: fc.constantFrom(...names),
-  period: fc.constantFrom(0, 1, 30, 100),
-});
+const drawn: fc.Arbitrary<Drawn> = fc
+  .record({
+    n: fc.nat(60),
+    created: fc.nat(3),
+    activated: fc.nat(3),
+    ends: fc.oneof(fc.nat(3), fc.integer({ min: moment - 1, max: moment + 1 })),
+    status: fc.constantFrom('ACTIVE', 'ACTIVE', 'ACTIVE', 'EXPIRED', null),
+    email: fc.constantFrom('ada@example.com', null),
+    sim: fc.nat(30),
+    device: fc.constantFrom('', 'a', 'b', 'c', 'd', 'e', 'of-1', 'of-2', 'of-3'),
+    product: fc.nat(14),
+    name: fc.constantFrom(...names),
+    period: fc.constantFrom(0, 1, 30, 100),
+  })
+  // some devices have several records, all of one SIM
+  .map((each) => (each.device.startsWith('of-') ? { ...each, sim: Number(each.device.slice(3)) } : each));
 
 const idOf = (n: number): string => `id${n}`;
 const simOf = (n: number): string => `8944500102198300${String(n).padStart(3, '0')}`;
