@@ -1,16 +1,19 @@
+import { existsSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createClient } from '../../src/auth/clients/manage-clients.ts';
-import { checkRow } from '../../src/import/check-row.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
+import { directoryStatement } from '../../src/storage/store.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { loadDataSet, tenantSizes, until } from '../support/data-set.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
-import { SoakClient, type Tally } from './soak-client.ts';
+import { SoakClient, type SoakedService, type Tally } from './soak-client.ts';
 
-// A real service under a steady, mixed load for some minutes: does its memory stay flat, and is
-// every response as expected?
+// A real service under a steady, mixed load for some minutes, with loads, exports, history and its
+// sweeps: do its memory, open files and write-ahead log stay flat, and is every response as
+// expected?
 
 const tenantCount = 20;
 const options = readSoakOptions();
@@ -43,18 +46,26 @@ function readSoakOptions(): SoakOptions {
   return { minutes: number('minutes'), records: number('records'), cores: number('cores'), engine };
 }
 
-/** Changes 50 records of a tenant, so that cached data becomes outdated as in production. */
-async function changeSome(store: Store, tenant: TenantId, round: number): Promise<void> {
-  const rows = [...syntheticRows({ count: 50, seed: 1, until })].flatMap((row) => {
-    const checked = checkRow({ ...row, device_id: `device-${round}` });
-    return 'faults' in checked ? [] : [checked.row];
-  });
-  await store.loadSubscriptions(tenant, rows);
+/** Rows of 50 records of a tenant, each time with other values. */
+function createChanges(): () => string {
+  const rows = [...syntheticRows({ count: 50, seed: 1, until })];
+  let round = 0;
+  return () => {
+    round += 1;
+    return rows.map((row) => `${JSON.stringify({ ...row, device_id: `device-${round}` })}\n`).join('');
+  };
 }
+
+/** Makes the changes of all days look a day older, so that the service's next sweep finds some. */
+const agingSql = 'update tenant_revision set day = day - 1';
+const agingMs = 300_000;
 
 /** A sample of the service, with the CPU time used since the previous sample. */
 interface Sample {
   readonly rss: number;
+  readonly handles: number;
+  readonly walBytes: number;
+  readonly logBytes: number;
   readonly cores: number;
   /** Number of responses so far. */
   readonly responses: number;
@@ -83,7 +94,7 @@ async function drive(
     await sleep(Math.max(0, 1_000 - (performance.now() - began)));
     const [now, used] = [performance.now(), server.cpuSeconds() ?? 0];
     const cores = ((used - cpu) * 1000) / (now - sampledAt);
-    samples.push({ rss: server.rssBytes() ?? 0, cores, responses: countOf(tally) });
+    samples.push({ ...look(), cores, responses: countOf(tally) });
     perSecond = Math.max(10, perSecond * Math.min(1.3, Math.max(0.7, options.cores / Math.max(cores, 0.01))));
     [sampledAt, cpu] = [now, used];
     await every();
@@ -97,42 +108,63 @@ const tally: Tally = new Map();
 const opened = options.engine === 'postgres' ? await openBenchPostgres() : await openBenchSqlite();
 const tenants = await loadDataSet(opened.store, options.records, tenantCount);
 const sizes = tenantSizes(options.records, tenantCount);
-const server = await startServer('src/cli/main.ts', ['serve'], {
-  MANAGEMENT_PORT: '0',
-  ACCESS_TOKEN_SECONDS: '60',
-  PAGE_CACHE_MIB: '16', // full early, so that evictions are measured too
-  ...opened.environment,
+const logFile = join(opened.folder, 'soak.log');
+const managementPort = await freePort();
+const server = await startServer(
+  'src/cli/main.ts',
+  ['serve'],
+  {
+    MANAGEMENT_PORT: String(managementPort),
+    ACCESS_TOKEN_SECONDS: '60',
+    PAGE_CACHE_MIB: '16', // full early, so that evictions are measured too
+    HISTORY_DAYS: '1',
+    ...opened.environment,
+  },
+  openSync(logFile, 'a'),
+);
+const service: SoakedService = {
+  origin: `http://127.0.0.1:${server.port}`,
+  management: `http://127.0.0.1:${managementPort}`,
+  changedRows: createChanges(),
+};
+const sizeOf = (file: string): number => (existsSync(file) ? statSync(file).size : 0);
+const look = (): Omit<Sample, 'cores' | 'responses'> => ({
+  rss: server.rssBytes() ?? 0,
+  handles: server.handles() ?? 0,
+  walBytes: sizeOf(join(opened.folder, 'subreport.db-wal')),
+  logBytes: sizeOf(logFile),
 });
-const origin = `http://127.0.0.1:${server.port}`;
 const clients = await Promise.all(
   tenants.map(async (tenant, index) => {
-    const credentials = await createClient(opened.store, Math.floor(Date.now() / 1000), { tenant });
-    return new SoakClient(origin, credentials, Math.ceil((sizes[index] ?? 1) / 50), tally);
+    const scopes = ['subscription:read', 'subscription:write'] as const;
+    const credentials = await createClient(opened.store, Math.floor(Date.now() / 1000), { tenant, scopes });
+    const name = `tenant-${String(index + 1).padStart(3, '0')}`;
+    return new SoakClient(service, name, credentials, Math.ceil((sizes[index] ?? 1) / 50), tally);
   }),
 );
 const started = performance.now();
 let printedAt = started;
-let rounds = 0;
+let agedAt = started;
 const samples = await drive(server, clients, async () => {
-  rounds += 1;
-  if (rounds % 5 === 0) await changeSome(opened.store, tenants[rounds % tenantCount] ?? expectTenant(), rounds);
-  if (performance.now() - printedAt < 30_000) return;
+  if (performance.now() - agedAt > agingMs) {
+    agedAt = performance.now();
+    await opened.store.writeDirectory([directoryStatement(agingSql, [])]);
+  }
+  if (performance.now() - printedAt < 60_000) return;
   printedAt = performance.now();
   const cores = (server.cpuSeconds() ?? 0) / ((printedAt - started) / 1000);
+  const { rss, handles, walBytes, logBytes } = look();
+  const [{ n: versions } = { n: 0 }] = await opened.store.readDirectory('select sum(history_rows) as n from tenant');
   console.log(
-    `${((printedAt - started) / 1000).toFixed(0)} s: RSS ${mib(server.rssBytes() ?? 0)} MiB, ${cores.toFixed(2)} cores, ${countOf(tally)} responses`,
+    `${((printedAt - started) / 60_000).toFixed(1)} min: RSS ${mib(rss)} MiB, ${handles} handles, WAL ${mib(walBytes)} MiB, ${Math.round(logBytes / countOf(tally))} bytes of log per response, ${versions} versions, ${cores.toFixed(2)} cores, ${countOf(tally)} responses`,
   );
 });
 await server.stop();
 await opened.close();
 
-function expectTenant(): never {
-  throw new TypeError('Cannot soak: there must be tenants');
-}
-
 /** The median of some samples; single peaks, for example of an export, are not leaks. */
-const medianRss = (of: readonly Sample[]): number =>
-  of.map(({ rss }) => rss).toSorted((a, b) => a - b)[of.length >> 1] ?? 0;
+const median = (of: readonly Sample[], value: (sample: Sample) => number): number =>
+  of.map(value).toSorted((a, b) => a - b)[of.length >> 1] ?? 0;
 
 /**
  * Thirds by responses rather than by time: memory settles with the number of requests, and a busy
@@ -140,13 +172,24 @@ const medianRss = (of: readonly Sample[]): number =>
  */
 const thirdOf = (index: 1 | 2): readonly Sample[] =>
   samples.filter(({ responses }) => Math.min(2, Math.floor((3 * responses) / countOf(tally))) === index);
-const [middle, last] = [medianRss(thirdOf(1)), medianRss(thirdOf(2))];
-const isFlat = last <= middle * 1.1;
+
+/** What must not grow by more than a tenth from the middle third to the last one. */
+const flat = {
+  'MiB of RSS': ({ rss }: Sample) => mib(rss),
+  handles: ({ handles }: Sample) => handles,
+  'MiB of write-ahead log': ({ walBytes }: Sample) => mib(walBytes),
+  'bytes of log per response': ({ logBytes, responses }: Sample) => Math.round(logBytes / Math.max(1, responses)),
+};
+const compared = Object.entries(flat).map(([name, value]) => {
+  const [middle, last] = [median(thirdOf(1), value), median(thirdOf(2), value)];
+  return { text: `${name} ${middle} → ${last}`, isFlat: last <= middle * 1.1 };
+});
 /** Exports beyond the limits of a client (429) and of the service (503) are rejected. */
-const expected = / (200|304)$|^export (429|503)$/;
+const expected = / (200|304)$|^(export|past) (429|503)$|^past 410$|^load (409|429|503)$/;
 const unexpected = [...tally].filter(([name]) => !expected.test(name));
+const isOk = unexpected.length === 0 && compared.every(({ isFlat }) => isFlat);
 console.log([...tally].map(([name, count]) => `${name}: ${count}`).join(', '));
 console.log(
-  `${isFlat && unexpected.length === 0 ? 'ok' : 'FAILED'}: median RSS of the middle third ${mib(middle)} MiB, of the last third ${mib(last)} MiB (at most 10 % more); highest ${mib(Math.max(...samples.map(({ rss }) => rss)))} MiB; ${unexpected.length} unexpected statuses`,
+  `${isOk ? 'ok' : 'FAILED'}: medians of the middle third → of the last third (at most 10 % more): ${compared.map(({ text }) => text).join(', ')}; highest ${mib(Math.max(...samples.map(({ rss }) => rss)))} MiB; ${unexpected.length} unexpected statuses`,
 );
-process.exitCode = isFlat && unexpected.length === 0 ? 0 : 1;
+process.exitCode = isOk ? 0 : 1;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -15,24 +15,27 @@ export interface ServerProcess {
   cpuSeconds(): number | undefined;
   /** Resident memory of the process in bytes; `undefined` where it is not available. */
   rssBytes(): number | undefined;
+  /** Open files and connections of the process; `undefined` where they are not available. */
+  handles(): number | undefined;
   stop(): Promise<void>;
 }
 
 /**
  * Starts a program of this repository, or of another checkout by its absolute path, with `PORT` and
- * other settings, and waits until it responds. Its log is discarded.
+ * other settings, and waits until it responds. Its log goes to the open file `log`, if there is one.
  */
 export async function startServer(
   program: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
+  log: number | 'ignore' = 'ignore',
 ): Promise<ServerProcess> {
   const port = await freePort();
   const file = resolve(fileURLToPath(new URL('../..', import.meta.url)), program);
   const { PATH = '', NODE_OPTIONS = '' } = process.env; // NODE_OPTIONS may ask for a profile
   const child = spawn(process.execPath, [file, ...args], {
     env: { PATH, NODE_OPTIONS, PORT: String(port), ...environment },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', log, 'inherit'],
   });
   const ended = once(child, 'exit');
   for (const deadline = Date.now() + 240_000; ; await sleep(50)) {
@@ -48,6 +51,7 @@ export async function startServer(
     pid: child.pid ?? 0,
     cpuSeconds: () => (existsSync('/proc/self/schedstat') ? exactCpuSeconds(child.pid ?? 0) : undefined),
     rssBytes: () => readRssBytes(child.pid),
+    handles: () => (existsSync(`/proc/${child.pid}/fd`) ? readdirSync(`/proc/${child.pid}/fd`).length : undefined),
     async stop() {
       child.kill('SIGTERM');
       await ended;
