@@ -102,6 +102,12 @@ export const settings = {
     64,
     'Size of the response cache of each process in MiB, including cache keys and headers, at most an eighth of its heap; 0 disables it',
   ),
+  MEMORY_MAX_MIB: wholeNumber(
+    0,
+    1_048_576,
+    0,
+    'Memory of all processes of the service together in MiB, which is divided among its workers (docs/operating.md, Memory); 0 means the limit of the container, or the memory of the machine',
+  ),
   REQUESTS_WAITING_MAX: wholeNumber(
     1,
     10_000,

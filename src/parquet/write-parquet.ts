@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 
 /** What the thread is asked: to add lines of JSON to a file, to end it, or to forget it. */
@@ -52,8 +53,14 @@ function openThread(): ParquetThread {
   return shared;
 }
 
-/** Most memory of the thread in MB: its garbage between two collections is most of it. */
-const heapMb = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 };
+/**
+ * Most memory of the thread in MB, at most half of the main thread's heap: its garbage between two
+ * collections is most of it.
+ */
+const heapMb = {
+  maxYoungGenerationSizeMb: 16,
+  maxOldGenerationSizeMb: Math.min(256, getHeapStatistics().heap_size_limit / 2 / 1_048_576),
+};
 
 class ParquetThread {
   readonly #worker = new Worker(new URL('./parquet-thread.ts', import.meta.url), { resourceLimits: heapMb });

@@ -1,7 +1,7 @@
 import type { Stage } from './stage.ts';
 
 /** What a drill needs that a machine may lack. */
-export type Need = 'Linux' | 'tmpfs' | 'libfaketime' | 'Prometheus';
+export type Need = 'Linux' | 'tmpfs' | 'libfaketime' | 'Prometheus' | 'control groups';
 
 /** A fault that is planted on a real service, and what is expected then. */
 export interface ScriptedDrill {

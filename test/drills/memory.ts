@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { createClient } from '../../src/auth/clients/manage-clients.ts';
@@ -8,6 +7,7 @@ import { openStore } from '../../src/storage/open-store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import type { ScriptedDrill } from './drill.ts';
 import { DrilledService } from './drilled-service.ts';
+import { limitMemory } from './limited-memory.ts';
 import type { FilledPlace, Stage } from './stage.ts';
 
 /** Longest time of a round of loads; what is not over then is aborted. */
@@ -15,6 +15,8 @@ const roundMs = 15_000;
 const tenants = ['t1', 't2', 't3', 't4', 't5'];
 /** Connections that request a page of some 2 MB and never read it. */
 const unreadPages = 50;
+/** Connections that read pages until the mix is over. */
+const readers = 48;
 const ndjson = 'application/x-ndjson';
 
 type Credentials = FilledPlace['client'];
@@ -42,7 +44,7 @@ interface Body {
 }
 
 /** Bodies that take the most memory for the bytes that are sent. */
-function bodies(): readonly Body[] {
+function bodies(from: number): readonly Body[] {
   const nested = `{"a":${'['.repeat(500_000)}${']'.repeat(500_000)}}\n`;
   const near = JSON.stringify(Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`activationDat${n}`, n])));
   const cells = csvColumns.map((column) => (column === 'id' ? 'x'.repeat(15_000) : 'y')).join();
@@ -50,7 +52,7 @@ function bodies(): readonly Body[] {
   return [
     { type: ndjson, body: gzipSync(nested.repeat(50)) },
     { type: ndjson, body: zstdCompressSync(Buffer.alloc(2 ** 27 + 1, 'x'), { params }) },
-    { type: ndjson, body: gzipSync(longRows(3_000)) },
+    { type: ndjson, body: gzipSync(longRows(3_000, from)) },
     { type: ndjson, body: gzipSync(`${near}\n`.repeat(5_000)) },
     { type: 'text/csv', body: gzipSync(`${csvColumns.join()}\n${`${cells}\n`.repeat(3_000)}`) },
   ];
@@ -72,54 +74,105 @@ async function fillTenants({ environment }: FilledPlace): Promise<readonly Crede
   return clients;
 }
 
-/** Resident memory in MiB of a process and those that it started. */
-function memoryOf(root: number): number {
-  const parents = new Map<number, { parent: number; mib: number }>();
-  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
+/** What the mix asks for; the drill fails if one of them is never served. */
+const kinds = ['pages', 'exports', 'Parquet files', 'loads', 'findings'] as const;
+type Kind = (typeof kinds)[number];
+
+/** Sends the worst mix to a service until it is stopped. */
+class Mix {
+  readonly served = new Set<Kind>();
+  readonly #stage: Stage;
+  readonly #service: DrilledService;
+  readonly #senders: readonly Sender[];
+  /** The first row that no load has sent yet. */
+  readonly #from: number;
+  #pages = 0;
+
+  constructor(stage: Stage, service: DrilledService, senders: readonly Sender[], from: number) {
+    this.#stage = stage;
+    this.#service = service;
+    this.#senders = senders;
+    this.#from = from;
+  }
+
+  /** Sends loads, exports, pages and findings of all tenants at once; exports stay unread. */
+  async send(): Promise<void> {
+    for (const sender of this.#senders)
+      await this.#put(sender, '', { type: ndjson, body: gzipSync(longRows(1_000, this.#from)) });
+    for (const [index, sender] of this.#senders.entries()) {
+      const format = ['parquet', 'ndjson', 'csv'][index % 3];
+      await this.#open(sender, `?all=true&format=${format}`, format === 'parquet' ? 'Parquet files' : 'exports');
+    }
+    for (let n = 0; n < unreadPages; n += 1) {
+      const sender = this.#senders[n % this.#senders.length];
+      if (sender !== undefined)
+        void this.#open(sender, `?size=1000&created-from=2002-01-01T00:00:0${n % 10}Z`, 'pages');
+    }
+    let isOver = false;
+    const reading = Array.from({ length: readers }, async (_, n) => {
+      const sender = this.#senders[n % this.#senders.length];
+      while (!isOver && sender !== undefined) await this.#page(sender);
+    });
+    for (const body of bodies(this.#from + 1_000)) {
+      await Promise.all(
+        this.#senders.flatMap((sender) => [
+          this.#put(sender, '', body),
+          this.#put(sender, '?dry-run=true', body),
+          this.#read(sender, '/findings', 'findings'),
+        ]),
+      );
+    }
+    isOver = true;
+    await Promise.all(reading);
+  }
+
+  /** Loads a body. Some are refused, and some connections closed, as they must be. */
+  async #put({ tenant, token }: Sender, query: string, { type, body }: Body): Promise<void> {
+    const url = `http://127.0.0.1:${this.#service.managementPort}/operator/v1/tenants/${tenant}/subscriptions${query}`;
+    const headers = { authorization: `Bearer ${token}`, 'content-type': type };
+    const signal = AbortSignal.timeout(roundMs);
+    await this.#note('loads', fetch(url, { method: 'PUT', headers, body: new Uint8Array(body), signal }));
+  }
+
+  /** Reads a page that no cache has, in one of the codings. */
+  #page(sender: Sender): Promise<void> {
+    const n = this.#pages++;
+    const coding = ['identity', 'gzip', 'br', 'zstd'][n % 4] ?? '';
+    const query = `?size=1000&created-from=2001-01-01T00:${String(n % 3_600)
+      .padStart(4, '0')
+      .replace(/(\d\d)$/, ':$1')}Z`;
+    return this.#read(sender, query, 'pages', { 'accept-encoding': coding });
+  }
+
+  #read({ token }: Sender, path: string, kind: Kind, headers: Readonly<Record<string, string>> = {}): Promise<void> {
+    const url = `${this.#service.url}/connect-api/v1/subscription${path}`;
+    return this.#note(kind, fetch(url, { headers: { authorization: `Bearer ${token}`, ...headers } }));
+  }
+
+  /** Requests a path and never reads the response; resolves once it begins. */
+  #open({ token }: Sender, path: string, kind: Kind): Promise<void> {
+    const url = `${this.#service.url}/connect-api/v1/subscription${path}`;
+    const request = httpRequest(url, { headers: { authorization: `Bearer ${token}` }, agent: false });
+    this.#stage.defer(() => request.destroy());
+    return new Promise((resolve) => {
+      request.on('error', () => resolve());
+      request.on('response', ({ statusCode }) => {
+        if (statusCode === 200) this.served.add(kind);
+        resolve();
+      });
+      request.end();
+    });
+  }
+
+  async #note(kind: Kind, responding: Promise<Response>): Promise<void> {
     try {
-      const status = readFileSync(`/proc/${name}/status`, 'utf8');
-      const number = (key: string): number => Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
-      parents.set(Number(name), { parent: number('PPid'), mib: number('VmRSS') / 1024 });
+      const response = await responding;
+      await response.arrayBuffer();
+      if (response.status === 200) this.served.add(kind);
     } catch {
-      // it has exited
+      // a connection that is closed early serves nothing
     }
   }
-  const below = (pid: number): number =>
-    [...parents].reduce(
-      (sum, [each, { parent }]) => (parent === pid ? sum + below(each) : sum),
-      parents.get(pid)?.mib ?? 0,
-    );
-  return below(root);
-}
-
-/** Loads a body; resolves with the status, or why there is none. */
-async function put(service: DrilledService, { tenant, token }: Sender, query: string, { type, body }: Body) {
-  const url = `http://127.0.0.1:${service.managementPort}/operator/v1/tenants/${tenant}/subscriptions${query}`;
-  const headers = { authorization: `Bearer ${token}`, 'content-type': type };
-  const signal = AbortSignal.timeout(roundMs);
-  return fetch(url, { method: 'PUT', headers, body: new Uint8Array(body), signal }).then(
-    async (response) => `${response.status} ${(await response.text()).length > 0}`,
-    (error: Error) => error.name,
-  );
-}
-
-/** Reads a page that no cache has, in one of the codings. */
-async function page(service: DrilledService, { token }: Sender, n: number): Promise<void> {
-  const coding = ['identity', 'gzip', 'br', 'zstd'][n % 4] ?? '';
-  const headers = { authorization: `Bearer ${token}`, 'accept-encoding': coding };
-  const path = `/connect-api/v1/subscription?size=1000&created-from=2001-01-01T00:00:${String(n % 60).padStart(2, '0')}Z`;
-  await fetch(service.url + path, { headers }).then(
-    (response) => response.arrayBuffer(),
-    () => undefined,
-  );
-}
-
-/** Requests a path and never reads the response. */
-function open(stage: Stage, service: DrilledService, path: string, { token }: Sender): void {
-  const request = httpRequest(service.url + path, { headers: { authorization: `Bearer ${token}` }, agent: false });
-  request.on('error', () => undefined).on('response', () => undefined);
-  request.end();
-  stage.defer(() => request.destroy());
 }
 
 /** The tokens of clients of a service; throws unless each is issued. */
@@ -134,51 +187,58 @@ async function logIn(service: DrilledService, clients: readonly Credentials[]): 
   );
 }
 
-/** Sends the worst mix of loads, exports and pages; returns the peak of the memory in MiB. */
-async function sendWorstMix(service: DrilledService, stage: Stage, senders: readonly Sender[]): Promise<number> {
-  const pid = service.command.child.pid ?? 0;
-  let peak = 0;
+const undisturbed = `killed 0, replaced 0, served ${kinds.join(', ')}, then a report 200`;
+
+/** Runs a service in a control group of some MiB, or says that it refuses to start. */
+async function observe(
+  stage: Stage,
+  place: FilledPlace,
+  clients: readonly Credentials[],
+  { mib, workers, from }: { readonly mib: number; readonly workers: number; readonly from: number },
+): Promise<string> {
+  const memory = limitMemory(stage, mib);
+  const args = ['--workers', String(workers)];
+  const started = await stage.serve(place, { program: memory.program, args }).catch((error: Error) => error.message);
+  if (typeof started === 'string') return `refused: ${/are enough for (\d+)/.exec(started)?.[1] ?? started} possible`;
+  const [idle, mix] = [memory.usedMib(), new Mix(stage, started, await logIn(started, clients), from)];
+  let peak = idle;
   const sampling = setInterval(() => {
-    peak = Math.max(peak, memoryOf(pid));
+    peak = Math.max(peak, memory.usedMib());
   }, 25);
-  stage.defer(() => clearInterval(sampling));
-  for (const sender of senders) await put(service, sender, '', { type: ndjson, body: gzipSync(longRows(1_000)) });
-  for (const sender of senders) {
-    for (const format of ['ndjson', 'csv'])
-      open(stage, service, `/connect-api/v1/subscription?all=true&format=${format}`, sender);
-    for (let n = 0; n < unreadPages / senders.length; n += 1)
-      open(stage, service, `/connect-api/v1/subscription?size=1000&created-from=2002-01-01T00:00:0${n % 10}Z`, sender);
-  }
-  let pages = 0;
-  for (const body of bodies()) {
-    await Promise.all(
-      senders.flatMap((sender) => [
-        put(service, sender, '', body),
-        put(service, sender, '?dry-run=true', body),
-        ...Array.from({ length: 4 }, () => page(service, sender, pages++)),
-      ]),
-    );
-  }
-  return peak;
+  await mix.send().finally(() => clearInterval(sampling));
+  stage.session.push(
+    `workers ${workers} in ${mib} MiB: ${Math.round(idle)} MiB idle, at most ${Math.round(peak)} MiB under the mix`,
+  );
+  // on a busy machine, a worker may not get to run for ten seconds
+  const silent = started.log.filter(({ msg }) => msg === 'a worker no longer responds; it is killed').length;
+  if (silent > 0) stage.session.push(`${silent} workers did not respond in time`);
+  const replaced = started.workers.length - workers - silent;
+  await started.logIn();
+  const report = await started.report();
+  await started.stop('SIGKILL'); // exports that nobody reads would delay its end
+  const served = kinds.filter((kind) => mix.served.has(kind)).join(', ');
+  return `killed ${memory.kills()}, replaced ${replaced}, served ${served}, then a report ${report}`;
 }
 
-const memoryDrill = (containerMib: number): ScriptedDrill => ({
-  name: `memory-${containerMib}`,
-  fault: `the worst mix of loads, exports and pages with the heap of a container of ${containerMib} MiB`,
-  expected: `at most ${containerMib} MiB; then a report 200`,
-  needs: ['Linux'],
-  async run(stage) {
-    const place = await stage.sqlite();
-    const clients = await fillTenants(place);
-    // as Node.js limits it in such a container
-    const environment = { NODE_OPTIONS: `--max-old-space-size=${containerMib / 2}` };
-    const service = await stage.serve(place, { environment });
-    const peak = await sendWorstMix(service, stage, await logIn(service, clients));
-    stage.session.push(`peak of the memory: ${Math.round(peak)} MiB`);
-    await service.logIn();
-    const memory = peak <= containerMib ? `at most ${containerMib}` : `${Math.round(peak)}`;
-    return `${memory} MiB; then a report ${await service.report()}`;
-  },
-});
+/** Runs 1, 4 and 16 workers, and the most that are possible. */
+const memoryDrill = (mib: number, most: number): ScriptedDrill => {
+  const counts = [...new Set([1, 4, most, 16])].toSorted((a, b) => a - b);
+  return {
+    name: `memory-${mib}`,
+    fault: `the worst mix of loads, exports, pages and findings in a container of ${mib} MiB`,
+    expected: counts
+      .map((count) => `workers ${count}: ${count <= most ? undisturbed : `refused: ${most} possible`}`)
+      .join('; '),
+    needs: ['Linux', 'control groups'],
+    async run(stage) {
+      const place = await stage.sqlite();
+      const clients = await fillTenants(place);
+      const seen: string[] = [];
+      for (const [n, workers] of counts.entries())
+        seen.push(`workers ${workers}: ${await observe(stage, place, clients, { mib, workers, from: n * 10_000 })}`);
+      return seen.join('; ');
+    },
+  };
+};
 
-export const memoryDrills: readonly ScriptedDrill[] = [memoryDrill(512), memoryDrill(1_024)];
+export const memoryDrills: readonly ScriptedDrill[] = [memoryDrill(512, 1), memoryDrill(2_048, 9)];

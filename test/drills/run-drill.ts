@@ -6,6 +6,7 @@ import { Random } from '../simulation/random.ts';
 import type { Need, Outcome, ScriptedDrill } from './drill.ts';
 import { faketime } from './faketime.ts';
 import { hasCommands } from './has-commands.ts';
+import { canLimitMemory } from './limited-memory.ts';
 import { type Setting, Stage } from './stage.ts';
 
 /** A drill that is not over by then hangs; the longest takes less than a minute. */
@@ -15,6 +16,7 @@ const limits = { runMs: 600_000, closeMs: 60_000 };
 const missing: Readonly<Record<Need, () => string | undefined>> = {
   Linux: () => (process.platform === 'linux' ? undefined : 'it needs Linux'),
   tmpfs: () => (canMount() ? undefined : 'it must be allowed to mount a file system (tmpfs), as root is'),
+  'control groups': () => (canLimitMemory() ? undefined : 'it must be allowed to create control groups, as root is'),
   libfaketime: () => (existsSync(faketime) ? undefined : 'install libfaketime'),
   Prometheus: () =>
     hasCommands('prometheus', 'promtool', 'psql', 'jq', 'curl')

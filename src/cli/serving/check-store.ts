@@ -25,6 +25,9 @@ const lowestPriority = 19;
 /** Longest check, in milliseconds. */
 const doctorMsMax = 3_600_000;
 
+/** It keeps the memory that `planMemory` leaves for it. */
+const checkFlags = ['--max-old-space-size=64', '--max-semi-space-size=4'];
+
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 /**
@@ -68,7 +71,7 @@ export async function runDoctorProcess(
   config: Config,
   onProgress: HealthSource['noteCheck'] = () => undefined,
 ): Promise<readonly ReportedCheck[]> {
-  const child = spawn(process.execPath, [main, 'doctor', '--json', '--progress'], {
+  const child = spawn(process.execPath, [...checkFlags, main, 'doctor', '--json', '--progress'], {
     env: doctorEnvironment(config),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,10 +1,10 @@
-import { getHeapStatistics } from 'node:v8';
 import { FairQueue, type FairQueueLimits } from '../../http/listener/fair-queue.ts';
 import { createRateLimiter, type RateLimiter, type RequestCounter } from '../../http/listener/rate-limit.ts';
 import { type MemoryBudget, shareMemory } from '../../http/listener/slots.ts';
 import type { RequestMetrics } from '../../metrics/request-metrics.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
+import { planMemory } from './plan-memory.ts';
 
 /** What protects a process from too many requests, and from those that need too much memory. */
 export interface Protection {
@@ -22,7 +22,7 @@ export function createProtection(
   refused: RequestMetrics['refused'],
 ): Protection {
   return {
-    ...shareMemory(getHeapStatistics().heap_size_limit, config.PAGE_CACHE_MIB * 1_048_576),
+    ...shareMemory(planMemory(config, 1).heapMib * mib, config.PAGE_CACHE_MIB * mib),
     limiter: createRateLimiter({
       perMinute: config.RATE_LIMIT_PER_MINUTE,
       requests,
@@ -34,6 +34,8 @@ export function createProtection(
     }),
   };
 }
+
+const mib = 1_048_576;
 
 /**
  * Short reads run one after another on the main thread, and longer ones wait for a reader thread,

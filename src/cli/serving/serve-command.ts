@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Logger } from 'pino';
 import { openKeyRing } from '../../auth/keys/key-ring.ts';
@@ -18,16 +17,16 @@ import { logStoreEvents, nowSeconds, openReadyStore } from '../store/store-sessi
 import { announce, requireSecureTransport } from './announce.ts';
 import { checkRegularly } from './check-store.ts';
 import { demoConfig, prepareDemo, writeDemoClient } from './demo.ts';
+import { planMemory, workersMax } from './plan-memory.ts';
 import { rotateRegularly } from './rotate-regularly.ts';
 import { onSignals, stopService } from './stop-service.ts';
 
 const sweepEveryMs = 600_000;
 const daySeconds = 86_400;
-const workersMax = 64;
 
 interface ServeOptions {
   readonly demo?: boolean;
-  readonly workers: number;
+  readonly workers: number | 'auto';
   readonly json?: boolean;
 }
 
@@ -39,16 +38,24 @@ export function addServeCommand(program: Command, output: Output): void {
       '--demo',
       'serve 2,000 synthetic subscriptions of a tenant demo instead of your data; they are kept in DATA_DIR/demo-PORT',
     )
-    .option('--workers <n>', `number of worker processes, 1 to ${workersMax}, or auto for one per CPU`, readWorkers, 1)
+    .option(
+      '--workers <n>',
+      `number of worker processes, 1 to ${workersMax}, or auto for one per CPU, or fewer if the memory is not enough`,
+      readWorkers,
+      1,
+    )
     .option('--json', 'print the details of the demo as one line of JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  subreport serve --demo\n  subreport serve --workers auto\n  DATABASE_URL=postgres://subreport:secret@localhost/subreport HOST=0.0.0.0 PUBLIC_URL=https://reports.example.com subreport serve',
     )
-    .action(async ({ demo = false, workers, json = false }: ServeOptions) => {
+    .action(async ({ demo = false, workers: wanted, json = false }: ServeOptions) => {
       const config = demo ? await demoConfig(readConfig()) : readConfig();
       requireSecureTransport(config);
+      const { workers, totalMib, loweredFrom } = planMemory(config, wanted);
       const logger = createLogger(config);
+      if (loweredFrom !== undefined)
+        logger.warn({ workers, cpus: loweredFrom, memory_mib: totalMib }, 'fewer workers than CPUs: each needs memory');
       // with workers, this process reads and writes little
       const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 };
       const store = await openReadyStore(own, logStoreEvents(logger));
@@ -69,8 +76,8 @@ export function addServeCommand(program: Command, output: Output): void {
     });
 }
 
-function readWorkers(text: string): number {
-  if (text === 'auto') return Math.min(availableParallelism(), workersMax);
+function readWorkers(text: string): number | 'auto' {
+  if (text === 'auto') return text;
   const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (count < 1 || count > workersMax)
     throw new InvalidArgumentError(

@@ -9,6 +9,7 @@ import type { Config } from '../config.ts';
 import { CommandError } from '../error.ts';
 import { describeFailure, listenFailure } from '../log/describe-failure.ts';
 import { createCounters } from './counters.ts';
+import { heapFlags, planMemory } from './plan-memory.ts';
 import { stopDelayMs, stopMsMax } from './stop-service.ts';
 import { type PrimaryMessage, runForWorker, type WorkerMessage } from './worker-messages.ts';
 
@@ -55,9 +56,14 @@ export class Workers {
    * started.
    */
   async start(count: number): Promise<{ readonly ended: Promise<boolean> }> {
+    const { heapMib } = planMemory(this.#config, count);
     // The limit applies to all workers together, but each worker needs one connection.
     const poolSize = Math.max(1, Math.floor(this.#config.DATABASE_POOL_SIZE / count));
-    cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.ts', import.meta.url)), args: [String(poolSize)] });
+    cluster.setupPrimary({
+      exec: fileURLToPath(new URL('./worker.ts', import.meta.url)),
+      args: [String(poolSize)],
+      execArgv: [...process.execArgv, ...heapFlags(heapMib)],
+    });
     await requireFreePort(this.#config, '');
     if (this.#config.MANAGEMENT_PORT > 0) await requireFreePort(this.#config, 'MANAGEMENT_');
     try {

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { StorageError, type StorageErrorCode } from '../error.ts';
 import { knownDamage, noteDamage } from './error.ts';
@@ -11,10 +12,13 @@ interface ThreadStart {
 }
 
 /**
- * Heap of a thread in MB: it allocates much and retains little. Node's default young generation
+ * Heap of a thread in MB, at most half of the main thread's: it allocates much and retains little. Node's default young generation
  * takes 40 MB more.
  */
-const heapMb = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 256 };
+const heapMb = {
+  maxYoungGenerationSizeMb: 12,
+  maxOldGenerationSizeMb: Math.min(256, getHeapStatistics().heap_size_limit / 2 / 1_048_576),
+};
 
 /**
  * A worker thread of the embedded store. It processes requests in order; when it exits, requests
