@@ -264,7 +264,7 @@ test('a variable that is not set is named by the error of createClient', () => {
   );
 });
 
-test('an abort ends the wait before a request is repeated', { timeout: 10_000 }, async () => {
+test('an abort ends the wait before a request is repeated', async () => {
   const { urls } = await clientWithFaults(['reset']);
   const controller = new AbortController();
   const endlessSleep = (_ms: number, signal?: AbortSignal) => abortable(new Promise<void>(() => undefined), signal);

@@ -61,7 +61,7 @@ describe('subreport mirror', () => {
     expect(status.removed_ids.every((id: string) => gone.includes(id))).toBe(true);
     const [tenant] = JSON.parse((await run('tenant', 'list', '--json')).stdout);
     expect(tenant).toMatchObject({ records: 395, mirror: { changes_as_of: status.changes_as_of } });
-  }, 120_000);
+  });
 
   test('refuses imports into its tenant until the mirror ends', async () => {
     const file = join(folder, 'none.ndjson');
@@ -72,7 +72,7 @@ describe('subreport mirror', () => {
     expect((await run('import', file, '--tenant', 'acme')).code).toBe(0);
     const again = await run(...mirror('--once'));
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('it must have no records')]);
-  }, 60_000);
+  });
 });
 
 test('npm start -- --origin mirrors a simulated service into a tenant of the demo', async () => {
@@ -101,4 +101,4 @@ test('npm start -- --origin mirrors a simulated service into a tenant of the dem
     child.kill('SIGTERM');
     await exited;
   }
-}, 120_000);
+});

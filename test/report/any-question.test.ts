@@ -226,5 +226,5 @@ describe.skipIf(onCluster).each(engines)('any question on $engine', ({ openTestS
     }
     await counter.close();
     expect(wide).toEqual([]);
-  }, 120_000);
+  });
 });

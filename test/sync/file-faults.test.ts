@@ -46,7 +46,7 @@ beforeAll(async () => {
     Array.from({ length: 30_000 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_600_000_000 + n })),
   );
   s3 = await startS3(join(folder, 's3'));
-}, 120_000);
+});
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });

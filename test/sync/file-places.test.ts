@@ -53,7 +53,7 @@ beforeAll(async () => {
   await report.load(rows);
   s3 = await startS3(join(folder, 's3'));
   if (withSshd) sshd = await startSshd(join(folder, 'sshd'));
-}, 120_000);
+});
 afterAll(async () => {
   await s3.stop();
   await sshd?.stop();
@@ -219,7 +219,7 @@ describe.each(Object.entries(places))('files in %s', (name, placeOf) => {
       await files.close();
     }
     process.stdout.write(`${name}: ${killed} of ${kills} were killed while they ran\n`);
-  }, 300_000);
+  });
 });
 
 describe.runIf(hasBotocore())('the signatures of S3', () => {

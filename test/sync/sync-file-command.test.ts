@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { committedContracts } from '../../tools/write-contract.ts';
 import { createDatabase, dropDatabase } from '../support/databases.ts';
 import { engines, postgresUrl } from '../support/engines.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, startMsMax } from '../support/eventually.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { runCommand, startCommand, untilWritten } from '../support/run-command.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -28,7 +28,11 @@ beforeAll(async () => {
   service = await startService(await engines[0].openTestStore());
   report = await createChangingReport(service, 'tenant', 1);
   await report.load(Array.from({ length: 20 }, (_, n) => subscriptionRow({ id: `id_${n}` })));
-  silent = createServer(() => undefined).listen(0, '127.0.0.1'); // accepts, and never responds
+  // Accepts a session of PostgreSQL, and never responds to its statements: a connection that is
+  // not accepted would fail after ten seconds, which other commands may take on a busy machine.
+  silent = createServer((socket) => {
+    socket.on('error', () => undefined).once('data', () => socket.write('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I'));
+  }).listen(0, '127.0.0.1');
   await once(silent, 'listening');
 });
 beforeEach(() => {
@@ -140,7 +144,8 @@ test('the process of a run ends when that of its schedule is killed', async () =
   await eventually(() => expect(open).toBe(1));
   running.child.kill('SIGKILL');
   await running.ended;
-  await eventually(() => expect(open).toBe(0));
+  // its statement hangs, so it takes all of the time that it may take to end
+  await eventually(() => expect(open).toBe(0), startMsMax);
 });
 
 test('check tries every entry and writes nothing', async () => {

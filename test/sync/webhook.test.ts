@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
@@ -14,6 +15,7 @@ import { subscriptionRow } from '../support/rows.ts';
 import { startCommand } from '../support/run-command.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { waitMsMax } from '../support/wait-limit.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 import { type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
 
@@ -232,9 +234,12 @@ test('one event that is refused for ever holds up no other', async () => {
 });
 
 describe('an answer that is not a response in time', () => {
+  const intervals: NodeJS.Timeout[] = [];
+  afterEach(() => intervals.splice(0).forEach(clearInterval));
+  /** Writes until the end of the test: without its time limit, the run would wait for ever. */
   const slowly = (write: () => void): void => {
     const timer = setInterval(write, 1_000);
-    setTimeout(() => clearInterval(timer), 5_000).unref();
+    intervals.push(timer);
   };
   const gigabyte = (response: { write(part: Buffer): boolean; once(name: 'drain', next: () => void): unknown }) => {
     const part = Buffer.alloc(1_048_576);
@@ -261,11 +266,9 @@ describe('an answer that is not a response in time', () => {
     await load('a');
     sent = 0;
     receiver.respond = respond;
-    const begin = performance.now();
     const found = await runAt(options, Date.now(), 2_000);
     if (typeof expected === 'string') expect(found).toBe(expected);
     else expect(found).toMatchObject(expected);
-    expect(performance.now() - begin).toBeLessThan(6_000);
     expect(sent).toBeLessThan(100 * 1_048_576);
   });
 });
@@ -273,19 +276,21 @@ describe('an answer that is not a response in time', () => {
 test('a receiver that hangs delays no other', async () => {
   const hanging = optionsOf(newSecret());
   await runAt(hanging, Date.now());
-  receiver.respond = () => undefined;
+  const held = Promise.withResolvers<ServerResponse>();
+  receiver.respond = held.resolve;
   const prompt = await startReceiver();
   const other = { ...hanging, to: prompt.to, state: `${hanging.state}-2` };
   await runAt(other, Date.now());
   await load('a');
-  const first = runAt(hanging, Date.now(), 3_000);
-  await eventually(() => expect(receiver.received.length).toBe(1), 2_000);
+  const first = runAt(hanging, Date.now(), waitMsMax);
+  await eventually(() => expect(receiver.received.length).toBe(1));
   let isHanging = true;
   void first.then(() => {
     isHanging = false;
   });
   expect(await runAt(other, Date.now())).toMatchObject({ delivered: 1 });
   expect(isHanging).toBe(true);
+  (await held.promise).writeHead(204).end();
   await first;
   await prompt.close();
 });
@@ -296,7 +301,7 @@ test('a sync that is killed while it delivers sends the same event again, and on
   await load('a');
   receiver.respond = () => undefined;
   const running = startCommand(argumentsOf(options), { environment: environmentOf(service, report.credentials) });
-  await eventually(() => expect(receiver.received.length).toBe(1), 20_000);
+  await eventually(() => expect(receiver.received.length).toBe(1));
   const beside = await run(options);
   expect([beside.code, beside.stderr]).toEqual([
     1,

@@ -2,7 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import { waitMsMax } from '../../../test/support/wait-limit.ts';
 import { droppedLogLines, openLogDestination } from './logger.ts';
 
 const describeDropped = (count: number): string => `dropped ${count}\n`;
@@ -35,13 +37,10 @@ describe.skipIf(process.platform === 'win32')('a log that nobody reads', () => {
     const droppedBefore = droppedLogLines();
     for (let n = 0; n < 5_000; n += 1) log.write(lineOf(n));
     let read = '';
-    await vi.waitFor(
-      () => {
-        read += readAvailable();
-        expect(read).toContain('dropped ');
-      },
-      { timeout: 20_000, interval: 20 },
-    );
+    await eventually(() => {
+      read += readAvailable();
+      expect(read).toContain('dropped ');
+    });
     const lines = read.split('\n').slice(0, -1);
     const kept = lines.slice(0, -1);
     expect(kept).toEqual(kept.map((_, n) => lineOf(n).slice(0, -1))); // complete and in order
@@ -97,6 +96,6 @@ function writeInProcess(fd: number, lines: number, end: string) {
   return spawnSync(process.execPath, ['--input-type=module', '-e', code], {
     stdio: ['ignore', 'ignore', 'pipe', fd],
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: waitMsMax,
   });
 }

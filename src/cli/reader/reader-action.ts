@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { ApiError, SubreportError, TokenRequestError } from '../../client/index.ts';
 import { CommandError, InterruptedError, UsageError } from '../error.ts';
 
@@ -41,12 +42,22 @@ function adviceOn(error: SubreportError): string[] {
 }
 
 /**
+ * Milliseconds that a command may take to end after a signal, such as in a database that hangs; more
+ * than the processes of `sync run` may take.
+ */
+const stopMsMax = 15_000;
+
+/**
  * Runs a command with a signal that Ctrl-C and SIGTERM abort, so that it can remove incomplete
- * files. Then throws `InterruptedError`.
+ * files. Then throws `InterruptedError`, or ends the process if the command does not.
  */
 async function runInterruptibly<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
-  const stop = (signal: 'SIGINT' | 'SIGTERM') => controller.abort(new InterruptedError(signal));
+  let ending: NodeJS.Timeout | undefined;
+  const stop = (signal: 'SIGINT' | 'SIGTERM') => {
+    controller.abort(new InterruptedError(signal));
+    ending ??= setTimeout(() => process.exit(128 + constants.signals[signal]), stopMsMax);
+  };
   // SIGINT arrives twice, from the terminal and from the launcher: the second one has no effect
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
@@ -54,6 +65,7 @@ async function runInterruptibly<T>(run: (signal: AbortSignal) => Promise<T>): Pr
   } catch (error) {
     throw controller.signal.aborted ? controller.signal.reason : error;
   } finally {
+    clearTimeout(ending);
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
 }
