@@ -58,7 +58,7 @@ export const folders: readonly Folder[] = [
   },
   {
     path: 'src/storage/counts',
-    contents: 'the counts stored for each tenant and product: an order-statistic B+-tree',
+    contents: 'the counts stored for each tenant and product: an index of three levels',
     imports: ['src/storage/*'],
   },
   {

@@ -3,8 +3,9 @@ import type { Row, TenantSql } from '../store.ts';
 import { type DateColumn, dateColumns, type SubscriptionFilter } from '../subscription-filter.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 
-// Order-statistic B+-trees of row counts: three per tenant, one for the order of each date, and one
-// per tenant and product, in the order of `createdDate`.
+// Order-statistic trees of row counts with three fixed levels: three per tenant, one for the order
+// of each date, and one per tenant and product, in the order of `createdDate`. A rank adds up all
+// groups before it, one for each 14,000 rows.
 //
 // - span: a node of a tree. It counts the rows between its order key and the next span's.
 // - leaf: a span over rows, at most 500.
