@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander';
-import type {
-  ChangesOptions as ChangesOptionsOfClient,
-  ChangesPage,
-  FollowPage,
-  ValueStore,
+import {
+  ApiError,
+  type ChangesOptions as ChangesOptionsOfClient,
+  type ChangesPage,
+  type FollowPage,
+  type ValueStore,
 } from '../../client/index.ts';
 import { changeFilterParameters, changeParameters } from '../../contract/change.ts';
 import { changesSummaryParameters } from '../../contract/changes-summary.ts';
@@ -12,10 +13,10 @@ import { CommandError, UsageError } from '../error.ts';
 import type { Output } from '../output.ts';
 import { writeChangesSummary } from './changes-summary.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
-import { addParameterOptions, readParameters, readSeconds } from './filter-options.ts';
+import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
 import { readFileIfAny, replaceFile } from './profile.ts';
 import { runReader } from './reader-action.ts';
-import { addOutputOptions, type OutputOptions, openScreen, writeRecords } from './record-writer.ts';
+import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { changeLayout, describedLayout } from './subscription-layout.ts';
 
 const { since, size } = changeParameters(defaultPageLimits);
@@ -82,10 +83,12 @@ async function countChanges(options: ChangesOptions, output: Output, signal: Abo
     );
   if (values.since === undefined)
     throw new UsageError('Cannot count changes: --since must be given, such as --since yesterday');
-  await writeChangesSummary(
-    await connect(options).client.changesSummary(values.since, { until: values.until, signal }),
-    screen,
+  const { client } = connect(options);
+  const count = (since: string) => client.changesSummary(since, { until: values.until, signal });
+  const summary = await count(values.since).catch((error: unknown) =>
+    count(laterStart(error, { isDate: isDateOf(dates, values.since), screen })),
   );
+  await writeChangesSummary(summary, screen);
 }
 
 async function writeChanges(options: ChangesOptions, output: Output, signal: AbortSignal): Promise<void> {
@@ -131,20 +134,41 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
     });
     signal.throwIfAborted();
   }
-  for await (const page of client.changes(since, {
-    ...sizeOption,
-    ...(filters as Pick<ChangesOptionsOfClient, 'kind' | 'field' | 'from' | 'to' | 'import-id'>),
-    ...(options.newest === true && { order: 'newest' as const }),
-    ...(options.before === true && { before: true as const }),
-    signal,
-  })) {
-    await onPage(page);
-    await store?.save(page.next);
-  }
+  const read = async (from: string | undefined): Promise<void> => {
+    for await (const page of client.changes(from, {
+      ...sizeOption,
+      ...(filters as Pick<ChangesOptionsOfClient, 'kind' | 'field' | 'from' | 'to' | 'import-id'>),
+      ...(options.newest === true && { order: 'newest' as const }),
+      ...(options.before === true && { before: true as const }),
+      signal,
+    })) {
+      await onPage(page);
+      await store?.save(page.next);
+    }
+  };
+  await read(since).catch((error: unknown) =>
+    read(laterStart(error, { isDate: next === since && isDateOf(dates, since), screen })),
+  );
   await writer.end();
   screen.remark(
     `${count.toLocaleString('en')} changes${store === undefined ? `. Next changes: subreport changes --since ${next}` : ''}`,
   );
+}
+
+/** Whether a value is a date such as 'yesterday', not an instant or a token. */
+const isDateOf = (dates: GivenQuery['dates'], since: string | undefined): boolean =>
+  dates.some(({ name, instant }) => name === 'since' && instant === since);
+
+/**
+ * Where the history begins, if that is why the changes since a date were refused, as on the first
+ * day of a tenant. Throws the error again if there is another reason, or if the note that changes
+ * may be missing would be suppressed.
+ */
+function laterStart(error: unknown, { isDate, screen }: { readonly isDate: boolean; readonly screen: Screen }): string {
+  const begins = error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT' && error.problem.history_begins_at;
+  if (typeof begins !== 'string' || !isDate || screen.isQuiet) throw error;
+  screen.remark(`The history begins at ${begins}: these are the changes since then`);
+  return begins;
 }
 
 /** The output has no sign of a full read, so a program could not tell that it starts again. */

@@ -18,7 +18,8 @@ import { runReader } from './reader-action.ts';
 import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { subscriptionLayout } from './subscription-layout.ts';
 
-const { format: _format, all: _all, ...parameters } = reportParameters(defaultPageLimits);
+// pages are those of the present
+const { format: _format, all: _all, 'as-of': _asOf, ...parameters } = reportParameters(defaultPageLimits);
 
 const watchSeconds = 10;
 
@@ -49,6 +50,7 @@ export function addListCommand(program: Command, output: Output): void {
       'after',
       `
 Dates are in UTC: 2024-05-01, a date-time, today, yesterday, tomorrow, 7d (before now) or +7d (after now).
+A report of the past is an export: subreport export - --as-of yesterday.
 
 Examples:
   subreport list --status ACTIVE --expires-within 7d

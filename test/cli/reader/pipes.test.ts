@@ -541,6 +541,10 @@ describe('changes', () => {
       const { stdout } = await runHere(['changes', '--since', moment, '--before', '-o', 'ndjson'], own);
       expect(JSON.parse(stdout)).toMatchObject({ kind: 'changed', status: 'ACTIVE', before: { status: 'PENDING' } });
     }
+    for (const [command, ...to] of [['export', file, '-o', 'csv'], ['summary'], ['show', 'a']])
+      expect(await runHere([command ?? '', ...to, '--as-of', 'now'], own)).toMatchObject({ code: 0 });
+    expect(readFileSync(file, 'utf8')).toContain(',ACTIVE,');
+    expect((await runHere(['list', '--help'], own)).stdout).not.toContain('--as-of <');
     const none = await runHere(['changes', '--since', day, '--kind', 'removed', '-o', 'ndjson'], own);
     expect(none).toMatchObject({ code: 0, stdout: '' });
     const early = await runHere(['export', file, '--as-of', '7d'], own);
@@ -548,6 +552,30 @@ describe('changes', () => {
       code: 1,
       stderr: expect.stringContaining('within the kept history, which begins at'),
     });
+  });
+
+  test('the changes since a date before the history begin with it, and a note says so', async () => {
+    const tenant = await service.createTenant('first-day');
+    const { client_id: id, client_secret: secret } = await service.createClient(tenant, { clientId: 'first-day' });
+    const own = {
+      SUBREPORT_URL: service.url,
+      SUBREPORT_CLIENT_ID: id,
+      SUBREPORT_CLIENT_SECRET: secret,
+      XDG_CONFIG_HOME: join(folder, 'first-day'),
+    };
+    await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a', status: 'PENDING' })]);
+    const changes = (...args: string[]) => runHere(['changes', '--before', '-o', 'ndjson', ...args], own);
+    for (const since of ['yesterday', '7d', '2026-01-01']) {
+      const { code, stdout, stderr } = await changes('--since', since);
+      expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ id: 'a', kind: 'added' })]);
+      expect(stderr).toMatch(/The history begins at \S+Z: these are the changes since then/);
+    }
+    const summary = await runHere(['changes', '--since', 'yesterday', '--summary', '-o', 'json'], own);
+    expect(summary).toMatchObject({ code: 0, stderr: expect.stringContaining('The history begins at') });
+    expect(JSON.parse(summary.stdout)).toMatchObject({ total: 1 });
+    // no note can say that changes may be missing
+    expect(await changes('--since', 'yesterday', '--quiet')).toMatchObject({ code: 1, stdout: '' });
+    expect(await changes('--since', '2026-01-01T00:00:00Z')).toMatchObject({ code: 1, stdout: '' });
   });
 
   test('an invalid change token exits with 2', async () => {
