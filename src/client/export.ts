@@ -1,6 +1,7 @@
 import { exportSummaryPreference, reportPaths } from '../contract/report.ts';
 import type { Api } from './api.ts';
 import { ExportError } from './error.ts';
+import { explanationIn } from './list.ts';
 import type { CallOptions } from './options.ts';
 import { bodyOf, type ExportQuery } from './query.ts';
 import type { Attempt } from './sender.ts';
@@ -23,6 +24,8 @@ type ByteStream = NonNullable<Response['body']>;
 export interface SubscriptionExport extends ByteStream {
   /** Number of records, from the same snapshot as the export. */
   readonly totalCount: number;
+  /** Why no record matches: none has a status, product or plan of the filters. */
+  readonly explanation: string | undefined;
   readonly headers: Headers;
   readonly correlationId: string;
 }
@@ -85,5 +88,10 @@ function openExport(
     },
     cancel: disconnect,
   });
-  return Object.assign(stream, { totalCount: Number(announced), headers, correlationId });
+  return Object.assign(stream, {
+    totalCount: Number(announced),
+    explanation: explanationIn(headers),
+    headers,
+    correlationId,
+  });
 }

@@ -11,6 +11,8 @@ export interface SubscriptionPage<Item = Subscription> {
   /** Number of records of the whole report, from the same snapshot as the page. */
   readonly totalCount: number;
   readonly totalPages: number;
+  /** Why no record matches: none has a status, product or plan of the filters. */
+  readonly explanation: string | undefined;
   readonly currentPage: number;
   /** `cursor` of the following page; `undefined` on the last page. */
   readonly nextCursor: string | undefined;
@@ -127,12 +129,24 @@ function pageOf<Item>(
     records: body.map(convert),
     totalCount: number('x-total-count'),
     totalPages: number('x-total-pages'),
+    explanation: explanationIn(headers),
     currentPage: number('x-current-page'),
     nextCursor: cursorOf(headers, 'next'),
     previousCursor: cursorOf(headers, 'previous'),
     headers,
     correlationId,
   };
+}
+
+/** The header as it was before it was percent-encoded. */
+export function explanationIn(headers: Headers): string | undefined {
+  const encoded = headers.get('x-explanation');
+  try {
+    // of any server: no control characters for a terminal
+    return encoded === null ? undefined : decodeURIComponent(encoded).replaceAll(/\p{Cc}/gu, ' ');
+  } catch {
+    return undefined; // of another server
+  }
 }
 
 /**

@@ -216,6 +216,8 @@ export interface ProductCount extends SummaryCount {
 /** Counts of subscriptions from one snapshot. The counts of each dimension add up to `total`. */
 export interface SubscriptionSummary {
   readonly total: number;
+  /** Why no record matches: none has a status, product or plan of the filters. */
+  readonly explanation?: string;
   /** The requested dimensions, each ordered by value. */
   readonly by: {
     /** `null`: records without a status. */

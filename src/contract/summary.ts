@@ -63,6 +63,9 @@ const counts = <T extends TProperties>(description: string, members: T) =>
 const bucket = (pattern: string, example: string) =>
   Type.String({ pattern, maxLength: 10, description: 'In UTC', examples: [example] });
 
+/** An explanation as the service gives it. */
+export const exampleExplanation = "No subscription of yours has the status 'ACTVE': did you mean 'ACTIVE'?";
+
 /**
  * The counts of a summary. `by` has the requested dimensions, each ordered by value, without values
  * that no record has.
@@ -70,6 +73,13 @@ const bucket = (pattern: string, example: string) =>
 export const SubscriptionSummary = Type.Object(
   {
     total: count('Number of records that match the filters'),
+    explanation: Type.Optional(
+      Type.String({
+        maxLength: 4_096,
+        description: 'Why no record matches, if no record at all has a status, product or plan of the filters',
+        examples: [exampleExplanation],
+      }),
+    ),
     by: Type.Object(
       {
         status: counts('By status; records without a status come last', {

@@ -50,14 +50,17 @@ const omitted = {
     'Number of values that each dimension leaves out, because the answer would be too long: those with the smallest counts',
 };
 
+const { explanation } = SubscriptionSummary.properties;
+
 /** Members that an answer may not have. */
-const optional = ['next_cursor', 'omitted'];
+const optional = ['next_cursor', 'omitted', 'explanation'];
 
 /** The structured content of the answers. */
 export const outputs = {
-  count: answerOf({ total }),
+  count: answerOf({ total, explanation }),
   list: answerOf({
     total,
+    explanation,
     records: { type: 'array', maxItems: rowsMax, items: Subscription },
     next_cursor: { type: 'string', description: 'The cursor of the following records; absent if there are none' },
   }),

@@ -33,12 +33,13 @@ const answerBytesMax = 32_768;
 export const tools: Readonly<Record<string, Tool>> = {
   count_subscriptions: {
     title: 'Count subscriptions',
-    description: 'Counts the data subscriptions that match the filters. The number is exact.',
+    description:
+      'Counts the data subscriptions that match the filters. The number is exact. If it is 0, explanation says whether no subscription at all has such a status, product or plan.',
     input: inputs.count,
     output: outputs.count,
     async run({ client, options, ...call }, given) {
-      const total = await client.subscriptions(given, options).total();
-      return { total, applied_filters: call.appliedFilters() };
+      const { totalCount, explanation } = await client.subscriptions({ ...given, size: 1 }, options).page();
+      return { total: totalCount, ...explained(explanation), applied_filters: call.appliedFilters() };
     },
   },
   list_subscriptions: {
@@ -66,7 +67,7 @@ export const tools: Readonly<Record<string, Tool>> = {
     output: outputs.summary,
     async run({ client, options, ...call }, given) {
       const summary = await client.summary(given as SummaryQuery, options);
-      return largestCounts(summary, { applied_filters: call.appliedFilters() });
+      return largestCounts(summary, { ...explained(summary.explanation), applied_filters: call.appliedFilters() });
     },
   },
   list_changes: {
@@ -146,7 +147,7 @@ async function listRows({ client, options, ...call }: Call, given: Arguments): P
     const next = page.nextCursor === undefined ? undefined : `${pageSize}..${page.nextCursor}`;
     const following = records.length < rows.length ? here : next;
     const rest = { ...(following !== undefined && { next_cursor: following }), applied_filters: call.appliedFilters() };
-    return { total: page.totalCount, records, ...rest };
+    return { total: page.totalCount, ...explained(page.explanation), records, ...rest };
   };
   for (let count = rows.length; count > 1; count -= 1) {
     const answer = answerOf(rows.slice(0, count));
@@ -160,6 +161,8 @@ async function fitting(size: number, ask: (size: number) => Promise<Answer>): Pr
   const answer = await ask(size);
   return size === 1 || bytesOf(answer) <= answerBytesMax ? answer : fitting(Math.floor(size / 2), ask);
 }
+
+const explained = (explanation: string | undefined): Answer => (explanation === undefined ? {} : { explanation });
 
 const bytesOf = (answer: Answer): number => Buffer.byteLength(JSON.stringify(answer));
 

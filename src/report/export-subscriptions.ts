@@ -4,6 +4,7 @@ import { countErased, countPast, streamPast } from '../storage/read/past.ts';
 import type { LineBatch, TenantId } from '../storage/store.ts';
 import { inSpan } from '../tracing/span.ts';
 import { CsvLines, csvHeader } from './csv-lines.ts';
+import { describeExplanation, explainNothing } from './explain-nothing.ts';
 import { describeFilters } from './filters.ts';
 import { describeRevision, requireRevision, settle } from './moment.ts';
 import { planReport } from './plan.ts';
@@ -55,12 +56,14 @@ export async function exportSubscriptions(
     const at = await requireRevision(snapshot, moment);
     const total = await inSpan('count', () => countPast(snapshot, filter, at));
     const erased = await countErased(snapshot, at);
+    const explanation = total === 0 ? await explainNothing(snapshot, query, at) : undefined;
     return {
       format,
       headers: {
         ...describeFormat(format),
         'x-total-count': String(total),
         'x-applied-filters': describeFilters(query, query.canonical),
+        ...describeExplanation(explanation),
         ...describeRevision(at, erased),
       },
       pieces: writePieces(format, streamPast(snapshot, filter, order, at, pieceRows)),

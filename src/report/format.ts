@@ -1,6 +1,7 @@
 import type { PageLimits } from '../contract/report.ts';
 import type { OrderKey } from '../storage/order-key.ts';
 import { type Cursor, encodeCursor } from './cursor.ts';
+import { describeExplanation } from './explain-nothing.ts';
 import { describeFilters } from './filters.ts';
 import type { ReportQuery } from './report-query.ts';
 import type { ReportPage } from './run.ts';
@@ -51,6 +52,7 @@ export function formatReport(
       'x-current-page': String(query.page),
       'x-count-per-page': String(query.size),
       'x-applied-filters': describeFilters(query, query.canonical),
+      ...describeExplanation(page.explanation),
     },
   };
 }

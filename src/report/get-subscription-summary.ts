@@ -3,6 +3,7 @@ import type { SubscriptionSummary, SummaryGroup } from '../contract/summary.ts';
 import { countErased, type Moment, summarisePast } from '../storage/read/past.ts';
 import type { DimensionCounts, SummaryBucket, SummaryCounts, SummaryPlan } from '../storage/read/summary.ts';
 import type { SqlValue, Store, TenantId } from '../storage/store.ts';
+import { describeExplanation, explainNothing } from './explain-nothing.ts';
 import { type AskedFilters, canonicalFilters, dateColumns, describeFilters, planFilter } from './filters.ts';
 import type { FormattedReport } from './format.ts';
 import type { TimedReport } from './list-subscriptions.ts';
@@ -25,14 +26,16 @@ export async function getSubscriptionSummary(
   stages: StageTimer = createStages(),
 ): Promise<TimedReport> {
   const plan = stages.run('plan', () => planSummary(query));
-  const { at, counts, erased } = await stages.run('run', async () => {
+  const { at, counts, erased, explanation } = await stages.run('run', async () => {
     const moment = await settle(store, tenant, query.asOf, query);
     return readTenant(store, tenant, async (reader) => {
       const at = await requireRevision(reader, moment);
-      return { at, counts: await summarisePast(reader, plan, at), erased: await countErased(reader, at) };
+      const counts = await summarisePast(reader, plan, at);
+      const explanation = counts.total === 0 ? await explainNothing(reader, query, at) : undefined;
+      return { at, counts, erased: await countErased(reader, at), explanation };
     });
   });
-  const summary = stages.run('format', () => formatSummary(query, counts));
+  const summary = stages.run('format', () => formatSummary(query, counts, explanation));
   const headers = { ...summary.headers, ...describeRevision(at, erased) };
   return { ...summary, headers, revision: at.current, timings: stages.timings };
 }
@@ -67,14 +70,15 @@ function planBucket({ by, dateField }: SummaryQuery): SummaryBucket | undefined 
   return { dateColumn: dateColumns[dateField], startOf: startOfBucket(unit), next: nextBucket(unit) };
 }
 
-function formatSummary(query: SummaryQuery, counts: SummaryCounts): FormattedReport {
+function formatSummary(query: SummaryQuery, counts: SummaryCounts, explanation: string | undefined): FormattedReport {
   const { total } = counts;
   const by = Object.fromEntries(query.by.map((group) => [group, writeGroup(group, counts)]));
   return {
-    body: JSON.stringify({ total, by } satisfies Record<keyof SubscriptionSummary, unknown>),
+    body: JSON.stringify({ total, explanation, by } satisfies Record<keyof SubscriptionSummary, unknown>),
     headers: {
       'content-type': reportFormats.json.contentType,
       'x-total-count': String(total),
+      ...describeExplanation(explanation),
       'x-applied-filters': `${describeFilters(query, canonicalFilters(query))}&by=${encodeURIComponent(query.by.join(','))}`,
     },
   };

@@ -1,4 +1,5 @@
 import type { TenantId } from '../storage/store.ts';
+import { explainPage } from './explain-nothing.ts';
 import { type FormattedReport, formatReport } from './format.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext, ReportQuery } from './report-query.ts';
@@ -39,7 +40,11 @@ export async function listSubscriptions(
 ): Promise<TimedReport<Buffer>> {
   const { limits, reportUrl } = context;
   const plan = stages.run('plan', () => planReport(query, limits.firstPage));
-  const page = await stages.run('run', () => runReport(context, tenant, plan, layoutOf(query.format)));
+  const page = await stages.run('run', async () => {
+    const read = await runReport(context, tenant, plan, layoutOf(query.format));
+    if (read.total > 0) return read;
+    return { ...read, explanation: await explainPage(context.store, tenant, query, read.revision) };
+  });
   const report = stages.run('format', () => formatReport(query, page, reportUrl, limits));
   return { ...report, revision: page.revision, timings: stages.timings };
 }

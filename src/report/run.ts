@@ -14,6 +14,8 @@ export interface ReportPage {
   readonly hasPrevious: boolean;
   /** The tenant's revision in that snapshot. */
   readonly revision: number;
+  /** Why no record matches, if that is known. */
+  readonly explanation?: string | undefined;
 }
 
 /** Reads the page of a plan. No other stage accesses the store. */

@@ -190,6 +190,16 @@ describe('an assistant', () => {
     expect(JSON.stringify(await assistant.listTools())).not.toContain(attack);
   });
 
+  test('is told why a number is 0', async () => {
+    const explanation = "No subscription of yours has the status 'ACTVE': did you mean 'ACTIVE'?";
+    for (const name of ['count_subscriptions', 'list_subscriptions', 'summarize_subscriptions'])
+      expect((await assistant.call(name, { status: 'ACTVE' })).structuredContent).toMatchObject({
+        total: 0,
+        explanation,
+      });
+    expect((await assistant.call('count_subscriptions')).structuredContent).not.toHaveProperty('explanation');
+  });
+
   test('never gets an email address, and cannot filter by one', async () => {
     const { content, isError } = await assistant.call('list_subscriptions', { email: 'ada@example.com' });
     expect(isError).toBe(true);

@@ -23,7 +23,7 @@ import { Product } from '../../src/contract/product.ts';
 import { exportSummaryPreference } from '../../src/contract/report.ts';
 import { printableAscii } from '../../src/contract/schema.ts';
 import { Subscription } from '../../src/contract/subscription.ts';
-import { SubscriptionSummary } from '../../src/contract/summary.ts';
+import { exampleExplanation, SubscriptionSummary } from '../../src/contract/summary.ts';
 import { namedExamples } from './examples.ts';
 import type { Json } from './responses.ts';
 
@@ -197,6 +197,10 @@ const headers: Json = {
   'X-Applied-Filters': text(
     'The applied filters, date field and sort order, as a query string with dates in UTC. An email is shown as ***; expires-within is followed by the interval it resolved to',
     'status=ACTIVE,DEPLETED&date-field=created&sort=createdDate',
+  ),
+  'X-Explanation': text(
+    'Why no record matches: no record at all has a status, product or plan of the filters. Characters other than printable ASCII, and %, are percent-encoded. Absent if records match, or for other reasons',
+    exampleExplanation,
   ),
   'X-Revision': count('The revision of your records that the response shows', 42),
   'X-Erased-Count': count(

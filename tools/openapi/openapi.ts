@@ -342,6 +342,7 @@ const pageHeaders = [
   'X-Current-Page',
   'X-Count-Per-Page',
   'X-Applied-Filters',
+  'X-Explanation',
   'X-Revision',
   'X-Erased-Count',
   'ETag',
@@ -352,7 +353,15 @@ const pageHeaders = [
   'Server-Timing',
 ];
 
-const summaryHeaders = ['X-Total-Count', 'X-Applied-Filters', 'X-Revision', 'X-Erased-Count', 'ETag', 'Server-Timing'];
+const summaryHeaders = [
+  'X-Total-Count',
+  'X-Applied-Filters',
+  'X-Explanation',
+  'X-Revision',
+  'X-Erased-Count',
+  'ETag',
+  'Server-Timing',
+];
 
 /** For whole reports. */
 const prefer = { $ref: '#/components/parameters/Prefer' };

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from .errors import ApiError, SubreportError, is_transient
 from .export import EXPORT_SUMMARY, SubscriptionExport
 from .query import body_of, query_string_of
-from .records import ChangesPage, FollowPage, Record, SubscriptionPage, parse_subscription
+from .records import ChangesPage, FollowPage, Record, SubscriptionPage, explanation_in, parse_subscription
 from .sender import Clock, RequestOptions, Response, SafeRequest, Sender, read_problem, require_secure_url
 from .tokens import AccessToken, TokenSettings, TokenSource, ValueStore
 
@@ -363,6 +363,7 @@ class SubscriptionList:
             previous_cursor=_cursor_of(headers, "previous"),
             headers=headers,
             correlation_id=response.context.correlation_id,
+            explanation=explanation_in(headers),
         )
 
 

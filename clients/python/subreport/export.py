@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from .errors import ErrorContext, ExportError
+from .records import explanation_in
 from .sender import Response
 
 # The preference of a client that reads no trailers: the last line is the summary, in CSV too.
@@ -27,7 +28,8 @@ class SubscriptionExport(io.BufferedReader):
     """The bytes of a report: a binary file object, to read in parts or line by line.
 
     Reading it to its end raises ExportError unless it is complete and unaltered. `total_count` is
-    the number of records, from the same snapshot; None if a proxy removed it.
+    the number of records, from the same snapshot; None if a proxy removed it. `explanation` says
+    why there are none, if none has a status, product or plan of the filters.
     """
 
     def __init__(self, response: Response, verified: str | None) -> None:
@@ -40,6 +42,7 @@ class SubscriptionExport(io.BufferedReader):
             )
         announced = response.headers.get("x-total-count")
         self.total_count: int | None = None if announced is None else int(announced)
+        self.explanation = explanation_in(response.headers)
         self.headers = response.headers
         self.correlation_id = response.context.correlation_id
         check = None if verified is None else _ExportCheck(verified, self.total_count, response.context)

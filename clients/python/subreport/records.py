@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from email.message import Message
 from typing import Any, Iterator
+from urllib.parse import unquote
 
 Record = dict[str, Any]
 
@@ -18,6 +19,12 @@ def parse_subscription(record: Record) -> Record:
         **{name: datetime.fromisoformat(record[name].replace("Z", "+00:00")) for name in dates},
         "auto_renew": record["auto_renew"].lower() == "true",
     }
+
+
+def explanation_in(headers: Message) -> str | None:
+    """The header X-Explanation as it was before it was percent-encoded."""
+    encoded = headers.get("x-explanation")
+    return None if encoded is None else unquote(encoded)
 
 
 def is_removed(change: Record) -> bool:
@@ -39,6 +46,8 @@ class SubscriptionPage:
     previous_cursor: str | None
     headers: Message
     correlation_id: str
+    # Why no record matches: none has a status, product or plan of the filters.
+    explanation: str | None = None
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.records)

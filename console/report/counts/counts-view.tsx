@@ -119,7 +119,7 @@ function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGrou
   const rows = countRows(by, summary);
   const [shown, setShown] = useState(rowsPerStep);
   const largest = Math.max(...rows.map(({ share }) => share), 0);
-  if (rows.length === 0) return <EmptyState title={strings.subscriptions.noMatch.title} />;
+  if (rows.length === 0) return <EmptyState title={strings.subscriptions.noMatch.title} text={summary.explanation} />;
   return (
     <Card
       title={text.card(rows.length, text.values[by])}

@@ -23,7 +23,11 @@ export function EmptyReport({ report }: { report: LoadedReport }) {
   const { state, page } = report;
   if (page.totalCount > 0) return <PastEnd report={report} />;
   const filters = describeFilters(state, { now: new Date(), productName });
-  return filters.length === 0 ? <NoRecords /> : <NoMatch state={state} filters={filters} />;
+  return filters.length === 0 ? (
+    <NoRecords />
+  ) : (
+    <NoMatch state={state} filters={filters} explanation={page.explanation} />
+  );
 }
 
 function PastEnd({ report: { state, page } }: { report: LoadedReport }) {
@@ -46,7 +50,13 @@ interface Loosened {
   readonly count: number;
 }
 
-function NoMatch({ state, filters }: { state: ReportState; filters: readonly FilterText[] }) {
+interface NoMatchProps {
+  readonly state: ReportState;
+  readonly filters: readonly FilterText[];
+  readonly explanation: string | undefined;
+}
+
+function NoMatch({ state, filters, explanation }: NoMatchProps) {
   const [loosened, setLoosened] = useState<readonly Loosened[]>();
   useEffect(() => {
     const abort = new AbortController();
@@ -60,6 +70,11 @@ function NoMatch({ state, filters }: { state: ReportState; filters: readonly Fil
   return (
     <EmptyState icon={SearchX} title={text.noMatch.title}>
       <div class="no-match">
+        {explanation !== undefined && (
+          <p>
+            <bdi>{explanation}</bdi>
+          </p>
+        )}
         {state.filters.email !== undefined && <SubscriberHint />}
         {hint !== undefined && <p>{hint}</p>}
       </div>

@@ -79,8 +79,9 @@ Examples:
         const sent = format === 'xlsx' ? 'ndjson' : format;
         const report = await connect(options).client.export(values as ExportQuery, { format: sent, signal });
         await writeReport(report, file, { format, screen, output });
-        const rows = report.totalCount;
-        if (options.json === true) writeResult(output, true, { file, format, rows }, '');
+        const { totalCount: rows, explanation } = report;
+        if (explanation !== undefined) screen.remark(explanation);
+        if (options.json === true) writeResult(output, true, { file, format, rows, explanation }, '');
         else screen.remark(`${countText(rows)} subscriptions, complete${file === '-' ? '' : `: ${file}`}`);
       }),
     );

@@ -83,6 +83,7 @@ async function listPage({ options, query, screen, signal }: Listing): Promise<vo
   await writer.page(page.records);
   await writer.end();
   screen.remark(describePage(page, nextCommand(options, query.values, page)));
+  if (page.explanation !== undefined) screen.remark(page.explanation);
 }
 
 /** Clears the screen before each table; the scrollback remains. */
@@ -101,6 +102,7 @@ async function listAll({ options, query, screen, output, signal }: Listing): Pro
   const list = subscriptionsOf(options, query.values, signal);
   const writer = writeRecords(screen, subscriptionLayout(screen.color));
   let [bar, count, total] = [noBar(), 0, 0];
+  let explanation: string | undefined;
   try {
     for await (const page of pagesOf(list)) {
       if (count === 0 && output.stdout.isTTY !== true && options.quiet !== true)
@@ -108,6 +110,7 @@ async function listAll({ options, query, screen, output, signal }: Listing): Pro
       await writer.page(page.records);
       count += page.records.length;
       total = page.totalCount;
+      explanation = page.explanation;
       bar.update(count, count);
     }
   } finally {
@@ -115,6 +118,7 @@ async function listAll({ options, query, screen, output, signal }: Listing): Pro
   }
   await writer.end();
   screen.remark(`${count.toLocaleString('en')} of ${Math.max(count, total).toLocaleString('en')}`);
+  if (explanation !== undefined) screen.remark(explanation);
 }
 
 /**

@@ -51,6 +51,7 @@ Examples:
 }
 
 async function writeSummary(summary: SubscriptionSummary, screen: Screen): Promise<void> {
+  if (summary.explanation !== undefined) screen.remark(summary.explanation);
   if (screen.format === 'json') return screen.write(`${jsonOf(summary, 2)}\n`);
   const rows = [{ dimension: 'total', value: null, count: summary.total }, ...rowsOf(summary)];
   const layout = summaryLayout(screen.color);

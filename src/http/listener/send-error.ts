@@ -37,7 +37,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 }
 
 /** Headers of a response that failed while it was being made. */
-const responseHeaders = ['content-disposition', 'trailer', 'x-total-count', 'x-applied-filters'];
+const responseHeaders = ['content-disposition', 'trailer', 'x-total-count', 'x-applied-filters', 'x-explanation'];
 
 function describeError(error: unknown): ErrorResponse {
   if (error instanceof ProblemError) {

@@ -235,16 +235,30 @@ function onlyPlan(counts: Span['counts'], n: number): (string | null)[] {
   return counts[plan] === n ? [plan.slice(planKey.length)] : [];
 }
 
+/** The ids and plans of at most `most` products with records. */
+export async function listProducts(
+  reader: TenantReader,
+  most: number,
+): Promise<{ readonly products: readonly string[]; readonly plans: readonly string[] }> {
+  const roots = (await readProductRoots(reader, most)).map(toSpan).filter(({ n }) => n > 0);
+  const plans = roots.flatMap(({ counts }) => Object.keys(counts).filter((key) => key.startsWith(planKey)));
+  return {
+    products: roots.map(({ series }) => productOfSeries(series) ?? ''),
+    plans: [...new Set(plans.map((key) => key.slice(planKey.length)))].filter((plan) => plan !== ''),
+  };
+}
+
 /** The root of each product's tree. Steps from series to series, past their groups and leaves. */
-function readProductRoots(reader: TenantReader): Promise<readonly Row[]> {
+function readProductRoots(reader: TenantReader, most = Number.MAX_SAFE_INTEGER): Promise<readonly Row[]> {
   return reader.all(
-    `with recursive product (series) as (
-      select min(series) from subscription_span where tenant_id = $1 and series >= '${productPrefix}'
+    `with recursive product (series, nth) as (
+      select min(series), cast(1 as bigint) from subscription_span where tenant_id = $1 and series >= '${productPrefix}'
       union all
-      select (select min(series) from subscription_span where tenant_id = $1 and series > product.series)
-      from product where series is not null
+      select (select min(series) from subscription_span where tenant_id = $1 and series > product.series), nth + 1
+      from product where series is not null and nth < $2
     )
     select ${spanColumns} from subscription_span where tenant_id = $1 and level = ${spanLevel.root}
       and series in (select series from product where series is not null)`,
+    [most],
   );
 }

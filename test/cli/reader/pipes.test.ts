@@ -70,6 +70,21 @@ const idsOf = (ndjson: string) => linesOf(ndjson).map((line) => (JSON.parse(line
 const modeOf = (...path: string[]) => (statSync(join(folder, ...path)).mode & 0o777).toString(8);
 const requestsOf = (route: string) => service.log.filter((line) => line.route === route).length;
 
+describe('nothing', () => {
+  test.each([
+    ['list', []],
+    ['list', ['--all', '-o', 'ndjson']],
+    ['list', ['--json']],
+    ['summary', ['--json']],
+    ['export', ['-', '-o', 'csv']],
+  ])('%s %j says why there is nothing', async (command, more) => {
+    const { code, stderr } = await run(command, '--status', 'ACTVE', ...more);
+    expect(code).toBe(0);
+    expect(stderr).toContain("No subscription of yours has the status 'ACTVE': did you mean 'ACTIVE'?\n");
+    expect((await run(command, '--status', 'ACTVE', '--quiet', ...more)).stderr).toBe('');
+  });
+});
+
 describe('findings', () => {
   test('are a row for each kind, as a table, as CSV, and as the JSON of the service', async () => {
     const body = JSON.parse(await sent('/v1/subscription/findings')) as SubscriptionFindings;
