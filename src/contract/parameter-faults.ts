@@ -4,6 +4,8 @@ import { type Fault, faultSentence, type ProblemReport, shorten } from './proble
 import { fitsText, ruleOf } from './schema.ts';
 import { didYouMean } from './suggest.ts';
 
+const listedBefore = 'one of the names that an earlier message lists';
+
 /** Returns a fault for each unknown name, with a suggestion, and for each repeated one. */
 export function nameFaults(pairs: readonly Pick<FormPair, 'name'>[], known: readonly string[]): Fault[] {
   const isValid = pairs.every(
@@ -17,7 +19,8 @@ export function nameFaults(pairs: readonly Pick<FormPair, 'name'>[], known: read
     ...unknown.map((name, index) => ({
       parameter: shorten(name),
       value: null,
-      rule: `one of ${known.join(', ')}${index < faultsMax ? didYouMean(name, known) : ''}`,
+      // the list once: it takes half a kilobyte
+      rule: `${index === 0 ? `one of ${known.join(', ')}` : listedBefore}${index < faultsMax ? didYouMean(name, known) : ''}`,
     })),
     ...repeated.map((name) => ({ parameter: name, value: null, rule: 'given only once' })),
   ];

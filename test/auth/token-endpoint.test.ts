@@ -495,7 +495,8 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
         response_types_supported: [],
         scopes_supported: ['subscription:read'],
         subject_types_supported: ['public'],
-        id_token_signing_alg_values_supported: ['RS256'],
+        // what the keys of the key set sign with
+        id_token_signing_alg_values_supported: ['ES256'],
         grant_types_supported: ['client_credentials', 'refresh_token'],
         token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
         revocation_endpoint: `${service.url}/oauth2/revoke`,

@@ -72,9 +72,9 @@ describe('the commands of the README', () => {
   });
 
   test('npm ci && npm start runs the demo, and curl prints what the README shows', () => {
-    const { stdout, status } = run(blockWith('demo-client.json'), environment);
+    const { stdout, status } = run(blockWith('demo-client.json'), { ...environment, XDG_CONFIG_HOME: folder });
     expect(status).toBe(0);
-    expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/m);
     const shown = blocks.find(({ language }) => language === 'http')?.text ?? '';
     expect(headersOf(stdout)).toEqual(expect.arrayContaining(headersOf(shown)));
     expect(headersOf(shown).length).toBeGreaterThan(6);
@@ -102,7 +102,7 @@ describe('the commands of the README', () => {
       cwd: folder,
     });
     await untilWritten(serving, '"serving"');
-    const { stdout, stderr } = run(`set -e\n${blockWith('npx subreport login')}`, home);
+    const { stdout, stderr } = run(`set -e\n${blockWith('npx subreport login --profile acme')}`, home);
     expect([stdout, stderr]).toEqual([expect.stringContaining('which has 5 subscriptions'), '1-5 of 5\n']);
     serving.child.kill('SIGTERM'); // to npx alone
     expect((await serving.ended).stdout).toContain('"stopped"');

@@ -1,3 +1,4 @@
+import type { JWK } from 'jose';
 import { grantTypes, publicScopes } from '../../contract/oauth/grant.ts';
 import { operations } from '../../contract/operations.ts';
 
@@ -5,9 +6,10 @@ const authMethods = ['client_secret_basic', 'client_secret_post'];
 
 /**
  * Returns the authorization server metadata (RFC 8414 §2) that both discovery documents contain
- * (docs/decisions/tokens.md#discovery). `issuer` is the configured one, unchanged.
+ * (docs/decisions/tokens.md#discovery). `issuer` is the configured one, unchanged; `keys` are those
+ * of the key set.
  */
-export function describeServer(issuer: string) {
+export function describeServer(issuer: string, keys: readonly JWK[]) {
   return {
     issuer,
     token_endpoint: `${issuer}${operations.issueToken.path}`,
@@ -20,9 +22,9 @@ export function describeServer(issuer: string) {
     token_endpoint_auth_methods_supported: authMethods,
     revocation_endpoint_auth_methods_supported: authMethods,
     introspection_endpoint_auth_methods_supported: authMethods,
-    // required of every OpenID provider, including RS256; no ID token is ever issued
+    // required of every OpenID provider; no ID token is ever issued
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: ['RS256'],
+    id_token_signing_alg_values_supported: [...new Set(keys.flatMap(({ alg = [] }) => alg))],
     service_documentation: `${issuer}/docs`,
   };
 }

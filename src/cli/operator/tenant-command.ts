@@ -28,7 +28,8 @@ function addCreate(tenant: Command, output: Output): void {
     .addHelpText('after', '\nExamples:\n  subreport tenant create acme\n  subreport tenant create acme --json')
     .action(async (name: string | undefined, { json = false, ...choice }: JsonOption) => {
       const created = await withOperations(choice, (call) => call('createTenant', { body: { tenant: name } }));
-      const said = `Tenant ${created.tenant} was created. Next: subreport client create --tenant ${created.tenant}`;
+      const why = name === undefined ? ' with a generated name, because none was given' : '';
+      const said = `Tenant ${created.tenant} was created${why}. Next: subreport client create --tenant ${created.tenant}`;
       writeResult(output, json, created, said);
     });
 }

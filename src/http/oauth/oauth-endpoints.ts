@@ -219,9 +219,10 @@ const cacheControl = `public, max-age=${keySetSeconds}`;
  * 7517 §5).
  */
 export function addMetadataRoutes(app: FastifyInstance, { settings, keys }: AuthContext): void {
-  const metadata = describeServer(settings.issuer);
   for (const { path } of [operations.getOpenidConfiguration, operations.getAuthorizationServerMetadata]) {
-    app.get(path, async (_request, reply) => reply.header('cache-control', cacheControl).send(metadata));
+    app.get(path, async (_request, reply) =>
+      reply.header('cache-control', cacheControl).send(describeServer(settings.issuer, await keys.publicJwks())),
+    );
   }
   app.get(operations.getKeySet.path, async (_request, reply) =>
     reply.header('cache-control', cacheControl).send({ keys: await keys.publicJwks() }),
