@@ -84,6 +84,36 @@ describe.each(engines)('GET /v1/subscription/findings on $engine', ({ openTestSt
     await expectProblem(await get({}, token, '?status=ACTIVE'), 'INVALID_REQUEST_PARAMS');
   });
 
+  test('lets tenants that ask at the same time wait for their turn', async () => {
+    const tenants = await Promise.all(Array.from({ length: 8 }, (_, n) => service.createTenant(`waiting-${n}`)));
+    const tokens = await Promise.all(
+      tenants.map(async (tenant) => service.accessToken(await service.createClient(tenant))),
+    );
+    const rows = Array.from({ length: 2_000 }, (_, n) => subscriptionRow({ id: `r${n}`, deviceId: `d${n}` }));
+    await Promise.all(tenants.map((tenant) => service.store.loadSubscriptions(tenant, rows)));
+    const responses = await Promise.all(tokens.map((of) => get({}, of)));
+    expect(responses.map(({ status }) => status)).toEqual(tokens.map(() => 200));
+    expect(responses.map(({ headers }) => headers.get('x-total-count'))).toEqual(tokens.map(() => '2000'));
+  });
+
+  test('gives up the wait of a client that disconnects', async () => {
+    const tenants = await Promise.all(Array.from({ length: 6 }, (_, n) => service.createTenant(`leaving-${n}`)));
+    const tokens = await Promise.all(
+      tenants.map(async (tenant) => service.accessToken(await service.createClient(tenant))),
+    );
+    const rows = Array.from({ length: 2_000 }, (_, n) => subscriptionRow({ id: `r${n}`, deviceId: `d${n}` }));
+    await Promise.all(tenants.map((tenant) => service.store.loadSubscriptions(tenant, rows)));
+    const leaving = new AbortController();
+    const requests = tokens.map((of) =>
+      fetch(service.baseUrl + path, { headers: { authorization: `Bearer ${of}` }, signal: leaving.signal }),
+    );
+    leaving.abort();
+    expect((await Promise.allSettled(requests)).every((each) => each.status === 'rejected')).toBe(true);
+    await expect
+      .poll(async () => (await Promise.all(tokens.map((of) => get({}, of)))).map(({ status }) => status))
+      .toEqual(tokens.map(() => 200));
+  });
+
   test('reads the records of a tenant once at a time, and tells others when to come again', async () => {
     const other = await service.accessToken(await service.createClient(acme));
     // a reader of few records may end before the next request arrives

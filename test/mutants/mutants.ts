@@ -100,7 +100,7 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'findings-without-slot',
     breaks: 'Any number of requests read all records for their findings at once.',
-    search: '{ max: 2, perClientMax: 1, perTenantMax: 1 }',
+    search: '{ max: findingsMax, perClientMax: 1, perTenantMax: 1 }',
     replace: '{ max: 200, perClientMax: 100, perTenantMax: 100 }',
     file: 'findings.test.ts',
     test: 'reads the records of a tenant once at a time, and tells others when to come again',

@@ -14,8 +14,10 @@ import type { TenantId } from '../../storage/store.ts';
 import { inSpan } from '../../tracing/span.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { type ContentCoding, compress, compressBytesMin, preferredCoding } from '../listener/content-encoding.ts';
+import { FairQueue } from '../listener/fair-queue.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 import { createSlots, type ExportLimits } from '../listener/slots.ts';
+import { takeTurn } from '../listener/take-turn.ts';
 import { type CachedPage, codedTag, createPageCache, entityTag, matchesAny, matchesTag } from './page-cache.ts';
 import { requireVisibleEnd, sendExport } from './send-export.ts';
 
@@ -78,15 +80,28 @@ export function createSummarySender({ report, sendCached }: Omit<ReportSending, 
   };
 }
 
-/** Time limit of the findings in milliseconds: a million records take some seconds. */
+/**
+ * Time limit of the findings in milliseconds, and of the wait for their turn: a million records
+ * take some seconds.
+ */
 const findingsMsMax = 60_000;
 
+/** Tenants whose findings are being read or wait. */
+const findingsMax = 100;
+
 /**
- * Makes the function that sends the findings. They are kept by revision and hour; reading them
- * takes a slot of its own, one for a tenant and two in all, so that most reader threads stay free.
+ * Makes the function that sends the findings. They are kept by revision and hour. Two tenants at a
+ * time read them, so that most reader threads stay free; others wait in turn, each with one
+ * request.
  */
 export function createFindingsSender({ report, exports, sendCached }: ReportSending) {
-  const takeSlot = createSlots({ max: 2, perClientMax: 1, perTenantMax: 1 }, 'scan');
+  const takeSlot = createSlots({ max: findingsMax, perClientMax: 1, perTenantMax: 1 }, 'scan');
+  const queue = new FairQueue({
+    runningMax: 2,
+    waitingMax: findingsMax,
+    waitMsMax: findingsMsMax,
+    startsPerTurn: 1,
+  });
   return (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { clientId, tenant } = accessOf(request);
     const moment = findingsMoment(report.now());
@@ -95,7 +110,9 @@ export function createFindingsSender({ report, exports, sendCached }: ReportSend
       load: async () => {
         const release = takeSlot(clientId, tenant);
         try {
-          liftDeadline(request); // the store's bounds it from here on
+          liftDeadline(request); // the queue's and the store's bound it from here on
+          request.endTurn?.(); // no other request waits while this one does
+          await takeTurn(queue, tenant, request, reply);
           const store = report.store.within(performance.now() + findingsMsMax);
           return await getSubscriptionFindings({ store }, tenant, moment, exports.stallMs);
         } finally {
