@@ -1,6 +1,8 @@
 import { commandName, runCommandLine } from './command-line.ts';
 import { standardOutput, watchStandardOutput } from './output.ts';
 
+// exports, copies, backups and states contain records or tokens, also those that SQLite creates
+process.umask(0o077);
 watchStandardOutput(commandName(process.argv.slice(2)));
 stopWithLauncher();
 const code = await runCommandLine(process.argv.slice(2), { stdout: standardOutput, stderr: process.stderr });

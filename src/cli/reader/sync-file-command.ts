@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EndedRun, RunOutcome } from '../../sync/entry-state.ts';
@@ -169,7 +169,8 @@ async function writeMetrics({ entries, state, metrics }: OpenedFile, output: Out
   const { metricsOf, statusOf } = await import('../../sync/run-plan.ts');
   const part = `${metrics}.${randomBytes(4).toString('hex')}`;
   try {
-    writeFileSync(part, metricsOf(statusOf(entries, state, new Date())), { flag: 'wx', mode: 0o644 });
+    writeFileSync(part, metricsOf(statusOf(entries, state, new Date())), { flag: 'wx' });
+    chmodSync(part, 0o644); // a collector runs as another user, and no record is in it
     renameSync(part, metrics);
     return true;
   } catch (error) {
