@@ -287,6 +287,7 @@ export const strings = {
     name: 'Save this view as',
     hint: 'Only this browser keeps it, without email addresses.',
     nameRule: 'Enter a name',
+    personalRule: 'This browser keeps no ICCID, device or subscription. Remove that filter, or copy the link',
     save: 'Save',
     saved: (name: string) => `The view ${name} is saved`,
     copyLink: 'Copy link',

@@ -32,6 +32,19 @@ test('each client has views of its own', () => {
   expect(storeOf('globex', 'c').read()).toEqual([]);
 });
 
+test.each(['iccid=8944500102198304826', 'device-id=tracker-7', 'status=ACTIVE&email=ada%40example.com', 'id=c3ViMQ'])(
+  'a view with the filter %s is not kept, and one that an older version kept is removed',
+  (search) => {
+    const store = storeOf('acme', 'c');
+    store.save({ name: 'Active', search: 'status=ACTIVE' });
+    store.save({ name: 'One', search });
+    expect(store.read().map(({ name }) => name)).toEqual(['Active']);
+    for (const [key, text] of values) values.set(key, text.replace('status=ACTIVE', search));
+    expect(store.read()).toEqual([]);
+    expect([...values.values()].join()).not.toContain(search);
+  },
+);
+
 test('the number of views is limited', () => {
   const store = storeOf('acme', 'c');
   for (let index = 0; index <= viewsMax; index += 1) store.save({ name: `View ${index}`, search: '' });

@@ -4,10 +4,19 @@ export interface SavedView {
   readonly search: string;
 }
 
+/** Filters that name one person, SIM, device or subscription: the browser must not keep them. */
+const personal = ['email', 'iccid', 'device-id', 'id'];
+
+/** Whether the query of a link has a filter that names one person, SIM, device or subscription. */
+export const isPersonal = (search: string): boolean => {
+  const query = new URLSearchParams(search);
+  return personal.some((name) => query.has(name));
+};
+
 /** Number of views that the browser keeps for a client; the oldest ones are dropped. */
 export const viewsMax = 50;
 
-/** Keeps the views of one client in this browser. */
+/** Keeps the views of one client in this browser, also after sign-out, so none that is personal. */
 export class ViewStore {
   readonly #storage: Pick<Storage, 'getItem' | 'setItem'>;
   readonly #key: string;
@@ -21,7 +30,10 @@ export class ViewStore {
   read(): readonly SavedView[] {
     try {
       const stored: unknown = JSON.parse(this.#storage.getItem(this.#key) ?? '[]');
-      return Array.isArray(stored) ? stored.filter(isView) : [];
+      const views = Array.isArray(stored) ? stored.filter(isView) : [];
+      const kept = views.filter(({ search }) => !isPersonal(search));
+      if (kept.length < views.length) this.#write(kept); // of an older version
+      return kept;
     } catch {
       return [];
     }
@@ -39,7 +51,7 @@ export class ViewStore {
 
   #write(views: readonly SavedView[]): void {
     try {
-      this.#storage.setItem(this.#key, JSON.stringify(views));
+      this.#storage.setItem(this.#key, JSON.stringify(views.filter(({ search }) => !isPersonal(search))));
     } catch {
       // storage is blocked: no view is kept
     }

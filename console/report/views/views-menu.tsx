@@ -11,6 +11,7 @@ import { strings } from '../strings.ts';
 import { formatReportState, type ReportState } from '../subscriptions/report-state.ts';
 import { subscriptionsPath } from '../subscriptions/report-store.ts';
 import { refreshViews, removeView, savedViews, saveView } from './saved-views.ts';
+import { isPersonal } from './view-store.ts';
 
 const text = strings.views;
 
@@ -57,7 +58,9 @@ function SaveForm({ state, onSaved }: { readonly state: ReportState; readonly on
         event.preventDefault();
         const name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
         if (name === '') return setError(text.nameRule);
-        saveView({ name, search: formatReportState({ ...state, page: undefined }) });
+        const search = formatReportState({ ...state, page: undefined });
+        if (isPersonal(search)) return setError(text.personalRule);
+        saveView({ name, search });
         announce(text.saved(name));
         onSaved();
       }}
