@@ -85,6 +85,8 @@ export const strings = {
     lastImport: 'Last import',
     lastGoodImport: 'Last without rejected rows',
     noImport: 'none',
+    storage: 'Storage',
+    ofBudget: (used: string, budget: string) => `${used} of ${budget}`,
     create: 'Create tenant',
     deleting: 'being deleted',
     deletingHint:

@@ -9,6 +9,8 @@ export interface MeasuredStore extends MeasuredPool {
   readonly readSize: () => Promise<readonly StorePart[]>;
   /** Former versions of records in the history, their size, and tenants with some to remove. */
   readonly historyUse: () => Promise<MeasuredUse>;
+  /** The storage budget of a tenant in bytes; 0 is none. */
+  readonly tenantBytesMax: number;
   /** Ages of the mirrors in seconds, the oldest; `null` if there is no mirror. */
   readonly mirrorAges: () => Promise<MirrorAge>;
   /** Rejects if the keys cannot be read now. */
@@ -20,6 +22,8 @@ interface MeasuredUse {
   /** What the tenants are charged for them. */
   readonly bytes: number;
   readonly sweepsDue: number;
+  /** The most bytes that a tenant is charged, and what of them cannot make room for a load. */
+  readonly mostBytes: { readonly all: number; readonly records: number };
   /** By how many seconds the history of a tenant is later than the clock. */
   readonly aheadSeconds: number;
 }
@@ -57,7 +61,7 @@ export function addStoreMetrics(registry: Registry, store: MeasuredStore): void 
 
 function addStateMetrics(
   registry: Registry,
-  { checkReady, changeMarkAgeMs, readSize, historyUse, mirrorAges }: MeasuredStore,
+  { checkReady, changeMarkAgeMs, readSize, historyUse, tenantBytesMax, mirrorAges }: MeasuredStore,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -124,6 +128,7 @@ function addStateMetrics(
     'By how much the last commit of a tenant is later than the clock, the most of all tenants',
     ({ aheadSeconds }) => aheadSeconds,
   );
+  addBudgetMetric(registry, async () => (await readRarely())?.use, tenantBytesMax);
   new Gauge({
     name: 'subreport_mirror_age_seconds',
     help: 'Age of the oldest mirror by what it may lack: new records, or changes; at most five minutes old; absent without mirrors',
@@ -134,6 +139,25 @@ function addStateMetrics(
       this.reset();
       for (const [of, seconds] of Object.entries((await readRarely())?.ages ?? {}))
         if (seconds !== null) this.set({ of }, seconds);
+    },
+  });
+}
+
+function addBudgetMetric(
+  registry: Registry,
+  readUse: () => Promise<MeasuredUse | undefined>,
+  tenantBytesMax: number,
+): void {
+  new Gauge({
+    name: 'subreport_storage_budget_ratio',
+    help: 'Share of its storage budget that the fullest tenant uses: all of it, or without history and tombstones (records); at most five minutes old; absent without a budget',
+    labelNames: ['of'],
+    aggregator: 'max',
+    registers: [registry],
+    async collect() {
+      const use = await readUse();
+      if (use === undefined || tenantBytesMax === 0) return;
+      for (const of of ['all', 'records'] as const) this.set({ of }, use.mostBytes[of] / tenantBytesMax);
     },
   });
 }

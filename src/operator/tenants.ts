@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { formatInstant, timeOf } from '../contract/instant.ts';
-import { type Tenant as TenantBody, tenantName } from '../contract/operator/tenant.ts';
+import { type Tenant as TenantBody, type TenantStorage, tenantName } from '../contract/operator/tenant.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { deleteTenant as deleteTenantData } from '../import/erase-records.ts';
 import { countRecords } from '../storage/counts/range.ts';
 import type { Directory, Store, TenantId } from '../storage/store.ts';
 import { type LatestImport, listLatestImports } from '../storage/tables/import-history.ts';
+import { type StorageUse, totalOf } from '../storage/tables/storage-use.ts';
 import {
   findAnyTenant,
   insertTenant,
@@ -28,13 +29,19 @@ export function createTenant(context: OperatorContext, name?: string): Promise<T
       );
     }
     if (await insertTenant(directory, tenant, context.now()))
-      return describeTenant({ ...(await requireAnyTenant(directory, tenant)), records: 0, latest: undefined });
+      return describeTenant({ ...(await requireAnyTenant(directory, tenant)), ...empty(context) });
     throw new OperatorError(
       'CONFLICT',
       `Cannot create the tenant: its name must not be in use: current value is '${tenant}'`,
     );
   });
 }
+
+const empty = ({ store }: Pick<OperatorContext, 'store'>) => ({
+  records: 0,
+  latest: undefined,
+  bytesMax: store.tenantBytesMax,
+});
 
 /** How many tenants are counted at the same time: fewer than a pool has connections. */
 const countedTogether = 4;
@@ -96,9 +103,15 @@ const count = async (
   ...tenant,
   records: await countRecords(store, tenant.tenant),
   latest: latest.get(tenant.tenant),
+  bytesMax: store.tenantBytesMax,
 });
 
-type CountedTenant = TenantRow & { readonly records: number; readonly latest: LatestImport | undefined };
+type CountedTenant = TenantRow & {
+  readonly records: number;
+  readonly latest: LatestImport | undefined;
+  /** The storage budget in bytes; 0 is none. */
+  readonly bytesMax: number;
+};
 
 /** A tenant as the API and the commands show it. */
 export const describeTenant = ({
@@ -109,6 +122,8 @@ export const describeTenant = ({
   records,
   latest,
   mirror,
+  use,
+  bytesMax,
 }: CountedTenant): TenantBody => ({
   tenant,
   created_at: formatInstant(createdAt),
@@ -123,6 +138,17 @@ export const describeTenant = ({
     new_as_of: mirror.newAsOf,
     changes_as_of: mirror.changesAsOf,
   },
+  storage: use === undefined ? null : describeUse(use, bytesMax),
+});
+
+const describeUse = (use: StorageUse, bytesMax: number): TenantStorage => ({
+  records: use.records,
+  history: use.history,
+  tombstones: use.tombstones,
+  imports: use.imports,
+  rejected_rows: use.rejections,
+  total: totalOf(use),
+  budget: bytesMax === 0 ? null : bytesMax,
 });
 
 /** The tenant with this name. Throws `OperatorError` if there is none, or it is being deleted. */

@@ -178,7 +178,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     const tenants = (await json(['tenant', 'list'])) as { tenant: string }[];
     expect(tenants.map(({ tenant }) => tenant)).toEqual(expect.arrayContaining(['acme', 'globex', 'initech']));
     expect((await run(['tenant', 'list'])).stdout).toMatch(
-      /^TENANT +CREATED +RECORDS +REVISION +LAST IMPORT +LAST GOOD IMPORT\n(.*\n)*acme /,
+      /^TENANT +CREATED +RECORDS +REVISION +LAST IMPORT +LAST GOOD IMPORT +STORAGE\n(.*\n)*acme /,
     );
   });
 

@@ -5,6 +5,7 @@ import { consoleOperations } from '../../src/contract/oauth/console-session.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { operatorOperations } from '../../src/contract/operator/operations.ts';
 import { createImportId } from '../../src/import/record-import.ts';
+import { openStore } from '../../src/storage/open-store.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { putImport } from '../../src/storage/tables/import-history.ts';
 import { insertTenant, setMirrorStatement } from '../../src/storage/tables/tenant.ts';
@@ -83,6 +84,8 @@ const importMetrics = (text: string): (number | undefined)[] =>
   ].map((series) => seriesValue(text, series));
 const storedImports = [1, 1, 5, 3];
 
+const bytesMax = 2 ** 20;
+
 describe('GET /metrics', () => {
   let service: TestService;
   let management: string;
@@ -90,14 +93,18 @@ describe('GET /metrics', () => {
     const port = await freePort();
     management = `http://127.0.0.1:${port}`;
     const opened = await openSqlite();
-    const { store } = opened;
+    const { DATA_DIR: dataDir = '' } = opened.environment;
+    const store = openStore({ databaseUrl: undefined, dataDir, poolSize: 1, tenantBytesMax: bytesMax });
     await storeImports(store);
     await storeMirrors(store);
     await insertTenant(store, 'changed', storedAt);
     for (const status of ['PENDING', 'ACTIVE', 'EXPIRED'])
       await store.loadSubscriptions('changed' as TenantId, [changedRow(status)]);
     // the service reads some of it when it starts, and keeps it for minutes
-    service = await startService(opened, { MANAGEMENT_PORT: String(port) });
+    service = await startService(
+      { ...opened, store, close: () => store.close().then(opened.close) },
+      { MANAGEMENT_PORT: String(port) },
+    );
   });
   afterAll(() => service.close());
 
@@ -122,6 +129,15 @@ describe('GET /metrics', () => {
     const recordBytes = ['PENDING', 'ACTIVE'].map((status) => Buffer.byteLength(changedRow(status).record));
     const charged = recordBytes.reduce((sum, n) => sum + n) + 2 * 300 + 3 * 150;
     expect([versions, bytes, due]).toEqual([2, charged, 0]);
+  });
+
+  test('says how full the fullest tenant is, with its history and without', async () => {
+    const text = await scrape(management);
+    const [all = 0, records = 0] = ['all', 'records'].map((of) =>
+      seriesValue(text, `subreport_storage_budget_ratio{of="${of}"}`),
+    );
+    expect(records * bytesMax).toBeCloseTo(Buffer.byteLength(changedRow('EXPIRED').record) + 800, 3);
+    expect(all).toBeGreaterThan(records);
   });
 
   test('counts from 0, so that a rate has the first errors, refusals and loads', async () => {

@@ -179,4 +179,9 @@ describe('tenants', () => {
   });
 });
 
-const noImport = { last_import: null, last_good_import_at: null, mirror: null };
+const noImport = {
+  last_import: null,
+  last_good_import_at: null,
+  mirror: null,
+  storage: { records: 0, history: 0, tombstones: 0, imports: 0, rejected_rows: 0, total: 0, budget: null },
+};

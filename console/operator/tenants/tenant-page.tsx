@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'preact/hooks';
-import type { Tenant } from '../../../src/contract/operator/tenant.ts';
+import type { Tenant, TenantStorage } from '../../../src/contract/operator/tenant.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -13,6 +13,7 @@ import { ImportsCard } from '../imports/imports-card.tsx';
 import { Crumbs } from '../parts/crumbs.tsx';
 import { DangerZone } from '../parts/danger-zone.tsx';
 import { Figures } from '../parts/figures.tsx';
+import { formatBytes } from '../parts/format-bytes.ts';
 import { useResource } from '../parts/use-resource.ts';
 import { strings } from '../strings.ts';
 import { DeleteTenant } from './delete-tenant.tsx';
@@ -65,6 +66,9 @@ export function TenantPage({ tenant: name }: { tenant: string }) {
   );
 }
 
+const storageText = ({ total, budget }: TenantStorage): string =>
+  budget === null ? formatBytes(total) : texts.ofBudget(formatBytes(total), formatBytes(budget));
+
 const TenantFigures = ({ tenant }: { tenant: Tenant }) => (
   <Figures
     figures={[
@@ -75,6 +79,7 @@ const TenantFigures = ({ tenant }: { tenant: Tenant }) => (
       },
       { label: texts.lastGoodImport, value: <DateTime value={tenant.last_good_import_at} /> },
       { label: strings.created, value: <DateTime value={tenant.created_at} /> },
+      ...(tenant.storage === null ? [] : [{ label: texts.storage, value: storageText(tenant.storage) }]),
     ]}
   />
 );

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { TenantStorage } from '../../contract/operator/tenant.ts';
 import { UsageError } from '../error.ts';
 import { countText, formatTable, type Output, writeResult } from '../output.ts';
 import type { ServerChoice } from '../remote/server.ts';
@@ -69,6 +70,12 @@ function addEndMirror(tenant: Command, output: Output): void {
     });
 }
 
+/** What a tenant uses, and the share of its budget. */
+const storageText = ({ total, budget }: TenantStorage): string => {
+  const used = `${(total / 2 ** 20).toFixed(1)} MiB`;
+  return budget === null ? used : `${used} (${((100 * total) / budget).toFixed(1)} %)`;
+};
+
 function addList(tenant: Command, output: Output): void {
   tenant
     .command('list')
@@ -78,20 +85,30 @@ function addList(tenant: Command, output: Output): void {
     .action(async ({ json = false, ...choice }: JsonOption) => {
       const rows = await withOperations(choice, (call) => listAll(call, 'listTenants'));
       const cells = rows.map(
-        ({ tenant: name, created_at, records, revision, deleting_since, last_import, last_good_import_at }) => [
+        ({
+          tenant: name,
+          created_at,
+          records,
+          revision,
+          deleting_since,
+          last_import,
+          last_good_import_at,
+          storage,
+        }) => [
           name,
           created_at,
           countText(records),
           deleting_since === null ? String(revision) : `being deleted since ${deleting_since}`,
           last_import === null ? '-' : outcomeText(last_import),
           last_good_import_at ?? '-',
+          storage === null ? '-' : storageText(storage),
         ],
       );
       writeResult(
         output,
         json,
         rows,
-        formatTable(['TENANT', 'CREATED', 'RECORDS', 'REVISION', 'LAST IMPORT', 'LAST GOOD IMPORT'], cells),
+        formatTable(['TENANT', 'CREATED', 'RECORDS', 'REVISION', 'LAST IMPORT', 'LAST GOOD IMPORT', 'STORAGE'], cells),
       );
     });
 }

@@ -51,6 +51,7 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     },
     changeMarkAgeMs: () => store.changeMarkAgeMs(),
     readSize: () => withinScrape().readSize(),
+    tenantBytesMax: store.tenantBytesMax,
     historyUse: () => readHistoryUse(withinScrape(), { nowSeconds: nowSeconds(), days: versionDays(config) }),
     mirrorAges: async () => agesOf(await listMirrors(withinScrape())),
     waiting,

@@ -2,11 +2,13 @@ import {
   type Directory,
   type DirectoryStatement,
   directoryStatement,
+  type Row,
   type TenantId,
   type TenantReader,
 } from '../store.ts';
 import { deleteClientsOf } from './delete-tenant.ts';
 import { deleteImportsOf } from './import-history.ts';
+import { type StorageUse, useColumns, useOf } from './storage-use.ts';
 
 /** More rows than a directory has. */
 const rowsMax = 2 ** 31 - 1;
@@ -22,6 +24,8 @@ export interface Tenant {
   readonly deletingSince: number | null;
   /** What it mirrors; `null` for any other tenant. */
   readonly mirror: TenantMirror | null;
+  /** What it is charged; `undefined` if a program that does not count it has changed it. */
+  readonly use: StorageUse | undefined;
 }
 
 /** The mark of a tenant that mirrors an account of another service. Instants are ISO 8601, UTC. */
@@ -60,10 +64,12 @@ export async function insertTenant(store: Directory, tenant: string, nowSeconds:
   return results.at(-1)?.length === 1;
 }
 
+const columns = `id, created_at, revision, deletion_started_at, mirror, ${useColumns}` as const;
+
 /** The tenant with this name; `undefined` if there is none, or if it is being deleted. */
 export async function findTenant(store: Directory, tenant: string): Promise<Tenant | undefined> {
   const [row] = await store.readDirectory(
-    'select id, created_at, revision, deletion_started_at, mirror from tenant where id = $1 and deletion_started_at is null',
+    `select ${columns} from tenant where id = $1 and deletion_started_at is null` as const,
     [tenant],
   );
   return row === undefined ? undefined : toTenant(row);
@@ -72,7 +78,7 @@ export async function findTenant(store: Directory, tenant: string): Promise<Tena
 /** The tenant with this name, also while it is being deleted, or `undefined`. */
 export async function findAnyTenant(store: Directory, tenant: string): Promise<Tenant | undefined> {
   const [row] = await store.readDirectory(
-    'select id, created_at, revision, deletion_started_at, mirror from tenant where id = $1 and deleted_at is null',
+    `select ${columns} from tenant where id = $1 and deleted_at is null` as const,
     [tenant],
   );
   return row === undefined ? undefined : toTenant(row);
@@ -89,8 +95,7 @@ export async function readRevision(reader: TenantReader): Promise<number> {
 /** All tenants by name, including those being deleted; or up to `limit` of them after a name. */
 export async function listTenants(store: Directory, after = '', limit = rowsMax): Promise<readonly Tenant[]> {
   const rows = await store.readDirectory(
-    `select id, created_at, revision, deletion_started_at, mirror from tenant
-     where deleted_at is null and id > $1 order by id limit $2`,
+    `select ${columns} from tenant where deleted_at is null and id > $1 order by id limit $2` as const,
     [after, limit],
   );
   return rows.map(toTenant);
@@ -104,13 +109,14 @@ export async function findFirstTenant(store: Directory): Promise<TenantId | unde
   return row?.id as TenantId | undefined;
 }
 
-function toTenant(row: Readonly<Record<string, unknown>>): Tenant {
+function toTenant(row: Row): Tenant {
   return {
     tenant: row.id as TenantId,
     createdAt: Number(row.created_at),
     revision: Number(row.revision),
     deletingSince: row.deletion_started_at === null ? null : Number(row.deletion_started_at),
     mirror: typeof row.mirror === 'string' ? (JSON.parse(row.mirror) as TenantMirror) : null,
+    use: useOf(row),
   };
 }
 
