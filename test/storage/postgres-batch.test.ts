@@ -22,19 +22,21 @@ describe('a batch of statements on PostgreSQL', () => {
 
   beforeAll(async () => {
     opened = await openPostgres(testRole);
-    client = new pg.Client({
-      connectionString: opened.environment.DATABASE_URL,
-      pipeline: true,
-      query_timeout: 1_500,
-    });
-    client.on('error', () => undefined);
-    await client.connect();
-    readMessages(client);
+    client = await connect();
   });
   afterAll(async () => {
     await client.end();
     await opened.close();
   });
+
+  async function connect(options: pg.ClientConfig = {}): Promise<pg.Client> {
+    const { DATABASE_URL } = opened.environment;
+    const connected = new pg.Client({ connectionString: DATABASE_URL, pipeline: true, ...options });
+    connected.on('error', () => undefined);
+    await connected.connect();
+    readMessages(connected);
+    return connected;
+  }
 
   const prepared = async () =>
     (await client.query('select name from pg_prepared_statements order by name')).rows.length;
@@ -117,9 +119,11 @@ describe('a batch of statements on PostgreSQL', () => {
   });
 
   test('fails if it takes too long, as do the batches that wait after it', async () => {
-    const slow = runBatch(client, [number(1), statement('select pg_sleep(6)')]);
-    const behind = runBatch(client, [number(2)]);
+    const limited = await connect({ query_timeout: 1_500 });
+    const slow = runBatch(limited, [number(1), statement('select pg_sleep(6)')]);
+    const behind = runBatch(limited, [number(2)]);
     await expect(slow).rejects.toThrow('timeout');
     await expect(behind).rejects.toThrow(/timeout|terminated/);
+    await limited.end();
   });
 });
