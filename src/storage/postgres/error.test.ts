@@ -33,6 +33,16 @@ test.each([
   expect(serverError(code, 'ERROR')).toMatchObject({ name: 'StorageError', code: expected });
 });
 
+test('a lost node of a cluster is one line with its remedy, whatever libpq adds', () => {
+  const text =
+    'connection to the remote node a@b:1 failed with the following error: Connection refused\n\tIs it running?';
+  const cause = Object.assign(new Error(text), { code: 'XX000', severity: 'ERROR' });
+  expect(toStorageError(cause)).toMatchObject({
+    message:
+      'Cannot use PostgreSQL: connection to the remote node a@b:1 failed with the following error: Connection refused; on a Citus cluster, the worker of the tenant must run (docs/citus.md, Failure of a worker)',
+  });
+});
+
 test('an error of the server that nothing else explains is a sentence with its SQLSTATE', () => {
   const cause = Object.assign(new Error('stack depth limit exceeded'), { code: '54001', severity: 'ERROR' });
   expect(toStorageError(cause)).toMatchObject({

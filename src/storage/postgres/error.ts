@@ -47,7 +47,8 @@ export function toStorageError(error: unknown): unknown {
   const known = codes[code] ?? codes[code.slice(0, 2)];
   if (known === undefined && ownDefect.test(code)) return error;
   const hint = known === undefined ? ` (SQLSTATE ${code}); the log of the server says more` : (hints[code] ?? '');
-  return new StorageError(known ?? 'UNUSABLE', `Cannot use PostgreSQL: ${message || code}${hint}`, error);
+  const [first] = (message || code).split('\n'); // the following lines are advice of the driver's library
+  return new StorageError(known ?? 'UNUSABLE', `Cannot use PostgreSQL: ${first}${hint}`, error);
 }
 
 const oldPooler =
@@ -56,7 +57,12 @@ const oldPooler =
 const heldLock =
   '; no other session may hold the lock for so long: pg_blocking_pids() names it (docs/runbook.md, SubreportPoolWaits); try again';
 
-const hints: Readonly<Record<string, string>> = { '26000': oldPooler, '42P05': oldPooler, '55P03': heldLock };
+const lostNode = '; on a Citus cluster, the worker of the tenant must run (docs/citus.md, Failure of a worker)';
+
+const hints: Readonly<Record<string, string>> = {
+  ...{ '26000': oldPooler, '42P05': oldPooler },
+  ...{ '55P03': heldLock, XX000: lostNode },
+};
 
 /** Remedy for a pooler that rejects a start-up option as a protocol violation. */
 const refusedOption = 'name the option in ignore_startup_parameters of the pooler (docs/operating.md, Poolers)';
