@@ -7,13 +7,15 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runDrill } from '../drills/run-drill.ts';
 import { citusDrills } from './drills.ts';
+import { compareWithPlain } from './ratios.ts';
 import { type CitusCluster, findPostgresWithCitus, query, startCluster } from './start-cluster.ts';
 
 // Starts a Citus cluster on loopback, and runs the suites and the drills on it:
 //   npm run citus                                 everything
 //   npm run citus -- upgrade-0.1.0 test/import    some of it
 //   npm run citus -- --bin /usr/lib/postgresql/15/bin
-//   npm run citus -- --write                      and write the result to docs/citus.md
+//   npm run citus -- ratios                        compare with plain PostgreSQL
+//   npm run citus -- --write                      and write the results to docs/citus.md
 // Exits with 0 if everything passed, 1 if not, 3 if no PostgreSQL with Citus is installed here.
 
 const { values, positionals } = parseArgs({
@@ -49,11 +51,11 @@ if (postgres === undefined) {
     'Cannot run on Citus: a PostgreSQL with the extension must be installed: none was found; install one (tools/build-citus.sh builds it), or name its programs with --bin',
   );
   process.exitCode = 3;
-} else process.exitCode = await runAll(await startCluster(postgres));
+} else process.exitCode = await runAll(await startCluster(postgres), postgres);
 
-async function runAll(cluster: CitusCluster): Promise<number> {
+async function runAll(cluster: CitusCluster, folder: string): Promise<number> {
   const results: Result[] = [];
-  let versions = '';
+  let [versions, ratios] = ['', ''];
   try {
     const [row] = await query(
       cluster.coordinator.url,
@@ -70,9 +72,13 @@ async function runAll(cluster: CitusCluster): Promise<number> {
       results.push({ name, passed: ok === 'yes' ? 1 : 0, failed: ok === 'yes' ? 0 : 1, skipped: 0, notes });
       console.log(`${name}: ${ok === 'yes' ? observed : notes.join('\n  ')}`);
     }
+    if (isWanted('ratios')) ratios = await compareWithPlain(cluster, folder);
   } finally {
     await cluster.stop();
   }
+  const date = new Date().toISOString().slice(0, 10);
+  if (values.write && ratios !== '') writePart('ratios', `${date}, ${versions}:\n\n${ratios}`);
+  if (results.length === 0) return ratios === '' ? 1 : 0;
   const sum = (count: 'passed' | 'failed'): number => results.reduce((total, each) => total + each[count], 0);
   const table = [
     '| suite or drill | passed | failed | skipped |\n|---|---|---|---|',
@@ -82,8 +88,8 @@ async function runAll(cluster: CitusCluster): Promise<number> {
   for (const { name, notes } of results) for (const note of notes) console.log(`${name}: ${note}`);
   const total = `${sum('passed')} passed, ${sum('failed')} failed`;
   console.log(total);
-  if (values.write) writePage(`${new Date().toISOString().slice(0, 10)}, ${versions}: ${total}.\n\n${table}`);
-  return sum('failed') === 0 && results.length > 0 ? 0 : 1;
+  if (values.write) writePart('result', `${date}, ${versions}: ${total}.\n\n${table}`);
+  return sum('failed') === 0 ? 0 : 1;
 }
 
 /** Runs folders of tests on the cluster, one process for all of them. */
@@ -126,11 +132,11 @@ interface TestFile {
   readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
 }
 
-/** Replaces the last result in the documentation. */
-function writePage(result: string): void {
+/** Replaces a part of the documentation, which is between comments with its name. */
+function writePart(name: 'result' | 'ratios', part: string): void {
   const page = new URL('../../docs/citus.md', import.meta.url);
   const text = readFileSync(page, 'utf8');
-  const [start, end] = ['<!-- result -->\n', '<!-- /result -->'];
+  const [start, end] = [`<!-- ${name} -->\n`, `<!-- /${name} -->`];
   const [before, rest = ''] = text.split(start);
-  writeFileSync(page, `${before}${start}${result}\n${end}${rest.split(end)[1] ?? ''}`);
+  writeFileSync(page, `${before}${start}${part}\n${end}${rest.split(end)[1] ?? ''}`);
 }
