@@ -38,7 +38,7 @@ async function openPlace(cluster: CitusCluster, stage: Stage): Promise<Place> {
   stage.defer(() => rmSync(folder, { recursive: true, force: true }));
   const superuser = urlOf(url, database, 'postgres');
   return {
-    environment: { DATABASE_URL: urlOf(url, database, role), DATA_DIR: folder, REQUEST_SECONDS_MAX: '2' },
+    environment: { DATABASE_URL: urlOf(url, database, role), DATA_DIR: folder, REQUEST_SECONDS_MAX: '5' },
     sql: (text) => query(superuser, text),
   };
 }
@@ -56,7 +56,16 @@ interface Failing {
   readonly there: readonly DrilledService[];
   readonly elsewhere: DrilledService;
   readonly look: () => Promise<string>;
+  /** Loads, replaces, erases and deletes for tenants of another worker; returns the results. */
+  readonly change: () => Promise<string>;
+  /** What a load for a tenant of the worker that fails is answered, over HTTP and as a command. */
+  readonly refuse: () => Promise<string>;
 }
+
+/** What `change` and `refuse` return. */
+const changed =
+  'import 0, of changes 0, replacement 0, PUT 200, PUT of changes 200, erasure 0, one by ICCID 0, deletion of a tenant 0';
+const refused = `PUT ${unavailable}, import 1 and a sentence`;
 
 const tenantsOfWorker = 4;
 
@@ -65,31 +74,35 @@ async function serveTenants(cluster: CitusCluster, stage: Stage, failing: Postgr
   const place = await openPlace(cluster, stage);
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = place.environment;
   const store = openStore({ databaseUrl, dataDir, poolSize: 2, onConnectionError: () => undefined });
-  const [there, elsewhere]: DrilledService['client'][][] = [[], []] as const;
+  const [there, elsewhere]: { name: string; client: DrilledService['client'] }[][] = [[], []] as const;
   try {
     await store.migrate();
-    for (let n = 0; there.length < tenantsOfWorker || elsewhere.length === 0; n += 1) {
+    for (let n = 0; there.length < tenantsOfWorker || elsewhere.length < 2; n += 1) {
       const name = `tenant-${n}`;
       await insertTenant(store, name, 1);
       const tenant = (await findTenant(store, name))?.tenant;
       if (tenant === undefined) throw new TypeError('the tenant must exist once it was inserted');
       const rows = Array.from({ length: 100 }, (_, row) => subscriptionRow({ id: `id${row}`, createdDate: row }));
       await store.loadSubscriptions(tenant, rows);
-      const client = await createClient(store, Math.floor(Date.now() / 1000), { tenant });
+      const scopes = ['subscription:read', 'subscription:write'] as const;
+      const client = await createClient(store, Math.floor(Date.now() / 1000), { tenant, scopes: [...scopes] });
       const [at] = await place.sql(
         `select nodeport from citus_shards where shardid = get_shard_id_for_distribution_column('subscription', '${tenant}')`,
       );
-      (String(at?.nodeport) === portOf(failing) ? there : elsewhere).push(client);
+      (String(at?.nodeport) === portOf(failing) ? there : elsewhere).push({ name, client });
     }
   } finally {
     await store.close();
   }
-  const [first = { client_id: '', client_secret: '' }] = elsewhere;
-  const service = await stage.serve({ environment: place.environment, client: first });
+  const [lost] = there;
+  const [living, deleted] = elsewhere;
+  if (lost === undefined || living === undefined || deleted === undefined)
+    throw new TypeError('each worker must have tenants');
+  const service = await stage.serve({ environment: place.environment, client: living.client });
   const { command, port, managementPort } = service;
   const clients = there
     .slice(0, tenantsOfWorker)
-    .map((each) => new DrilledService(command, port, managementPort, each));
+    .map(({ client }) => new DrilledService(command, port, managementPort, client));
   for (const client of [service, ...clients]) {
     await client.logIn();
     await client.until('200');
@@ -97,7 +110,39 @@ async function serveTenants(cluster: CitusCluster, stage: Stage, failing: Postgr
   const [one = service] = clients;
   const look = async (): Promise<string> =>
     `its tenants ${await one.report()}; others ${await service.report()}, token ${await service.requestToken()}, /readyz ${await service.status('/readyz')}`;
-  return { service, there: clients, elsewhere: service, look };
+  const run = async (args: readonly string[], input = ''): Promise<string> => {
+    const { code, stderr } = await stage.run(args, { environment: place.environment, input });
+    return code === 0 ? '0' : `${code}: ${stderr}`;
+  };
+  const load = (input: string, ...options: string[]): Promise<string> =>
+    run(['import', '-', '--tenant', living.name, '--format', 'ndjson', ...options], input);
+  const put = async (rows: string, to = service, name = living.name): Promise<string> => {
+    const { status, headers, text } = await to.tryToLoad(rows, name);
+    if (status === 200) return '200';
+    return `${status}${headers.has('retry-after') ? ' with Retry-After' : ''}${status === 503 ? '' : `: ${text}`}`;
+  };
+  const change = async (): Promise<string> => {
+    const rows = stage.rows(60);
+    const ofStatus = (status: string): string =>
+      rows.replaceAll(/^.+$/gm, (line) => JSON.stringify({ ...JSON.parse(line), status }));
+    const { iccid } = JSON.parse(rows.split('\n')[9] ?? '') as { iccid: string };
+    return [
+      `import ${await load(rows)}, of changes ${await load(ofStatus('DEPLETED'))}`,
+      `replacement ${await load(ofStatus('ACTIVE').split('\n').slice(0, 40).join('\n'), '--replace')}`,
+      `PUT ${await put(rows)}, PUT of changes ${await put(ofStatus('EXPIRED'))}`,
+      `erasure ${await run(['subscription', 'delete', '--tenant', living.name, '--id', 'loaded1', 'loaded2'])}`,
+      `one by ICCID ${await run(['subscription', 'delete', '--tenant', living.name, '--iccid', iccid])}`,
+      `deletion of a tenant ${await run(['tenant', 'delete', deleted.name, '--yes'])}`,
+    ].join(', ');
+  };
+  const refuse = async (): Promise<string> => {
+    const rows = stage.rows(3);
+    const args = ['import', '-', '--tenant', lost.name, '--format', 'ndjson'];
+    const { code, stderr } = await stage.run(args, { environment: place.environment, input: rows });
+    const isSentence = /^Cannot [^\n]*\n$/.test(stderr);
+    return `PUT ${await put(rows, one, lost.name)}, import ${code} and ${isSentence ? 'a sentence' : stderr}`;
+  };
+  return { service, there: clients, elsewhere: service, look, change, refuse };
 }
 
 /** The procedures of docs/citus.md, and what must be observed. */
@@ -150,12 +195,13 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
   {
     name: 'worker-killed',
     fault: 'a worker is killed (kill -9) and started again',
-    expected: `its tenants ${unavailable}; others 200, token 200, /readyz 200; afterwards its tenants 200; others 200, token 200, /readyz 200`,
+    expected: `its tenants ${unavailable}; others 200, token 200, /readyz 200; ${changed}; its tenants ${refused}; afterwards its tenants 200; others 200, token 200, /readyz 200`,
     async run(stage) {
       const [worker = cluster.coordinator] = cluster.workers;
-      const { there, look } = await serveTenants(cluster, stage, worker);
+      const { there, look, change, refuse } = await serveTenants(cluster, stage, worker);
       await worker.crash();
-      const seen = await look().finally(() => worker.restart());
+      const see = async () => `${await look()}; ${await change()}; its tenants ${await refuse()}`;
+      const seen = await see().finally(() => worker.restart());
       await Promise.all(there.map((tenant) => tenant.until('200')));
       return `${seen}; afterwards ${await look()}`;
     },
@@ -163,10 +209,10 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
   {
     name: 'worker-hung',
     fault: `a worker is paused (SIGSTOP) while ${tenantsOfWorker} of its tenants send requests`,
-    expected: `first requests of its tenants ${unavailable}; beside 5 more of each: others 200, /readyz 200; afterwards its tenants 200; others 200, token 200, /readyz 200`,
+    expected: `first requests of its tenants ${unavailable}; beside 5 more of each: others 200, /readyz 200; ${changed}; afterwards its tenants 200; others 200, token 200, /readyz 200`,
     async run(stage) {
       const [, worker = cluster.coordinator] = cluster.workers;
-      const { there, service, look } = await serveTenants(cluster, stage, worker);
+      const { there, service, look, change } = await serveTenants(cluster, stage, worker);
       const resume = await freezePostgres(worker);
       stage.defer(resume);
       const first = await Promise.all(there.map((tenant) => tenant.report()));
@@ -181,9 +227,10 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
         ready.add(await service.status('/readyz'));
       }
       await ending;
+      const seen = await change();
       resume();
       await Promise.all(there.map((tenant) => tenant.until('200')));
-      return `first requests of its tenants ${[...new Set(first)]}; beside 5 more of each: others ${[...others]}, /readyz ${[...ready]}; afterwards ${await look()}`;
+      return `first requests of its tenants ${[...new Set(first)]}; beside 5 more of each: others ${[...others]}, /readyz ${[...ready]}; ${seen}; afterwards ${await look()}`;
     },
   },
   {

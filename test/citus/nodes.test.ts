@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createAuditLog } from '../../src/audit/audit-log.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
 import { eraseRecords } from '../../src/import/erase-records.ts';
+import { eraseRejections } from '../../src/import/erase-rejections.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { replaceRecords } from '../../src/import/replace-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
@@ -13,13 +14,14 @@ import { applyMirror, beginMirror, endMirror } from '../../src/operator/mirrors.
 import type { OperatorContext } from '../../src/operator/perform.ts';
 import { createTenant, deleteTenant, requireNoMirror, requireTenant, showTenant } from '../../src/operator/tenants.ts';
 import { exportSubscriptions } from '../../src/report/export-subscriptions.ts';
+import { getChangesSummary } from '../../src/report/get-changes-summary.ts';
 import { getSubscription, getSubscriptionHistory } from '../../src/report/get-subscription.ts';
 import { getSubscriptionFindings } from '../../src/report/get-subscription-findings.ts';
 import { getSubscriptionSummary } from '../../src/report/get-subscription-summary.ts';
 import { listChanges } from '../../src/report/list-changes.ts';
 import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
-import { parseChanges } from '../../src/report/parse-changes.ts';
+import { parseChanges, parseChangesSummary } from '../../src/report/parse-changes.ts';
 import { parseSummary } from '../../src/report/parse-summary.ts';
 import type { ReportContext } from '../../src/report/report-query.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
@@ -30,6 +32,7 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import { sweepTombstones } from '../../src/storage/tables/history.ts';
 import { putRejections, readRejections, removeRejections } from '../../src/storage/tables/import-history.ts';
 import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
+import { readTenantUse, sumStored } from '../../src/storage/tables/storage-use.ts';
 import { findSubscriptionIds } from '../../src/storage/tables/subscription-ids.ts';
 import { readHistoryUse, sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
 import {
@@ -202,7 +205,14 @@ const uses: Readonly<Record<string, Case>> = {
   getSubscriptionHistory: (store, tenant) => getSubscriptionHistory(context(store), tenant, 'id5'),
   getSubscriptionFindings: (store, tenant) => getSubscriptionFindings(context(store), tenant, 1_700_000_000, 10_000),
   'listChanges: first': changes('size=10'),
+  'listChanges: since an instant': changes('since=2026-01-01T00:00:00Z&size=10'),
+  'listChanges: newest first': changes('order=newest&kind=removed&size=10'),
   'listChanges: with the previous state': changes('before=true&kind=changed&size=10'),
+  getChangesSummary: (store, tenant) =>
+    getChangesSummary(context(store), tenant, parseChangesSummary('since=2026-01-01T00:00:00Z', context(store))),
+  eraseRejections: (store, tenant) => eraseRejections(store, tenant, ['8944500102198304826']),
+  readTenantUse: (store, tenant) => readTenantUse(store, tenant),
+  sumStored: (store, tenant) => sumStored(store, tenant, ['id1', 'id2']),
   countRecords: (store, tenant) => countRecords(store, tenant),
   'doctor: counts': (store, tenant) => store.readTenant(tenant, checkCounts),
   'doctor: records': (store, tenant) => store.readTenant(tenant, (reader) => checkRecords(reader)),
@@ -240,6 +250,8 @@ const parts: Readonly<Record<string, keyof typeof uses>> = {
   ...{ runReport: 'listSubscriptions: first page', readPage: 'listSubscriptions: first page' },
   ...{ requireNoImport: 'importRecords', withImportLock: 'importRecords', withWriteLock: 'deleteTenant' },
   ...{ beginDeletion: 'deleteTenant', finishDeletion: 'deleteTenant', removeImports: 'deleteTenant' },
+  ...{ readOwners: 'eraseSubscriptions', settle: 'exportSubscriptions: past' },
+  ...{ settleInstant: 'exportSubscriptions: past', settleSince: 'listChanges: since an instant' },
   ...{ interruptImports: 'loadRecords', interruptDead: 'showTenant' },
   ...{ applyMirror: 'beginMirror', endMirror: 'beginMirror' },
 };
@@ -305,7 +317,7 @@ describe.skipIf(!inject('isCluster'))('the nodes of a cluster', () => {
     coordinator.take();
     await work(store, tenant);
     const asked = coordinator.take();
-    if (name.startsWith('insertTenant')) expect(asked.size).toBe(1);
+    if (['insertTenant', 'createTenant'].includes(name)) expect(asked.size).toBe(1);
     else if (name === 'lockImport') expect(asked).toEqual(new Map());
     else expect([...asked.keys()], JSON.stringify([...asked], undefined, 1)).toEqual([node]);
   });

@@ -118,9 +118,9 @@ export class DrilledService {
   }
 
   /** Sends rows over HTTP; returns the response, whatever its status is. */
-  tryToLoad(rows: string): Promise<TextResponse> {
+  tryToLoad(rows: string, tenant = 'acme'): Promise<TextResponse> {
     const headers = { authorization: `Bearer ${this.#token}`, 'content-type': 'application/x-ndjson' };
-    const url = `http://127.0.0.1:${this.managementPort}/operator/v1/tenants/acme/subscriptions`;
+    const url = `http://127.0.0.1:${this.managementPort}/operator/v1/tenants/${tenant}/subscriptions`;
     return textOf(fetch(url, { method: 'PUT', headers, body: rows }));
   }
 
