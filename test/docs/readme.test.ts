@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Check } from 'typebox/value';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Subscription } from '../../src/contract/subscription.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { eventually, startMsMax } from '../support/eventually.ts';
@@ -101,6 +101,7 @@ describe('the commands of the README', () => {
       environment: { PORT: port },
       cwd: folder,
     });
+    onTestFinished(() => void serving.child.kill('SIGTERM'));
     await untilWritten(serving, '"serving"');
     const { stdout, stderr } = run(`set -e\n${blockWith('npx subreport login --profile acme')}`, home);
     expect([stdout, stderr]).toEqual([expect.stringContaining('which has 5 subscriptions'), '1-5 of 5\n']);
