@@ -341,9 +341,11 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual(
         [...parameters, 'foo', 'SIZE', '%ZZ'].sort(),
       );
-      expect(problem.messages).toHaveLength(22);
-      const readableQuery = query.replace(/&(before|after|created-from|created-to)=[^&]*/g, '').replace('&%ZZ=1', '');
-      expect((await expectProblem(await get(readableQuery), 'INVALID_REQUEST_PARAMS')).errors).toHaveLength(17);
+      expect(problem.messages).toHaveLength(parameters.length + 3);
+      const dates = new RegExp(`&(${dateParameters.join('|')})=[^&]*`, 'g');
+      const readable = query.replace(dates, '').replace('&%ZZ=1', '');
+      const { errors } = await expectProblem(await get(readable), 'INVALID_REQUEST_PARAMS');
+      expect(errors).toHaveLength(parameters.length - dateParameters.length + 2);
     });
 
     test('a thousand unknown parameters get a response of at most 64 KiB that says how many there are', async () => {
