@@ -1,4 +1,5 @@
 import { parseInstant } from '../contract/instant.ts';
+import { type RecordField, recordFields } from '../contract/record-fields.ts';
 import { memberOf, type SeenRecord } from './account.ts';
 import { type Check, count, failed, isJson, judge, notApplicable, passed } from './check.ts';
 
@@ -24,62 +25,44 @@ const matches =
 const isInstant = (value: unknown): boolean =>
   matches(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)(value) && parseInstant(String(value)) !== undefined;
 
-const date = (name: string, id: string): Member => ({
-  id: `record-${id}`,
-  path: [name],
-  sentence: `${name} is a date-time in UTC of the form yyyy-MM-ddTHH:mm:ssZ.`,
-  isValid: isInstant,
-});
+const product: Member = {
+  id: 'record-product',
+  path: ['product'],
+  sentence: 'product is an object.',
+  isValid: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+};
 
-const ofProduct = (name: string, rule: string, isValid: Member['isValid'] = isText): Member => ({
-  id: `record-product-${name.replace('_', '-')}`,
-  path: ['product', name],
-  sentence: `${name} of the product is ${rule}.`,
-  isValid,
-});
+/** What docs/spec.md says of a value beside its type. */
+const rules: Readonly<Record<string, readonly [rule: string, isValid: Member['isValid']]>> = {
+  id: ['a string of URL-safe base64 characters', matches(/^[\w-]+={0,2}$/)],
+  iccid: ['a string of digits', matches(/^\d+$/)],
+};
+
+/** The rule of a value of a type. */
+function ruleOf({ type, mayBeEmpty }: RecordField): readonly [rule: string, isValid: Member['isValid']] {
+  if (type === 'instant') return ['a date-time in UTC of the form yyyy-MM-ddTHH:mm:ssZ', isInstant];
+  if (type === 'integer') return ['an integer', Number.isInteger];
+  if (type === 'boolean') return ['the string true or false, not a JSON boolean', matches(/^(true|false)$/i)];
+  return ['a string', mayBeEmpty ? isString : isText];
+}
+
+function memberWith(field: RecordField): Member {
+  const { name, column, path, isOptional } = field;
+  const [rule, isValid] = rules[name] ?? ruleOf(field);
+  const subject = path.length > 1 ? `${path.at(-1)} of the product` : name;
+  return {
+    id: `record-${column.replaceAll('_', '-')}`,
+    path,
+    sentence: `${subject} is ${rule}${isOptional ? ', or absent' : ''}.`,
+    isValid: isOptional ? orAbsent(isValid) : isValid,
+  };
+}
 
 /** The members of a record: "Subscription record" and "Product object" of docs/spec.md. */
-const members: readonly Member[] = [
-  {
-    id: 'record-id',
-    path: ['id'],
-    sentence: 'id is a string of URL-safe base64 characters.',
-    isValid: matches(/^[\w-]+={0,2}$/),
-  },
-  {
-    id: 'record-status',
-    path: ['status'],
-    sentence: 'status is a string, or absent.',
-    isValid: orAbsent(isText),
-  },
-  date('activationDate', 'activation-date'),
-  date('expirationDate', 'expiration-date'),
-  date('createdDate', 'created-date'),
-  {
-    id: 'record-product',
-    path: ['product'],
-    sentence: 'product is an object.',
-    isValid: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  },
-  ofProduct('id', 'a string'),
-  ofProduct('name', 'a string, or absent', orAbsent(isString)),
-  ofProduct('period', 'an integer, or absent', orAbsent(Number.isInteger)),
-  ofProduct('period_unit', 'a string, or absent', orAbsent(isText)),
-  ofProduct('plan_id', 'a string, or absent', orAbsent(isString)),
-  { id: 'record-iccid', path: ['iccid'], sentence: 'iccid is a string of digits.', isValid: matches(/^\d+$/) },
-  {
-    id: 'record-device-id',
-    path: ['device_id'],
-    sentence: 'device_id is a string.',
-    isValid: isString,
-  },
-  {
-    id: 'record-auto-renew',
-    path: ['auto_renew'],
-    sentence: 'auto_renew is the string true or false, not a JSON boolean.',
-    isValid: matches(/^(true|false)$/i),
-  },
-];
+const members: readonly Member[] = recordFields.flatMap((field, index) => {
+  const isFirstPart = field.path.length > 1 && recordFields[index - 1]?.path[0] !== field.path[0];
+  return [...(isFirstPart ? [product] : []), memberWith(field)];
+});
 
 /** The responses of the report, and their records. */
 export const recordChecks: readonly Check[] = [

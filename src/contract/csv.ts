@@ -1,10 +1,7 @@
-import { Product } from './product.ts';
-import { Subscription } from './subscription.ts';
+import { recordFields } from './record-fields.ts';
 
 /** The CSV columns of a record: its fields in order, `product.…` for the fields of its product. */
-export const recordColumns: readonly string[] = Object.keys(Subscription.properties).flatMap((name) =>
-  name === 'product' ? Object.keys(Product.properties).map((part) => `product.${part}`) : [name],
-);
+export const recordColumns: readonly string[] = recordFields.map(({ name }) => name);
 
 /**
  * A string that a spreadsheet would treat as a formula, or an already guarded one: apostrophes,

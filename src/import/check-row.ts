@@ -6,6 +6,7 @@ import { operations } from '../contract/operations.ts';
 import { shorten } from '../contract/problem.ts';
 import { Product } from '../contract/product.ts';
 import { dateFields, Email, normaliseEmail } from '../contract/query.ts';
+import { valueAt as fieldOf, recordWith } from '../contract/record-fields.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
 import { Subscription } from '../contract/subscription.ts';
 import { didYouMean } from '../contract/suggest.ts';
@@ -135,20 +136,7 @@ function toRow(
 
 /** The JSON of a record, with its fields in the order of the contract. */
 function writeRecord(subscription: Subscription): string {
-  const { id, status, activationDate, expirationDate, createdDate, product, iccid, device_id, auto_renew } =
-    subscription;
-  const { id: productId, name, period, period_unit, plan_id } = product;
-  return JSON.stringify({
-    id,
-    status, // JSON omits what is undefined
-    activationDate,
-    expirationDate,
-    createdDate,
-    product: { id: productId, name, period, period_unit, plan_id },
-    iccid,
-    device_id,
-    auto_renew,
-  });
+  return JSON.stringify(recordWith((field) => fieldOf(subscription, field))); // omits what is undefined
 }
 
 function findFaults(

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { recordColumns, revealText } from '../contract/csv.ts';
+
 import { shorten } from '../contract/problem.ts';
-import { Product } from '../contract/product.ts';
-import { Subscription } from '../contract/subscription.ts';
+import { type RecordField, recordFields } from '../contract/record-fields.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { rowBytesMax, type SourceRow } from './check-row.ts';
 import { ImportError } from './error.ts';
@@ -147,10 +147,7 @@ const countLines = (text: string): number => text.match(/\r\n|[\r\n]/g)?.length 
  */
 export const csvColumns: readonly string[] = [...recordColumns, 'email'];
 
-const requiredColumns: ReadonlySet<string> = new Set([
-  ...(Subscription.required as readonly string[]),
-  ...(Product.required as readonly string[]).map((name) => `product.${name}`),
-]);
+const fieldOf: ReadonlyMap<string, RecordField> = new Map(recordFields.map((field) => [field.name, field]));
 
 /** Most unknown or repeated names that an error lists: a line of 16 KiB may have 8,000. */
 const unknownMax = 16;
@@ -168,7 +165,7 @@ function checkCsvHeader(header: readonly string[]): string[] {
       .slice(0, unknownMax)
       .map((name) => `'${shorten(name)}' stands twice`),
     ...csvColumns
-      .filter((name) => requiredColumns.has(name) && !names.includes(name))
+      .filter((name) => fieldOf.get(name)?.isOptional === false && !names.includes(name))
       .map((name) => `'${name}' is missing`),
   ];
   if (faults.length > 0) {
@@ -183,24 +180,22 @@ function checkCsvHeader(header: readonly string[]): string[] {
 /**
  * Converts a row of a CSV source to the value that the same row has in NDJSON. An empty cell is an
  * absent field, but for a device id, which is required and may be an empty string, and for other
- * strings if the cell is quoted, as our CSV reports write an empty string. Removes the apostrophe that our CSV
- * reports put before a string that a spreadsheet would run as a formula.
+ * strings if the cell is quoted, as our CSV reports write an empty string. Removes the apostrophe
+ * that our CSV reports put before a string that a spreadsheet would run as a formula.
  */
 function csvRowValue(cells: Readonly<Record<string, string>>, raw: string, separator: Separator): unknown {
   const value: Record<string, unknown> = {};
   const product: Record<string, unknown> = {};
   for (const [column, cell] of Object.entries(cells)) {
-    if (cell === '' && column !== 'device_id' && !(emptyColumns.has(column) && isQuoted(column, cells, raw, separator)))
-      continue;
-    if (column.startsWith('product.')) product[column.slice('product.'.length)] = revealText(cell);
-    else value[column] = revealText(cell);
+    const field = fieldOf.get(column);
+    if (cell === '' && (!field?.mayBeEmpty || (field.isOptional && !isQuoted(column, cells, raw, separator)))) continue;
+    const text = revealText(cell);
+    const shown = field?.type === 'integer' && /^\d{1,9}$/.test(text) ? Number(text) : text;
+    if (field?.path[1] === undefined) value[column] = shown;
+    else product[field.path[1]] = shown;
   }
-  if (typeof product.period === 'string' && /^\d{1,9}$/.test(product.period)) product.period = Number(product.period);
   return { ...value, product };
 }
-
-/** Columns of optional strings that may be empty. */
-const emptyColumns: ReadonlySet<string> = new Set(['product.name', 'product.plan_id']);
 
 /** Whether an empty cell is written as two quotes. */
 function isQuoted(column: string, cells: Readonly<Record<string, string>>, raw: string, separator: Separator): boolean {

@@ -1,8 +1,7 @@
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { recordColumns } from '../contract/csv.ts';
-import { Product } from '../contract/product.ts';
-import { Subscription } from '../contract/subscription.ts';
+import { type RecordField, recordFields, valueAt } from '../contract/record-fields.ts';
+import type { Subscription } from '../contract/subscription.ts';
 
 /**
  * Records per row group. The memory of the service grows by 57 MiB during an export of 1,000,000
@@ -19,17 +18,12 @@ interface Column {
 }
 
 /** The CSV columns, in their order and with their names. A field that is absent is null. */
-const columns: readonly Column[] = recordColumns.map(columnOf);
+const columns: readonly Column[] = recordFields.map(columnOf);
 
-function columnOf(name: string): Column {
-  const inProduct = name.startsWith('product.');
-  const owner = inProduct ? Product : Subscription;
-  const field = inProduct ? name.slice('product.'.length) : name;
-  const { type, format } = owner.properties[field as never] as { type?: string; format?: string };
-  const isRequired = (owner.required as readonly string[]).includes(field);
-  const shared = { name, repetition_type: isRequired ? 'REQUIRED' : 'OPTIONAL' } as const;
-  if (name === 'auto_renew') return { element: { ...shared, type: 'BOOLEAN' }, read: (value) => value === 'true' };
-  if (format === 'date-time')
+function columnOf({ name, type, isOptional }: RecordField): Column {
+  const shared = { name, repetition_type: isOptional ? 'OPTIONAL' : 'REQUIRED' } as const;
+  if (type === 'boolean') return { element: { ...shared, type: 'BOOLEAN' }, read: (value) => value === 'true' };
+  if (type === 'instant')
     return {
       // without the logical type, readers take it for a local time
       element: {
@@ -56,14 +50,6 @@ const schema: SchemaElement[] = [
   ...columns.map(({ element }) => element),
 ];
 
-/** The fields of a record in the order of the columns. */
-const fieldsOf = ({ product, ...fields }: Subscription): readonly unknown[] => {
-  const own: Readonly<Record<string, unknown>> = fields;
-  return recordColumns.map((name) =>
-    name.startsWith('product.') ? product[name.slice('product.'.length) as keyof typeof product] : own[name],
-  );
-};
-
 /** A Parquet file of records, written in parts. */
 export class ParquetFile {
   readonly #bytes = new ByteWriter();
@@ -75,8 +61,8 @@ export class ParquetFile {
     const text = new TextDecoder().decode(lines).trimEnd();
     const records: Subscription[] = JSON.parse(`[${text.replaceAll('\n', ',')}]`);
     for (const record of records) {
-      const fields = fieldsOf(record);
-      for (const [index, { read }] of columns.entries()) this.#values[index]?.push(read(fields[index]));
+      for (const [index, field] of recordFields.entries())
+        this.#values[index]?.push(columns[index]?.read(valueAt(record, field)) ?? null);
     }
     if ((this.#values[0]?.length ?? 0) < groupRows) return new Uint8Array();
     this.#writeGroup();
@@ -92,7 +78,7 @@ export class ParquetFile {
 
   #writeGroup(): void {
     const rows = this.#values[0]?.length ?? 0;
-    const columnData = recordColumns.map((name, index) => ({
+    const columnData = recordFields.map(({ name }, index) => ({
       name,
       data: this.#values[index] ?? [],
       offsetIndex: false,

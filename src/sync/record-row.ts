@@ -1,53 +1,38 @@
-import type { Subscription } from '../client/index.ts';
+import { type FieldType, recordFields, recordWith, valueAt } from '../contract/record-fields.ts';
 import { SyncError } from './error.ts';
 
 /** The columns of a copy, in order. Dates are those of the record, in UTC and whole seconds. */
-export const columns = [
-  { name: 'id', type: 'text' },
-  { name: 'status', type: 'text', isOptional: true },
-  { name: 'activation_date', type: 'instant' },
-  { name: 'expiration_date', type: 'instant' },
-  { name: 'created_date', type: 'instant' },
-  { name: 'product_id', type: 'text' },
-  { name: 'product_name', type: 'text', isOptional: true },
-  { name: 'product_period', type: 'integer', isOptional: true },
-  { name: 'product_period_unit', type: 'text', isOptional: true },
-  { name: 'product_plan_id', type: 'text', isOptional: true },
-  { name: 'iccid', type: 'text' },
-  { name: 'device_id', type: 'text' },
-  { name: 'auto_renew', type: 'boolean' },
-] as const;
+export const columns = recordFields.map(({ column, type, isOptional }) => ({ name: column, type, isOptional }));
 
 /** The type of a column. */
-export type ColumnType = (typeof columns)[number]['type'];
+export type ColumnType = FieldType;
 
-/** A record as the cells of its columns. */
-export type Row = readonly [
-  id: string,
-  status: string | null,
-  activationDate: string,
-  expirationDate: string,
-  createdDate: string,
-  productId: string,
-  productName: string | null,
-  productPeriod: number | null,
-  productPeriodUnit: string | null,
-  productPlanId: string | null,
-  iccid: string,
-  deviceId: string,
-  autoRenew: boolean,
-];
+/** A record as the cells of its columns; the first one is its id. */
+export type Row = readonly [id: string, ...others: (string | number | boolean | null)[]];
 
-const text = String.raw`([^"\\\u0000-\u001f]*)`;
-const members = (names: string): string =>
-  names
-    .split(' ')
-    .map((name) => `"${name}":"${text}"`)
-    .join(',');
-const optional = (name: string): string => `(?:,${members(name)})?`;
-/** A line without escapes, as `lineOf` writes it: its groups are the cells. */
+/** What the JSON of a value is, whose group is its cell. */
+const patterns: Readonly<Record<FieldType, string>> = {
+  text: String.raw`"([^"\\\u0000-\u001f]*)"`,
+  instant: String.raw`"([^"\\\u0000-\u001f]*)"`,
+  integer: String.raw`(0|-?[1-9]\d{0,14})`,
+  boolean: '"(true|false)"',
+};
+
+/** Matches a line without escapes, as `lineOf` writes it: its groups are the cells. */
 const plainLine = new RegExp(
-  `^\\{${members('id')}${optional('status')},${members('activationDate expirationDate createdDate')},"product":\\{${members('id')}${optional('name')}(?:,"period":(0|-?[1-9]\\d{0,14}))?${optional('period_unit')}${optional('plan_id')}\\},${members('iccid device_id')},"auto_renew":"(true|false)"\\}$`,
+  `^\\{${recordFields
+    .map(({ path, type, isOptional }, index) => {
+      const [name = '', part] = path;
+      const [before, after] = [recordFields[index - 1], recordFields[index + 1]];
+      const isFirstPart = part !== undefined && before?.path[0] !== name;
+      const isLastPart = part !== undefined && after?.path[0] !== name;
+      const comma = index === 0 ? '' : ',';
+      const member = isFirstPart
+        ? `${comma}"${name}":\\{"${part}":${patterns[type]}`
+        : `${comma}"${part ?? name}":${patterns[type]}`;
+      return `${isOptional ? `(?:${member})?` : member}${isLastPart ? '\\}' : ''}`;
+    })
+    .join('')}\\}$`,
 );
 
 /**
@@ -57,12 +42,7 @@ const plainLine = new RegExp(
  */
 export function rowOf(line: string): Row {
   const cells = plainLine.exec(line);
-  if (cells === null) return parsedRow(line);
-  const [, id = '', status = null, activated = '', expires = '', created = ''] = cells;
-  const [product = '', name = null, period, unit = null, plan = null, iccid = '', device = '', renews] = cells.slice(6);
-  const dates = [activated, expires, created] as const;
-  const length = period === undefined ? null : Number(period);
-  return [id, status, ...dates, product, name, length, unit, plan, iccid, device, renews === 'true'];
+  return cells === null ? parsedRow(line) : rowWith((index) => cells[index + 1]);
 }
 
 /** Throws `SyncError` `SOURCE_UNKNOWN` unless `rowOf` can convert the line. */
@@ -71,23 +51,8 @@ export function requireKnown(line: string): void {
 }
 
 function parsedRow(line: string): Row {
-  const record: Subscription = JSON.parse(line);
-  const { product } = record;
-  const row: Row = [
-    record.id,
-    record.status ?? null,
-    record.activationDate,
-    record.expirationDate,
-    record.createdDate,
-    product.id,
-    product.name ?? null,
-    product.period ?? null,
-    product.period_unit ?? null,
-    product.plan_id ?? null,
-    record.iccid,
-    record.device_id,
-    record.auto_renew === 'true',
-  ];
+  const record: { readonly id: string } = JSON.parse(line);
+  const row = rowWith((index) => recordFields[index] && valueAt(record, recordFields[index]));
   if (lineOf(row) === line) return row;
   throw new SyncError(
     'SOURCE_UNKNOWN',
@@ -95,23 +60,25 @@ function parsedRow(line: string): Row {
   );
 }
 
+/** The row of these values, which are those of JSON or their texts; `undefined` if absent. */
+function rowWith(cellAt: (index: number) => unknown): Row {
+  const cells: unknown[] = [];
+  for (const [index, { type }] of columns.entries()) {
+    const value = cellAt(index);
+    cells.push(
+      value === undefined ? null : type === 'boolean' ? value === 'true' : type === 'integer' ? Number(value) : value,
+    );
+  }
+  return cells as unknown as Row;
+}
+
 /** The JSON of a row: its line in the NDJSON export, without the line feed. */
 export function lineOf(row: Row): string {
-  return JSON.stringify({
-    id: row[0],
-    status: row[1] ?? undefined,
-    activationDate: row[2],
-    expirationDate: row[3],
-    createdDate: row[4],
-    product: {
-      id: row[5],
-      name: row[6] ?? undefined,
-      period: row[7] ?? undefined,
-      period_unit: row[8] ?? undefined,
-      plan_id: row[9] ?? undefined,
-    },
-    iccid: row[10],
-    device_id: row[11],
-    auto_renew: row[12] ? 'true' : 'false',
-  });
+  return JSON.stringify(
+    recordWith(({ type }, index) => {
+      const cell = row[index];
+      if (type === 'boolean') return cell === true ? 'true' : 'false';
+      return cell ?? undefined;
+    }),
+  );
 }

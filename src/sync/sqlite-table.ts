@@ -11,6 +11,7 @@ const waitMsMax = 2_000;
 const batchRows = 1_000;
 
 const placeholders = columns.map((_, at) => `?${at + 1}`).join(', ');
+const isBoolean = columns.map(({ type }) => type === 'boolean');
 
 /** A database file of SQLite. A new file uses write-ahead logging, so that readers never wait. */
 export class SqliteTables implements TableDatabase {
@@ -77,7 +78,7 @@ export class SqliteTables implements TableDatabase {
     let batch: Row[] = [];
     for (const found of statement.iterate()) {
       const cells = found as unknown as unknown[];
-      batch.push([...cells.slice(0, -1), cells.at(-1) === 1] as unknown as Row);
+      batch.push(cells.map((cell, at) => (isBoolean[at] ? cell === 1 : cell)) as unknown as Row);
       if (batch.length < batchRows) continue;
       yield batch;
       batch = [];
@@ -98,7 +99,7 @@ export class SqliteTables implements TableDatabase {
 
   #insert(statement: StatementSync, rows: readonly Row[]): void {
     this.#try(() => {
-      for (const row of rows) statement.run(...(row.slice(0, -1) as (string | number | null)[]), Number(row[12]));
+      for (const row of rows) statement.run(...row.map((cell) => (typeof cell === 'boolean' ? Number(cell) : cell)));
     });
   }
 

@@ -1,4 +1,5 @@
 import { writeXlsxStream } from 'hucre/xlsx';
+import { type FieldType, type RecordField, recordFields, valueAt } from '../contract/record-fields.ts';
 import type { Subscription } from '../contract/subscription.ts';
 
 /** A sheet has 1,048,576 rows at most; the first one has the headings. */
@@ -7,25 +8,34 @@ export const workbookRecordsMax = 1_048_575;
 type Bytes = Uint8Array<ArrayBuffer>;
 type Cell = string | number | boolean | Date | null;
 
-const text = '@';
-const instant = 'yyyy-mm-dd hh:mm:ss';
+/** The formats and widths of the types of fields. */
+const formats = {
+  text: { width: 22, numFmt: '@' },
+  instant: { width: 22, numFmt: 'yyyy-mm-dd hh:mm:ss' },
+  integer: { width: 10, numFmt: '0' },
+  boolean: { width: 10, numFmt: 'General' },
+} as const satisfies Record<FieldType, object>;
+
+/** Headings that are not the name of the field in words. */
+const headings: Readonly<Record<string, string>> = {
+  activationDate: 'Activated (UTC)',
+  expirationDate: 'Ends (UTC)',
+  createdDate: 'Created (UTC)',
+  'product.name': 'Product',
+  'product.period': 'Period',
+  'product.period_unit': 'Period unit',
+  'product.plan_id': 'Plan id',
+  iccid: 'ICCID',
+  device_id: 'Device',
+  auto_renew: 'Renews',
+};
 
 /** The columns of a workbook, in the order of the CSV columns. */
-const columns = [
-  { header: 'Id', width: 22, numFmt: text },
-  { header: 'Status', width: 12, numFmt: text },
-  { header: 'Activated (UTC)', width: 22, numFmt: instant },
-  { header: 'Ends (UTC)', width: 22, numFmt: instant },
-  { header: 'Created (UTC)', width: 22, numFmt: instant },
-  { header: 'Product id', width: 22, numFmt: text },
-  { header: 'Product', width: 22, numFmt: text },
-  { header: 'Period', width: 10, numFmt: '0' },
-  { header: 'Period unit', width: 22, numFmt: text },
-  { header: 'Plan id', width: 22, numFmt: text },
-  { header: 'ICCID', width: 22, numFmt: text },
-  { header: 'Device', width: 22, numFmt: text },
-  { header: 'Renews', width: 10, numFmt: 'General' },
-];
+const columns = recordFields.map(({ name, column, type }) => ({
+  header: headings[name] ?? `${column.charAt(0).toUpperCase()}${column.slice(1).replaceAll('_', ' ')}`,
+  ...formats[type],
+  ...(name === 'status' && { width: 12 }),
+}));
 
 /**
  * Makes a workbook with one sheet of a report in NDJSON. Its memory does not grow with the records;
@@ -54,24 +64,14 @@ async function* readRows(report: ReadableStream<Bytes>): AsyncGenerator<Cell[]> 
 }
 
 /** The cells of a record. Strings become text cells, which a spreadsheet never evaluates. */
-function rowOf({ product, ...record }: Subscription): Cell[] {
-  return [
-    textCell(record.id),
-    textCell(record.status),
-    dateCell(record.activationDate),
-    dateCell(record.expirationDate),
-    dateCell(record.createdDate),
-    textCell(product.id),
-    textCell(product.name),
-    product.period ?? null,
-    textCell(product.period_unit),
-    textCell(product.plan_id),
-    textCell(record.iccid),
-    textCell(record.device_id),
-    record.auto_renew === 'true' || record.auto_renew === 'false'
-      ? record.auto_renew === 'true'
-      : textCell(record.auto_renew),
-  ];
+const rowOf = (record: Subscription): Cell[] => recordFields.map((field) => cellOf(field, valueAt(record, field)));
+
+function cellOf({ type }: RecordField, value: unknown): Cell {
+  if (value === undefined) return null;
+  if (type === 'instant') return dateCell(String(value));
+  if (type === 'integer') return Number(value);
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return textCell(String(value));
 }
 
 /**
