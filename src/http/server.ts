@@ -106,7 +106,9 @@ function addForwardedWarning(app: FastifyInstance): void {
     done();
     if (request.headers['x-forwarded-for'] === undefined) return;
     const peer = request.socket.remoteAddress;
-    if (request.ip === peer) {
+    // the client behind a trusted proxy may have its address, so the addresses say nothing
+    const isTrusted = (request.ips ?? []).length > 1;
+    if (!isTrusted) {
       if (isUntrustedKnown) return;
       isUntrustedKnown = true;
       request.log.warn(
