@@ -527,6 +527,8 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
       await expect(finishExport(response)).rejects.toThrow(/aborted|ECONNRESET/);
       await untilNone();
       expect(service.log.findLast(({ msg }) => msg === 'export')).toMatchObject({ complete: false });
+      const failed = service.log.findLast(({ msg }) => msg === 'an export failed');
+      expect(failed).toMatchObject({ level: 40, err: { message: expect.any(String) } });
       expect((await receive('all=true&format=ndjson')).status).toBe(200);
     },
   );
@@ -547,6 +549,8 @@ test('truncating the file of the embedded store aborts a report in progress', as
     truncateSync(file, 65_536);
     await expect(finishExport(response)).rejects.toThrow(/aborted|ECONNRESET/);
     expect(service.log.findLast(({ msg }) => msg === 'export')).toMatchObject({ complete: false });
+    const failed = service.log.findLast(({ msg }) => msg === 'an export failed');
+    expect(failed).toMatchObject({ level: 40, err: { message: expect.any(String) } });
   } finally {
     await service.close();
   }

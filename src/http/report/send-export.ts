@@ -52,6 +52,8 @@ export function sendExport(
   const isSummaryPreferred = prefersSummary(request);
   const progress = { rows: 0, bytes: 0, summary: undefined as ExportSummary | undefined };
   const stream = readOneByOne(pieces());
+  // Fastify logs it only with its log of requests: a full disk, for example
+  stream.on('error', (error) => request.log.warn({ err: error }, 'an export failed'));
   // Destroys the response rather than the stream, which would wait for a store that never responds.
   const cut = (rule: string): void => {
     request.log.warn(`Cannot continue an export: ${rule}`);
