@@ -1561,8 +1561,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'follower-keeps-base',
     breaks: 'A follower with before=true is told what records were when it began, not since it asked last.',
-    search: 'isDescribed: hasMore && isDescribed(query)',
-    replace: 'isDescribed: isDescribed(query)',
+    search: 'clean: newest ? end : clean, isDescribed: false',
+    replace: 'clean: newest ? end : clean, isDescribed: isDescribed(query)',
     file: 'history.test.ts',
     test: 'a follower with before=true is told of each load once, as what it was after the load before',
     on: ['sqlite'],
