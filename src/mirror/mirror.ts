@@ -44,6 +44,7 @@ export class Mirror {
   readonly #options: MirrorOptions;
   #facts: OriginFacts | undefined;
   #windowAt = Number.NEGATIVE_INFINITY;
+  readonly #named = new Set<string>();
 
   constructor(origin: Origin, target: MirrorTarget, state: MirrorState, options: MirrorOptions) {
     this.#origin = origin;
@@ -240,6 +241,7 @@ export class Mirror {
     how: { readonly walk: number; readonly byWalk: boolean },
     note: () => void = () => undefined,
   ): Promise<void> {
+    this.#nameLeftOut();
     const state = this.#state;
     const differing = state.differing(records);
     const changes = { records: differing, removed: [], ages: state.ages };
@@ -250,6 +252,15 @@ export class Mirror {
       note();
       if (this.#origin.slowedTo !== undefined) state.set('perMinute', this.#origin.slowedTo);
     });
+  }
+
+  /** Says once which members of the origin's records are left out. */
+  #nameLeftOut(): void {
+    const names = [...this.#origin.leftOut].filter((name) => !this.#named.has(name));
+    if (names.length === 0) return;
+    for (const name of names) this.#named.add(name);
+    const list = names.map((name) => JSON.stringify(name)).join(', ');
+    this.#options.onEvent?.(`the origin's records have members that are not copied: ${list}`);
   }
 
   #requireFacts(): OriginFacts {

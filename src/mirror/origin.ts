@@ -5,7 +5,10 @@ import type { RequestOptions } from '../client/options.ts';
 import { readJson } from '../client/read-response.ts';
 import { Sender } from '../client/sender.ts';
 import { TokenSource } from '../client/token-source.ts';
+import { shorten } from '../contract/problem.ts';
+import { Product } from '../contract/product.ts';
 import { reportPaths } from '../contract/report.ts';
+import { Subscription } from '../contract/subscription.ts';
 import { MirrorError } from './error.ts';
 
 /** A server of the published API, and a client of it. */
@@ -40,6 +43,12 @@ export interface Reading {
   readonly dateSeconds: number;
 }
 
+/** The members of a record as a tenant loads it. An origin may add others. */
+const recordMembers: ReadonlySet<string> = new Set([...Object.keys(Subscription.properties), 'email']);
+const productMembers: ReadonlySet<string> = new Set(Object.keys(Product.properties));
+/** Most names of other members that are remembered. */
+const leftOutMax = 20;
+
 /** Rejections that are about the parameters. */
 const rejections = [400, 404, 416, 422];
 /** How often a request is sent that gets a fault, or no response. */
@@ -65,6 +74,8 @@ export class Origin {
   /** Requests of pages, and faults among their responses, since the start. */
   requests = 0;
   faults = 0;
+  /** Names of members of the origin's records that are left out: a record has no such member. */
+  readonly leftOut = new Set<string>();
 
   constructor(options: OriginOptions, perMinute: number) {
     const { baseUrl, tokenUrl, clock: given, signal, ...client } = options;
@@ -127,6 +138,21 @@ export class Origin {
     }
   }
 
+  #knownOf(record: OriginRecord): OriginRecord {
+    const known = this.#membersOf(record, recordMembers, '') as OriginRecord;
+    const { product } = known;
+    if (typeof product !== 'object' || product === null || Array.isArray(product)) return known;
+    const members = this.#membersOf(product, productMembers, 'product.');
+    return members === product ? known : { ...known, product: members };
+  }
+
+  #membersOf(object: object, known: ReadonlySet<string>, prefix: string): object {
+    const others = Object.keys(object).filter((name) => !known.has(name));
+    if (others.length === 0) return object;
+    for (const name of others) if (this.leftOut.size < leftOutMax) this.leftOut.add(prefix + shorten(name, 64));
+    return Object.fromEntries(Object.entries(object).filter(([name]) => known.has(name)));
+  }
+
   #readingOf(body: unknown, headers: Headers): Reading | Fault {
     if (!Array.isArray(body)) return { fault: 'it is JSON, but no array' };
     const isRecord = (record: unknown): record is OriginRecord =>
@@ -134,7 +160,7 @@ export class Origin {
     if (!body.every(isRecord)) return { fault: 'an element has no id' };
     const total = headers.get('x-total-count');
     return {
-      records: body,
+      records: body.map((record) => this.#knownOf(record)),
       isRejected: false,
       total: total !== null && /^\d{1,15}$/.test(total) ? Number(total) : undefined,
       dateSeconds: this.#dateOf(headers),

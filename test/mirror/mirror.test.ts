@@ -14,7 +14,11 @@ afterEach(() => {
 });
 
 /** A mirror of a simulated origin, on a clock that each request advances. */
-function startMirror(mood: Partial<Mood>, count: number, options: { perMinute?: number; msPerRequest?: number } = {}) {
+function startMirror(
+  mood: Partial<Mood>,
+  count: number,
+  options: { perMinute?: number; msPerRequest?: number; onEvent?: (sentence: string) => void } = {},
+) {
   const clock = new SimulatedClock();
   const origin = new SimulatedOrigin(1, { ...calm, ...mood }, count, clock.wallTime);
   const tenant = new ModelTenant(origin);
@@ -32,7 +36,10 @@ function startMirror(mood: Partial<Mood>, count: number, options: { perMinute?: 
   };
   const urls = { baseUrl: 'http://127.0.0.1/connect-api', tokenUrl: 'http://127.0.0.1/token' };
   const reader = new Origin({ ...urls, ...originCredentials, fetch: fetchIt, clock }, options.perMinute ?? 600);
-  const mirror = new Mirror(reader, tenant, state, { name: 'origin' });
+  const mirror = new Mirror(reader, tenant, state, {
+    name: 'origin',
+    ...(options.onEvent && { onEvent: options.onEvent }),
+  });
   const walk = async () => {
     clock.ms += 900_000;
     return mirror.runOnce();
@@ -52,6 +59,19 @@ describe('a mirror', () => {
     }
     expect(sum.removals).toBeGreaterThan(50);
     expect(sum.saved).toBeGreaterThan(2); // the reads by ICCID had something to save
+  });
+
+  test('copies records whose origin adds members, without them, and names these once', async () => {
+    const events: string[] = [];
+    const { origin, tenant, walk } = startMirror({}, 30, { onEvent: (sentence) => events.push(sentence) });
+    const known = new Map(origin.records);
+    for (const [id, record] of known)
+      origin.records.set(id, { ...record, apn: 'iot', product: { ...record.product, zone: 2 } } as typeof record);
+    for (let walks = 0; walks < 3; walks += 1) await walk();
+    const copied = [...tenant.records].map(([id, text]) => [id, Object.fromEntries(JSON.parse(text))] as const);
+    expect(new Map(copied)).toEqual(known);
+    const named = `the origin's records have members that are not copied: "apn", "product.zone"`;
+    expect(events.filter((sentence) => sentence.includes('not copied'))).toEqual([named]);
   });
 
   test('removes a record after two walks that agree without it, and not after one', async () => {
