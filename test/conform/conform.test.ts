@@ -85,6 +85,15 @@ describe('conform', () => {
     expect(idsOf(await check(), 'failed')).toEqual([]);
   });
 
+  test('fails no check of records with words and members that nobody knows, or without members', async () => {
+    server.records = accountRecords(57).map((record, n) => ({
+      ...record,
+      ...(n % 3 === 0 && { status: 'Not started', apn: 'iot' }),
+      product: n % 2 === 0 ? { id: record.product.id } : { ...record.product, period_unit: 'CALENDAR-MONTH', zone: 2 },
+    }));
+    expect(idsOf(await check(), 'failed')).toEqual([]);
+  });
+
   test('fails no check of an account whose newest records come first and arrive meanwhile', async () => {
     server.variant = { ...ordinary, isNewestFirst: true };
     const later = accountRecords(400);
