@@ -31,10 +31,14 @@ export function revealText(text: string): string {
 /**
  * One CSV line (RFC 4180 §2) with CRLF. Cells that contain a comma, a quote or a line break are
  * quoted, and so are those with a semicolon: a spreadsheet may split there as well, and the rest of
- * the cell may be a formula. An empty string is two quotes, and an absent value nothing.
+ * the cell may be a formula.
  */
-export function writeCsvLine(cells: readonly (string | undefined)[]): string {
-  return `${cells.map((cell = '', index) => (special.test(cell) || (cell === '' && cells[index] === '') ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
-}
+export const writeCsvLine = (cells: readonly string[]): string => `${cells.map(cellOf).join(',')}\r\n`;
+
+/** The same with an empty string as two quotes, unlike an absent value. */
+export const writeRecordLine = (cells: readonly (string | undefined)[]): string =>
+  `${cells.map((cell) => (cell === '' ? '""' : cellOf(cell ?? ''))).join(',')}\r\n`;
+
+const cellOf = (text: string): string => (special.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 const special = /[",;\r\n]/;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { guardText, recordColumns, writeCsvLine } from '../contract/csv.ts';
+import { guardText, recordColumns, writeRecordLine } from '../contract/csv.ts';
 import { syntheticRows } from '../import/synthetic-rows.ts';
 import { CsvLines } from './csv-lines.ts';
 
 /** The CSV lines of records by the functions of the contract, cell by cell. */
 const expectedLines = (records: readonly Tree[]): string =>
-  records.map((record) => writeCsvLine(recordColumns.map((column) => cellAt(record, column.split('.'))))).join('');
+  records.map((record) => writeRecordLine(recordColumns.map((column) => cellAt(record, column.split('.'))))).join('');
 
 type Tree = { readonly [name: string]: string | number | Tree };
 

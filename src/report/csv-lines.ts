@@ -1,4 +1,4 @@
-import { guardText, recordColumns, writeCsvLine } from '../contract/csv.ts';
+import { guardText, recordColumns, writeRecordLine } from '../contract/csv.ts';
 import { Subscription } from '../contract/subscription.ts';
 
 // CSV from the stored JSON of records. The values of a record are copied, in words of four bytes,
@@ -6,7 +6,7 @@ import { Subscription } from '../contract/subscription.ts';
 // which takes ten times as long (docs/decisions/responses.md#report-formats).
 
 /** The first line: the names of the columns. */
-export const csvHeader = writeCsvLine(recordColumns);
+export const csvHeader = writeRecordLine(recordColumns);
 
 const noRecords: Buffer = Buffer.alloc(0);
 
@@ -207,7 +207,7 @@ const productPrefix = 'product.';
 function writeLine(json: string): string {
   const record: Record<string, unknown> = JSON.parse(json);
   const product = record.product as Record<string, unknown> | undefined;
-  return writeCsvLine(
+  return writeRecordLine(
     recordColumns.map((name) => {
       const value = name.startsWith(productPrefix) ? product?.[name.slice(productPrefix.length)] : record[name];
       return value === undefined ? undefined : guardText(String(value));

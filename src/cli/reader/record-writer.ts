@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { guardText, writeCsvLine } from '../../contract/csv.ts';
+import { guardText, writeRecordLine } from '../../contract/csv.ts';
 import type { Output } from '../output.ts';
 import { wantsColor } from './environment.ts';
 import { type Column, type FittedTable, fitTable } from './fit-table.ts';
@@ -43,10 +43,10 @@ function tableWriter<Row>(screen: Screen, { columns }: RowLayout<Row>): RecordWr
 }
 
 function csvWriter<Row>(screen: Screen, { csvHeader, csvCells }: RowLayout<Row>): RecordWriter<Row> {
-  let before = writeCsvLine(csvHeader);
+  let before = writeRecordLine(csvHeader);
   return {
     async page(rows) {
-      const lines = rows.map((row) => writeCsvLine(csvCells(row).map((cell) => cell && guardText(cell))));
+      const lines = rows.map((row) => writeRecordLine(csvCells(row).map((cell) => cell && guardText(cell))));
       await screen.write(before + lines.join(''));
       before = '';
     },
