@@ -176,17 +176,29 @@ const dayMs = 86_400_000;
 /** Imports removed per transaction: some milliseconds. */
 const batchRows = 1_000;
 
-/** Removes imports that started more than `days` days ago from the history; returns how many. */
+/**
+ * Removes imports that started more than `days` days ago from the history; returns how many. If the
+ * imports of a tenant cannot be removed, as its node of a cluster is lost, those of the others are,
+ * and the first error is thrown.
+ */
 export async function sweepImports(store: Store, { nowMs, days }: { nowMs: number; days: number }): Promise<number> {
   const before = firstImportIdAt(nowMs - days * dayMs);
+  const failures: unknown[] = [];
   let removed = 0;
-  for (const name of await tenantsWithImportsBefore(store, before)) {
-    const tenant = (await findTenant(store, name))?.tenant;
-    // the rejected rows first: what is left after a failure is removed by the next sweep
-    if (tenant !== undefined) await inBatches(() => removeRejections(store, tenant, before, batchRows));
-    removed += await inBatches(() => removeImports(store, name, before, batchRows));
-  }
+  for (const name of await tenantsWithImportsBefore(store, before))
+    removed += await sweepTenant(store, name, before).catch((error: unknown) => {
+      failures.push(error);
+      return 0;
+    });
+  if (failures.length > 0) throw failures[0];
   return removed;
+}
+
+async function sweepTenant(store: Store, name: string, before: string): Promise<number> {
+  const tenant = (await findTenant(store, name))?.tenant;
+  // the rejected rows first: what is left after a failure is removed by the next sweep
+  if (tenant !== undefined) await inBatches(() => removeRejections(store, tenant, before, batchRows));
+  return inBatches(() => removeImports(store, name, before, batchRows));
 }
 
 async function inBatches(removeSome: () => Promise<number>): Promise<number> {

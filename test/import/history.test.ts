@@ -6,6 +6,7 @@ import { firstImportIdAt, type ImportOrigin, recordImport, sweepImports } from '
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { describeImport, listImports, readImportErrors, showImport } from '../../src/operator/imports.ts';
 import { describeTenant, listTenants, showTenant } from '../../src/operator/tenants.ts';
+import { StorageError } from '../../src/storage/error.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import {
   afterAllIds,
@@ -247,6 +248,30 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     expect(await readImportErrors(opened, young.id)).toBe('{}\n');
     await putImport(store, old); // as if only this row had been left
     expect(await readImportErrors(opened, old.id)).toBe('');
+  });
+
+  test('a tenant whose rows cannot be removed, as its node is lost, does not stop the sweep of the others', async () => {
+    const [lost, ...others] = [await makeTenant('a-lost'), await makeTenant('b-there'), await makeTenant('c-there')];
+    const ids: string[] = [];
+    for (const [n, tenant] of [lost, ...others].entries()) {
+      const row = rowOf(tenant, Date.UTC(2026, 0, 2) + n);
+      await putImport(store, { ...row, result: 'ok' });
+      if (tenant !== lost) ids.push(row.id);
+    }
+    const failure = new StorageError('UNAVAILABLE', 'its node is lost');
+    const losing = new Proxy(store, {
+      get(target, name: keyof Store) {
+        const member = target[name];
+        if (name === 'writeTenant')
+          return (tenant: TenantId, statements: Parameters<Store['writeTenant']>[1]) =>
+            tenant === lost ? Promise.reject(failure) : target.writeTenant(tenant, statements);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+    await expect(sweepImports(losing, { nowMs: Date.UTC(2026, 5, 1), days: 90 })).rejects.toBe(failure);
+    const left = await listImportRows(store, {}, 1_000);
+    expect(left.filter(({ id }) => ids.includes(id))).toEqual([]);
+    expect(left.filter(({ tenant }) => tenant === lost)).toHaveLength(1);
   });
 
   test('keeps at most 8 MiB of the rejected rows of a tenant, those of the newest imports', async () => {
