@@ -1,12 +1,14 @@
 import { Gauge, type Registry } from 'prom-client';
 import { createSampler } from './store-metrics.ts';
 
-/** The history of imports and checks, by any process. All reject while the store cannot be read. */
+/** The history of imports, checks and backups, by any process. All reject while the store cannot be read. */
 export interface MeasuredHistory {
   /** Counts the imports that began in the last 24 hours. */
   readonly countImports: () => Promise<readonly DayTotal[]>;
   readonly lastCheck: () => Promise<CheckResult | undefined>;
   readonly goodImports: () => Promise<GoodImports>;
+  /** When the last backup ended, in UTC epoch seconds; `undefined` if there was none. */
+  readonly lastBackup: () => Promise<number | undefined>;
 }
 
 interface DayTotal {
@@ -72,7 +74,7 @@ function addDayMetrics(registry: Registry, { countImports }: MeasuredHistory): v
 }
 
 /** While the last imports and checks cannot be read, their metrics are absent. */
-function addLastMetrics(registry: Registry, { lastCheck, goodImports }: MeasuredHistory): void {
+function addLastMetrics(registry: Registry, { lastCheck, goodImports, lastBackup }: MeasuredHistory): void {
   const addTime = (name: string, help: string, read: () => Promise<number | undefined>) =>
     addGauge(registry, name, help, async (gauge) => gauge.set((await read()) ?? 0));
   addGauge(
@@ -90,6 +92,11 @@ function addLastMetrics(registry: Registry, { lastCheck, goodImports }: Measured
     'subreport_import_last_success_timestamp_seconds',
     'When an import, by a command or over HTTP, last ended without a rejected row, as a Unix time; 0 if none has',
     async () => (await goodImports()).lastAt,
+  );
+  addTime(
+    'subreport_backup_last_success_timestamp_seconds',
+    'When a backup last ended, as a Unix time; 0 if there was none',
+    lastBackup,
   );
   const tenants = new Gauge({
     name: 'subreport_tenants',

@@ -6,6 +6,8 @@ import type { MemoryUse } from '../storage/bounded-map.ts';
 export interface HostState {
   readonly droppedLogLines: () => number;
   readonly memoryUse: () => readonly MemoryUse[];
+  /** Workers that this process has replaced since its start; absent if it supervises none. */
+  readonly replacedWorkers?: () => number;
 }
 
 /** Milliseconds between two samples of the event loop. */
@@ -13,8 +15,15 @@ const resolutionMs = 20;
 const percentiles = [50, 99, 100];
 
 /** Adds the metrics of this process to a registry; returns the function that stops measuring. */
-export function addProcessMetrics(registry: Registry, { droppedLogLines, memoryUse }: HostState): () => void {
-  addLogMetrics(registry, droppedLogLines);
+export function addProcessMetrics(registry: Registry, state: HostState): () => void {
+  const { droppedLogLines, memoryUse, replacedWorkers = () => 0 } = state;
+  addTotal(registry, 'subreport_workers_replaced_total', 'Workers that were replaced since the start', replacedWorkers);
+  addTotal(
+    registry,
+    'subreport_log_lines_dropped_total',
+    'Log lines that were dropped since the start because standard output did not accept them',
+    droppedLogLines,
+  );
   addMemoryMetrics(registry, memoryUse);
   const registers = [registry];
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
@@ -63,14 +72,15 @@ export function addProcessMetrics(registry: Registry, { droppedLogLines, memoryU
 /** A sample includes the interval between two samples. */
 const secondsOf = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000) || 0;
 
-function addLogMetrics(registry: Registry, droppedLogLines: HostState['droppedLogLines']): void {
+/** Adds a counter that is kept elsewhere. */
+function addTotal(registry: Registry, name: string, help: string, count: () => number): void {
   new Counter({
-    name: 'subreport_log_lines_dropped_total',
-    help: 'Log lines that were dropped since the start because standard output did not accept them',
+    name,
+    help,
     registers: [registry],
     collect() {
       this.reset();
-      this.inc(droppedLogLines());
+      this.inc(count());
     },
   });
 }

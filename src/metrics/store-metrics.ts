@@ -7,6 +7,8 @@ export interface MeasuredStore extends MeasuredPool {
   /** Milliseconds since all changes of other processes were last known. */
   readonly changeMarkAgeMs: () => number;
   readonly readSize: () => Promise<readonly StorePart[]>;
+  /** Bytes of the disk of the data directory; rejects if it cannot be read. */
+  readonly diskSpace: () => Promise<DiskSpace>;
   /** Former versions of records in the history, their size, and tenants with some to remove. */
   readonly historyUse: () => Promise<MeasuredUse>;
   /** The storage budget of a tenant in bytes; 0 is none. */
@@ -15,6 +17,12 @@ export interface MeasuredStore extends MeasuredPool {
   readonly mirrorAges: () => Promise<MirrorAge>;
   /** Rejects if the keys cannot be read now. */
   readonly keyRotations: () => Promise<readonly MeasuredKey[]>;
+}
+
+interface DiskSpace {
+  /** What this user can write. */
+  readonly free: number;
+  readonly total: number;
 }
 
 interface MeasuredUse {
@@ -55,6 +63,7 @@ const sizeMaxAgeMs = 300_000;
 /** Adds the metrics of the store, its connection pool and its keys to a registry. */
 export function addStoreMetrics(registry: Registry, store: MeasuredStore): void {
   addStateMetrics(registry, store);
+  addDiskMetrics(registry, store.diskSpace);
   addPoolMetrics(registry, store);
   addKeyMetrics(registry, store.keyRotations);
 }
@@ -158,6 +167,22 @@ function addBudgetMetric(
       const use = await readUse();
       if (use === undefined || tenantBytesMax === 0) return;
       for (const of of ['all', 'records'] as const) this.set({ of }, use.mostBytes[of] / tenantBytesMax);
+    },
+  });
+}
+
+/** Adds the space of the disk. While it cannot be read, the metric is absent. */
+function addDiskMetrics(registry: Registry, diskSpace: MeasuredStore['diskSpace']): void {
+  new Gauge({
+    name: 'subreport_disk_bytes',
+    help: 'Space of the disk of the data directory: free or total',
+    labelNames: ['space'],
+    aggregator: 'max',
+    registers: [registry],
+    async collect() {
+      this.reset();
+      const space = await diskSpace().catch(() => undefined);
+      for (const [name, bytes] of Object.entries(space ?? {})) this.set({ space: name }, bytes);
     },
   });
 }

@@ -312,6 +312,8 @@ alter table tenant_revision add constraint tenant_revision_pkey PRIMARY KEY (ten
 
 alter table tenant_revision add constraint tenant_revision_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id) ON DELETE CASCADE;
 
+CREATE INDEX audit_entry_backup ON public.audit_entry USING btree (recorded_at) WHERE ((action = 'store.backup'::text) AND (outcome = 'ok'::text));
+
 CREATE INDEX audit_entry_recorded ON public.audit_entry USING btree (recorded_at);
 
 CREATE INDEX client_tenant ON public.client USING btree (tenant_id, client_id);

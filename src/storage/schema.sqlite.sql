@@ -23,6 +23,8 @@ CREATE TABLE audit_entry (
   details text not null check (length(details) <= 2000)
 ) strict;
 
+CREATE INDEX audit_entry_backup on audit_entry (recorded_at) where action = 'store.backup' and outcome = 'ok';
+
 CREATE INDEX audit_entry_recorded on audit_entry (recorded_at);
 
 CREATE TABLE auth_key (

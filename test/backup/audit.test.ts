@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openStore } from '../../src/storage/open-store.ts';
+import { findLastBackup } from '../../src/storage/tables/audit-entry.ts';
 import { runHere } from '../support/run-here.ts';
 import { places, type StorePlace } from './stores.ts';
 
@@ -10,6 +12,20 @@ describe.each(places)('the audit log in a backup of $engine', ({ makePlace }) =>
     [place, other] = [await makePlace(), await makePlace()];
   });
   afterEach(() => Promise.all([place.remove(), other.remove()]));
+
+  test('a backup by another tool is recorded as the last one; a file beside --record is refused', async () => {
+    const none = await runHere(['backup'], place.environment);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('either a file or --record must be given')]);
+    const both = await runHere(['backup', 'backup.db', '--record'], place.environment);
+    expect([both.code, both.stderr]).toEqual([2, none.stderr]);
+    const { code, stdout } = await runHere(['backup', '--record', '--json'], place.environment);
+    const { recorded_at: recordedAt } = JSON.parse(stdout);
+    const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = place.environment;
+    const store = openStore({ databaseUrl, dataDir, poolSize: 1, onConnectionError: () => undefined });
+    const last = await findLastBackup(store).finally(() => store.close());
+    expect([code, last]).toEqual([0, expect.any(Number)]);
+    expect(Math.abs(Number(last) - recordedAt)).toBeLessThanOrEqual(120);
+  });
 
   test('is restored, and goes on with the following ids; no token of an operator is accepted again', async () => {
     for (const name of ['first', 'second']) await runHere(['operator', 'create', '--name', name], place.environment);

@@ -7,6 +7,7 @@ import { operatorOperations } from '../../src/contract/operator/operations.ts';
 import { createImportId } from '../../src/import/record-import.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
+import { insertAuditEntries } from '../../src/storage/tables/audit-entry.ts';
 import { putImport } from '../../src/storage/tables/import-history.ts';
 import { insertTenant, setMirrorStatement } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
@@ -119,6 +120,32 @@ describe('GET /metrics', () => {
     );
     expect(Math.floor((fresh ?? 0) / 1_200)).toBe(1);
     expect(Math.floor((changes ?? 0) / 21_600)).toBe(1);
+  });
+
+  test('says when the last backup ended, which is never at first, and what the disk has left', async () => {
+    const series = 'subreport_backup_last_success_timestamp_seconds';
+    expect(seriesValue(await scrape(management), series)).toBe(0);
+    const [started, ok] = ['started', 'ok'].map((outcome) => ({
+      ...{ recordedAt: storedAt, actorKind: 'command', actorId: 'ann', actorName: null, address: null },
+      ...{
+        action: 'store.backup',
+        tenant: null,
+        clientId: null,
+        outcome,
+        error: null,
+        correlationId: null,
+        details: '{}',
+      },
+    }));
+    if (started === undefined || ok === undefined) throw new TypeError('there must be two entries');
+    await insertAuditEntries(service.store, [{ ...started, recordedAt: storedAt + 30 }]);
+    expect(seriesValue(await scrape(management), series)).toBe(0);
+    await insertAuditEntries(service.store, [ok]);
+    const text = await scrape(management);
+    expect(seriesValue(text, series)).toBe(storedAt);
+    const [free, total] = ['free', 'total'].map((space) => seriesValue(text, `subreport_disk_bytes{space="${space}"}`));
+    expect(free).toBeGreaterThan(0);
+    expect(total).toBeGreaterThanOrEqual(Number(free));
   });
 
   test('counts the former versions, their bytes, and the tenants that a sweep is due for', async () => {

@@ -1,3 +1,5 @@
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { listRotations } from '../../auth/keys/rotate-keys.ts';
 import { consoleOperations } from '../../contract/oauth/console-session.ts';
 import { operations } from '../../contract/operations.ts';
@@ -9,6 +11,7 @@ import type { MeasureResponse } from '../../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../../metrics/service-metrics.ts';
 import { memoryUse } from '../../storage/bounded-map.ts';
 import type { Store } from '../../storage/store.ts';
+import { findLastBackup } from '../../storage/tables/audit-entry.ts';
 import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
 import { countImports, readGoodImports } from '../../storage/tables/import-history.ts';
 import { readHistoryUse, versionDays } from '../../storage/tables/sweep-versions.ts';
@@ -35,7 +38,7 @@ export interface OpenedMetrics {
 
 interface MeasuredService {
   readonly store: Store;
-  readonly config: Pick<Config, 'KEY_ROTATION_DAYS' | 'HISTORY_DAYS' | 'TOMBSTONE_DAYS'>;
+  readonly config: Pick<Config, 'DATA_DIR' | 'KEY_ROTATION_DAYS' | 'HISTORY_DAYS' | 'TOMBSTONE_DAYS'>;
   readonly isDraining: () => boolean;
   readonly waiting: () => number;
   readonly certificates: Pick<Certificates, 'public' | 'management'>;
@@ -54,6 +57,7 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     tenantBytesMax: store.tenantBytesMax,
     historyUse: () => readHistoryUse(withinScrape(), { nowSeconds: nowSeconds(), days: versionDays(config) }),
     mirrorAges: async () => agesOf(await listMirrors(withinScrape())),
+    diskSpace: () => readDiskSpace(config.DATA_DIR),
     waiting,
     poolUse: () => store.poolUse?.(),
     observePoolWaits: (observe) => store.observePoolWaits?.(observe),
@@ -65,6 +69,7 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     keyRotations: () =>
       listRotations({ store: withinScrape(), rotationDays: config.KEY_ROTATION_DAYS, now: nowSeconds }),
     lastCheck: () => findDoctorResult(withinScrape()),
+    lastBackup: () => findLastBackup(withinScrape()),
     countImports: () => countImports(withinScrape(), firstImportIdAt(Date.now() - dayMs)),
     goodImports: () => readGoodImports(withinScrape(), nowSeconds()),
     droppedLogLines,
@@ -84,6 +89,12 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
       operationNames({ ...operatorOperations, ...consoleOperations }),
     ),
   };
+}
+
+/** With PostgreSQL, the directory exists only once a strict load was buffered. */
+async function readDiskSpace(folder: string) {
+  const space = await statfs(folder).catch(() => statfs(dirname(resolve(folder))));
+  return { free: space.bavail * space.bsize, total: space.blocks * space.bsize };
 }
 
 /** The ages of the oldest mirror; one that has never been complete is as old as its beginning. */

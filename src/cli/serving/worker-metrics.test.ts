@@ -57,7 +57,9 @@ test('what a worker counted remains in the sums while it is silent, and after it
 
 test('a worker that has never answered is left out of the metrics after 2 seconds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] });
-  const text = await scrape(createMetricsCollector(new Set([channel()]), () => undefined));
+  const replaced = () => 3;
+  const text = await scrape(createMetricsCollector(new Set([channel()]), () => undefined, replaced));
   expect(text).toContain('subreport_processes 1\n');
   expect(text).toContain(`${ownLines} ${droppedLogLines()}\n`);
+  expect(text).toContain('subreport_workers_replaced_total 3\n');
 });

@@ -20,8 +20,12 @@ type Send = (worker: Worker, message: PrimaryMessage) => void;
  * worker had counted by its last answer remains in the sums if it does not answer in time, and
  * after it has exited: counters never go down. Scrapes at the same time share one result.
  */
-export function createMetricsCollector(workers: ReadonlySet<Worker>, send: Send): () => Promise<string> {
-  const readOwn = createHostMetrics({ droppedLogLines, memoryUse });
+export function createMetricsCollector(
+  workers: ReadonlySet<Worker>,
+  send: Send,
+  replacedWorkers = () => 0,
+): () => Promise<string> {
+  const readOwn = createHostMetrics({ droppedLogLines, memoryUse, replacedWorkers });
   const latest = new Map<Worker, MetricValues>();
   let ended: Promise<MetricValues> = Promise.resolve([]);
   const follow = (worker: Worker): void => {

@@ -36,6 +36,7 @@ export class Workers {
   readonly #logger: Logger;
   readonly #counters;
   readonly #serving = new Set<Worker>();
+  #replaced = 0;
   #renderMetrics: (() => Promise<string>) | undefined;
   readonly #health = new HealthHistory(() => this.#collectMetrics());
   readonly #stopping = new AbortController();
@@ -135,7 +136,7 @@ export class Workers {
   async #collectMetrics(): Promise<string> {
     if (this.#renderMetrics === undefined) {
       const { createMetricsCollector } = await import('./worker-metrics.ts');
-      this.#renderMetrics = createMetricsCollector(this.#serving, send);
+      this.#renderMetrics = createMetricsCollector(this.#serving, send, () => this.#replaced);
     }
     return this.#renderMetrics();
   }
@@ -171,7 +172,9 @@ export class Workers {
         if (this.#isStopping) return replaced.then(() => true);
         waitMs = Math.min(waitMs * 2, replaceMs.last);
         next = await this.#startOne().catch((error: unknown) => this.#tryAgain(error, failures));
-        if (next !== undefined) current = next;
+        if (next === undefined) continue;
+        this.#replaced += 1;
+        current = next;
       }
     }
   }

@@ -1,17 +1,20 @@
 import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { perform } from '../../operator/perform.ts';
 import { copyStore } from '../../storage/backup/postgres-backup.ts';
 import { sealStore, syncFile } from '../../storage/backup/sqlite-backup.ts';
 import { type Config, readConfig } from '../config.ts';
-import { CommandError } from '../error.ts';
+import { CommandError, UsageError } from '../error.ts';
 import { type Output, writeResult } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
-import { recordStoreAction, recordStoreStart } from './command-context.ts';
+import { recordStoreAction, recordStoreStart, withOperator } from './command-context.ts';
 import { requireHealthy, withStagedStore } from './staged-store.ts';
+import { nowSeconds } from './store-session.ts';
 
 interface BackupOptions {
   readonly force?: boolean;
+  readonly record?: boolean;
   readonly json?: boolean;
 }
 
@@ -29,15 +32,31 @@ export function addBackupCommand(program: Command, output: Output): void {
     .description(
       'write a consistent snapshot of the database to a file and check it; safe while the service and imports are running',
     )
-    .argument('<file>', 'the file to create (mode 0600), outside of the data directory')
+    .argument('[file]', 'the file to create (mode 0600), outside of the data directory')
     .option('--force', 'replace an existing file, after the new one is complete and checked')
-    .option('--json', 'print {"file","bytes","tenants","records","seconds"}')
+    .option(
+      '--record',
+      'only record in the audit log that another tool, or a role that may only read, has made a backup',
+    )
+    .option('--json', 'print {"file","bytes","tenants","records","seconds"}; with --record, {"recorded_at"}')
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport backup /backups/subreport-monday.db\n  subreport backup /backups/subreport.db --force --json\n\nThe file contains hashed secrets and signing keys: protect it like the database.',
+      '\nExamples:\n  subreport backup /backups/subreport-monday.db\n  subreport backup /backups/subreport.db --force --json\n  pgbackrest --stanza=subreport backup && subreport backup --record\n\nThe file contains hashed secrets and signing keys: protect it like the database.',
     )
-    .action(async (file: string, { force = false, json = false }: BackupOptions) => {
+    .action(async (file: string | undefined, { force = false, record = false, json = false }: BackupOptions) => {
       const config = readConfig();
+      if (record !== (file === undefined))
+        throw new UsageError(
+          "Cannot back up the database: either a file or --record must be given, such as 'subreport backup /backups/subreport.db'",
+        );
+      if (file === undefined) {
+        const recordedAt = nowSeconds();
+        await withOperator(config, (context) =>
+          perform(context, { name: 'store.backup', target: {}, details: {} }, async () => undefined),
+        );
+        writeResult(output, json, { recorded_at: recordedAt }, 'The backup was recorded in the audit log.');
+        return;
+      }
       const result = await writeBackup(config, resolve(file), force, output);
       const { bytes, tenants, records, seconds } = result;
       await recordStoreAction(config, output, 'store.backup', { tenants, records, bytes });

@@ -140,6 +140,17 @@ const selectBack = `${matching} order by id desc limit $3` as const;
 const selectForward = `${matching} order by id limit $3` as const;
 
 /**
+ * When the last backup ended, in UTC epoch seconds; `undefined` if the log has none, by a command of
+ * this program or recorded for another tool.
+ */
+export async function findLastBackup(store: Store): Promise<number | undefined> {
+  const [row] = await store.readDirectory(
+    "select max(recorded_at) as at from audit_entry where action = 'store.backup' and outcome = 'ok'",
+  );
+  return row?.at === null || row === undefined ? undefined : Number(row.at);
+}
+
+/**
  * Removes the entries from before a time, in UTC epoch seconds, in small transactions, and returns
  * how many. The database refuses to remove entries of the last 30 days.
  */
