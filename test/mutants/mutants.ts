@@ -388,9 +388,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     id: 'none-as-a-status',
-    breaks: 'status=none selects the records of a status called none, which nobody has.',
-    search: '=> (status === noStatus ? null : status)',
-    replace: '=> status',
+    breaks: 'status=none selects the records whose status is the text none.',
+    search: 'statuses.map(readStatusFilter)',
+    replace: 'statuses',
     file: 'walk.test.ts',
     test: 'pages by number equal the model, with the total on every page: %j',
     on: ['sqlite', 'pages of 1000'],
@@ -503,7 +503,7 @@ export const mutants: readonly Mutant[] = [
     id: 'status-condition-of-its-index',
     breaks:
       'PostgreSQL takes the index of statuses for any filter with a status, as its condition is that of the index.',
-    search: "const otherThanAny = ' ';",
+    search: "const otherThanAny = ',';",
     replace: "const otherThanAny = '';",
     file: 'path.test.ts',
     test: 'of one subscriber leaves no other index to use',
