@@ -3,7 +3,7 @@ import type { ChangeKind } from '../contract/history.ts';
 import { formatInstant } from '../contract/instant.ts';
 import { operations } from '../contract/operations.ts';
 import { reportFormats } from '../contract/report.ts';
-import { noStatus } from '../contract/subscription.ts';
+import { readStatusFilter } from '../contract/subscription.ts';
 import {
   type ChangeFilter,
   type ChangeKey,
@@ -144,7 +144,8 @@ const columnOf = {
 /** Which changes the store selects; `undefined` if it is all of them. */
 function filterOf({ kinds, field, from, to, importId }: ChangesQuery): ChangeFilter | undefined {
   if ([kinds, field, importId].every((given) => given === undefined)) return undefined;
-  const wanted = (text: string | undefined) => (field === 'status' && text === noStatus ? null : text);
+  const wanted = (text: string | undefined) =>
+    field === 'status' && text !== undefined ? readStatusFilter(text) : text;
   return {
     kinds: kinds ?? (field === undefined ? changeKinds : ['changed']),
     field: field && columnOf[field],

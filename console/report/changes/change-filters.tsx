@@ -1,83 +1,93 @@
+import { X } from 'lucide';
+import type { ChangesSummary } from '../../../src/client/index.ts';
+import { changedFields, withoutImport } from '../../../src/contract/change.ts';
 import { changeKinds } from '../../../src/contract/history.ts';
-import { currentLocation, hrefOf, navigate } from '../../ui/location.tsx';
-import { filterStatusWord } from '../../ui/status-label.tsx';
+import { readStatusFilter } from '../../../src/contract/subscription.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { currentLocation, hrefOf, Link, navigate } from '../../ui/location.tsx';
+import { statusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
-import { type ChangeFilters, type ListedChange, statusOf, versionsOf } from './listed-changes.ts';
+import type { ChangeSelection } from './read-period.ts';
 
 const text = strings.changes;
+const names = ['kind', 'field', 'from', 'to', 'import-id'] as const;
 
-/** The filters of the address. */
-export const filtersOf = (query: URLSearchParams): ChangeFilters => ({
-  kind: changeKinds.find((kind) => kind === query.get('kind')),
-  status: query.get('status') ?? undefined,
-  'product-id': query.get('product-id') ?? undefined,
-});
+/** The selection of the address; members that do not belong together are left out. */
+export function selectionOf(query: URLSearchParams): ChangeSelection {
+  const field = changedFields.find((each) => each === query.get('field'));
+  const kind = field === undefined ? changeKinds.find((each) => each === query.get('kind')) : undefined;
+  const values = field === undefined || field === 'renewal' ? [] : (['from', 'to'] as const);
+  const given = [...values, 'import-id' as const].flatMap((name) => {
+    const value = query.get(name);
+    return value === null || value === '' ? [] : [[name, value] as const];
+  });
+  return { ...(kind && { kind }), ...(field && { field }), ...Object.fromEntries(given) };
+}
+
+/** The address of the same period with another selection. */
+export function hrefOfSelection(selection: ChangeSelection): string {
+  const { path, query } = currentLocation.value;
+  const changed = new URLSearchParams(query);
+  for (const name of names) changed.delete(name);
+  for (const [name, value] of Object.entries(selection)) changed.set(name, String(value));
+  return hrefOf(path, changed);
+}
 
 /** Selects the kind of the changes. It is there while they load. */
 export const KindFilter = () => (
-  <Filter
-    name="kind"
-    all={text.allKinds}
-    value={filtersOf(currentLocation.value.query).kind}
-    options={changeKinds.map((kind) => [kind, text.kind[kind]])}
-  />
+  <select
+    class="control change-filter"
+    aria-label={text.filter.kind}
+    value={String(selectionOf(currentLocation.value.query).kind ?? '')}
+    onChange={({ currentTarget: { value } }) => {
+      const kind = changeKinds.find((each) => each === value);
+      navigate(hrefOfSelection(kind === undefined ? {} : { kind }), { replace: true });
+    }}
+  >
+    <option value="">{text.allKinds}</option>
+    {changeKinds.map((kind) => (
+      <option key={kind} value={kind}>
+        {text.kind[kind]}
+      </option>
+    ))}
+  </select>
 );
 
-interface ChangeFilterBarProps {
-  /** All changes, before the filters. */
-  readonly changes: readonly ListedChange[];
-  readonly filters: ChangeFilters;
+interface SelectionNoteProps {
+  readonly selection: ChangeSelection;
+  readonly summary: ChangesSummary | undefined;
 }
 
-/** Selects the changes of records that have, or had, a status or a product. */
-export function ChangeFilterBar({ changes, filters }: ChangeFilterBarProps) {
-  // the newest name of a product counts
-  const versions = changes.flatMap(versionsOf).toReversed();
-  const statuses = new Map(versions.map(statusOf).map((status) => [status, filterStatusWord(status)]));
-  const products = new Map(versions.map(({ product }) => [product.id, product.name || product.id]));
+/** Says what is listed if that is not every change, and leads back to all of them. */
+export function SelectionNote({ selection, summary }: SelectionNoteProps) {
+  const words = describeSelection(selection, summary);
+  if (words === '') return null;
   return (
-    <div class="change-filters no-print">
-      <Filter name="status" all={text.allStatuses} value={filters.status} options={byWord(statuses)} />
-      <Filter name="product-id" all={text.allProducts} value={filters['product-id']} options={byWord(products)} />
-    </div>
+    <p class="change-selection">
+      <span>{text.only(words)}</span>
+      <Link class="button quiet no-print" href={hrefOfSelection({})}>
+        <Icon icon={X} />
+        {text.all}
+      </Link>
+    </p>
   );
 }
 
-const byWord = (options: ReadonlyMap<string, string>) => [...options].toSorted(([, a], [, b]) => a.localeCompare(b));
-
-interface FilterProps {
-  readonly name: keyof ChangeFilters;
-  /** The choice of no filter, which also names the filter. */
-  readonly all: string;
-  readonly value: string | undefined;
-  readonly options: readonly (readonly [value: string, word: string])[];
-}
-
-function Filter({ name, all, value = '', options }: FilterProps) {
-  // the value of a link may be none of these
-  const isOther = value !== '' && !options.some(([known]) => known === value);
-  return (
-    <select
-      class="control change-filter"
-      aria-label={text.filter[name]}
-      value={value}
-      onChange={({ currentTarget }) => choose(name, currentTarget.value)}
-    >
-      <option value="">{all}</option>
-      {options.map(([key, word]) => (
-        <option key={key} value={key}>
-          {word}
-        </option>
-      ))}
-      {isOther && <option value={value}>{name === 'status' ? filterStatusWord(value) : value}</option>}
-    </select>
-  );
-}
-
-function choose(name: keyof ChangeFilters, value: string): void {
-  const { path, query } = currentLocation.value;
-  const changed = new URLSearchParams(query);
-  if (value === '') changed.delete(name);
-  else changed.set(name, value);
-  navigate(hrefOf(path, changed), { replace: true });
+function describeSelection(selection: ChangeSelection, summary: ChangesSummary | undefined): string {
+  const { kind, field, from, to, 'import-id': importId } = selection;
+  const nameOf = (id: string): string => {
+    const move = summary?.by['product-id'].find((each) => each.from === id || each.to === id);
+    return (move?.from === id ? move.from_name : move?.to_name) ?? id;
+  };
+  const word = (value: string | undefined): string => {
+    if (value === undefined) return text.any;
+    if (field === 'status') return statusWord(readStatusFilter(value));
+    return field === 'product-id' ? nameOf(value) : value;
+  };
+  const values = from === undefined && to === undefined ? '' : `: ${word(from)} → ${word(to)}`;
+  return [
+    ...(kind === undefined ? [] : [text.kind[kind as keyof typeof text.kind]]),
+    ...(field === undefined ? [] : [`${text.field[field]}${values}`]),
+    ...(importId === undefined ? [] : [importId === withoutImport ? text.noImport : text.oneImport(importId)]),
+  ].join(', ');
 }

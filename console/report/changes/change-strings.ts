@@ -10,38 +10,52 @@ export const changesStrings = {
   sinceChosen: (day: string) => `Since ${day}`,
   day: 'First day',
   dayRule: 'Enter a day that has begun, such as 2026-11-01',
-  filter: { kind: 'Kind', status: 'Status', 'product-id': 'Product' },
+  filter: { kind: 'Kind' },
   allKinds: 'All kinds',
-  allStatuses: 'All statuses',
-  allProducts: 'All products',
   kind: { added: 'Added', changed: 'Changed', removed: 'Removed' },
   inLast: (days: number) => `in the last ${days === 1 ? '24 hours' : `${days} days`}`,
   sinceTime: (time: string) => `since ${time}`,
   sinceVisit: (time: string) => `since your last visit, ${time}`,
-  counts: (count: Readonly<Record<'added' | 'changed' | 'removed', number>>, hasMore: boolean, when: string) =>
-    `${hasMore ? 'At least ' : ''}${formatCount(count.added)} added, ${formatCount(count.changed)} changed, ${formatCount(count.removed)} removed ${when}`,
-  /** The kinds that there are: "2 added, 31 changed". */
-  kinds: (count: Readonly<Record<'added' | 'changed' | 'removed', number>>) =>
-    Object.entries(count)
-      .filter(([, number]) => number > 0)
-      .map(([kind, number]) => `${formatCount(number)} ${kind}`)
-      .join(', '),
-  nowHave: (count: number, status: string) => `${formatCount(count)} now ${status}`,
+  counts: (count: Readonly<Record<'added' | 'changed' | 'removed', number>>, when: string) =>
+    `${formatCount(count.added)} added, ${formatCount(count.changed)} changed, ${formatCount(count.removed)} removed ${when}`,
+  /** What follows the number of each part of the changes. */
+  part: {
+    added: 'added',
+    changed: 'changed',
+    removed: 'removed',
+    renewed: 'renewed',
+    moved: 'moved to another product',
+    renews: 'now renew',
+    ends: 'no longer renew',
+    otherStatus: 'with another change of status',
+  },
+  field: { status: 'Status', 'product-id': 'Product', 'auto-renew': 'Renews', renewal: 'Renewed' },
+  any: 'any',
+  only: (what: string) => `Only: ${what}`,
+  all: 'Show all changes',
+  oneImport: (id: string) => `import ${id}`,
+  noImport: 'without an import',
   byImport: (time: string) => `Import of ${time} UTC`,
   byOperator: (time: string) => `Without an import, ${time} UTC`,
   unknownTime: 'Before the history begins',
   importId: 'id of the import',
   noDifference: 'Its email address changed, or it was changed back.',
   nothing: 'nothing',
-  noMatch: 'No change of this list matches the filters',
-  firstOnes: (count: number) => `The list has the first ${formatCount(count)} changes of this period.`,
-  noneIn: (when: string, kind?: string) => `Nothing ${kind === undefined ? 'has changed' : `was ${kind}`} ${when}`,
+  noMatch: (when: string) => `No such change ${when}`,
+  listed: (count: number, hasMore: boolean) =>
+    hasMore
+      ? `The list has the newest ${formatCount(count)} of them; CSV saves these.`
+      : `The list has all ${formatCount(count)} of them.`,
+  first: (count: number, hasMore: boolean) =>
+    hasMore ? `The list has the first ${formatCount(count)} changes of this period.` : '',
+  olderImports: (count: number) =>
+    `${count === 1 ? '1 older import is' : `${formatCount(count)} older imports are`} not listed.`,
+  noneIn: (when: string) => `Nothing has changed ${when}`,
   knownSince: 'The service does not know earlier changes: its history begins then.',
   noHistory: 'No changes are known yet',
   noHistoryHint: 'The service keeps no history, or nothing has changed since it began.',
   count: (count: number, hasMore: boolean, when: string) =>
     `${hasMore ? 'More than ' : ''}${count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`} changed ${when}`,
-  more: (count: number) => `The list has the first ${formatCount(count)} changes after your last visit.`,
   firstVisit: 'This is your first visit in this browser',
   firstVisitHint:
     'On your next visit, this page lists the subscriptions that were added, changed or removed in between.',

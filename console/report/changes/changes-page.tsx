@@ -1,6 +1,5 @@
 import { CalendarDays, Check, History } from 'lucide';
 import { useState } from 'preact/hooks';
-import type { ChangeKind } from '../../../src/client/index.ts';
 import { AsOf } from '../../ui/as-of.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -15,10 +14,10 @@ import { LastValue, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
-import { filtersOf, KindFilter } from './change-filters.tsx';
+import { KindFilter, selectionOf } from './change-filters.tsx';
 import { ChangesCard } from './changes-card.tsx';
 import type { RecentChanges } from './read-changes.ts';
-import { type PeriodChanges, readPeriod } from './read-period.ts';
+import { type ChangeSelection, type PeriodChanges, readPeriod } from './read-period.ts';
 import { isPastDay, periods, readSince, type Since } from './since.ts';
 import { type RecentChangesState, useRecentChanges } from './use-recent-changes.ts';
 import { formatVisit } from './visit-time.ts';
@@ -31,11 +30,16 @@ export function ChangesPage() {
   const { query } = currentLocation.value;
   const name = query.get('since') ?? '';
   const since = readSince(name, new Date());
-  const { kind } = filtersOf(query);
+  const selection = selectionOf(query);
+  const key = `${name} ${JSON.stringify(selection)}`;
   return (
     <>
       <SinceBar name={name} since={since} />
-      {since.kind === 'visit' ? <VisitChanges /> : <PeriodList key={`${name} ${kind}`} since={since} kind={kind} />}
+      {since.kind === 'visit' ? (
+        <VisitChanges key={key} selection={selection} />
+      ) : (
+        <PeriodList key={key} since={since} selection={selection} />
+      )}
     </>
   );
 }
@@ -110,9 +114,13 @@ interface PeriodProps {
   readonly since: Exclude<Since, { kind: 'visit' }>;
 }
 
-function PeriodList({ since, kind }: PeriodProps & { readonly kind: ChangeKind | undefined }) {
+interface SelectionProps {
+  readonly selection: ChangeSelection;
+}
+
+function PeriodList({ since, selection }: PeriodProps & SelectionProps) {
   const [last] = useState(() => new LastValue<PeriodChanges | undefined>(session));
-  const load = useLoad(() => readPeriod(reports, since.instant, kind), last);
+  const load = useLoad(() => readPeriod(reports, since.instant, selection), last);
   return (
     <LoadedPart load={load} height={listHeight}>
       {(period) =>
@@ -127,21 +135,14 @@ function PeriodList({ since, kind }: PeriodProps & { readonly kind: ChangeKind |
 }
 
 function Period({ since, period }: PeriodProps & { readonly period: PeriodChanges }) {
-  const { changes, hasMore, knownSince } = period;
+  const { knownSince } = period;
   const asked = since.kind === 'days' ? text.inLast(since.days) : text.sinceTime(formatDay(new Date(since.instant)));
   const when = knownSince === undefined ? asked : text.sinceTime(formatVisit(knownSince.getTime()));
-  return (
-    <ChangesCard
-      changes={changes}
-      hasMore={hasMore}
-      when={when}
-      hints={[knownSince && text.knownSince, hasMore ? text.firstOnes(changes.length) : undefined]}
-    />
-  );
+  return <ChangesCard period={period} when={when} />;
 }
 
-function VisitChanges() {
-  const changes = useRecentChanges({ isDescribed: true });
+function VisitChanges({ selection }: SelectionProps) {
+  const changes = useRecentChanges({ selection, isListed: true });
   const { load } = changes;
   return (
     <>
@@ -157,22 +158,21 @@ interface VisitProps extends Pick<RecentChangesState, 'markAsSeen'> {
   readonly recent: RecentChanges;
 }
 
-function Visit({ recent: { since, isLost, changes, hasMore }, markAsSeen }: VisitProps) {
+function Visit({ recent: { since, isLost, period }, markAsSeen }: VisitProps) {
   if (since === undefined) return <EmptyState icon={History} title={text.firstVisit} text={text.firstVisitHint} />;
   const time = formatVisit(since);
-  if (isLost) return <EmptyState icon={History} title={text.lost(time)} text={text.lostHint} />;
+  if (isLost || period === undefined) return <EmptyState icon={History} title={text.lost(time)} text={text.lostHint} />;
   return (
     <ChangesCard
-      changes={changes}
-      hasMore={hasMore}
+      key={`${since} ${period.end}`}
+      period={period}
       when={text.sinceVisit(time)}
-      hints={[hasMore ? text.more(changes.length) : undefined]}
-      actions={<SeenButton markAsSeen={markAsSeen} />}
+      actions={<SeenButton markAsSeen={() => markAsSeen(period)} />}
     />
   );
 }
 
-function SeenButton({ markAsSeen }: Pick<RecentChangesState, 'markAsSeen'>) {
+function SeenButton({ markAsSeen }: { readonly markAsSeen: () => Promise<void> }) {
   const [state, setState] = useState<{ busy: boolean; error?: unknown }>({ busy: false });
   const mark = (): void => {
     setState({ busy: true });

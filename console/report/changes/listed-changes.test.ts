@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Subscription } from '../../../src/client/index.ts';
 import { changesCsv } from './changes-csv.ts';
-import { countKinds, countNewStatuses, filterChanges, groupByImport, type ListedChange } from './listed-changes.ts';
+import { groupByImport, type ListedChange } from './listed-changes.ts';
 
 const record: Subscription = {
   id: 'a',
@@ -33,27 +33,9 @@ const removed: ListedChange = {
   committed_at: '2026-11-21T10:00:00Z',
 };
 const erased: ListedChange = { id: 'erased', removed: true, kind: 'removed' };
-const all = [erased, removed, depleted, added];
 const idsOf = (changes: readonly ListedChange[]) => changes.map(({ id }) => id);
 
 describe('listed changes', () => {
-  test('are selected by kind, and by the status and product that the record has or had', () => {
-    expect(idsOf(filterChanges(all, {}))).toEqual(idsOf(all));
-    expect(idsOf(filterChanges(all, { kind: 'removed' }))).toEqual(['erased', 'removed']);
-    expect(idsOf(filterChanges(all, { status: 'DEPLETED' }))).toEqual(['depleted']);
-    expect(idsOf(filterChanges(all, { status: 'ACTIVE' }))).toEqual(['removed', 'depleted', 'added']);
-    expect(idsOf(filterChanges(all, { 'product-id': 'q' }))).toEqual(['removed']);
-    expect(filterChanges(all, { 'product-id': 'q', kind: 'added' })).toEqual([]);
-    const { status: _status, ...without } = { ...added, status: undefined };
-    expect(filterChanges([without as ListedChange], { status: 'none' })).toHaveLength(1);
-  });
-
-  test('are counted by kind, if the kinds are known', () => {
-    expect(countKinds(all)).toEqual({ added: 1, changed: 1, removed: 2 });
-    expect(countKinds([record])).toBeUndefined();
-    expect(countNewStatuses(all)).toEqual([['DEPLETED', 1]]);
-  });
-
   test('are grouped by import, also if other changes are between them', () => {
     const groups = groupByImport([depleted, removed, added, erased]);
     expect(groups.map(({ changes }) => idsOf(changes))).toEqual([['depleted', 'added'], ['removed'], ['erased']]);

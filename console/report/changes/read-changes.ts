@@ -1,15 +1,9 @@
 import { ApiError } from '../../../src/client/error.ts';
-import type { ChangesPage } from '../../../src/client/index.ts';
 import { type VisitStore, type Visits, visitsAt, visitsFrom } from './last-visit.ts';
-import type { ListedChange } from './listed-changes.ts';
+import { type ChangeSelection, type PeriodChanges, type PeriodReader, readPeriod } from './read-period.ts';
 
-/** Reads the feed of changes, as the client library does. */
-export interface ChangeReader {
-  changes(
-    since?: string,
-    options?: { readonly size?: number; readonly before?: boolean },
-  ): AsyncGenerator<ChangesPage<ListedChange>, void, undefined>;
-  /** The current change token. */
+/** Reads the feed of changes, and its current change token. */
+export interface ChangeReader extends PeriodReader {
   present(): Promise<string>;
 }
 
@@ -19,67 +13,53 @@ export interface RecentChanges {
   readonly since: number | undefined;
   /** The service no longer knows what changed since then. */
   readonly isLost: boolean;
-  /** Newest first, at most 1,000. */
-  readonly changes: readonly ListedChange[];
-  /** There are more changes than these. */
-  readonly hasMore: boolean;
+  /** Absent at the first visit, and if they are lost. */
+  readonly period?: PeriodChanges | undefined;
 }
 
-/** The largest page that the feed has. */
-const changesMax = 1000;
+interface ReadOptions {
+  readonly selection?: ChangeSelection;
+  /** Whether the reader sees the changes themselves, and not only how many there are. */
+  readonly isListed: boolean;
+}
 
 /**
- * Reads what changed since the last visit, and remembers how far it has read. Described changes
- * have their kinds and former records, if the service keeps a history that long.
+ * Reads what changed since the last visit. The visit counts as the last one later if it has listed
+ * every change; otherwise only `markAsSeen` ends it, so that no change is passed over unseen.
  */
 export async function readRecentChanges(
   reader: ChangeReader,
   store: VisitStore,
   now: () => number,
-  { isDescribed = false }: { readonly isDescribed?: boolean } = {},
+  { selection = {}, isListed }: ReadOptions,
 ): Promise<RecentChanges> {
   const stored = store.read();
   if (stored === undefined) {
-    await markAsSeen(reader, store, now);
-    return { since: undefined, isLost: false, changes: [], hasMore: false };
+    await beginVisits(reader, store, now);
+    return { since: undefined, isLost: false };
   }
   const visits = visitsAt(stored, now());
   const since = visits.last.at;
   try {
-    const page = await readVisit(reader, visits.last.token, isDescribed);
-    const token = page.hasMore ? await reader.present() : page.next;
-    store.write({ ...visits, current: { token, at: now() } });
-    return { since, isLost: false, changes: page.changes.toReversed(), hasMore: page.hasMore };
+    const period = await readPeriod(reader, visits.last.token, selection);
+    const isWhole = period !== undefined && !period.hasMore && Object.keys(selection).length === 0;
+    if (isListed && isWhole) store.write({ ...visits, current: { token: period.end, at: now() } });
+    return { since, isLost: false, period };
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'RESYNC_REQUIRED')) throw error;
-    await markAsSeen(reader, store, now);
-    return { since, isLost: true, changes: [], hasMore: false };
+    await beginVisits(reader, store, now);
+    return { since, isLost: true };
   }
 }
 
-/** Lets everything until now count as seen. */
-export async function markAsSeen(reader: ChangeReader, store: VisitStore, now: () => number): Promise<Visits> {
-  const visits = visitsFrom({ token: await reader.present(), at: now() });
+/** Lets the changes of a period count as seen: those that were counted or listed, and no later one. */
+export function markAsSeen({ end }: PeriodChanges, store: VisitStore, now: () => number): Visits {
+  const visits = visitsFrom({ token: end, at: now() });
   store.write(visits);
   return visits;
 }
 
-async function readVisit(
-  reader: ChangeReader,
-  token: string,
-  isDescribed: boolean,
-): Promise<ChangesPage<ListedChange>> {
-  if (!isDescribed) return readPage(reader, token);
-  try {
-    return await readPage(reader, token, true);
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT') return readPage(reader, token);
-    throw error;
-  }
-}
-
-async function readPage(reader: ChangeReader, since: string, before?: true): Promise<ChangesPage<ListedChange>> {
-  const { value } = await reader.changes(since, { size: changesMax, ...(before && { before }) }).next();
-  if (value === undefined) throw new TypeError('Cannot read changes: the feed must have a page');
-  return value;
+/** There is nothing to compare with: changes from now on are new. */
+async function beginVisits(reader: ChangeReader, store: VisitStore, now: () => number): Promise<void> {
+  store.write(visitsFrom({ token: await reader.present(), at: now() }));
 }

@@ -1,58 +1,71 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../../src/client/error.ts';
-import type { DescribedChange } from '../../../src/client/index.ts';
 import { buildProblem } from '../../../src/contract/problem.ts';
 import { notKept } from '../../../src/report/moment.ts';
 import type { TenantHistory } from '../../../src/storage/tables/history.ts';
-import { readPeriod } from './read-period.ts';
+import { feedOf } from '../../../test/support/changes-feed.ts';
+import { changesPerPage, readMore, readPeriod } from './read-period.ts';
 
 const begin = '2026-11-20T14:02:00Z';
-const removal = (id: string): DescribedChange => ({ id, removed: true, kind: 'removed' });
 
 /** A feed of a history, which rejects what the service rejects, in the words of the service. */
-const feedOf = (history: Pick<TenantHistory, 'kept'>) => ({
-  async *changes(since: string) {
-    const seconds = Date.parse(since) / 1000;
-    if (history.kept === undefined || seconds < history.kept.fromSeconds) {
-      const report = notKept({ revision: 1, ...history } as TenantHistory, { parameter: 'since', value: since });
-      const problem = buildProblem(report, 'c');
-      const context = { correlationId: 'c', attempts: 1 };
-      throw new ApiError('HISTORY_NOT_KEPT', problem, new Response(null, { status: 410 }), context);
-    }
-    yield { changes: [removal('a'), removal('b')], next: 'x', hasMore: false, revision: 1 };
-  },
-});
+function keptFrom(history: Pick<TenantHistory, 'kept'>) {
+  const feed = feedOf(['a', 'b']);
+  return {
+    ...feed,
+    async *changes(...[since, options]: Parameters<typeof feed.changes>) {
+      const seconds = Date.parse(since) / 1000;
+      if (history.kept === undefined || seconds < history.kept.fromSeconds) {
+        const report = notKept({ revision: 1, ...history } as TenantHistory, { parameter: 'since', value: since });
+        const context = { correlationId: 'c', attempts: 1 };
+        throw new ApiError('HISTORY_NOT_KEPT', buildProblem(report, 'c'), new Response(null, { status: 410 }), context);
+      }
+      yield* feed.changes('t0', options);
+    },
+    changesSummary: (_since: string, options: { readonly until?: number | undefined }) =>
+      feed.changesSummary('t0', options),
+  };
+}
 const fromSeconds = Date.parse(begin) / 1000;
-const kept = feedOf({ kept: { from: 3, fromSeconds, lastSeconds: fromSeconds } });
-const newestFirst = [removal('b'), removal('a')];
+const kept = keptFrom({ kept: { from: 3, fromSeconds, lastSeconds: fromSeconds } });
+const ids = (period: Awaited<ReturnType<typeof readPeriod>>) => period?.changes.map(({ id }) => id);
 
-test('a period within the history is read whole, the newest change first', async () => {
-  expect(await readPeriod(kept, begin)).toEqual({ changes: newestFirst, hasMore: false });
+test('a period within the history has its counts, and its newest changes first', async () => {
+  const period = await readPeriod(kept, begin);
+  expect(ids(period)).toEqual(['b', 'a']);
+  expect(period).toMatchObject({ hasMore: false, summary: { total: 2 } });
+  expect(period?.knownSince).toBeUndefined();
 });
 
 test('a longer period is read from the begin of the history, and says when that was', async () => {
-  expect(await readPeriod(kept, '2026-11-19T14:02:00Z')).toEqual({
-    changes: newestFirst,
-    hasMore: false,
-    knownSince: new Date(begin),
-  });
+  const period = await readPeriod(kept, '2026-11-19T14:02:00Z');
+  expect([ids(period), period?.knownSince]).toEqual([['b', 'a'], new Date(begin)]);
 });
 
 test('without a history nothing is known', async () => {
-  expect(await readPeriod(feedOf({}), begin)).toBeUndefined();
+  expect(await readPeriod(keptFrom({}), begin)).toBeUndefined();
 });
 
-test('the changes of a kind are read on to the end of the period, but not for ever', async () => {
-  const asked: unknown[] = [];
-  const feed = (length: number) => ({
-    async *changes(_since: string, options: unknown) {
-      asked.push(options);
-      for (let page = 1; page <= length; page++)
-        yield { changes: page % 3 === 0 ? [removal(`r${page}`)] : [], next: `${page}`, hasMore: page < length };
-    },
-  });
-  const { changes, hasMore } = (await readPeriod(feed(7), begin, 'removed')) ?? {};
-  expect([changes?.map(({ id }) => id), hasMore]).toEqual([['r6', 'r3'], false]);
-  expect(asked).toEqual([{ before: true, kind: 'removed' }]);
-  expect(await readPeriod(feed(1_000), begin)).toMatchObject({ hasMore: true });
+test('more changes than a page are counted all, as of the revision of the page, and listed on request', async () => {
+  const feed = feedOf(Array.from({ length: 250 }, (_, n) => `r${n}`));
+  const read = async () => {
+    const first = await readPeriod(feed, 't0');
+    feed.add('later'); // while the list is shown
+    return first;
+  };
+  const first = await read();
+  expect(first).toMatchObject({ hasMore: true, summary: { total: 250, revision: 250 }, end: 't250' });
+  expect(ids(first)?.[0]).toBe('r249');
+  let all = first ?? expect.unreachable();
+  while (all.hasMore) all = await readMore(feed, all);
+  expect(ids(all)).toHaveLength(250);
+  expect(new Set(ids(all)).size).toBe(250);
+  expect(feed.asked.every(({ size }) => size === changesPerPage)).toBe(true);
+});
+
+test('a selection is passed to the service, while the counts are of all changes', async () => {
+  const feed = feedOf(['a', 'b', 'c']);
+  const period = await readPeriod(feed, 't0', { field: 'status', from: 'ACTIVE', 'import-id': 'none' });
+  expect(feed.asked[0]).toMatchObject({ field: 'status', from: 'ACTIVE', 'import-id': 'none', order: 'newest' });
+  expect(period?.summary?.total).toBe(3);
 });

@@ -5,33 +5,41 @@ import { readPresentToken } from '../live/poll-changes.ts';
 import { session } from '../session/session.ts';
 import { VisitStore } from './last-visit.ts';
 import { type ChangeReader, markAsSeen, type RecentChanges, readRecentChanges } from './read-changes.ts';
+import { type ChangeSelection, type PeriodChanges, readPeriod } from './read-period.ts';
 
 /** What changed since the last visit of this client in this browser. */
 export interface RecentChangesState {
   readonly load: Load<RecentChanges>;
-  /** Lets everything until now count as seen. Rejects with the errors of the client library. */
-  readonly markAsSeen: () => Promise<void>;
+  /** Lets the changes of a period count as seen. Rejects with the errors of the client library. */
+  readonly markAsSeen: (period: PeriodChanges) => Promise<void>;
 }
 
 const reader: ChangeReader = {
   changes: (since, options) => reports.changes(since, options),
+  changesSummary: (since, options) => reports.changesSummary(since, options),
   present: readPresentToken,
 };
-const last = { described: new LastValue<RecentChanges>(session), plain: new LastValue<RecentChanges>(session) };
+const last = { listed: new LastValue<RecentChanges>(session), counted: new LastValue<RecentChanges>(session) };
 
-/** Described changes have their kinds and what the records were. */
-export function useRecentChanges({ isDescribed }: { readonly isDescribed: boolean }): RecentChangesState {
+/** `isListed`: whether the changes are listed, and not only counted. */
+export function useRecentChanges({
+  selection = {},
+  isListed,
+}: {
+  readonly selection?: ChangeSelection;
+  readonly isListed: boolean;
+}): RecentChangesState {
   const store = useMemo(visitStore, []);
   const loaded = useLoad(
-    () => readRecentChanges(reader, store, Date.now, { isDescribed }),
-    last[isDescribed ? 'described' : 'plain'],
+    () => readRecentChanges(reader, store, Date.now, { selection, isListed }),
+    last[isListed ? 'listed' : 'counted'],
   );
   const [seen, setSeen] = useState<RecentChanges>();
   return {
     load: seen === undefined ? loaded : { kind: 'ready', value: seen },
-    markAsSeen: async () => {
-      const visits = await markAsSeen(reader, store, Date.now);
-      setSeen({ since: visits.last.at, isLost: false, changes: [], hasMore: false });
+    markAsSeen: async (period) => {
+      const visits = markAsSeen(period, store, Date.now);
+      setSeen({ since: visits.last.at, isLost: false, period: await readPeriod(reader, visits.last.token, selection) });
     },
   };
 }

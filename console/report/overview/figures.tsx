@@ -124,9 +124,11 @@ function daysOf(days: readonly Period[]): string {
 const activeNote = ({ total, by }: SubscriptionSummary) =>
   total > 0 && text.activeShare(formatShare(countOf(by.status, 'ACTIVE') / total));
 
-function changedNumber({ since, isLost, changes, hasMore }: RecentChanges): string {
-  if (since === undefined) return formatCount(0);
-  return isLost ? text.unknownNumber : `${formatCount(changes.length)}${hasMore ? '+' : ''}`;
+/** Unknown at the first visit, which has nothing to compare with. */
+function changedNumber({ period }: RecentChanges): string {
+  if (period === undefined) return text.unknownNumber;
+  const { summary, changes, hasMore } = period;
+  return summary === undefined ? `${formatCount(changes.length)}${hasMore ? '+' : ''}` : formatCount(summary.total);
 }
 
 function changedNote({ since, isLost }: RecentChanges): string {

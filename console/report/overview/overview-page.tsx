@@ -46,7 +46,7 @@ export function OverviewPage() {
   const totals = useLoad(() => readTotals(reports), lastTotals);
   const soon = useLoad(() => readEndingSoon(reports, now), lastSoon);
   const weeks = useLoad(() => readCreatedWeeks(reports, now), lastWeeks);
-  const changes = useRecentChanges({ isDescribed: false });
+  const changes = useRecentChanges({ isListed: false });
   const ending = useLoad(() => readEnding(reports, now), lastEnding);
   const nextEnds = useLoad(() => readNextEnds(reports), lastNextEnds);
   const created = useLoad(
