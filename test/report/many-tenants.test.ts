@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Directory, directoryStatement, type Store } from '../../src/storage/store.ts';
+import { type Directory, directoryStatement } from '../../src/storage/store.ts';
 import { sweepTombstones } from '../../src/storage/tables/history.ts';
 import { readHistoryUse, sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
 import { engines } from '../support/engines.ts';
@@ -21,7 +21,7 @@ test.each(engines.filter(({ engine }) => engine === 'sqlite'))(
       await store.writeDirectory([directoryStatement(insertTenants)]);
       const returned: number[] = [];
       const watched = new Proxy(store, {
-        get(target, name: keyof Store) {
+        get(target, name) {
           if (name !== 'readDirectory') return Reflect.get(target, name).bind(target);
           return async (...args: Parameters<Directory['readDirectory']>) => {
             const rows = await target.readDirectory(...args);
