@@ -6,9 +6,7 @@ const header = ['id', 'iccid', 'kind', 'time', 'field', 'from', 'to'];
 
 /** The changes as CSV: a row for each field that differs, and one for a change without such. */
 export const changesCsv = (changes: readonly ListedChange[]): string =>
-  [header, ...changes.flatMap(rowsOf)]
-    .map((cells) => writeCsvLine(cells.map((cell) => (cell === '' ? undefined : guardText(cell)))))
-    .join('');
+  [header, ...changes.flatMap(rowsOf)].map((cells) => writeCsvLine(cells.map(guardText))).join('');
 
 function rowsOf(change: ListedChange): string[][] {
   const [record] = versionsOf(change);
