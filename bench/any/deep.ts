@@ -85,7 +85,11 @@ for (const [name, id] of [
   ['last', String(ids[0]?.last).slice(0, -2)],
 ] as const) {
   const read = () =>
-    store.readTenant(tenant, (reader) => readChanges(reader, { after: { revision: 1, id }, newestFirst: false, limit: 1_000 }), { isBounded: true });
+    store.readTenant(
+      tenant,
+      (reader) => readChanges(reader, { after: { revision: 1, id }, newestFirst: false, limit: 1_000 }),
+      { isBounded: true },
+    );
   console.log(`| ${name}: ${(await read()).length} | ${shown(await medianMs(read))} |`);
 }
 

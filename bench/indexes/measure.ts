@@ -109,9 +109,13 @@ async function measureRequest({ opened, tenant }: Side, query: string): Promise<
   const context = { store, limits: defaultPageLimits, now: () => until, reportUrl: 'http://localhost/r' };
   const request = async (): Promise<unknown> =>
     query === 'changes'
-      ? store.readTenant(tenant, (reader) => readChanges(reader, { after: { revision: 1, id: 'czEtMjAw' }, newestFirst: false, limit: 50 }), {
-          isBounded: true,
-        })
+      ? store.readTenant(
+          tenant,
+          (reader) => readChanges(reader, { after: { revision: 1, id: 'czEtMjAw' }, newestFirst: false, limit: 50 }),
+          {
+            isBounded: true,
+          },
+        )
       : listSubscriptions(context, tenant, parseReport(query, context, 'json'));
   if (Number.isNaN(await cpuOf(opened, async () => void (await request())))) return Number.NaN;
   let requests = 0;

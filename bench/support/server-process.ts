@@ -22,7 +22,8 @@ export interface ServerProcess {
 
 /**
  * Starts a program of this repository, or of another checkout by its absolute path, with `PORT` and
- * other settings, and waits until it responds. Its log goes to the open file `log`, if there is one.
+ * other settings, and waits until it responds. Its log goes to the open file `log`, if there is
+ * one.
  */
 export async function startServer(
   program: string,

@@ -96,8 +96,9 @@ const rotate = (word: number, by: number): number => (word >>> by) | (word << (3
 
 /**
  * The constants are fractions of the roots of the first 64 primes (§4.2.2, §5.3.3). The language
- * does not promise the last digits of `Math.cbrt`: it may err by 8,900 units in the last place until
- * a constant changes, and engines err by one. Integers would add 43 bytes to the library, a table 485.
+ * does not promise the last digits of `Math.cbrt`: it may err by 8,900 units in the last place
+ * until a constant changes, and engines err by one. Integers would add 43 bytes to the library, a
+ * table 485.
  */
 const primes: number[] = [];
 for (let number = 2; primes.length < 64; number += 1) {

@@ -15,8 +15,8 @@ export const ProductId = Type.String({
 });
 
 /**
- * The product of a subscription (`spec.md` "Product object"). Only `id` is required; `period` may be
- * 0.
+ * The product of a subscription (`spec.md` "Product object"). Only `id` is required; `period` may
+ * be 0.
  */
 export const Product = Type.Object(
   {

@@ -28,8 +28,8 @@ const validator = Compile({
 /**
  * Checks a row against the contract and normalises it: dates in one format, `auto_renew` as a
  * string, an optional field that is `null` as absent, fields in the contract's order
- * (`docs/decisions/imports.md#lenient-import`). Everything else stays as it is. A row is a record as
- * the report returns it, plus the subscriber's `email`.
+ * (`docs/decisions/imports.md#lenient-import`). Everything else stays as it is. A row is a record
+ * as the report returns it, plus the subscriber's `email`.
  */
 export function checkRow(value: unknown): CheckedRow {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -136,7 +136,8 @@ function toRow(
 
 /** The JSON of a record, with its fields in the order of the contract. */
 function writeRecord(subscription: Subscription): string {
-  return JSON.stringify(recordWith((field) => fieldOf(subscription, field))); // omits what is undefined
+  // omits what is undefined
+  return JSON.stringify(recordWith((field) => fieldOf(subscription, field)));
 }
 
 function findFaults(

@@ -23,8 +23,8 @@ interface StrictSummary extends ImportSummary {
 /**
  * Imports a source only if every row is valid: reads it once to check it, then again to load it.
  * The caller makes sure that no other import is running before the first pass (`requireNoImport`).
- * Throws `ImportError` `BAD_ROWS` if the source changed between the passes, and `OVER_BUDGET` if the
- * rows do not all fit into the storage budget of the tenant.
+ * Throws `ImportError` `BAD_ROWS` if the source changed between the passes, and `OVER_BUDGET` if
+ * the rows do not all fit into the storage budget of the tenant.
  */
 export async function importStrictly({
   sourceName,

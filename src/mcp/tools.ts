@@ -180,7 +180,10 @@ function largestCounts({ total, by }: SubscriptionSummary, more: Answer, most = 
   return largestCounts({ total, by }, more, Math.floor(longest / 2));
 }
 
-/** The summary of changes, with shorter lists until it is short enough; `omitted` says what is missing. */
+/**
+ * The summary of changes, with shorter lists until it is short enough; `omitted` says what is
+ * missing.
+ */
 function fewerTransitions(summary: ChangesSummary, more: Answer, most = Number.POSITIVE_INFINITY): Answer {
   const { by, omitted } = summary;
   const left = (list: Counts): number => list.slice(most).reduce((sum, { count }) => sum + count, 0);

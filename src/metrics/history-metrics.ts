@@ -1,7 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
 import { createSampler } from './store-metrics.ts';
 
-/** The history of imports, checks and backups, by any process. All reject while the store cannot be read. */
+/**
+ * The history of imports, checks and backups, by any process. All reject while the store cannot be
+ * read.
+ */
 export interface MeasuredHistory {
   /** Counts the imports that began in the last 24 hours. */
   readonly countImports: () => Promise<readonly DayTotal[]>;

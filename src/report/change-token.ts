@@ -19,7 +19,10 @@ export interface ChangeToken {
    * records. If absent, it is the revision before the key's.
    */
   readonly base?: number;
-  /** Of a walk from the newest change to the oldest one; then the key is the last change that was read. */
+  /**
+   * Of a walk from the newest change to the oldest one; then the key is the last change that was
+   * read.
+   */
   readonly newest?: NewestWalk;
   /**
    * `historyFingerprint` of the tenant and the key; does not match for a token of another tenant or
@@ -68,7 +71,8 @@ export function decodeChangeToken(text: string): ChangeToken | undefined {
   if (!isKnown || key === undefined || typeof fingerprint !== 'string') return undefined;
   const token =
     number === newestVersion ? newestToken(key, fingerprint, others) : plainToken(key, fingerprint, others, number);
-  return token !== undefined && encodeChangeToken(token) === text ? token : undefined; // each token has one encoding
+  // each token has one encoding
+  return token !== undefined && encodeChangeToken(token) === text ? token : undefined;
 }
 
 function readKey(revision: unknown, id: unknown): ChangeKey | undefined {

@@ -54,7 +54,7 @@ function notTrusted({ untilSeconds, aheadSeconds }: TrustedHistory, { parameter,
 }
 
 /** A revision that can be read, and the history that it is in. */
-export interface FoundRevision extends PastRevision {
+interface FoundRevision extends PastRevision {
   readonly history: TenantHistory;
 }
 

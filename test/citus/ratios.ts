@@ -16,9 +16,9 @@ import { urlOf } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { type CitusCluster, query } from './start-cluster.ts';
 
-// How much more CPU time the same work takes on a cluster than on one server: of this process, which
-// does what the service does between parsing and the body of the response, and of all processes of
-// the servers, both sides in turn.
+// How much more CPU time the same work takes on a cluster than on one server: of this process,
+// which does what the service does between parsing and the body of the response, and of all
+// processes of the servers, both sides in turn.
 
 const records = 20_000;
 const pageSize = 50;

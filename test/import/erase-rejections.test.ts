@@ -38,7 +38,9 @@ describe.each(engines)('an erasure on $engine', ({ openTestStore }) => {
   });
   afterAll(() => opened.close());
 
-  /** A tenant with two people, whose rejected rows quote them; a former version has another device. */
+  /**
+   * A tenant with two people, whose rejected rows quote them; a former version has another device.
+   */
   const fill = async (): Promise<TenantId> => {
     tenants += 1;
     await insertTenant(store, `erasure-${tenants}`, 1_700_000_000);

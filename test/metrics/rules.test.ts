@@ -151,7 +151,9 @@ const testOf = (alert: string, minute: number, series: Series, isFiring: boolean
   ],
 });
 
-/** What `promtool` reports about rules that are evaluated so often; nothing if all are as expected. */
+/**
+ * What `promtool` reports about rules that are evaluated so often; nothing if all are as expected.
+ */
 function evaluate(interval: '1m' | '30m', chosen: (one: RuleCase) => boolean): string {
   const file = join(folder, `${interval}.yaml`);
   const tests = Object.entries(cases).flatMap(([alert, each]) =>
@@ -159,7 +161,8 @@ function evaluate(interval: '1m' | '30m', chosen: (one: RuleCase) => boolean): s
       .filter(chosen)
       .flatMap(({ minute, fires, quiet }) => [testOf(alert, minute, fires, true), testOf(alert, minute, quiet, false)]),
   );
-  writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: interval, tests })); // JSON is YAML
+  // JSON is YAML
+  writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: interval, tests }));
   const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
   return status === 0 ? '' : stdout + stderr;
 }

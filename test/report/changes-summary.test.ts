@@ -15,8 +15,9 @@ import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { type Change, readerOfPast } from './read-past.ts';
 
-// Random histories, whose changes are counted here from the records of each revision. Commits of one
-// second, records that come and go, moves to another product and imports of several batches are drawn.
+// Random histories, whose changes are counted here from the records of each revision. Commits of
+// one second, records that come and go, moves to another product and imports of several batches are
+// drawn.
 
 /** What of a record a summary counts. */
 interface State {

@@ -362,7 +362,8 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
   test('a record that was removed before another of its start was erased is called removed', async () => {
     const tenant = await newTenant();
     await load(tenant, [{ n: 1, version: 1 }]);
-    await replaceAll(store, tenant, [{ n: 2, version: 1 }]); // the one ends at the revision at which the other begins
+    // the one ends at the revision at which the other begins
+    await replaceAll(store, tenant, [{ n: 2, version: 1 }]);
     await load(tenant, [{ n: 1, version: 2 }]);
     await load(tenant, [{ n: 2, version: 2 }]);
     await store.deleteSubscriptions(tenant, [idOf(2)]);

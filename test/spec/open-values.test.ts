@@ -15,7 +15,8 @@ import { readWorkbook } from '../support/read-workbook.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 // The specification leaves the values of `status` and `period_unit` open, and requires no member of
-// a product but its id. Words that nobody chose, and absent members, are reported as they are loaded.
+// a product but its id. Words that nobody chose, and absent members, are reported as they are
+// loaded.
 
 /** Words that once were, or could be, taken for something else. */
 const traps = [

@@ -182,7 +182,11 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     await store.recountSubscriptions(tenant, 1);
     const changesOf = (from: ChangeKey) =>
       store.readTenant(tenant, async (reader) =>
-        (await readChanges(reader, { after: from, newestFirst: false, limit: 10 })).map(({ revision, id, record }) => [revision, id, record]),
+        (await readChanges(reader, { after: from, newestFirst: false, limit: 10 })).map(({ revision, id, record }) => [
+          revision,
+          id,
+          record,
+        ]),
       );
     expect(await changesOf({ revision: 0, id: '' })).toEqual(['a', 'b', 'c'].map((id) => [0, id, `{"id":"${id}"}`]));
     await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a', record: 'changed' })]);

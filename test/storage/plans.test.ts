@@ -117,7 +117,8 @@ async function recordChangeStatements({ store }: TestStore, tenant: TenantId): P
       { revision: 9, id: '' },
     ];
     const read = [];
-    for (const key of behind) read.push((await readChanges(recorder, { after: key, newestFirst: false, limit: 101 })).length);
+    for (const key of behind)
+      read.push((await readChanges(recorder, { after: key, newestFirst: false, limit: 101 })).length);
     expect(read).toEqual([101, 101, 101, 0]);
   });
   return statements;

@@ -229,7 +229,9 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       const follow = async () => {
         let from = before;
         for (let last = false, answers = 0; answers < 10_000; last = !writing, answers += 1) {
-          const page = await third.readTenant(tenant, (reader) => readChanges(reader, { after: from, newestFirst: false, limit: 5 }));
+          const page = await third.readTenant(tenant, (reader) =>
+            readChanges(reader, { after: from, newestFirst: false, limit: 5 }),
+          );
           for (const { id, record } of page) {
             if (record === undefined) copy.delete(id);
             else copy.set(id, record);

@@ -4,8 +4,8 @@ import type { ChangesSummary } from '../../src/client/index.ts';
 type Options = Parameters<PeriodReader['changes']>[1];
 
 /**
- * A feed of removals, one at each revision from 1. The token of a revision is `t` and its number; that of a walk
- * from the newest one has the revision to go on below, too.
+ * A feed of removals, one at each revision from 1. The token of a revision is `t` and its number;
+ * that of a walk from the newest one has the revision to go on below, too.
  */
 export function feedOf(given: readonly string[]) {
   const removed = given.map((id, index) => ({ id, revision: index + 1 }));

@@ -33,9 +33,10 @@ export interface PeriodChanges {
 export const changesPerPage = 100;
 
 /**
- * Reads the newest changes since a change token or an instant, and counts all of them as of the same
- * revision. If the history begins later than the instant, it reads since then. Without any history,
- * a token lists the first changes after it, which are not counted; an instant is `undefined`.
+ * Reads the newest changes since a change token or an instant, and counts all of them as of the
+ * same revision. If the history begins later than the instant, it reads since then. Without any
+ * history, a token lists the first changes after it, which are not counted; an instant is
+ * `undefined`.
  */
 export async function readPeriod(
   reader: PeriodReader,

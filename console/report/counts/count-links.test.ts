@@ -75,7 +75,8 @@ test('the link of each month and day has the total that was counted, whatever th
       fc.constantFrom(undefined, ...dates),
       fc.constantFrom('day' as const, 'month' as const),
       (records, bounds, field, by) => {
-        // without a date, before and after limit the creation, which is counted by created-from and created-to
+        // without a date, before and after limit the creation, which is counted by created-from and
+        // created-to
         const given = Object.entries({ ...bounds, ...(field && { 'date-field': field }) });
         const filters = Object.fromEntries(given.filter(([, value]) => value !== undefined)) as ReportFilters;
         const date = countedDate(filters);

@@ -42,8 +42,8 @@ function adviceOn(error: SubreportError): string[] {
 }
 
 /**
- * Milliseconds that a command may take to end after a signal, such as in a database that hangs; more
- * than the processes of `sync run` may take.
+ * Milliseconds that a command may take to end after a signal, such as in a database that hangs;
+ * more than the processes of `sync run` may take.
  */
 const stopMsMax = 15_000;
 

@@ -24,7 +24,7 @@ export const workersMax = 64;
 const mib = 1_048_576;
 
 /** How the memory of the service is divided among its processes. */
-export interface MemoryPlan {
+interface MemoryPlan {
   /** Number of processes that serve requests; one needs no supervisor. */
   readonly workers: number;
   /**

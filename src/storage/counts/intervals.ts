@@ -228,7 +228,9 @@ export async function findProducts(reader: TenantReader, planId: string | undefi
   };
 }
 
-/** The plan that all `n` records of a product have, `null` if none has one; empty if they differ. */
+/**
+ * The plan that all `n` records of a product have, `null` if none has one; empty if they differ.
+ */
 function onlyPlan(counts: Span['counts'], n: number): (string | null)[] {
   const [plan] = Object.keys(counts).filter((key) => key.startsWith(planKey));
   if (plan === undefined) return [null];

@@ -34,7 +34,10 @@ export interface Span {
 
 /** The key of rows without a status. */
 const noStatus = 'none';
-/** Before a status that is no uppercase word: the key is it percent-encoded, which differs from all others. */
+/**
+ * Before a status that is no uppercase word: the key is it percent-encoded, which differs from all
+ * others.
+ */
 const encoded = '=';
 /** The key of rows that renew automatically; after a status, of those of the status. */
 const renewing = '+';

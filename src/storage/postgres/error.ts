@@ -47,7 +47,8 @@ export function toStorageError(error: unknown): unknown {
   const known = codes[code] ?? codes[code.slice(0, 2)];
   if (known === undefined && ownDefect.test(code)) return error;
   const hint = known === undefined ? ` (SQLSTATE ${code}); the log of the server says more` : (hints[code] ?? '');
-  const [first] = (message || code).split('\n'); // the following lines are advice of the driver's library
+  // the following lines are advice of the driver's library
+  const [first] = (message || code).split('\n');
   return new StorageError(known ?? 'UNUSABLE', `Cannot use PostgreSQL: ${first}${hint}`, error);
 }
 

@@ -1,8 +1,8 @@
 import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
 import { type ChangeKey, type ChangeKind, changeKinds, couldBeThere } from './changes.ts';
 
-// Counts what the feed of changes lists: the last change of each record within a period, by what the
-// record was at the period's start (docs/decisions/changes.md#changes-summary).
+// Counts what the feed of changes lists: the last change of each record within a period, by what
+// the record was at the period's start (docs/decisions/changes.md#changes-summary).
 
 /** A period of changes. */
 export interface ChangesPeriod {
@@ -15,16 +15,16 @@ export interface ChangesPeriod {
 }
 
 /** How many records went from one value to another one; `null` is no status. */
-export interface Transition {
+interface Transition {
   readonly from: string | null;
   readonly to: string | null;
   readonly count: number;
 }
 
-export type KindCounts = Readonly<Record<ChangeKind, number>>;
+type KindCounts = Readonly<Record<ChangeKind, number>>;
 
 /** The most frequent transitions, and how many changes have another one. */
-export interface Transitions {
+interface Transitions {
   readonly listed: readonly Transition[];
   readonly others: number;
 }
@@ -56,7 +56,7 @@ export interface ChangesCounts {
 }
 
 /** Most transitions, most imports, and most transitions of an import that are listed. */
-export interface ListedMax {
+interface ListedMax {
   readonly transitions: number;
   readonly imports: number;
   readonly perImport: number;

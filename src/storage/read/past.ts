@@ -31,8 +31,9 @@ export interface PastRevision {
 /**
  * Finds the revision that was current at a moment: for a time, the last one that was committed
  * before it. A time of commit is a whole second, so what was committed within the second of the
- * time is not part of it, whether the commit came before the question or after. Returns `undefined` if it is not kept, or if the tenant has not reached it. The present
- * revision can always be read, also without a history.
+ * time is not part of it, whether the commit came before the question or after. Returns `undefined`
+ * if it is not kept, or if the tenant has not reached it. The present revision can always be read,
+ * also without a history.
  */
 export async function findRevision(
   reader: TenantReader,

@@ -14,7 +14,7 @@ import {
 } from '../tables/storage-use.ts';
 
 /** What a tenant is charged after a change, and what was removed for it. */
-export interface Room {
+interface Room {
   readonly use: StorageUse;
   /** Versions that were removed. */
   readonly versions: number;
@@ -34,9 +34,9 @@ interface Change {
 
 /**
  * Adds the growth of a change, whose rows have been written, to what the tenant is charged, in its
- * transaction and with the tenant locked. A change that exceeds the budget removes as many of the oldest versions, and then of the
- * oldest tombstones, as it needs. Throws `StorageError` `OVER_BUDGET` if it grows and the rest does
- * not fit. A change that only shrinks is never refused.
+ * transaction and with the tenant locked. A change that exceeds the budget removes as many of the
+ * oldest versions, and then of the oldest tombstones, as it needs. Throws `StorageError`
+ * `OVER_BUDGET` if it grows and the rest does not fit. A change that only shrinks is never refused.
  *
  * Costs no statement within the budget, unless a program that does not count bytes has changed the
  * tenant.

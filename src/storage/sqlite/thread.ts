@@ -12,8 +12,8 @@ interface ThreadStart {
 }
 
 /**
- * Heap of a thread in MB, at most half of the main thread's: it allocates much and retains little. Node's default young generation
- * takes 40 MB more.
+ * Heap of a thread in MB, at most half of the main thread's: it allocates much and retains little.
+ * Node's default young generation takes 40 MB more.
  */
 const heapMb = {
   maxYoungGenerationSizeMb: 12,

@@ -198,7 +198,9 @@ function recountRows(change: Change<'recount'>): void {
   commit(change, last, repaired);
 }
 
-/** Updates the counts and the revision in the transaction that changed the rows, within the budget. */
+/**
+ * Updates the counts and the revision in the transaction that changed the rows, within the budget.
+ */
 function recordChanges(
   load: Change<'load'>,
   { changes, revived }: { readonly changes: readonly RowChange[]; readonly revived: number },

@@ -140,8 +140,8 @@ const selectBack = `${matching} order by id desc limit $3` as const;
 const selectForward = `${matching} order by id limit $3` as const;
 
 /**
- * When the last backup ended, in UTC epoch seconds; `undefined` if the log has none, by a command of
- * this program or recorded for another tool.
+ * When the last backup ended, in UTC epoch seconds; `undefined` if the log has none, by a command
+ * of this program or recorded for another tool.
  */
 export async function findLastBackup(store: Store): Promise<number | undefined> {
   const [row] = await store.readDirectory(

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { directoryStatement, type Store, type TenantId } from '../store.ts';
 
-// Which revision a tenant had reached on a day (`tenant_revision`): tells how old what it removed is
-// at least. A day without a row has the revision of the row before.
+// Which revision a tenant had reached on a day (`tenant_revision`): tells how old what it removed
+// is at least. A day without a row has the revision of the row before.
 
 const daySeconds = 86_400;
 
@@ -54,7 +54,9 @@ export async function* tenantRanges(store: Store): AsyncGenerator<{ readonly aft
 /** Notes of one `readNotes`. */
 const notesAtOnce = 500;
 
-/** Reads the oldest notes up to a day that the sweep of versions, or of tombstones, has not used. */
+/**
+ * Reads the oldest notes up to a day that the sweep of versions, or of tombstones, has not used.
+ */
 export async function readNotes(
   store: Store,
   kind: 'versions' | 'tombstones',
@@ -68,7 +70,10 @@ export async function readNotes(
   }));
 }
 
-/** Marks the notes up to the last of these, in the order of `readNotes`, as used by the sweep of versions. */
+/**
+ * Marks the notes up to the last of these, in the order of `readNotes`, as used by the sweep of
+ * versions.
+ */
 export const markSwept = (store: Store, notes: readonly DayNote[]): Promise<unknown> => upTo(store, markNotes, notes);
 
 /** Forgets the notes up to the last of these. */

@@ -99,13 +99,14 @@ const batchRows = 1_000;
  * Removes the tombstones of all tenants that are older than the retention, in small transactions,
  * and returns how many were removed.
  *
- * Tombstones have no timestamp. The revision that a tenant had reached on a day is recorded if it has
- * changed (`day-notes.ts`); tombstones up to it were created on that day or before. So a tombstone is retained up
- * to a day longer than the retention.
+ * Tombstones have no timestamp. The revision that a tenant had reached on a day is recorded if it
+ * has changed (`day-notes.ts`); tombstones up to it were created on that day or before. So a
+ * tombstone is retained up to a day longer than the retention.
  */
 export async function sweepTombstones(store: Store, { nowSeconds, days }: TombstoneRetention): Promise<number> {
   await noteRevisions(store, { nowSeconds, beginsHistory: false });
-  const dueDay = Math.floor(nowSeconds / daySeconds) - days - 1; // the whole of that day is older than the retention
+  // the whole of that day is older than the retention
+  const dueDay = Math.floor(nowSeconds / daySeconds) - days - 1;
   let removed = 0;
   for (let notes = await readNotes(store, 'tombstones', dueDay); notes.length > 0; ) {
     for (const [tenant, revision] of newestByTenant(notes)) removed += await sweepTenant(store, tenant, revision);

@@ -25,7 +25,10 @@ export interface RevisionCommit {
   readonly importId?: string | undefined;
   /** Versions that the change added; negative if it removed some. */
   readonly versions?: number;
-  /** What the tenant is charged afterwards, besides this commit; if absent, the next change counts it. */
+  /**
+   * What the tenant is charged afterwards, besides this commit; if absent, the next change counts
+   * it.
+   */
   readonly use?: StorageUse | undefined;
   /** Where the history begins if its oldest versions were removed; without a time, now. */
   readonly historyFrom?: { readonly revision: number; readonly at: number | undefined } | undefined;

@@ -44,7 +44,7 @@ interface ChangedRow {
 }
 
 /** The sums of changed rows, and of the bytes of their records and emails. */
-export interface ChangedSums {
+interface ChangedSums {
   readonly before: { readonly rows: number; readonly bytes: number };
   readonly after: { readonly rows: number; readonly bytes: number };
   /** Rows that the change removed, and tombstones that ended because their row exists again. */
@@ -68,7 +68,9 @@ export function sumsOf(changes: readonly ChangedRow[], revived: number): Changed
   return { before, after, removed, revived };
 }
 
-/** The sums of a replacement: its counts, and a row with `bytes_before`, `bytes_after`, `revived`. */
+/**
+ * The sums of a replacement: its counts, and a row with `bytes_before`, `bytes_after`, `revived`.
+ */
 export const toChangedSums = (
   { inserted, updated, removed }: Pick<ReplaceCounts, 'inserted' | 'updated' | 'removed'>,
   row: Row,

@@ -17,7 +17,9 @@ export const versionDays = (settings: { readonly TOMBSTONE_DAYS: number; readonl
 
 const daySeconds = 86_400;
 
-/** Versions removed per transaction: some milliseconds, during which the tenant cannot be loaded. */
+/**
+ * Versions removed per transaction: some milliseconds, during which the tenant cannot be loaded.
+ */
 const batchRows = 500;
 
 /**
