@@ -166,7 +166,7 @@ function addBudgetMetric(
     async collect() {
       const use = await readUse();
       if (use === undefined || tenantBytesMax === 0) return;
-      for (const of of ['all', 'records'] as const) this.set({ of }, use.mostBytes[of] / tenantBytesMax);
+      for (const part of ['all', 'records'] as const) this.set({ of: part }, use.mostBytes[part] / tenantBytesMax);
     },
   });
 }
