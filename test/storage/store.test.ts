@@ -262,6 +262,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
         revision: 0,
         deletingSince: null,
         mirror: null,
+        use: { records: 0, history: 0, tombstones: 0, imports: 0, rejections: 0 },
       });
       const names = (await listTenants(store)).map(({ tenant }) => tenant);
       expect(names).toEqual([...names].sort());
