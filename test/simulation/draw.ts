@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { changeParameters } from '../../src/contract/change.ts';
+import { changesSummaryParameters } from '../../src/contract/changes-summary.ts';
 import { subscriptionParameters } from '../../src/contract/history.ts';
 import { type ReportParameter, reportParameters } from '../../src/contract/query.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
@@ -15,12 +16,13 @@ export const contractParameters: Readonly<Record<string, Readonly<Record<string,
   getSubscription: subscriptionParameters,
   getSubscriptionSummary: summaryParameters,
   listSubscriptionChanges: changeParameters(defaultPageLimits),
+  getChangesSummary: changesSummaryParameters,
 };
 
 /** How a parameter gets its value. */
 interface Rule {
-  /** How often a query has the parameter. */
-  readonly chance: number;
+  /** How often a query has the parameter, which may depend on those before it in the contract. */
+  readonly chance: number | ((drawn: Query) => number);
   /** Draws a value; `drawn` has those of the parameters before it in the contract. */
   readonly draw: (random: Random, schema: Limits, drawn: Query) => string;
 }
@@ -93,11 +95,22 @@ function hasDays({ before, after, 'date-field': dateField, 'expires-within': wit
   return dateField !== 'activation' && others['created-from'] !== undefined && others['created-to'] !== undefined;
 }
 
+type ChangesParameter = keyof ReturnType<typeof changeParameters> | keyof typeof changesSummaryParameters;
+
+/** A value of the field that selects changes; seldom without such a field. */
+const valueOfField: Rule = {
+  chance: ({ field = 'renewal' }) => (field === 'renewal' ? 0.05 : 0.5),
+  draw: (random, _schema, { field }) => {
+    if (field === 'auto-renew') return random.pick(['true', 'false']);
+    return random.pick(field === 'product-id' ? domain.productIds : [...domain.statuses, 'none']);
+  },
+};
+
 /**
  * Where the value of a parameter comes from. A parameter of the contract without an entry fails.
  */
 const rules: Readonly<
-  Record<ReportParameter | SummaryParameter | 'since' | 'kind', Rule | 'from an earlier response'>
+  Record<ReportParameter | SummaryParameter | ChangesParameter, Rule | 'from an earlier response'>
 > = {
   iccid: { chance: 0.06, draw: (random) => domain.iccidOf(drawSim(random)) },
   email: {
@@ -132,7 +145,13 @@ const rules: Readonly<
   by: { chance: 0.9, draw: drawDimensions },
   'as-of': 'from an earlier response',
   since: 'from an earlier response',
-  kind: oneOf(0.2, ['added', 'removed,changed', 'added,changed,removed']),
+  until: 'from an earlier response',
+  order: listed(0.5),
+  kind: oneOf(0.3, ['added', 'changed', 'changed', 'removed', 'removed,changed', 'added,changed,removed']),
+  field: { ...listed(0), chance: ({ kind = 'changed' }) => (kind === 'changed' ? 0.6 : 0.1) },
+  from: valueOfField,
+  to: valueOfField,
+  'import-id': 'from an earlier response', // the service chooses the ids of its imports
 };
 
 /**
@@ -142,11 +161,13 @@ export function drawQuery(random: Random, operation: keyof typeof contractParame
   const drawn: Record<string, string> = {};
   for (const [name, schema] of inOrder(contractParameters[operation] ?? {})) {
     const rule = ruleOf(name);
-    if (rule === 'from an earlier response' || !random.chance(rule.chance)) continue;
+    if (rule === 'from an earlier response' || !random.chance(chanceOf(rule, drawn))) continue;
     drawn[name] = rule.draw(random, schema as Limits, drawn);
   }
   return drawn;
 }
+
+const chanceOf = ({ chance }: Rule, drawn: Query): number => (typeof chance === 'number' ? chance : chance(drawn));
 
 /**
  * The parameters in the order of the contract, but `before` behind `after`, on which it depends.

@@ -1,46 +1,18 @@
 import { createHash } from 'node:crypto';
-import { defaultPageLimits } from '../../src/contract/report.ts';
 import { checkSummary, checkWhole, Report } from './check-at-rest.ts';
 import { drawQuery } from './draw.ts';
-import { Difference, expectEqual, expectSameList } from './failure.ts';
+import { expectEqual } from './failure.ts';
 import { isContradictory, type Query, type State, type Version } from './model.ts';
+import { type Moment, nameOf } from './moment.ts';
+import { checkChanges, checkChangesSummary } from './past-changes.ts';
 import type { Random } from './random.ts';
 import { expectStatus, type Source, summaryPath } from './read.ts';
 import type { Tally } from './tally.ts';
 
 // Checks of the history: reports, records and changes of a former moment equal the model's.
 
-/** A moment at which nothing ran. */
-interface Moment {
-  readonly revision: number;
-  /** A change token of then. */
-  readonly token: string;
-  /**
-   * The first second after the change, in UTC epoch seconds; absent if another change was committed
-   * before it.
-   */
-  seconds: number | undefined;
-  readonly state: State;
-  /** Digests of the responses to `keptPaths`. */
-  readonly digests: readonly string[];
-  /** Ids of its records that have been erased since. */
-  readonly erased: Set<string>;
-  /** Whether its versions or tombstones may have been swept. */
-  mayBeSwept: boolean;
-}
-
 /** A whole report and a summary that are kept as they are; `as-of` must return the same bytes. */
 const keptPaths = ['?all=true&format=csv&sort=-expirationDate', '/summary?by=status,month'];
-
-/** A change as `before=true` describes it. */
-interface DescribedChange {
-  readonly id: string;
-  readonly removed?: true;
-  readonly kind: string;
-  readonly committed_at?: string;
-  readonly import_id?: string;
-  readonly before?: object;
-}
 
 interface HistoryEntry {
   readonly revision: number;
@@ -66,7 +38,10 @@ export class Past {
   }
 
   erase(ids: readonly string[]): void {
-    for (const { state, erased } of this.#moments) for (const id of ids) if (state.has(id)) erased.add(id);
+    for (const moment of this.#moments) {
+      moment.hasErasure = true;
+      for (const id of ids) if (moment.state.has(id)) moment.erased.add(id);
+    }
   }
 
   /** Afterwards the history may begin later, and only its revisions are of now. */
@@ -89,7 +64,8 @@ export class Past {
     const revision = Number(headers.get('x-revision'));
     if (this.#moments.at(-1)?.revision === revision) return;
     const digests = await Promise.all(keptPaths.map(async (path) => digestOf((await get(source, path)).text)));
-    this.#moments.push({ revision, token: next, seconds, state, digests, erased: new Set(), mayBeSwept: false });
+    const untouched = { erased: new Set<string>(), hasErasure: false, mayBeSwept: false };
+    this.#moments.push({ revision, token: next, seconds, state, digests, ...untouched });
   }
 
   /** Compares the kept responses of all moments with those of now, byte by byte. */
@@ -128,22 +104,17 @@ export class Past {
     expectEqual(`the erased records of ${what}`, Number(first.headers.get('x-erased-count')), moment.erased.size);
     await checkReports(source, moment, random, tally);
     await checkRecord(source, moment, random);
-    await checkChanges(source, moment, present, random, tally);
+    const all = await checkChanges(source, moment, present, random, tally);
+    if (all !== undefined) {
+      for (const end of [undefined, random.pick(this.#moments)])
+        await checkChangesSummary(source, { start: moment, end, all, present }, random, tally);
+    }
     tally['moments compared'] += 1;
   }
 }
 
 /** The records of a moment that have not been erased. */
 const leftOf = ({ state, erased }: Moment): State => new Map([...state].filter(([id]) => !erased.has(id)));
-
-/** A moment as a parameter: its revision or its instant. */
-const nameOf = (moment: Moment, random: Random): string => instantOf(moment, random) ?? String(moment.revision);
-
-/** Its instant, sometimes; absent if it has none that has come. */
-function instantOf({ seconds }: Moment, random: Random): string | undefined {
-  const ms = (seconds ?? Number.POSITIVE_INFINITY) * 1000 + random.pick([0, 500]);
-  return random.chance(0.5) && ms <= Date.now() ? new Date(ms).toISOString() : undefined;
-}
 
 /** Whole reports and summaries, of everything and of a drawn filter. */
 async function checkReports(source: Source, moment: Moment, random: Random, tally: Tally): Promise<void> {
@@ -177,67 +148,6 @@ async function checkRecord(source: Source, moment: Moment, random: Random): Prom
   const { versions: entries } = JSON.parse(text) as { versions: readonly HistoryEntry[] };
   const entry = entries.find(({ revision }) => revision <= moment.revision);
   expectEqual(`the version of ${id} at revision ${moment.revision}`, JSON.stringify(entry?.record), version.text);
-}
-
-/** The changes since a moment lead from its report to the present one, and tell the former one. */
-async function checkChanges(
-  source: Source,
-  moment: Moment,
-  present: State,
-  random: Random,
-  tally: Tally,
-): Promise<void> {
-  const { token, state, erased, mayBeSwept } = moment;
-  const since = instantOf(moment, random) ?? token;
-  const all = await readChanges(source, since, '&before=true', random);
-  if (all === undefined) {
-    if (mayBeSwept) return;
-    throw new Difference(`the changes since revision ${moment.revision} are refused`);
-  }
-  const copy = new Map([...state].map(([id, { text }]) => [id, text]));
-  for (const change of all) {
-    const { kind, before, committed_at: at, import_id: _importId, ...record } = change;
-    const { id } = record;
-    const [had, what] = [copy.get(id), `the change of ${id} since revision ${moment.revision}`];
-    if (!erased.has(id)) {
-      expectEqual(`the former record of ${what}`, before && JSON.stringify(before), had);
-      const isUnknown = record.removed === true && had === undefined && erased.size > 0;
-      const expected = record.removed ? 'removed' : had === undefined ? 'added' : 'changed';
-      if (!isUnknown) expectEqual(`the kind of ${what}`, kind, expected);
-      if (record.removed && had === undefined && !isUnknown) throw new Difference(`${what} is no change`);
-    }
-    expectEqual(`the time of ${what}`, typeof at, 'string');
-    if (record.removed) copy.delete(id);
-    else copy.set(id, JSON.stringify(record));
-  }
-  const texts = [...present.values()].map(({ text }) => text).sort();
-  expectSameList(`the report of revision ${moment.revision} with the changes since`, [...copy.values()].sort(), texts);
-  const wanted = random.pick(['added', 'changed', 'removed']);
-  const some = await readChanges(source, since, `&kind=${wanted}`, random);
-  const idsOf = (changes: readonly DescribedChange[]): string[] => changes.map(({ id }) => id);
-  const expected = idsOf(all.filter(({ kind }) => kind === wanted));
-  expectSameList(`the ids of changes of the kind ${wanted}`, idsOf(some ?? []), expected);
-  tally['described changes compared'] += all.length;
-}
-
-/** Reads all changes; returns `undefined` if they are refused with 410. */
-async function readChanges(
-  { session, service, tenant }: Source,
-  since: string,
-  more: string,
-  random: Random,
-): Promise<readonly DescribedChange[] | undefined> {
-  const all: DescribedChange[] = [];
-  for (let [token, hasMore] = [since, true]; hasMore; ) {
-    const size = random.pick([50, defaultPageLimits.sizeMax]);
-    const path = `/changes?since=${token}&size=${size}${more}`;
-    const received = await session.get(service, tenant, path);
-    if (received.status === 410) return undefined;
-    const page = JSON.parse(expectStatus(received, 200, path).text);
-    all.push(...(page.changes as DescribedChange[]));
-    [token, hasMore] = [page.next as string, page.has_more as boolean];
-  }
-  return all;
 }
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url');

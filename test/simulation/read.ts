@@ -70,7 +70,8 @@ export async function readPage(source: Source, ask: Ask, format: Format): Promis
   };
 }
 
-const pathPrefix = '/connect-api/v1/subscription';
+/** What precedes the path of a request in links. */
+export const pathPrefix = '/connect-api/v1/subscription';
 
 /** The request for the page beside a page, if there is one. */
 function following(ask: Ask, headers: Received['headers'], side: 'next' | 'previous'): Ask | undefined {

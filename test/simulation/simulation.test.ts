@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
 import { buildOpenApi } from '../../tools/openapi/openapi.ts';
+import { changesBetween, isContradictoryOfChanges, isSelected, kindsOf, transitionsOf } from './changes-model.ts';
 import { makeVersions } from './domain.ts';
 import { contractParameters, drawQuery, ruleOf } from './draw.ts';
 import { makeHistory } from './history.ts';
@@ -11,15 +12,22 @@ import {
   isContradictory,
   isSummaryDuring,
   lengthOf,
+  type Query,
   rowsApplied,
   type State,
   summaryOf,
+  type Version,
 } from './model.ts';
 import { Random } from './random.ts';
 import { shrink } from './shrink.ts';
 
 const versions = makeVersions(3, 300);
 const before: State = applyChange(new Map(), { kind: 'import', versions, ids: [] }, 300);
+const versionWith = (version: Version | undefined, given: Partial<Version['record']>): Version => {
+  if (version === undefined) throw new TypeError('Cannot change a version: it must exist');
+  const record = { ...version.record, ...given };
+  return { ...version, record, text: JSON.stringify(record) };
+};
 const textsOf = (state: State): string[] => [...state.values()].map(({ text }) => text);
 
 describe('the model of the simulation', () => {
@@ -61,6 +69,35 @@ describe('the model of the simulation', () => {
   });
 });
 
+describe('the model of the changes', () => {
+  const [kept, ended] = [versions[0]?.record.id ?? '', versions[1]?.record.id ?? ''];
+  const [added] = makeVersions(5, 1, 'new');
+  const changed: Version = versionWith(before.get(kept), { status: 'PAUSED', auto_renew: 'true' });
+  const left = [...before].filter(([id]) => id !== ended);
+  const after: State = new Map([...left, [kept, changed], [added?.record.id ?? '', added as Version]]);
+  const changes = changesBetween(before, after);
+
+  test('has each record that differs once, by what happened to it', () => {
+    expect(kindsOf(changes)).toEqual({ added: 1, changed: 1, removed: 1 });
+    expect(
+      changesBetween(after, before)
+        .map(({ kind }) => kind)
+        .sort(),
+    ).toEqual(['added', 'changed', 'removed']);
+    expect(changesBetween(after, after)).toEqual([]);
+  });
+
+  test('counts and selects a transition by what a field was and is', () => {
+    const was = before.get(kept)?.record.status ?? null;
+    expect([...transitionsOf('status', changes)]).toEqual([[JSON.stringify([was, 'PAUSED']), 1]]);
+    const idsOf = (query: Query) => changes.filter((change) => isSelected(query, change)).map(({ id }) => id);
+    expect(idsOf({ field: 'status', from: was ?? 'none', to: 'PAUSED' })).toEqual([kept]);
+    expect(idsOf({ field: 'status', from: 'PAUSED' })).toEqual([]);
+    expect(idsOf({ field: 'renewal' })).toEqual([]);
+    expect(idsOf({ kind: 'removed' })).toEqual([ended]);
+  });
+});
+
 describe('the queries of the simulation', () => {
   const document = buildOpenApi({ publicUrl: 'http://localhost', version: '1', limits: defaultPageLimits });
   interface Described {
@@ -89,7 +126,9 @@ describe('the queries of the simulation', () => {
       const used = new Set(drawn.flatMap((query) => Object.keys(query)));
       const expected = Object.keys(parameters).filter((name) => ruleOf(name) !== 'from an earlier response');
       expect([...used].sort()).toEqual(expected.sort());
-      expect(drawn.filter(isContradictory).length).toBeLessThan(700);
+      expect(drawn.filter((query) => isContradictory(query) || isContradictoryOfChanges(query)).length).toBeLessThan(
+        700,
+      );
     }
   });
 });

@@ -22,6 +22,8 @@ export interface Tally {
   'moments compared': number;
   'kept responses compared': number;
   'described changes compared': number;
+  'drawn changes compared': number;
+  'summaries of changes compared': number;
   'contradictions refused': number;
 }
 
@@ -48,6 +50,8 @@ export const newTally = (): Tally => ({
   'moments compared': 0,
   'kept responses compared': 0,
   'described changes compared': 0,
+  'drawn changes compared': 0,
+  'summaries of changes compared': 0,
   'contradictions refused': 0,
 });
 
