@@ -9,7 +9,10 @@ export interface MeasuredHistory {
   /** Counts the imports that began in the last 24 hours. */
   readonly countImports: () => Promise<readonly DayTotal[]>;
   readonly lastCheck: () => Promise<CheckResult | undefined>;
-  readonly goodImports: () => Promise<GoodImports>;
+  /** When an import last ended without a rejected row, in UTC epoch seconds, if any has. */
+  readonly lastGoodImport: () => Promise<number | undefined>;
+  /** The number of tenants by the age of their last import without a rejected row. */
+  readonly tenantsByImport: () => Promise<Readonly<Record<string, number>>>;
   /** When the last backup ended, in UTC epoch seconds; `undefined` if there was none. */
   readonly lastBackup: () => Promise<number | undefined>;
 }
@@ -27,14 +30,6 @@ interface CheckResult {
   readonly problems: number;
   /** UTC epoch seconds. */
   readonly finishedAt: number;
-}
-
-/** The imports that ended without a rejected row, by any process. */
-interface GoodImports {
-  /** When the last of all ended, in UTC epoch seconds; `undefined` if none has. */
-  readonly lastAt: number | undefined;
-  /** The number of tenants by the age of their last one. */
-  readonly tenantsByAge: Readonly<Record<string, number>>;
 }
 
 /** The statement reads a row of each import of the last day. */
@@ -77,7 +72,10 @@ function addDayMetrics(registry: Registry, { countImports }: MeasuredHistory): v
 }
 
 /** While the last imports and checks cannot be read, their metrics are absent. */
-function addLastMetrics(registry: Registry, { lastCheck, goodImports, lastBackup }: MeasuredHistory): void {
+function addLastMetrics(
+  registry: Registry,
+  { lastCheck, lastGoodImport, tenantsByImport, lastBackup }: MeasuredHistory,
+): void {
   const addTime = (name: string, help: string, read: () => Promise<number | undefined>) =>
     addGauge(registry, name, help, async (gauge) => gauge.set((await read()) ?? 0));
   addGauge(
@@ -94,7 +92,7 @@ function addLastMetrics(registry: Registry, { lastCheck, goodImports, lastBackup
   addTime(
     'subreport_import_last_success_timestamp_seconds',
     'When an import, by a command or over HTTP, last ended without a rejected row, as a Unix time; 0 if none has',
-    async () => (await goodImports()).lastAt,
+    lastGoodImport,
   );
   addTime(
     'subreport_backup_last_success_timestamp_seconds',
@@ -109,8 +107,8 @@ function addLastMetrics(registry: Registry, { lastCheck, goodImports, lastBackup
     registers: [registry],
     async collect() {
       tenants.reset();
-      const { tenantsByAge } = await goodImports().catch(() => ({ tenantsByAge: {} }));
-      for (const [age, count] of Object.entries(tenantsByAge)) tenants.set({ last_import: age }, count);
+      const counts = await tenantsByImport().catch(() => ({}));
+      for (const [age, count] of Object.entries(counts)) tenants.set({ last_import: age }, count);
     },
   });
 }

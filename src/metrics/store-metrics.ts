@@ -97,7 +97,12 @@ function addStateMetrics(
   });
   // one after another: a scrape must not wait for a second connection
   const readRarely = createSampler(
-    async () => ({ parts: await readSize(), use: await historyUse(), ages: await mirrorAges() }),
+    async () => ({
+      parts: await readSize(),
+      // they ask each node of a cluster: without one of them, the size is still known
+      use: await historyUse().catch(() => undefined),
+      ages: await mirrorAges().catch(() => undefined),
+    }),
     sizeMaxAgeMs,
   );
   new Gauge({
@@ -110,15 +115,34 @@ function addStateMetrics(
       for (const { part, bytes } of (await readRarely())?.parts ?? []) this.set({ part }, bytes);
     },
   });
+  addUseMetrics(registry, async () => (await readRarely())?.use);
+  addBudgetMetric(registry, async () => (await readRarely())?.use, tenantBytesMax);
+  new Gauge({
+    name: 'subreport_mirror_age_seconds',
+    help: 'Age of the oldest mirror by what it may lack: new records, or changes; at most five minutes old; absent without mirrors',
+    labelNames: ['of'],
+    aggregator: 'max',
+    registers,
+    async collect() {
+      this.reset();
+      for (const [of, seconds] of Object.entries((await readRarely())?.ages ?? {}))
+        if (seconds !== null) this.set({ of }, seconds);
+    },
+  });
+}
+
+/** While the use cannot be read, its metrics are absent. */
+function addUseMetrics(registry: Registry, readUse: () => Promise<MeasuredUse | undefined>): void {
   const addUse = (name: string, help: string, value: (use: MeasuredUse) => number) =>
     new Gauge({
       name,
       help: `${help}, at most five minutes old`,
       aggregator: 'max',
-      registers,
+      registers: [registry],
       async collect() {
-        const use = (await readRarely())?.use;
-        if (use !== undefined) this.set(value(use));
+        const use = await readUse();
+        if (use === undefined) this.remove();
+        else this.set(value(use));
       },
     });
   addUse('subreport_history_versions', 'Former versions of records in the history', ({ versions }) => versions);
@@ -137,19 +161,6 @@ function addStateMetrics(
     'By how much the last commit of a tenant is later than the clock, the most of all tenants',
     ({ aheadSeconds }) => aheadSeconds,
   );
-  addBudgetMetric(registry, async () => (await readRarely())?.use, tenantBytesMax);
-  new Gauge({
-    name: 'subreport_mirror_age_seconds',
-    help: 'Age of the oldest mirror by what it may lack: new records, or changes; at most five minutes old; absent without mirrors',
-    labelNames: ['of'],
-    aggregator: 'max',
-    registers,
-    async collect() {
-      this.reset();
-      for (const [of, seconds] of Object.entries((await readRarely())?.ages ?? {}))
-        if (seconds !== null) this.set({ of }, seconds);
-    },
-  });
 }
 
 function addBudgetMetric(
@@ -165,6 +176,7 @@ function addBudgetMetric(
     registers: [registry],
     async collect() {
       const use = await readUse();
+      this.reset();
       if (use === undefined || tenantBytesMax === 0) return;
       for (const part of ['all', 'records'] as const) this.set({ of: part }, use.mostBytes[part] / tenantBytesMax);
     },

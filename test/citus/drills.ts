@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '../../src/auth/clients/manage-clients.ts';
+import { StorageError } from '../../src/storage/error.ts';
 import { openStore } from '../../src/storage/open-store.ts';
+import { sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { freezePostgres, type PostgresServer } from '../../tools/postgres-server.ts';
 import type { ScriptedDrill } from '../drills/drill.ts';
@@ -60,12 +62,15 @@ interface Failing {
   readonly change: () => Promise<string>;
   /** What a load for a tenant of the worker that fails is answered, over HTTP and as a command. */
   readonly refuse: () => Promise<string>;
+  /** Sweeps all versions; returns the error, and whether the other worker has versions left. */
+  readonly sweep: () => Promise<string>;
 }
 
 /** What `change` and `refuse` return. */
 const changed =
   'import 0, of changes 0, replacement 0, PUT 200, PUT of changes 200, erasure 0, one by ICCID 0, deletion of a tenant 0';
-const refused = `PUT ${unavailable}, import 1 and a sentence`;
+const refused = `PUT ${unavailable}, import 1 and a sentence; an unknown tenant there ${unavailable}, import 1 and a sentence`;
+const swept = 'sweep UNAVAILABLE, versions of others some, then 0; /metrics 200';
 
 const tenantsOfWorker = 4;
 
@@ -74,6 +79,13 @@ async function serveTenants(cluster: CitusCluster, stage: Stage, failing: Postgr
   const place = await openPlace(cluster, stage);
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = place.environment;
   const store = openStore({ databaseUrl, dataDir, poolSize: 2, onConnectionError: () => undefined });
+  const isThere = async (tenant: string): Promise<boolean> => {
+    const [at] = await place.sql(
+      `select nodeport from citus_shards where shardid = get_shard_id_for_distribution_column('subscription', '${tenant}')`,
+    );
+    return String(at?.nodeport) === portOf(failing);
+  };
+  let unknown = 'unknown';
   const [there, elsewhere]: { name: string; client: DrilledService['client'] }[][] = [[], []] as const;
   try {
     await store.migrate();
@@ -86,11 +98,9 @@ async function serveTenants(cluster: CitusCluster, stage: Stage, failing: Postgr
       await store.loadSubscriptions(tenant, rows);
       const scopes = ['subscription:read', 'subscription:write'] as const;
       const client = await createClient(store, Math.floor(Date.now() / 1000), { tenant, scopes: [...scopes] });
-      const [at] = await place.sql(
-        `select nodeport from citus_shards where shardid = get_shard_id_for_distribution_column('subscription', '${tenant}')`,
-      );
-      (String(at?.nodeport) === portOf(failing) ? there : elsewhere).push({ name, client });
+      ((await isThere(name)) ? there : elsewhere).push({ name, client });
     }
+    while (!(await isThere(unknown))) unknown += '-';
   } finally {
     await store.close();
   }
@@ -100,6 +110,10 @@ async function serveTenants(cluster: CitusCluster, stage: Stage, failing: Postgr
     throw new TypeError('each worker must have tenants');
   const service = await stage.serve({ environment: place.environment, client: living.client });
   const { command, port, managementPort } = service;
+  const { stdout } = await stage.succeed(['operator', 'create', '--name', 'drill', '--json'], {
+    environment: place.environment,
+  });
+  const operator = { authorization: `Bearer ${(JSON.parse(stdout) as { token: string }).token}` };
   const clients = there
     .slice(0, tenantsOfWorker)
     .map(({ client }) => new DrilledService(command, port, managementPort, client));
@@ -136,13 +150,35 @@ async function serveTenants(cluster: CitusCluster, stage: Stage, failing: Postgr
     ].join(', ');
   };
   const refuse = async (): Promise<string> => {
-    const rows = stage.rows(3);
-    const args = ['import', '-', '--tenant', lost.name, '--format', 'ndjson'];
-    const { code, stderr } = await stage.run(args, { environment: place.environment, input: rows });
-    const isSentence = /^Cannot [^\n]*\n$/.test(stderr);
-    return `PUT ${await put(rows, one, lost.name)}, import ${code} and ${isSentence ? 'a sentence' : stderr}`;
+    const load = async (name: string): Promise<string> => {
+      const args = ['import', '-', '--tenant', name, '--format', 'ndjson'];
+      const { code, stderr } = await stage.run(args, { environment: place.environment, input: stage.rows(3) });
+      return `${code} and ${/^Cannot [^\n]*\n$/.test(stderr) ? 'a sentence' : stderr}`;
+    };
+    const shown = await fetch(`http://127.0.0.1:${managementPort}/operator/v1/tenants/${unknown}`, {
+      headers: operator,
+    });
+    const after = shown.headers.has('retry-after') ? ' with Retry-After' : '';
+    const known = `PUT ${await put(stage.rows(3), one, lost.name)}, import ${await load(lost.name)}`;
+    return `${known}; an unknown tenant there ${shown.status}${after}, import ${await load(unknown)}`;
   };
-  return { service, there: clients, elsewhere: service, look, change, refuse };
+  const sweep = async (): Promise<string> => {
+    const versions = async (): Promise<string> => {
+      const [row] = await place.sql(
+        `select count(*) as n from subscription_version where tenant_id = '${living.name}'`,
+      );
+      return Number(row?.n) === 0 ? '0' : 'some';
+    };
+    const before = await versions();
+    const swept = openStore({ databaseUrl, dataDir, poolSize: 2, onConnectionError: () => undefined });
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    const result = await sweepVersions(swept, { nowSeconds, days: 0 }).catch((error: unknown) => error);
+    await swept.close();
+    const failure = result instanceof StorageError ? result.code : result;
+    const { status } = await fetch(`http://127.0.0.1:${managementPort}/metrics`);
+    return `sweep ${failure}, versions of others ${before}, then ${await versions()}; /metrics ${status}`;
+  };
+  return { service, there: clients, elsewhere: service, look, change, refuse, sweep };
 }
 
 /** The procedures of docs/citus.md, and what must be observed. */
@@ -195,12 +231,12 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
   {
     name: 'worker-killed',
     fault: 'a worker is killed (kill -9) and started again',
-    expected: `its tenants ${unavailable}; others 200, token 200, /readyz 200; ${changed}; its tenants ${refused}; afterwards its tenants 200; others 200, token 200, /readyz 200`,
+    expected: `its tenants ${unavailable}; others 200, token 200, /readyz 200; ${changed}; its tenants ${refused}; ${swept}; afterwards its tenants 200; others 200, token 200, /readyz 200`,
     async run(stage) {
       const [worker = cluster.coordinator] = cluster.workers;
-      const { there, look, change, refuse } = await serveTenants(cluster, stage, worker);
+      const { there, look, change, refuse, sweep } = await serveTenants(cluster, stage, worker);
       await worker.crash();
-      const see = async () => `${await look()}; ${await change()}; its tenants ${await refuse()}`;
+      const see = async () => `${await look()}; ${await change()}; its tenants ${await refuse()}; ${await sweep()}`;
       const seen = await see().finally(() => worker.restart());
       await Promise.all(there.map((tenant) => tenant.until('200')));
       return `${seen}; afterwards ${await look()}`;

@@ -29,12 +29,12 @@ import { countRecords } from '../../src/storage/counts/range.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import { checkRecords } from '../../src/storage/records/check.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { sweepTombstones } from '../../src/storage/tables/history.ts';
+import { sweepTombstones, sweepTombstonesOf } from '../../src/storage/tables/history.ts';
 import { putRejections, readRejections, removeRejections } from '../../src/storage/tables/import-history.ts';
 import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
 import { readTenantUse, sumStored } from '../../src/storage/tables/storage-use.ts';
 import { findSubscriptionIds } from '../../src/storage/tables/subscription-ids.ts';
-import { readHistoryUse, sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
+import { readHistoryUse, sweepVersions, sweepVersionsOf } from '../../src/storage/tables/sweep-versions.ts';
 import {
   findAnyTenant,
   findFirstTenant,
@@ -243,7 +243,19 @@ const uses: Readonly<Record<string, Case>> = {
     await endMirror(operator(store), tenant);
   },
   deleteTenant: (store, tenant) => deleteTenant(operator(store), tenant),
+  async sweepVersionsOf(store, tenant) {
+    expect(await sweepVersionsOf(store, tenant, { nowSeconds: day(1), days: 30 })).toBe(0);
+    expect(await sweepVersionsOf(store, tenant, { nowSeconds: day(40), days: 30 })).toBeGreaterThan(0);
+    await sweepVersionsOf(store, tenant, { nowSeconds: day(80), days: 30, forgetsDays: true });
+  },
+  async sweepTombstonesOf(store, tenant) {
+    expect(await sweepTombstonesOf(store, tenant, { nowSeconds: day(1), days: 90 })).toBe(0);
+    expect(await sweepTombstonesOf(store, tenant, { nowSeconds: day(100), days: 90 })).toBe(2);
+  },
 };
+
+/** This many days after now, in UTC epoch seconds. */
+const day = (n: number): number => Math.floor(Date.now() / 1000) + n * 86_400;
 
 /** Functions of one tenant that cases above run, by the name of the case. */
 const parts: Readonly<Record<string, keyof typeof uses>> = {
@@ -254,6 +266,8 @@ const parts: Readonly<Record<string, keyof typeof uses>> = {
   ...{ settleInstant: 'exportSubscriptions: past', settleSince: 'listChanges: since an instant' },
   ...{ interruptImports: 'loadRecords', interruptDead: 'showTenant' },
   ...{ applyMirror: 'beginMirror', endMirror: 'beginMirror' },
+  ...{ noteRevision: 'sweepVersionsOf', readNote: 'sweepVersionsOf' },
+  ...{ markNotesOf: 'sweepVersionsOf', forgetNotesOf: 'sweepVersionsOf' },
 };
 
 /** What concerns all tenants, and asks all nodes. */

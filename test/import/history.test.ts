@@ -11,11 +11,12 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import {
   afterAllIds,
   countImports,
+  countTenantsByImport,
   listImportRows,
   listLatestImports,
   putImport,
   putRejections,
-  readGoodImports,
+  readLastGoodImport,
   readRejections,
   removeImports,
 } from '../../src/storage/tables/import-history.ts';
@@ -188,7 +189,7 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     expect(await goodAt()).toBeUndefined();
     await importText(tenant, bad);
     expect(await goodAt()).toBeNull();
-    const before = (await readGoodImports(store, nowSeconds())).tenantsByAge;
+    const before = await countTenantsByImport(store, nowSeconds());
     await importText(tenant, rows.join('\n'));
     const { endedAt, startedAt, id } = await newest(tenant);
     expect(await listLatestImports(store, tenant, tenant)).toEqual([
@@ -196,9 +197,10 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     ]);
     await importText(tenant, bad);
     expect(await goodAt()).toBe(endedAt);
-    const { lastAt, tenantsByAge } = await readGoodImports(store, nowSeconds());
-    expect([lastAt, tenantsByAge]).toEqual([endedAt, { ...before, hour: before.hour + 1, never: before.never - 1 }]);
-    const later = (await readGoodImports(store, nowSeconds() + 30 * 3_600)).tenantsByAge;
+    expect(await readLastGoodImport(store)).toBe(endedAt);
+    const counts = await countTenantsByImport(store, nowSeconds());
+    expect(counts).toEqual({ ...before, hour: before.hour + 1, never: before.never - 1 });
+    const later = await countTenantsByImport(store, nowSeconds() + 30 * 3_600);
     expect([later.hour, later.day, later.week, later.never]).toEqual([0, 0, before.hour + 1, before.never - 1]);
   });
 

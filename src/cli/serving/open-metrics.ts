@@ -13,7 +13,7 @@ import { memoryUse } from '../../storage/bounded-map.ts';
 import type { Store } from '../../storage/store.ts';
 import { findLastBackup } from '../../storage/tables/audit-entry.ts';
 import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
-import { countImports, readGoodImports } from '../../storage/tables/import-history.ts';
+import { countImports, countTenantsByImport, readLastGoodImport } from '../../storage/tables/import-history.ts';
 import { readHistoryUse, versionDays } from '../../storage/tables/sweep-versions.ts';
 import { listMirrors, type TenantMirror } from '../../storage/tables/tenant.ts';
 import type { Config } from '../config.ts';
@@ -71,7 +71,8 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     lastCheck: () => findDoctorResult(withinScrape()),
     lastBackup: () => findLastBackup(withinScrape()),
     countImports: () => countImports(withinScrape(), firstImportIdAt(Date.now() - dayMs)),
-    goodImports: () => readGoodImports(withinScrape(), nowSeconds()),
+    lastGoodImport: () => readLastGoodImport(withinScrape()),
+    tenantsByImport: () => countTenantsByImport(withinScrape(), nowSeconds()),
     droppedLogLines,
     memoryUse,
   });

@@ -149,7 +149,8 @@ function sweepRegularly(store: Store, config: Config, logger: Logger): void {
     await attempt(sweepVersions(store, { ...versions, nowSeconds: nowSeconds() }), 'old versions of records');
     if (days > 0) await attempt(sweepTombstones(store, { nowSeconds: nowSeconds(), days }), 'old tombstones');
     if (importDays > 0) await attempt(sweepImports(store, { nowMs: Date.now(), days: importDays }), 'old imports');
+    // not beside one that still waits for a node that hangs
+    setTimeout(() => void sweep(), sweepEveryMs).unref();
   };
   void sweep();
-  setInterval(() => void sweep(), sweepEveryMs).unref();
 }

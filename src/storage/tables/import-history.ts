@@ -169,13 +169,19 @@ export async function listLatestImports(store: Store, first: string, last: strin
 
 const hour = 3_600;
 
+/** When an import last ended without a rejected row, in UTC epoch seconds, if any has. */
+export async function readLastGoodImport(store: Store): Promise<number | undefined> {
+  const [row] = await store.readDirectory('select max(good_at) as newest from import_latest');
+  return numberOf(row?.newest) ?? undefined;
+}
+
 /**
- * When an import last ended without a rejected row, and the number of tenants by the age of their
- * last such import: less than an hour, a day, a week, older, or never. Two passes over the tenants.
+ * The number of tenants by the age of their last import without a rejected row: less than an hour,
+ * a day, a week, older, or never. Two passes over the tenants.
  */
-export async function readGoodImports(store: Store, nowSeconds: number) {
+export async function countTenantsByImport(store: Store, nowSeconds: number) {
   const [row] = await store.readDirectory(
-    `select max(good_at) as newest, count(case when good_at > $1 then 1 end) as hour, count(case when good_at > $2 then 1 end) as day,
+    `select count(case when good_at > $1 then 1 end) as hour, count(case when good_at > $2 then 1 end) as day,
        count(case when good_at > $3 then 1 end) as week, count(good_at) as every_age from import_latest`,
     [nowSeconds - hour, nowSeconds - 24 * hour, nowSeconds - 7 * 24 * hour],
   );
@@ -186,14 +192,11 @@ export async function readGoodImports(store: Store, nowSeconds: number) {
     ...[number, number, number, number],
   ];
   return {
-    lastAt: numberOf(row?.newest) ?? undefined,
-    tenantsByAge: {
-      hour: withinHour,
-      day: withinDay - withinHour,
-      week: withinWeek - withinDay,
-      older: ever - withinWeek,
-      never: Math.max(0, Number(all?.n) - ever),
-    },
+    hour: withinHour,
+    day: withinDay - withinHour,
+    week: withinWeek - withinDay,
+    older: ever - withinWeek,
+    never: Math.max(0, Number(all?.n) - ever),
   };
 }
 

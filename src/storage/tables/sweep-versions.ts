@@ -1,6 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row, Store, TenantId } from '../store.ts';
-import { forgetNotes, markSwept, newestByTenant, noteRevisions, readNotes, tenantRanges } from './day-notes.ts';
+import {
+  forgetNotes,
+  forgetNotesOf,
+  markNotesOf,
+  markSwept,
+  newestByTenant,
+  noteRevision,
+  noteRevisions,
+  readNote,
+  readNotes,
+  tenantRanges,
+} from './day-notes.ts';
+import { sweepEach } from './sweep-each.ts';
 
 /** How long former versions of records are kept. */
 interface VersionRetention {
@@ -31,23 +43,38 @@ const batchRows = 500;
  * readable. A tenant whose records have changed without history, or before there was one, begins
  * its history now.
  */
-export async function sweepVersions(store: Store, retention: VersionRetention): Promise<number> {
+export const sweepVersions = (store: Store, retention: VersionRetention): Promise<number> =>
+  sweepEach(store, {
+    all: () => sweepAll(store, retention),
+    one: (tenant) => sweepVersionsOf(store, tenant, retention),
+  });
+
+async function sweepAll(store: Store, retention: VersionRetention): Promise<number> {
   const { nowSeconds, days, forgetsDays = false } = retention;
   await noteRevisions(store, { nowSeconds, beginsHistory: days > 0 });
-  const fromSeconds = (dueDayOf(retention) + 1) * daySeconds;
-  const sweep = (tenant: TenantId, oldest: number): Promise<number> =>
-    sweepTenant(store, tenant, { oldest, fromSeconds, keeps: days > 0 });
   let removed = 0;
   for await (const { tenant, oldest } of days > 0 ? cutHistories(store) : allHistories(store))
-    removed += await sweep(tenant, oldest);
+    removed += await sweepTenant(store, tenant, oldest, retention);
   for (let notes = await readNotes(store, 'versions', dueDayOf(retention)); notes.length > 0; ) {
     for (const [tenant, noted] of newestByTenant(notes)) {
-      const oldest = await dueRevision(store, tenant, noted);
-      if (oldest !== undefined) removed += await sweep(tenant, oldest);
+      const oldest = await dueRevision(store, tenant, noted, retention);
+      if (oldest !== undefined) removed += await sweepTenant(store, tenant, oldest, retention);
     }
     await (forgetsDays ? forgetNotes : markSwept)(store, notes);
     notes = await readNotes(store, 'versions', dueDayOf(retention));
   }
+  return removed;
+}
+
+/** Does what `sweepVersions` does for one tenant, on the tenant's node of a cluster. */
+export async function sweepVersionsOf(store: Store, tenant: TenantId, retention: VersionRetention): Promise<number> {
+  const { nowSeconds, days, forgetsDays = false } = retention;
+  const dueDay = dueDayOf(retention);
+  await noteRevision(store, tenant, { nowSeconds, beginsHistory: days > 0 });
+  const noted = await readNote(store, tenant, 'versions', dueDay);
+  const oldest = await dueRevision(store, tenant, noted ?? 0, retention);
+  const removed = oldest === undefined ? 0 : await sweepTenant(store, tenant, oldest, retention);
+  if (noted !== undefined) await (forgetsDays ? forgetNotesOf : markNotesOf)(store, tenant, dueDay);
   return removed;
 }
 
@@ -78,19 +105,29 @@ async function* allHistories(store: Store): AsyncGenerator<DueTenant> {
 }
 
 /** The revision up to which a tenant is to be swept, if it has something to sweep. */
-async function dueRevision(store: Store, tenant: TenantId, noted: number): Promise<number | undefined> {
-  const [row] = await store.readDirectory('select history_from, history_swept from tenant where id = $1', [tenant]);
+async function dueRevision(
+  store: Store,
+  tenant: TenantId,
+  noted: number,
+  { days }: VersionRetention,
+): Promise<number | undefined> {
+  const [row] = await store.readDirectory('select revision, history_from, history_swept from tenant where id = $1', [
+    tenant,
+  ]);
   if (row === undefined || row.history_from === null) return undefined;
-  const oldest = Math.max(Number(row.history_from), noted);
+  const oldest = Math.max(Number(days > 0 ? row.history_from : row.revision), noted);
   return oldest > Number(row.history_swept) ? oldest : undefined;
 }
 
 async function sweepTenant(
   store: Store,
   tenant: TenantId,
-  sweep: Parameters<Store['sweepHistory']>[1],
+  oldest: number,
+  retention: VersionRetention,
 ): Promise<number> {
+  const fromSeconds = (dueDayOf(retention) + 1) * daySeconds;
   for (let removed = 0; ; await nextTurn()) {
+    const sweep = { oldest, fromSeconds, keeps: retention.days > 0 };
     const { versions, isDone } = await store.sweepHistory(tenant, sweep, batchRows);
     removed += versions;
     if (isDone) return removed;
