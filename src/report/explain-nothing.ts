@@ -1,13 +1,16 @@
 import { readStatusFilter, statusFilterOf } from '../contract/subscription.ts';
 import { suggest } from '../contract/suggest.ts';
 import { listProducts } from '../storage/counts/intervals.ts';
-import { countPast, type PastRevision, summarisePast } from '../storage/read/past.ts';
+import { countPast, type Moment, type PastRevision, summarisePast } from '../storage/read/past.ts';
 import type { Store, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory } from '../storage/tables/history.ts';
 import type { ReportFilters } from './filters.ts';
 
 /** The filters whose values may be misspelled. */
-type ExplainedFilters = Pick<ReportFilters, 'statuses' | 'productId' | 'planId'>;
+interface ExplainedFilters extends Pick<ReportFilters, 'statuses' | 'productId' | 'planId'> {
+  /** Set if the past is asked for, also if nothing has changed since. */
+  readonly asOf?: Moment | undefined;
+}
 
 /** Most values that one explanation names, and that a misspelled one is compared with. */
 const valuesMax = 3;
@@ -20,18 +23,19 @@ const allRecords = { dateColumn: 'created_date' } as const;
 /**
  * Says why no record matches: because no record at all has a status, product or plan of the query,
  * with one that is similar to it. `undefined` if that is not the reason. Costs a few reads of the
- * counts, or at a past revision of what has changed since; call it only if nothing matches.
+ * counts, or at a past revision of what has changed since; call it only if nothing matches. Of the
+ * past, it compares no products and plans, because only those of the present can be listed.
  *
  * @example "No subscription of yours has the status 'ACTVE': did you mean 'ACTIVE'?"
  */
 export async function explainNothing(
   reader: TenantReader,
-  { statuses = [], productId, planId }: ExplainedFilters,
+  { statuses = [], productId, planId, asOf }: ExplainedFilters,
   at: PastRevision,
 ): Promise<string | undefined> {
   if (statuses.length === 0 && productId === undefined && planId === undefined) return undefined;
   const { total, columns } = await summarisePast(reader, { filter: allRecords, columns: ['status'] }, at);
-  if (total === 0) return at.revision === at.current ? 'You have no subscriptions.' : 'You had no subscriptions then.';
+  if (total === 0) return asOf === undefined ? 'You have no subscriptions.' : 'You had no subscriptions then.';
   const sentences: string[] = [];
   const counts = [...(columns.get('status') ?? [])].toSorted(
     ([a, n], [b, m]) => m - n || (String(a) < String(b) ? -1 : 1),
@@ -49,7 +53,8 @@ export async function explainNothing(
     (await countPast(reader, { ...allRecords, ...filter }, at)) === 0;
   const lacksProduct = productId !== undefined && (await isNone({ productId }));
   const lacksPlan = planId !== undefined && (await isNone({ planId }));
-  const { products, plans } = lacksProduct || lacksPlan ? await listProducts(reader, comparedMax) : noProducts;
+  const { products, plans } =
+    (lacksProduct || lacksPlan) && asOf === undefined ? await listProducts(reader, comparedMax) : noProducts;
   if (lacksProduct) sentences.push(sentenceOf('product id', productId, products));
   if (lacksPlan) sentences.push(sentenceOf('plan id', planId, plans));
   return sentences.length === 0 ? undefined : sentences.join(' ');

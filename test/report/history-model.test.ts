@@ -252,6 +252,9 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     compared.changes += (await changes).length;
   }
 
+  /** A summary without its explanation, which names products of the present only. */
+  const unexplained = (summary = ''): string => summary.replace(/"explanation":".*?","by"/, '"by"');
+
   async function comparePast(tenant: TenantId, moment: Moment, model: Model): Promise<void> {
     const { revision, exports, summaries, erased } = moment;
     if (revision < model.from) {
@@ -267,7 +270,7 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     }
     for (const [index, query] of summaryQueries.entries()) {
       const past = await read.summarised(tenant, query, revision);
-      if (erased.size === 0) expect(past).toBe(summaries[index]);
+      if (erased.size === 0) expect(unexplained(past)).toBe(unexplained(summaries[index]));
     }
     for (const [id, line] of linesOf(exports[0] ?? '')) {
       const record = getSubscription(context, tenant, id, { revision });
