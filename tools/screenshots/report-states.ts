@@ -1,5 +1,5 @@
 import type { Page, Route } from 'playwright-core';
-import type { Subscription } from '../../src/client/index.ts';
+import type { ChangesSummary, Subscription } from '../../src/client/index.ts';
 import type { Picture } from './picture.ts';
 
 const subscriptions = '/console/subscriptions';
@@ -79,7 +79,7 @@ export const reportStates: readonly Picture[] = [
   {
     name: 'changes-of-a-status',
     console: 'report',
-    path: '/console/changes?since=2026-11-01&status=DEPLETED',
+    path: '/console/changes?since=2026-11-01&field=status&to=DEPLETED',
     prepare: showChanges,
   },
   {
@@ -242,14 +242,41 @@ async function reloadWith(page: Page, url: string | RegExp, answer: (route: Rout
   await page.reload();
 }
 
-/** Answers with the changes of two imports: added, changed and removed records. */
+const depleted = (count: number) => [{ from: 'ACTIVE', to: 'DEPLETED', count }];
+const importCounts = { renewed: 0, omitted: 0 };
+
+/** The counts of the changes that `showChanges` lists. */
+const changesSummary: ChangesSummary = {
+  ...{ total: 12, added: 3, changed: 6, removed: 3, renewed: 0 },
+  by: {
+    ...{ status: depleted(6), 'product-id': [], 'auto-renew': [] },
+    day: [
+      { value: '2026-11-19', added: 2, changed: 4, removed: 2 },
+      { value: '2026-11-20', added: 1, changed: 2, removed: 1 },
+    ],
+    import: [
+      {
+        ...{ import_id: 'a', first_at: '2026-11-20T02:00:04Z', last_at: '2026-11-20T02:00:04Z' },
+        ...{ ...importCounts, added: 1, changed: 2, removed: 1, status: depleted(2) },
+      },
+      {
+        ...{ import_id: 'b', first_at: '2026-11-19T02:00:04Z', last_at: '2026-11-19T02:00:04Z' },
+        ...{ ...importCounts, added: 2, changed: 4, removed: 2, status: depleted(4) },
+      },
+    ],
+  },
+  omitted: { status: 0, 'product-id': 0, import: 0 },
+  ...{ since_revision: 1, revision: 3, next: 'x' },
+};
+
+/** Answers with the changes of two imports: added, changed and removed records, the newest first. */
 async function showChanges(page: Page): Promise<void> {
   await page.route('**/subscription/changes?*', async (route) => {
     const headers = route.request().headers();
     const list = await page.request.get(new URL('../subscription?size=12', route.request().url()).href, { headers });
     const changes = (await list.json()).map((record: Subscription, index: number) => {
-      const import_id = index < 8 ? 'b' : 'a';
-      const committed_at = index < 8 ? '2026-11-19T02:00:04Z' : '2026-11-20T02:00:04Z';
+      const import_id = index < 4 ? 'a' : 'b';
+      const committed_at = index < 4 ? '2026-11-20T02:00:04Z' : '2026-11-19T02:00:04Z';
       const made = { import_id, committed_at };
       if (index % 4 === 0) return { ...record, ...made, kind: 'added' };
       if (index % 4 === 3) return { id: record.id, removed: true, ...made, kind: 'removed', before: record };
@@ -258,6 +285,7 @@ async function showChanges(page: Page): Promise<void> {
     });
     await route.fulfill({ json: { changes, next: 'x', has_more: false } });
   });
+  await page.route('**/subscription/changes/summary?*', (route) => route.fulfill({ json: changesSummary }));
   await page.reload();
   await page.getByRole('heading', { name: /^\d+ added/ }).waitFor();
 }
