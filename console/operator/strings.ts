@@ -61,7 +61,8 @@ export const strings = {
   },
   csv: {
     button: 'CSV',
-    saved: (count: number, isCut: boolean) => `${records(count)} saved${isCut ? ', the newest ones' : ''}`,
+    saved: (count: number, isCut: boolean) =>
+      isCut ? `The first ${formatCount(count)} saved: the list is longer` : `${records(count)} saved`,
   },
   secret: {
     onlyOnce: (what: string) => `The ${what.toLowerCase()} is shown only now. The service stores only its hash.`,
@@ -107,7 +108,8 @@ export const strings = {
       const of = shown === all ? tenants : `${formatCount(shown)} of ${tenants}`;
       return `${of}${hasMore ? ' (the first by name)' : ''}, ${records(count)}`;
     },
-    noneFound: 'No tenant has this in its name',
+    noneFound: (hasMore: boolean, count: number) =>
+      `${hasMore ? `None of the first ${countOf(count, 'tenant', 'tenants')}` : 'No tenant'} has this in its name`,
     none: 'No tenants yet',
     noneHint: 'A tenant is a customer whose subscriptions are reported. Create one, then import its records.',
     erasure: {

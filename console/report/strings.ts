@@ -168,7 +168,7 @@ export const strings = {
       within: (duration: string) => `Within ${duration}`,
       daysRule: (max: number) => `Enter a whole number of days from 1 to ${formatCount(max)}`,
       typeProduct: 'Type to find a product',
-      noProduct: 'No product has this name.',
+      noProduct: 'No product beside the other filters has this name.',
       noCounts: 'The counts are not available',
       from: 'From',
       to: 'To, inclusive',
@@ -218,6 +218,8 @@ export const strings = {
     page: 'Page',
     pagesAt: { above: 'Pages of the report', below: 'Pages of the report, below the rows' },
     rows: (count: number) => `${formatCount(count)} rows`,
+    rowsOf: (first: number, last: number, total: number) =>
+      `Rows ${formatCount(first)} to ${formatCount(last)} of ${formatCount(total)}`,
     previous: 'Previous page',
     next: 'Next page',
     size: 'Rows per page',
@@ -239,10 +241,10 @@ export const strings = {
     },
     noSubscriber: {
       counting: 'Looking for email addresses in all subscriptions',
-      withAddress: (count: number, total: number) =>
+      withAddress: (count: number, total: number, isAlone: boolean) =>
         count === 0
           ? `No subscription has an email address: they were loaded without any. Ask the operator of this service.`
-          : `${formatCount(count)} of ${formatCount(total)} subscriptions have an email address, and none has this one.`,
+          : `${formatCount(count)} of ${formatCount(total)} subscriptions have an email address${isAlone ? ', and none has this one' : '; those of this one do not match the other filters, or there are none'}.`,
       changed: (time: string) => `The subscriptions last changed on ${time} UTC.`,
       longUnchanged: 'The subscriptions have not changed since the history of the service begins.',
     },
@@ -295,7 +297,7 @@ export const strings = {
   find: {
     title: 'Find',
     hint: 'ICCID, email address, status or page',
-    none: 'Nothing has this name.',
+    none: 'No page, view or filter matches. An ICCID must be complete.',
     sim: (iccid: string) => `Time line of SIM ${iccid}`,
     subscriptions: 'Subscriptions',
     views: 'Views',
@@ -355,7 +357,7 @@ export const strings = {
     refresh: 'Refresh',
     changed: (count: number, more: boolean) =>
       `${more ? 'More than ' : ''}${formatCount(count)} changed since you opened this`,
-    replaced: 'All subscriptions were replaced since you opened this',
+    replaced: 'The service no longer knows what changed since you opened this',
   },
   changes: changesStrings,
   findings: findingsStrings,

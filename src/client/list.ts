@@ -8,7 +8,10 @@ import type { ValueStore } from './value-store.ts';
 /** One page of a report with its totals. */
 export interface SubscriptionPage<Item = Subscription> {
   readonly records: readonly Item[];
-  /** Number of records of the whole report, from the same snapshot as the page. */
+  /**
+   * Number of records of the whole report, from the same snapshot as the page. 0 if another server
+   * of the API sends no `X-Total-Count`.
+   */
   readonly totalCount: number;
   readonly totalPages: number;
   /** Why no record matches: none has a status, product or plan of the filters. */
@@ -44,7 +47,7 @@ export interface SubscriptionList<Item> extends AsyncIterable<Item> {
   toArray(options: { readonly max: number }): Promise<Item[]>;
   /** Returns the first record, or `undefined` if there is none. */
   first(): Promise<Item | undefined>;
-  /** Returns the number of records. */
+  /** Returns the number of records. Rejects with `TypeError` if another server of the API sends none. */
   total(): Promise<number>;
 }
 
@@ -73,7 +76,7 @@ export function createList<Item>(source: ListSource<Item>): SubscriptionList<Ite
       return records;
     },
     first: async () => (await readPage(start)).records[0],
-    total: async () => (await readPage(start)).totalCount,
+    total: async () => totalOf(await readPage(start)),
     async *[Symbol.asyncIterator]() {
       for await (const page of list.pages()) yield* page.records;
     },
@@ -105,6 +108,11 @@ async function* walk<Item>(source: ListSource<Item>): AsyncGenerator<Subscriptio
     await checkpoint?.save(page.nextCursor); // the caller has used the page
     position = positionAfter(page);
   }
+}
+
+function totalOf({ headers, totalCount }: SubscriptionPage<unknown>): number {
+  if (headers.has('x-total-count')) return totalCount;
+  throw new TypeError('Cannot count the subscriptions: the response must have the header X-Total-Count');
 }
 
 type Position = Partial<SubscriptionQuery>;

@@ -58,12 +58,15 @@ const optional = ['next_cursor', 'omitted', 'explanation'];
 /** The structured content of the answers. */
 export const outputs = {
   count: answerOf({ total, explanation }),
-  list: answerOf({
-    total,
-    explanation,
-    records: { type: 'array', maxItems: rowsMax, items: Subscription },
-    next_cursor: { type: 'string', description: 'The cursor of the following records; absent if there are none' },
-  }),
+  list: answerOf(
+    {
+      total,
+      explanation,
+      records: { type: 'array', maxItems: rowsMax, items: Subscription },
+      next_cursor: { type: 'string', description: 'The cursor of the following records; absent if there are none' },
+    },
+    ['total', ...optional], // another server of the API may send no total
+  ),
   get: answerOf({ record: Subscription }),
   summary: answerOf({ ...SubscriptionSummary.properties, omitted }),
   changes: answerOf(changesPage(limits).properties),
@@ -74,12 +77,12 @@ function argumentsOf(parameters: Readonly<Record<string, object>>, required: rea
   return plain({ type: 'object', properties: parameters, required, additionalProperties: false }) as ObjectSchema;
 }
 
-function answerOf(members: Readonly<Record<string, object>>): ObjectSchema {
+function answerOf(members: Readonly<Record<string, object>>, absent: readonly string[] = optional): ObjectSchema {
   const properties = {
     ...members,
     applied_filters: { type: 'string', description: 'The filters that the service applied, as a query string' },
   };
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  const required = Object.keys(properties).filter((name) => !absent.includes(name));
   return plain({ type: 'object', properties, required, additionalProperties: false }) as ObjectSchema;
 }
 

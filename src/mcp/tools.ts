@@ -1,4 +1,10 @@
-import type { ChangesSummary, SubreportClient, SubscriptionSummary, SummaryQuery } from '../client/index.ts';
+import type {
+  ChangesSummary,
+  SubreportClient,
+  SubscriptionPage,
+  SubscriptionSummary,
+  SummaryQuery,
+} from '../client/index.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { inputs, type ObjectSchema, outputs, rowsDefault, rowsMax } from './schemas.ts';
 
@@ -38,8 +44,11 @@ export const tools: Readonly<Record<string, Tool>> = {
     input: inputs.count,
     output: outputs.count,
     async run({ client, options, ...call }, given) {
-      const { totalCount, explanation } = await client.subscriptions({ ...given, size: 1 }, options).page();
-      return { total: totalCount, ...explained(explanation), applied_filters: call.appliedFilters() };
+      const page = await client.subscriptions({ ...given, size: 1 }, options).page();
+      const counted = totalOf(page);
+      if (counted.total === undefined)
+        throw new TypeError('Cannot count the subscriptions: the server sends no total; list them instead');
+      return { ...counted, ...explained(page.explanation), applied_filters: call.appliedFilters() };
     },
   },
   list_subscriptions: {
@@ -147,7 +156,7 @@ async function listRows({ client, options, ...call }: Call, given: Arguments): P
     const next = page.nextCursor === undefined ? undefined : `${pageSize}..${page.nextCursor}`;
     const following = records.length < rows.length ? here : next;
     const rest = { ...(following !== undefined && { next_cursor: following }), applied_filters: call.appliedFilters() };
-    return { total: page.totalCount, ...explained(page.explanation), records, ...rest };
+    return { ...totalOf(page), ...explained(page.explanation), records, ...rest };
   };
   for (let count = rows.length; count > 1; count -= 1) {
     const answer = answerOf(rows.slice(0, count));
@@ -161,6 +170,10 @@ async function fitting(size: number, ask: (size: number) => Promise<Answer>): Pr
   const answer = await ask(size);
   return size === 1 || bytesOf(answer) <= answerBytesMax ? answer : fitting(Math.floor(size / 2), ask);
 }
+
+/** The total of a page, which another server of the API may not send. */
+const totalOf = ({ headers, totalCount }: SubscriptionPage): { readonly total?: number } =>
+  headers.has('x-total-count') ? { total: totalCount } : {};
 
 const explained = (explanation: string | undefined): Answer => (explanation === undefined ? {} : { explanation });
 

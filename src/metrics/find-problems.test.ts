@@ -8,6 +8,8 @@ const well = [
   `subreport_doctor_last_run_timestamp_seconds ${now - 60}`,
   'subreport_doctor_problems 0',
   'subreport_import_rows_last_day{via="http",result="accepted"} 9',
+  'subreport_imports_last_day{via="http",result="failed"} 0',
+  'subreport_tenants{last_import="day"} 1',
 ];
 
 test('a healthy service has no problem', () => {
@@ -27,8 +29,8 @@ test.each([
     count: 1,
   },
 ])('$line is the problem $id', ({ line, id, count }) => {
-  const name = line.replace(/[{ ].*/, '');
-  const lines = [...well.filter((each) => !each.startsWith(`${name} `)), line];
+  const series = line.replace(/ \S+$/, ' ');
+  const lines = [...well.filter((each) => !each.startsWith(series)), line];
   expect(findProblems(parseMetrics(lines.join('\n')), now)).toEqual([expect.objectContaining({ id, count })]);
 });
 
@@ -40,4 +42,14 @@ test('a store that was never checked is no problem: the service checks it soon',
 test('a certificate that is valid for a month is no problem', () => {
   const line = `subreport_certificate_expiry_timestamp_seconds{listener="public"} ${now + 30 * 86_400}`;
   expect(findProblems(parseMetrics([...well, line].join('\n')), now)).toEqual([]);
+});
+
+test.each([
+  'subreport_doctor_problems',
+  'subreport_doctor_last_run_timestamp_seconds',
+  'subreport_imports_last_day',
+  'subreport_tenants',
+])('a service whose store does not tell %s is not healthy: nothing is known of it', (name) => {
+  const lines = well.filter((line) => !line.startsWith(name));
+  expect(findProblems(parseMetrics(lines.join('\n')), now)).toEqual([{ id: 'unread', severity: 'warning', count: 1 }]);
 });

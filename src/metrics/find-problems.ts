@@ -7,6 +7,14 @@ const daySeconds = 86_400;
 /** Certificates are renewed some 30 days before their end; half of that is late. */
 const certificateDays = 14;
 
+/** Metrics that are absent only while the store cannot be read: then nothing is known of them. */
+const alwaysThere = [
+  'subreport_doctor_problems',
+  'subreport_doctor_last_run_timestamp_seconds',
+  'subreport_imports_last_day',
+  'subreport_tenants',
+];
+
 /** Finds what is wrong according to the metrics, the worst first. */
 export function findProblems(metrics: Metrics, nowSeconds: number): HealthProblem[] {
   const value = (name: string, match = {}): number => sumOf(metrics, name, match) ?? 0;
@@ -25,6 +33,7 @@ export function findProblems(metrics: Metrics, nowSeconds: number): HealthProble
       severity: 'warning',
       count: value('subreport_import_rows_last_day', { result: 'rejected' }),
     },
+    { id: 'unread', severity: 'warning', count: alwaysThere.filter((name) => !metrics.has(name)).length },
     { id: 'stale-tenants', severity: 'warning', count: value('subreport_tenants', { last_import: 'older' }) },
     { id: 'waiting', severity: 'warning', count: value('subreport_requests_waiting') },
     { id: 'dropped-log', severity: 'warning', count: value('subreport_log_lines_dropped_total') },

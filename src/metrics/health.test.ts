@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest';
 import { HealthHistory } from './health.ts';
 
+const read = [
+  'subreport_doctor_problems 0',
+  'subreport_doctor_last_run_timestamp_seconds 0',
+  'subreport_imports_last_day{via="http",result="failed"} 0',
+  'subreport_tenants{last_import="day"} 1',
+].join('\n');
 const requests = (count: number): string =>
-  `subreport_ready 1\nsubreport_request_duration_seconds_count{listener="public",status_class="2xx"} ${count}`;
+  `${read}\nsubreport_ready 1\nsubreport_request_duration_seconds_count{listener="public",status_class="2xx"} ${count}`;
 
 /** A service that gets two requests a second, and the function that lets minutes pass. */
 function busyService() {

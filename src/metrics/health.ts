@@ -73,7 +73,7 @@ export class HealthHistory implements HealthSource {
       ready: sumOf(metrics, 'subreport_ready') !== 0,
       version: build?.labels.version ?? '',
       processes: count('subreport_processes'),
-      tenants: count('subreport_tenants'),
+      tenants: sumOf(metrics, 'subreport_tenants') ?? null,
       requests_waiting: count('subreport_requests_waiting'),
       exports_in_progress: count('subreport_exports_in_progress'),
       loads_in_progress: count('subreport_loads_in_progress'),

@@ -43,7 +43,7 @@ export function addHistoryMetrics(registry: Registry, history: MeasuredHistory):
 
 function addDayMetrics(registry: Registry, { countImports }: MeasuredHistory): void {
   const read = createSampler(countImports, maxAgeMs);
-  const add = (name: string, help: string, show: (gauge: Gauge, total: DayTotal) => void) =>
+  const add = (name: string, help: string, show: (gauge: Gauge, total: DayTotal) => void, results: readonly string[]) =>
     new Gauge({
       name,
       help,
@@ -51,8 +51,10 @@ function addDayMetrics(registry: Registry, { countImports }: MeasuredHistory): v
       aggregator: 'max',
       registers: [registry],
       async collect() {
-        const totals = (await read()) ?? [];
+        const totals = await read();
         this.reset();
+        if (totals === undefined) return; // not 0: nothing was read
+        for (const result of results) this.set({ via: 'http', result }, 0);
         for (const total of totals) show(this, total);
       },
     });
@@ -60,6 +62,7 @@ function addDayMetrics(registry: Registry, { countImports }: MeasuredHistory): v
     'subreport_imports_last_day',
     'Imports without dry runs that began in the last 24 hours, by how they were started and how they ended',
     (gauge, { via, result, imports }) => gauge.set({ via, result }, imports),
+    ['loaded', 'failed'],
   );
   add(
     'subreport_import_rows_last_day',
@@ -68,6 +71,7 @@ function addDayMetrics(registry: Registry, { countImports }: MeasuredHistory): v
       gauge.inc({ via, result: 'accepted' }, accepted);
       gauge.inc({ via, result: 'rejected' }, rejected);
     },
+    ['accepted', 'rejected'],
   );
 }
 

@@ -32,8 +32,11 @@ interface OpenOptions {
 export const rowsOf = (count: number): SyntheticRow[] => [...syntheticRows({ count, seed: 5, until: 1_780_000_000 })];
 
 /** Starts a service with the records of a tenant `acme`, and a browser. */
-export async function startReportConsole(rows: Iterable<object>): Promise<ReportConsole> {
-  const service = await startService(await engines[0].openTestStore());
+export async function startReportConsole(
+  rows: Iterable<object>,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ReportConsole> {
+  const service = await startService(await engines[0].openTestStore(), { ...environment });
   const tenant = await service.createTenant('acme');
   const client = await service.createClient(tenant);
   const load = (given: Iterable<object>) => loadRecords(service, tenant, given);

@@ -56,7 +56,7 @@ export function HealthPage() {
       )}
       {(value !== undefined || error !== undefined) && (
         <DoctorCard
-          lastCheckAt={value?.health.last_check_at}
+          lastCheckAt={lastCheckOf(value?.health)}
           progress={value?.health.check ?? null}
           onChecking={setChecking}
           onRun={reload}
@@ -65,6 +65,10 @@ export function HealthPage() {
     </>
   );
 }
+
+/** When the store was last checked; `undefined` if that could not be read. */
+const lastCheckOf = (health: ServiceHealth | undefined): string | null | undefined =>
+  health?.problems.some(({ id }) => id === 'unread') ? undefined : health?.last_check_at;
 
 /** Reads the period that the reader chose; the hour until more than an hour of values is kept. */
 async function readHealth(chosen: HealthPeriod | undefined, signal: AbortSignal, isBackground: boolean) {
@@ -99,7 +103,7 @@ const ServiceFigures = ({ health }: { health: ServiceHealth }) => (
       { label: texts.ready, value: health.ready ? strings.yes : strings.no },
       { label: texts.version, value: health.version },
       { label: texts.processes, value: formatCount(health.processes) },
-      { label: strings.tenants.title, value: formatCount(health.tenants) },
+      { label: strings.tenants.title, value: health.tenants === null ? strings.noValue : formatCount(health.tenants) },
       { label: texts.requestsWaiting, value: formatCount(health.requests_waiting) },
       { label: texts.exports, value: formatCount(health.exports_in_progress) },
       { label: texts.loads, value: formatCount(health.loads_in_progress) },

@@ -19,6 +19,7 @@ export const healthStrings = {
       `${countOf(count, 'row was rejected', 'rows were rejected')} by imports in the last 24 hours.`,
     'stale-tenants': (count: number) =>
       `${countOf(count, 'tenant has', 'tenants have')} had no import without rejected rows for a week.`,
+    unread: () => 'The store could not be read in part: how imports and checks ended is not known.',
     waiting: (count: number) => `${countOf(count, 'request waits', 'requests wait')} for their turn.`,
     'dropped-log': (count: number) => `${countOf(count, 'log line was', 'log lines were')} dropped.`,
   },

@@ -61,8 +61,6 @@ export function TenantsPage() {
 /** Tenants that are read at first; those are searched, sorted and added up here. */
 const readAtOnce = 1_000;
 
-const notFound = { icon: Building2, title: texts.noneFound } as const;
-
 const sumOf = (tenants: readonly Tenant[]): number => tenants.reduce((sum, { records }) => sum + records, 0);
 
 function AllTenants() {
@@ -101,7 +99,11 @@ function AllTenants() {
         list={{ ...list, ...(found !== undefined && { items: found }) }}
         columns={columns}
         keyOf={({ tenant }) => tenant}
-        empty={list.items?.length ? notFound : { icon: Building2, title: texts.none, text: texts.noneHint }}
+        empty={
+          list.items?.length
+            ? { icon: Building2, title: texts.noneFound(list.hasMore === true, list.items.length) }
+            : { icon: Building2, title: texts.none, text: texts.noneHint }
+        }
       />
       {isCreating && <CreateTenant onClose={() => setCreating(false)} />}
     </>

@@ -90,9 +90,8 @@ export const simStrings = {
   none: 'No subscription of this SIM',
   noneHint: (iccid: string) => `None of your subscriptions has the ICCID ${iccid}.`,
   period: (from: string, to: string) => `${from} – ${to}`,
-  hint: (histories: number | undefined) =>
-    histories === undefined
-      ? 'Days and times are in UTC.'
-      : `Days and times are in UTC. Changes are those of the newest ${formatCount(histories)} subscriptions.`,
+  listed: (count: number) => `The newest ${formatCount(count)} are listed.`,
+  hint: 'Days and times are in UTC.',
+  histories: (count: number) => `Changes are those of the newest ${formatCount(count)} subscriptions.`,
   date: { created: 'Created', activated: 'Activated', ends: 'Ends', ended: 'Ended' },
 } as const;

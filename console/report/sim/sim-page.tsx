@@ -57,6 +57,7 @@ function SimCards({ iccid, sim }: { readonly iccid: string; readonly sim: Sim })
           </Link>
         }
       >
+        {records.length < totalCount && <p class="soft">{text.listed(records.length)}</p>}
         <ul class="sim-spans">
           {records.map((record, index) => (
             <SpanItem key={record.id} record={record} span={spans[index]} present={present} />
@@ -64,7 +65,7 @@ function SimCards({ iccid, sim }: { readonly iccid: string; readonly sim: Sim })
         </ul>
       </Card>
       <Card title={strings.history.title}>
-        <p class="soft">{text.hint(histories.length < records.length ? histories.length : undefined)}</p>
+        <p class="soft">{hintOf(sim)}</p>
         <ol class="steps">
           {simEvents(records, histories, now).map((event) => (
             <EventItem key={event.key} event={event} />
@@ -73,6 +74,17 @@ function SimCards({ iccid, sim }: { readonly iccid: string; readonly sim: Sim })
       </Card>
     </div>
   );
+}
+
+/** What the time line does not have. */
+function hintOf({ totalCount, histories }: Sim): string {
+  const isCut = histories.length < totalCount;
+  const isOld = histories.some(({ has_more: hasMore }) => hasMore);
+  return [
+    text.hint,
+    ...(isCut ? [text.histories(histories.length)] : []),
+    ...(isOld ? [strings.history.hasMore] : []),
+  ].join(' ');
 }
 
 interface SpanItemProps {

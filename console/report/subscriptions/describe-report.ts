@@ -5,11 +5,13 @@ import type { ReportState } from './report-state.ts';
 const text = strings.subscriptions;
 
 /**
- * What the table shows, in a sentence: the number, the order, and every filter that applies.
+ * What the table shows, in a sentence: the number if it is known, the order, and every filter that
+ * applies.
  *
  * @example '1,284 subscriptions, newest first, status Active, created in the last 12 months'
  */
-export function describeReport(state: ReportState, totalCount: number, context: WordContext): string {
+export function describeReport(state: ReportState, totalCount: number | undefined, context: WordContext): string {
   const filters = describeFilters(state, context).map(({ phrase }) => phrase);
-  return [text.count(totalCount), text.order[state.sort], ...filters].join(', ');
+  const count = totalCount === undefined ? [] : [text.count(totalCount)];
+  return [...count, text.order[state.sort], ...filters].join(', ');
 }

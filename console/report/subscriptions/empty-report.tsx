@@ -75,7 +75,7 @@ function NoMatch({ state, filters, explanation }: NoMatchProps) {
             <bdi>{explanation}</bdi>
           </p>
         )}
-        {state.filters.email !== undefined && <SubscriberHint />}
+        {state.filters.email !== undefined && <SubscriberHint isAlone={filters.length === 1} />}
         {hint !== undefined && <p>{hint}</p>}
       </div>
       {useful.map(({ filter, state: wider, count }) => (
@@ -93,7 +93,7 @@ function NoMatch({ state, filters, explanation }: NoMatchProps) {
 }
 
 /** Why a subscriber may have no records: no addresses were loaded, or the records are old. */
-function SubscriberHint() {
+function SubscriberHint({ isAlone }: { readonly isAlone: boolean }) {
   const [found, setFound] = useState<SubscriptionFindings>();
   const [error, setError] = useState<unknown>();
   useEffect(() => {
@@ -109,7 +109,7 @@ function SubscriberHint() {
   const without = findings.find(({ kind }) => kind === 'no-email')?.count ?? 0;
   return (
     <>
-      <p>{text.noSubscriber.withAddress(total - without, total)}</p>
+      <p>{text.noSubscriber.withAddress(total - without, total, isAlone)}</p>
       <p>
         {changed === undefined ? text.noSubscriber.longUnchanged : text.noSubscriber.changed(formatMinute(changed))}{' '}
         <Link href={changesHref}>{strings.changes.title}</Link>

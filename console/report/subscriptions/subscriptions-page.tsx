@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import type { SubscriptionPage } from '../../../src/client/index.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { currentLocation, navigate } from '../../ui/location.tsx';
@@ -10,6 +11,7 @@ import { strings } from '../strings.ts';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { describeReport } from './describe-report.ts';
 import { FilterBar } from './filter-bar.tsx';
+import { pagePosition } from './page-position.ts';
 import { Pager, turnPage } from './pager.tsx';
 import { productName } from './product-names.ts';
 import { ReportBar } from './report-bar.tsx';
@@ -47,6 +49,7 @@ function Report({ state }: { state: ReportState }) {
   useShortcuts(shortcuts.current);
   const shown = state.asksForEmail ? undefined : loaded.value;
   const openId = openRecordId();
+  const total = shown && isOneExport(shown.state, state) ? shown.page.totalCount : undefined;
   return (
     <div ref={element} class="report">
       <div class="report-head">
@@ -55,8 +58,8 @@ function Report({ state }: { state: ReportState }) {
         {!state.asksForEmail && (
           <ExportMenu
             query={exportQueryOf(state)}
-            totalCount={shown?.page.totalCount}
-            description={describeReport(state, shown?.page.totalCount ?? 0, { now: new Date(), productName })}
+            totalCount={total}
+            description={describeReport(state, total, { now: new Date(), productName })}
           />
         )}
       </div>
@@ -90,9 +93,21 @@ function ReportBody({ width, openId }: { width: number; openId: string | undefin
         openId={openId}
       />
       <Failure places={['below']} />
+      {hasPages && <p class="printed-rows">{printedRows(shown.page)}</p>}
       {hasPages && <Pager report={shown} place="below" />}
     </>
   );
+}
+
+/** Whether the number of records of one state is that of the other one. */
+const isOneExport = (one: ReportState, other: ReportState): boolean =>
+  JSON.stringify(exportQueryOf(one)) === JSON.stringify(exportQueryOf(other));
+
+/** What is on paper, where the pager is not. */
+function printedRows(page: SubscriptionPage): string {
+  const { number, size } = pagePosition(page);
+  const before = (number - 1) * size;
+  return text.rowsOf(before + 1, before + page.records.length, page.totalCount);
 }
 
 const FirstLoad = () => (

@@ -10,7 +10,7 @@ import { integerFrom } from '../integer-option.ts';
 import { formatTable, type Output, writeResult } from '../output.ts';
 import type { ServerChoice } from '../remote/server.ts';
 import { nowSeconds } from '../store/store-session.ts';
-import { addServerOption, listAll, pageItems, withOperations } from './operator-api.ts';
+import { addServerOption, listFirst, noteRest, pageItems, withOperations } from './operator-api.ts';
 
 const followMs = 1_000;
 const idMax = 999_999_999_999_999;
@@ -58,8 +58,9 @@ export function addAuditCommand(program: Command, output: Output): void {
         throw new UsageError('Cannot use --after: it must be combined with --ndjson or --follow');
       await withOperations(options, async (call) => {
         if (ndjson || follow) return writeForward(call, options, output);
-        const entries = await listAll(call, 'listAuditEntries', { query: filterOf(options), max: limit });
-        writeResult(output, json, entries, entriesTable(entries));
+        const { items, hasMore } = await listFirst(call, 'listAuditEntries', { query: filterOf(options), max: limit });
+        writeResult(output, json, items, entriesTable(items));
+        if (hasMore) noteRest(output, items.length, 'entries');
       });
     });
   addServerOption(audit);

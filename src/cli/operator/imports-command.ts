@@ -4,7 +4,7 @@ import { integerFrom } from '../integer-option.ts';
 import { countText, formatFields, formatTable, type Output, writeResult } from '../output.ts';
 import type { ServerChoice } from '../remote/server.ts';
 import { outcomeText } from './import-text.ts';
-import { addServerOption, listAll, withOperations } from './operator-api.ts';
+import { addServerOption, listFirst, noteRest, withOperations } from './operator-api.ts';
 
 interface ListOptions extends ServerChoice {
   readonly tenant?: string;
@@ -36,10 +36,11 @@ function addList(imports: Command, output: Output): void {
       '\nExamples:\n  subreport imports list --tenant acme\n  subreport imports list --result failed --json',
     )
     .action(async ({ tenant, result, limit, json = false, ...choice }: ListOptions) => {
-      const rows = await withOperations(choice, (call) =>
-        listAll(call, 'listImports', { query: { tenant, result }, max: limit }),
+      const { items, hasMore } = await withOperations(choice, (call) =>
+        listFirst(call, 'listImports', { query: { tenant, result }, max: limit }),
       );
-      writeResult(output, json, rows, formatTable(header, rows.map(toCells)));
+      writeResult(output, json, items, formatTable(header, items.map(toCells)));
+      if (hasMore) noteRest(output, items.length, 'imports');
     });
 }
 

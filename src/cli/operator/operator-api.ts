@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { CallOperation, OperatorInput, OperatorResponse } from '../../contract/operator/operations.ts';
+import { countText, type Output } from '../output.ts';
 import { type ServerChoice, serverOf } from '../remote/server.ts';
 
 /** Runs a command with the server of its options or, without one, with an open store. */
@@ -15,20 +16,32 @@ type ListId = 'listTenants' | 'listClients' | 'listImports' | 'listOperators' | 
 type Item<Id extends ListId> = OperatorResponse<Id> extends { readonly data: (infer I)[] } ? I : never;
 type Page<Id extends ListId> = { readonly data: Item<Id>[]; readonly next: string | null };
 
-/** Reads a list page by page, at most `max` items. */
-export async function listAll<Id extends ListId>(
+/** Reads a list page by page. */
+export const listAll = async <Id extends ListId>(
+  call: CallOperation,
+  id: Id,
+  input: Pick<OperatorInput<Id>, 'query'> = {},
+): Promise<Item<Id>[]> => (await listFirst(call, id, input)).items;
+
+/** Reads at most `max` items of a list, page by page; `hasMore` says whether the list is longer. */
+export async function listFirst<Id extends ListId>(
   call: CallOperation,
   id: Id,
   { query, max = Number.POSITIVE_INFINITY }: Pick<OperatorInput<Id>, 'query'> & { readonly max?: number } = {},
-): Promise<Item<Id>[]> {
-  const all: Item<Id>[] = [];
+): Promise<{ readonly items: Item<Id>[]; readonly hasMore: boolean }> {
+  const items: Item<Id>[] = [];
   for (let cursor: string | undefined; ; ) {
-    const limit = Math.min(pageItems, max - all.length);
+    const limit = Math.min(pageItems, max - items.length);
     const page = (await call(id, { query: { ...query, limit, cursor } })) as Page<Id>;
-    all.push(...page.data);
-    if (page.next === null || all.length >= max) return all;
+    items.push(...page.data);
+    if (page.next === null || items.length >= max) return { items, hasMore: page.next !== null };
     cursor = page.next;
   }
+}
+
+/** Says that a list is longer than what was printed. */
+export function noteRest(output: Output, count: number, what: string): void {
+  output.stderr.write(`The newest ${countText(count)} ${what} are listed. There are more: use --limit\n`);
 }
 
 const serverOption = () =>

@@ -6,7 +6,11 @@ const pageOf = (currentPage: number, firstPage: number, count = 20) => ({
   records: Array.from({ length: count }, () => ({}) as Subscription),
   totalCount: 2_000,
   currentPage,
-  headers: new Headers({ 'x-count-per-page': '20', link: `<https://h/v1?size=20&page=${firstPage}>; rel="first"` }),
+  headers: new Headers({
+    'x-count-per-page': '20',
+    'x-total-count': '2000',
+    link: `<https://h/v1?size=20&page=${firstPage}>; rel="first"`,
+  }),
 });
 
 test('the range of a page counts from the first page of the service, which may be 0', () => {
@@ -18,4 +22,9 @@ test('the range of a page counts from the first page of the service, which may b
 
 test('a page past the last one has no range', () => {
   expect(describePage(pageOf(101, 1, 0), undefined)).toBe('No subscriptions on this page, 2,000 in total');
+});
+
+test('a page of another server without a total names none', () => {
+  const page = { ...pageOf(1, 1, 0), totalCount: 0, headers: new Headers() };
+  expect(describePage(page, undefined)).toBe('0 subscriptions on this page; the server sends no total');
 });

@@ -117,7 +117,11 @@ async function listAll({ options, query, screen, output, signal }: Listing): Pro
     bar.end();
   }
   await writer.end();
-  screen.remark(`${count.toLocaleString('en')} of ${Math.max(count, total).toLocaleString('en')}`);
+  screen.remark(
+    total < count
+      ? `${count.toLocaleString('en')} subscriptions`
+      : `${count.toLocaleString('en')} of ${total.toLocaleString('en')}`,
+  );
   if (explanation !== undefined) screen.remark(explanation);
 }
 
@@ -193,9 +197,9 @@ export function describePage(
   const firstPage = Number(/[?&]page=(\d+)[^>]*>; rel="first"/.exec(headers.get('link') ?? '')?.[1] ?? 1);
   const before = (currentPage - firstPage) * Number(headers.get('x-count-per-page'));
   const total = totalCount.toLocaleString('en');
-  const isUncounted = totalCount < records.length; // another server of the API may send no total
+  const isUncounted = !headers.has('x-total-count'); // another server of the API
   const range = isUncounted
-    ? `${records.length.toLocaleString('en')} subscriptions`
+    ? `${records.length.toLocaleString('en')} subscriptions on this page; the server sends no total`
     : records.length === 0
       ? `No subscriptions on this page, ${total} in total`
       : `${(before + 1).toLocaleString('en')}-${(before + records.length).toLocaleString('en')} of ${total}`;

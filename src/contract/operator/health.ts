@@ -10,7 +10,7 @@ export type HealthPeriod = keyof typeof healthPeriods;
 /** What can need the operator's attention, the worst first. */
 const healthProblemIds = [
   ...['not-ready', 'doctor', 'lost-audit', 'certificate', 'failed-imports', 'rejected-rows', 'stale-tenants'],
-  ...['waiting', 'dropped-log'],
+  ...['unread', 'waiting', 'dropped-log'],
 ] as const;
 
 const word = (description: string, example: string) =>
@@ -70,7 +70,10 @@ export const ServiceHealth = Type.Object(
     ready: Type.Boolean({ description: 'Whether it can serve reports' }),
     version: word('Version of subreport', '0.2.0'),
     processes: wholeNumber('Processes', 1),
-    tenants: wholeNumber('Tenants', 12),
+    tenants: Type.Union([wholeNumber('Tenants', 12), Type.Null()], {
+      description: 'Tenants; null if they could not be counted',
+      examples: [12],
+    }),
     requests_waiting: wholeNumber('Requests that wait for their turn', 0),
     exports_in_progress: wholeNumber('Exports that run', 0),
     loads_in_progress: wholeNumber('Imports over HTTP that run', 0),
