@@ -8,7 +8,6 @@ export type ListedChange = SubscriptionChange & Partial<Omit<DescribedChange, ke
 export const versionsOf = (change: ListedChange): readonly Subscription[] =>
   [isRemoved(change) ? undefined : change, change.before].filter((version) => version !== undefined);
 
-/** The status of a record as a value of the filter. */
 /** The changes of one import, or of one time without an import. */
 export interface ChangeGroup {
   readonly importId: string | undefined;
