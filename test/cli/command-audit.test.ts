@@ -34,7 +34,9 @@ test('a command that changes something is listed with its user and its target, n
   ]);
   expect(await listed('--outcome', 'ok', '--since', '1h')).toHaveLength(1);
   expect(await listed('--until', '1h')).toEqual([]);
-  const table = (await run(['audit', '--limit', '1'])).stdout;
+  const { stdout: table, stderr } = await run(['audit', '--limit', '1']);
+  expect(stderr).toBe('Older entries are not listed: use a larger --limit\n');
+  expect((await run(['audit', '--limit', '2'])).stderr).toBe('');
   expect(table).toMatch(/^ID +TIME .*\n2 +.*operator\.revoke.* refused: NOT_FOUND .*operator_id=op-unknown\n$/);
 });
 

@@ -53,6 +53,7 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
     'count-work.ts',
     'span-tree.ts',
     'conform/account.ts',
+    'mirror/mirror.ts',
     'mirror/state.ts',
     'sync/s3-files.ts',
   ];

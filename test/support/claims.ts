@@ -53,7 +53,6 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'changes/change-strings.ts: The list has the first # changes of this period.',
     'changes/change-strings.ts: The list has the newest # of them; CSV saves these.',
     'changes/change-strings.ts: The newest # are listed.',
-    'operator/operator-api.ts: The newest # # are listed. There are more: use --limit\\n',
     "operator/strings.ts:  : 'No tenant'} has this in its name",
     'operator/strings.ts: # of #',
     'operator/strings.ts: # saved',

@@ -60,7 +60,7 @@ export function addAuditCommand(program: Command, output: Output): void {
         if (ndjson || follow) return writeForward(call, options, output);
         const { items, hasMore } = await listFirst(call, 'listAuditEntries', { query: filterOf(options), max: limit });
         writeResult(output, json, items, entriesTable(items));
-        if (hasMore) noteRest(output, items.length, 'entries');
+        if (hasMore) noteRest(output, 'entries');
       });
     });
   addServerOption(audit);

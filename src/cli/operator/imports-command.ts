@@ -40,7 +40,7 @@ function addList(imports: Command, output: Output): void {
         listFirst(call, 'listImports', { query: { tenant, result }, max: limit }),
       );
       writeResult(output, json, items, formatTable(header, items.map(toCells)));
-      if (hasMore) noteRest(output, items.length, 'imports');
+      if (hasMore) noteRest(output, 'imports');
     });
 }
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { CallOperation, OperatorInput, OperatorResponse } from '../../contract/operator/operations.ts';
-import { countText, type Output } from '../output.ts';
+import type { Output } from '../output.ts';
 import { type ServerChoice, serverOf } from '../remote/server.ts';
 
 /** Runs a command with the server of its options or, without one, with an open store. */
@@ -40,8 +40,8 @@ export async function listFirst<Id extends ListId>(
 }
 
 /** Says that a list is longer than what was printed. */
-export function noteRest(output: Output, count: number, what: string): void {
-  output.stderr.write(`The newest ${countText(count)} ${what} are listed. There are more: use --limit\n`);
+export function noteRest(output: Output, what: string): void {
+  output.stderr.write(`Older ${what} are not listed: use a larger --limit\n`);
 }
 
 const serverOption = () =>

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/index.ts';
+import { tools } from '../../../src/mcp/tools.ts';
 import { ConnectServer, ordinary, type Variant } from '../../conform/connect-server.ts';
 import { accountRecords } from '../../conform/records.ts';
 import { runHere } from '../../support/run-here.ts';
@@ -67,6 +68,17 @@ describe.each(moods)('with a server that %s', (_does, variant) => {
     const told = server.variant.sendsHeaders ? `of 57. Next page: subreport list --page ${next}` : '10 subscriptions';
     expect([code, stderr.includes(told) ? told : stderr]).toEqual([0, told]);
   });
+});
+
+test('no number of records is made up where the server sends none', async () => {
+  Object.assign(server.variant, { sendsHeaders: false });
+  const { baseUrl, tokenUrl, clientId, clientSecret } = server.target;
+  const client = createClient({ baseUrl, tokenUrl, clientId, clientSecret });
+  await expect(client.subscriptions().total()).rejects.toThrow('must have the header X-Total-Count');
+  const call = { client, options: { correlationId: 'c', signal: new AbortController().signal } };
+  const ask = (name: string) => tools[name]?.run({ ...call, appliedFilters: () => undefined }, {});
+  await expect(ask('count_subscriptions')).rejects.toThrow('the server sends no total');
+  expect(await ask('list_subscriptions')).not.toHaveProperty('total');
 });
 
 test('the client library follows links with page numbers, and none of another form', async () => {
