@@ -112,7 +112,7 @@ async function* walk<Item>(source: ListSource<Item>): AsyncGenerator<Subscriptio
 
 function totalOf({ headers, totalCount }: SubscriptionPage<unknown>): number {
   if (headers.has('x-total-count')) return totalCount;
-  throw new TypeError('Cannot count the subscriptions: the response must have the header X-Total-Count');
+  throw new TypeError('Cannot count: the response must have X-Total-Count');
 }
 
 type Position = Partial<SubscriptionQuery>;
