@@ -47,7 +47,10 @@ export interface SubscriptionList<Item> extends AsyncIterable<Item> {
   toArray(options: { readonly max: number }): Promise<Item[]>;
   /** Returns the first record, or `undefined` if there is none. */
   first(): Promise<Item | undefined>;
-  /** Returns the number of records. Rejects with `TypeError` if another server of the API sends none. */
+  /**
+   * Returns the number of records. Rejects with `TypeError` if another server of the API sends
+   * none.
+   */
   total(): Promise<number>;
 }
 

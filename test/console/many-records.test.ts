@@ -18,15 +18,18 @@ import { type ReportConsole, startReportConsole } from '../support/report-consol
 import { subscriptionRow } from '../support/rows.ts';
 import { runHere } from '../support/run-here.ts';
 
-// Every surface that counts the records of a tenant of 300,000 says what the model says. No page, and
-// no list of 100 or 1,000 of them, may be taken for all.
+// Every surface that counts the records of a tenant of 300,000 says what the model says. No page,
+// and no list of 100 or 1,000 of them, may be taken for all.
 
 const all = 300_000;
 const day = 86_400;
 const now = Math.floor(Date.now() / 1000);
 const numbers = Array.from({ length: all }, (_, n) => n);
 
-/** One of 100 ends in three days, and every second one of these does not renew; the other ones end later. */
+/**
+ * One of 100 ends in three days, and every second one of these does not renew; the other ones end
+ * later.
+ */
 const rowOf = (n: number) =>
   subscriptionRow({
     id: `id_${String(n).padStart(6, '0')}`,

@@ -130,8 +130,8 @@ function recordOf(change: DescribedChange): object {
 const changesPath = (query: Query): string => `/changes?${new URLSearchParams(query)}`;
 
 /**
- * Reads all changes of a query, by the links or by the tokens, and nothing more with the last token;
- * returns `undefined` if they are refused with 410.
+ * Reads all changes of a query, by the links or by the tokens, and nothing more with the last
+ * token; returns `undefined` if they are refused with 410.
  */
 async function readChanges(
   { session, service, tenant }: Source,

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { claims } from './claims.ts';
 
-// No surface says a number, "nothing", "all" or "none" about what it did not read. Each sentence that
-// can say so is in `claims`, by what its words are computed from.
+// No surface says a number, "nothing", "all" or "none" about what it did not read. Each sentence
+// that can say so is in `claims`, by what its words are computed from.
 
 const literal = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
 const claim =

@@ -1,4 +1,6 @@
-/** The sentences of both consoles, the command line and MCP, by what their words are computed from. */
+/**
+ * The sentences of both consoles, the command line and MCP, by what their words are computed from.
+ */
 export const claims: Readonly<Record<string, readonly string[]>> = {
   'a count of the service, over all records of one snapshot': [
     'changes/change-strings.ts: No subscription of this SIM',

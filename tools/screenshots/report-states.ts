@@ -269,7 +269,9 @@ const changesSummary: ChangesSummary = {
   ...{ since_revision: 1, revision: 3, next: 'x' },
 };
 
-/** Answers with the changes of two imports: added, changed and removed records, the newest first. */
+/**
+ * Answers with the changes of two imports: added, changed and removed records, the newest first.
+ */
 async function showChanges(page: Page): Promise<void> {
   await page.route('**/subscription/changes?*', async (route) => {
     const headers = route.request().headers();

@@ -17,8 +17,9 @@ interface Sweep {
 }
 
 /**
- * Sweeps all tenants, and returns how many rows were removed. If a node of a cluster is lost, sweeps
- * the tenants one by one instead, except those that cannot be swept, and then throws the error.
+ * Sweeps all tenants, and returns how many rows were removed. If a node of a cluster is lost,
+ * sweeps the tenants one by one instead, except those that cannot be swept, and then throws the
+ * error.
  *
  * These tenants are those with a client or an import: only the nodes together know all names.
  */
