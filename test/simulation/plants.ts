@@ -46,4 +46,16 @@ export const plants: readonly Plant[] = [
     search: ' as asked where rank >= 0)',
     replace: ' as asked)',
   },
+  {
+    id: 'newest-change-dropped',
+    breaks: 'A following page of the newest changes leaves out those whose ids begin like the last one.',
+    search: '{ after: newest.floor, before: key }',
+    replace: '{ after: newest.floor, before: { ...key, id: key.id.slice(0, -1) } }',
+  },
+  {
+    id: 'removal-counted-as-change',
+    breaks: 'The summary of changes counts a removed record as changed.',
+    search: 'select s.revision, 2, null, null',
+    replace: 'select s.revision, 1, null, null',
+  },
 ];
