@@ -22,7 +22,8 @@ describe('--server', () => {
   let service: TestService;
   let server: string;
   let token: string;
-  const here = (...args: string[]) => runHere(args, local.environment);
+  // the store of a service of tests has no budget
+  const here = (...args: string[]) => runHere(args, { ...local.environment, TENANT_STORAGE_MAX_MIB: '0' });
   const there = (...args: string[]) =>
     runHere([...args, '--server', server], { SUBREPORT_OPERATOR_TOKEN: token, PORT: 'no setting of the service' });
 
