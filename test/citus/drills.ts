@@ -245,10 +245,10 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
   {
     name: 'worker-hung',
     fault: `a worker is paused (SIGSTOP) while ${tenantsOfWorker} of its tenants send requests`,
-    expected: `first requests of its tenants ${unavailable}; beside 5 more of each: others 200, /readyz 200; ${changed}; afterwards its tenants 200; others 200, token 200, /readyz 200`,
+    expected: `first requests of its tenants ${unavailable}; beside 5 more of each: others 200, /readyz 200; ${changed}; ${swept}; afterwards its tenants 200; others 200, token 200, /readyz 200`,
     async run(stage) {
       const [, worker = cluster.coordinator] = cluster.workers;
-      const { there, service, look, change } = await serveTenants(cluster, stage, worker);
+      const { there, service, look, change, sweep } = await serveTenants(cluster, stage, worker);
       const resume = await freezePostgres(worker);
       stage.defer(resume);
       const first = await Promise.all(there.map((tenant) => tenant.report()));
@@ -263,7 +263,7 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
         ready.add(await service.status('/readyz'));
       }
       await ending;
-      const seen = await change();
+      const seen = `${await change()}; ${await sweep()}`;
       resume();
       await Promise.all(there.map((tenant) => tenant.until('200')));
       return `first requests of its tenants ${[...new Set(first)]}; beside 5 more of each: others ${[...others]}, /readyz ${[...ready]}; ${seen}; afterwards ${await look()}`;
