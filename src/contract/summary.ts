@@ -2,6 +2,7 @@ import type { Static, TProperties, TSchema } from 'typebox';
 import { summaryAsOf } from './history.ts';
 import { Product, ProductId } from './product.ts';
 import { filterParameters } from './query.ts';
+import { plainText } from './schema.ts';
 import { AutoRenew, Status } from './subscription.ts';
 import { Type } from './type.ts';
 
@@ -76,6 +77,7 @@ export const SubscriptionSummary = Type.Object(
     explanation: Type.Optional(
       Type.String({
         maxLength: 4_096,
+        pattern: plainText,
         description: 'Why no record matches, if no record at all has a status, product or plan of the filters',
         examples: [exampleExplanation],
       }),
