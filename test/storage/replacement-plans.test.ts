@@ -42,9 +42,11 @@ describe.skipIf(onCluster)('a replacement on PostgreSQL', () => {
     await client.query('begin');
     for (const statement of createTables) await client.query(statement);
     await client.query(insertRows('many', rowCount));
-    await client.query(`insert into removed (id) select 'id' || n from generate_series(1, ${rowCount}) as n`);
     await client.query(
-      `insert into changed (id, is_new) select 'id' || n, true from generate_series(1, ${rowCount}) as n`,
+      `insert into removed (id, bytes_before) select 'id' || n, 0 from generate_series(1, ${rowCount}) as n`,
+    );
+    await client.query(
+      `insert into changed (id, is_new, bytes_after) select 'id' || n, true, 0 from generate_series(1, ${rowCount}) as n`,
     );
     await client.query(insertTombstones('many', rowCount));
     for (const setting of lookUpByKey) await client.query(`set local ${setting}`);
