@@ -104,7 +104,7 @@ interface RemovedVersion {
   readonly bytes: number;
 }
 
-/** Removes as many of the oldest versions as free so many bytes. */
+/** Removes the oldest versions until the given number of bytes is free. */
 function* removeOldest(oldest: readonly Row[], excess: number): CountWork<readonly RemovedVersion[]> {
   let freed = 0;
   const needed = oldest.findIndex(({ bytes }) => {

@@ -57,7 +57,7 @@ const importsMax = 10_000;
  * Stores the import, or replaces what is stored of it, and notes it as the tenant's newest. Once it
  * has ended, removes the tenant's oldest imports. Returns how many imports the tenant has.
  *
- * @param imports so many are charged to the tenant; nothing changes if omitted. While a dry run
+ * @param imports number that is charged to the tenant; nothing changes if omitted. While a dry run
  * ends, an import may hold the lock of the tenant's row.
  */
 export async function putImport(store: Store, row: ImportRow, imports?: number): Promise<number> {
