@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { waitMsMax } from './test/support/wait-limit.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -13,18 +12,6 @@ if (major < 26) {
 /** Suites of the store that run once more, on the oldest PostgreSQL that is supported. */
 const storeSuites = ['store', 'counts', 'isolation', 'plans', 'change-mark', 'subscription-change', 'postgres-batch'];
 const globalSetup = 'test/support/global-setup.ts';
-
-/**
- * Begins with the suite that takes longest. By default, the largest files are first, and this one
- * is small: the other workers had nothing left to do while it ran.
- */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isLongest = ({ moduleId }: TestSpecification): boolean => moduleId.endsWith('test/console/pictures.test.ts');
-    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
-  }
-}
 
 export default defineConfig({
   test: {
@@ -48,7 +35,6 @@ export default defineConfig({
     hookTimeout: 300_000,
     expect: { poll: { timeout: waitMsMax, interval: 20 } },
     pool: 'forks',
-    sequence: { sequencer: LongestFirst },
     // The files of a process share its modules: importing them for each took most of the time.
     isolate: false,
     // Tests wait a quarter of their time for processes and disks.

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { startDemoService } from '../../tools/screenshots/demo-service.ts';
-import { pictures, readmePictures } from '../../tools/screenshots/pictures.ts';
-import { visitPictures } from '../../tools/screenshots/visit.ts';
+import { readmePictures } from '../../tools/screenshots/pictures.ts';
 import { imageName, imagesFolder, readFingerprints } from '../../tools/screenshots/write-readme-pictures.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 
@@ -11,28 +10,6 @@ const remedy = 'the pictures of the README are older than the pages: run npm run
 test('the README shows each picture that the command for screenshots takes for it', () => {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
   for (const picture of readmePictures) expect(readme).toContain(`docs/images/${imageName(picture)}.png`);
-});
-
-// the other pictures only need an address, and each page has tests of its own
-const states = pictures.filter(({ prepare }) => prepare !== undefined);
-
-test.skipIf(!hasChromium)('each state that the command for screenshots takes can be brought about', async () => {
-  const service = await startDemoService();
-  const browser = await launchChromium();
-  const taken: string[] = [];
-  const errors: string[] = [];
-  try {
-    await visitPictures(browser, service, states, {
-      colorScheme: 'light',
-      onPage: async (_page, { name }) => void taken.push(name),
-      onError: ({ name }, message) => errors.push(`${name}: ${message}`),
-    });
-  } finally {
-    await browser.close();
-    await service.stop();
-  }
-  expect(errors).toEqual([]);
-  expect(taken).toEqual(states.map(({ name }) => name));
 });
 
 test.skipIf(!hasChromium)('the pictures of the README show the pages as they are now', async () => {

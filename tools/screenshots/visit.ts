@@ -33,7 +33,7 @@ interface Visit {
   readonly colorScheme: 'light' | 'dark';
   /** The page is in the state of the picture. */
   readonly onPage: (page: Page, picture: Picture) => Promise<void>;
-  /** A script of the page failed. */
+  /** A script of the page failed, or the page cannot be brought into the state of the picture. */
   readonly onError: (picture: Picture, message: string) => void;
 }
 
@@ -53,10 +53,14 @@ export async function visitPictures(
     const context = await browser.newContext({ colorScheme, ...(!isSignedOut && { storageState: sessions[name] }) });
     const page = await context.newPage();
     page.on('pageerror', ({ message }) => onError(picture, message));
-    await page.goto(service.origins[name] + picture.path);
-    await settle(page);
-    await picture.prepare?.(page);
-    await onPage(page, picture);
+    try {
+      await page.goto(service.origins[name] + picture.path);
+      await settle(page);
+      await picture.prepare?.(page);
+      await onPage(page, picture);
+    } catch (error) {
+      onError(picture, (error as Error).message);
+    }
     await context.close();
   }
 }
