@@ -25,8 +25,10 @@ interface Drawn {
   readonly sim: number;
   readonly device: string;
   readonly product: number;
-  readonly name: string;
-  readonly period: number;
+  readonly name: string | undefined;
+  readonly period: number | undefined;
+  readonly unit: string | undefined;
+  readonly plan: string | undefined;
 }
 
 const names = ['Europe', 'Europe "5 GB"', '","period":0,"', 'ÄÖ\\', ''];
@@ -41,8 +43,10 @@ const drawn: fc.Arbitrary<Drawn> = fc
     sim: fc.nat(30),
     device: fc.constantFrom('', 'a', 'b', 'c', 'd', 'e', 'of-1', 'of-2', 'of-3'),
     product: fc.nat(14),
-    name: fc.constantFrom(...names),
-    period: fc.constantFrom(0, 1, 30, 100),
+    name: fc.constantFrom(...names, undefined),
+    period: fc.constantFrom(0, 1, 30, 100, undefined),
+    unit: fc.constantFrom('DAYS', undefined),
+    plan: fc.constantFrom('plan', undefined),
   })
   // some devices have several records, all of one SIM
   .map((each) => (each.device.startsWith('of-') ? { ...each, sim: Number(each.device.slice(3)) } : each));
@@ -62,6 +66,8 @@ function rowOf({
   product,
   name,
   period,
+  unit,
+  plan,
 }: Drawn): SubscriptionRow {
   const checked = checkRow({
     id: idOf(n),
@@ -69,7 +75,7 @@ function rowOf({
     createdDate: formatInstant(created),
     activationDate: formatInstant(activated),
     expirationDate: formatInstant(ends),
-    product: { id: `product-${product}`, name, period, period_unit: 'DAYS', plan_id: 'plan' },
+    product: { id: `product-${product}`, name, period, period_unit: unit, plan_id: plan },
     iccid: simOf(sim),
     device_id: device,
     email,
@@ -110,13 +116,15 @@ class Model {
         .slice(0, 10)
         .map(({ n }) => ({ ids: [idOf(n)] })),
     });
+    const named = (found: typeof all) =>
+      found.flatMap(({ name, ...rest }) => (name === undefined ? [] : { ...rest, name }));
     const shared = active.filter(({ device }) => device !== '');
     const sims = groups(active, ({ sim }) => simOf(sim)).filter(([, { length }]) => length > 1);
     const devices = groups(shared, ({ device }) => device).filter(
       ([, found]) => new Set(found.map(({ sim }) => sim)).size > 1,
     );
     const products = groups(all, ({ product }) => `product-${product}`)
-      .map(([value, found]) => [value, groups(found, ({ name }) => name).map(([, same]) => same)] as const)
+      .map(([value, found]) => [value, groups(named(found), ({ name }) => name).map(([, same]) => same)] as const)
       .filter(([, byName]) => byName.length > 1);
     const newest = (found: typeof all) => Math.max(...found.map(({ revision }) => revision));
     const idsOf = (found: typeof all) => found.map(({ n }) => idOf(n)).toSorted();
@@ -269,6 +277,8 @@ describe.each(engines)('findings on $engine', ({ openTestStore }) => {
       device: 'a',
       product: 1,
       period: 0,
+      unit: undefined,
+      plan: undefined,
     };
     await store.loadSubscriptions(tenant, [
       rowOf({ ...flawed, n: 1, sim: 1, name: 'Ada' }),

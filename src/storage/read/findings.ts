@@ -34,7 +34,7 @@ const recordKinds = {
   'ends-before-activation': ['expiration_date < activation_date', 'revision'],
   'active-past-end': ["status = 'ACTIVE' and expiration_date < $2", 'expiration_date'],
   // a quotation mark within a name is escaped in JSON
-  'period-zero': [`record like '%,"period":0,%'`, 'revision'],
+  'period-zero': [`(record like '%,"period":0,%' or record like '%,"period":0}%')`, 'revision'],
 } as const;
 
 /** Kinds that several records have together, and the column of their common value. */
