@@ -37,7 +37,10 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 }
 
 /** Headers of a response that failed while it was being made. */
-const responseHeaders = ['content-disposition', 'trailer', 'x-total-count', 'x-applied-filters', 'x-explanation'];
+const responseHeaders = [
+  ...['content-disposition', 'trailer', 'preference-applied', 'x-total-count', 'x-applied-filters', 'x-explanation'],
+  ...['x-revision', 'x-erased-count'],
+];
 
 function describeError(error: unknown): ErrorResponse {
   if (error instanceof ProblemError) {
