@@ -44,3 +44,20 @@ test.each([
     await service.close();
   },
 );
+
+test('the warning of an untrusted X-Forwarded-For does not suppress that of a trusted proxy', async () => {
+  const service = await startService(await engines[0].openTestStore(), { TRUSTED_PROXIES: '127.0.0.2' });
+  const { port } = new URL(service.url);
+  for (const localAddress of ['127.0.0.1', '127.0.0.2']) {
+    const socket = connect({ port: Number(port), host: '127.0.0.1', localAddress });
+    socket.resume();
+    socket.write('GET /healthz HTTP/1.0\r\nhost: x\r\nx-forwarded-for: 192.0.2.7\r\n\r\n');
+    await once(socket, 'close');
+  }
+  const warnings = service.log.filter(({ level }) => level === 40);
+  expect(warnings.map(({ peer, msg }) => [peer, String(msg).split(':', 1)[0]])).toEqual([
+    ['127.0.0.1', 'X-Forwarded-For is ignored'],
+    ['127.0.0.2', 'A trusted proxy sends HTTP/1.0'],
+  ]);
+  await service.close();
+});
