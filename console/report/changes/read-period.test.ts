@@ -48,12 +48,17 @@ test('without a history nothing is known', async () => {
 
 test('more changes than a page are counted all, as of the revision of the page, and listed on request', async () => {
   const feed = feedOf(Array.from({ length: 250 }, (_, n) => `r${n}`));
-  const read = async () => {
-    const first = await readPeriod(feed, 't0');
-    feed.add('later'); // while the list is shown
-    return first;
-  };
-  const first = await read();
+  const first = await readPeriod(
+    {
+      ...feed,
+      changesSummary: (...asked) => {
+        feed.add('loaded between the two responses');
+        return feed.changesSummary(...asked);
+      },
+    },
+    't0',
+  );
+  feed.add('later'); // while the list is shown
   expect(first).toMatchObject({ hasMore: true, summary: { total: 250, revision: 250 }, end: 't250' });
   expect(ids(first)?.[0]).toBe('r249');
   let all = first ?? expect.unreachable();
@@ -63,9 +68,15 @@ test('more changes than a page are counted all, as of the revision of the page, 
   expect(feed.asked.every(({ size }) => size === changesPerPage)).toBe(true);
 });
 
-test('a selection is passed to the service, while the counts are of all changes', async () => {
-  const feed = feedOf(['a', 'b', 'c']);
-  const period = await readPeriod(feed, 't0', { field: 'status', from: 'ACTIVE', 'import-id': 'none' });
-  expect(feed.asked[0]).toMatchObject({ field: 'status', from: 'ACTIVE', 'import-id': 'none', order: 'newest' });
-  expect(period?.summary?.total).toBe(3);
+test('a selection is passed to the service with each page, while the counts are of all changes', async () => {
+  const feed = feedOf(Array.from({ length: 250 }, (_, n) => `r${n}`));
+  const selection = { field: 'status', from: 'ACTIVE', 'import-id': 'none' } as const;
+  let period = (await readPeriod(feed, 't0', selection)) ?? expect.unreachable();
+  while (period.hasMore) period = await readMore(feed, period, selection);
+  expect(feed.asked).toEqual([
+    { ...selection, before: true, order: 'newest', size: changesPerPage },
+    { ...selection, before: true, size: changesPerPage },
+    { ...selection, before: true, size: changesPerPage },
+  ]);
+  expect(period.summary?.total).toBe(250);
 });

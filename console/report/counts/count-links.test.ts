@@ -8,6 +8,11 @@ const now = new Date('2026-03-15T12:00:00Z');
 test.each([
   ['product-id', 'p1', {}, { 'product-id': 'p1' }],
   ['status', null, {}, { status: 'none' }],
+  // the text, not the absence
+  ['status', 'none', {}, { status: '\\none' }],
+  ['plan-id', 'none', {}, { 'plan-id': 'none' }],
+  // no filter selects records without a plan
+  ['plan-id', null, {}, undefined],
   ['month', '2026-12', {}, { 'created-from': '2026-12-01T00:00:00Z', 'created-to': '2027-01-01T00:00:00Z' }],
   [
     'month',

@@ -121,4 +121,20 @@ describe('bars', () => {
       { text: 'No status: 1, 10% of the subscriptions', href: '/console/subscriptions?status=none' },
     ]);
   });
+
+  test('the status none is not the absence of one', () => {
+    const status = [
+      { value: 'none', count: 2 },
+      { value: null, count: 1 },
+    ];
+    const hrefs = statusBars({ total: 3, by: { status } }, 5).map(({ href }) => href);
+    expect(hrefs).toEqual(['/console/subscriptions?status=%5Cnone', '/console/subscriptions?status=none']);
+    const { series } = createdChart({
+      totals: { total: 3, by: { status } },
+      periods: lastMonths(now, 1),
+      all: [{ value: '2026-03', count: 3 }],
+      parts: new Map([['none', [{ value: '2026-03', count: 2 }]]]),
+    });
+    expect(series.map(({ href }) => /status=([^&]*)/.exec(href ?? '')?.[1])).toEqual(['%5Cnone', 'none']);
+  });
 });

@@ -16,6 +16,11 @@ describe('the sentence above the table', () => {
     );
   });
 
+  test('it has no number that is not known', () => {
+    const state = { ...wholeReport, filters: { status: 'ACTIVE' } };
+    expect(describeReport(state, undefined, context)).toBe('newest first, status Active');
+  });
+
   test('one subscription is singular', () => {
     expect(sentence({}, 1)).toBe('1 subscription, newest first');
   });
@@ -25,6 +30,7 @@ describe('the sentence above the table', () => {
     [{ 'product-id': 'p2' }, 'product p2'],
     [{ status: 'ON_HOLD' }, 'status ON_HOLD'],
     [{ status: 'ACTIVE,none' }, 'status Active or none'],
+    [{ status: '\\none,\\\\none' }, 'status none or \\none'],
     [{ 'expires-within': '7d' }, 'ending within 7 days'],
     [{ 'expires-within': 'PT12H' }, 'ending within 12 hours'],
     [{ 'expires-within': 'PT90S' }, 'ending within PT1M30S'],
