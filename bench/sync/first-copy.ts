@@ -161,12 +161,7 @@ const destinations: Readonly<Record<string, { floor(name: string): Promise<void>
     to: (name) => `sqlite:${join(folder, `${name}.db`)}`,
   },
   PostgreSQL: { floor: (name) => copyBare(`bare_${name}`), to: () => server.url },
-  ...Object.fromEntries(
-    ['ndjson', 'singer', 'airbyte'].map((name) => [
-      `stdout:${name}`,
-      { floor: writeLines, to: () => `stdout:${name}` },
-    ]),
-  ),
+  'stdout:ndjson': { floor: writeLines, to: () => 'stdout:ndjson' },
 };
 
 const lines: string[] = [];

@@ -45,19 +45,16 @@ export interface WholeReport {
 export interface Destination {
   /**
    * Takes the destination for this sync, and returns the position of its copy; `undefined` if there
-   * is none, or if it must be loaded again; with `mustReload`, the report is read before the
-   * changes after the position. Throws `SyncError` if it is not a copy of this source, somebody
-   * else has changed it, or another sync uses it.
+   * is none, or if it must be loaded again. Throws `SyncError` if it is not a copy of this source,
+   * somebody else has changed it, or another sync uses it.
    */
-  begin(source: SourceIdentity): Promise<(Position & { readonly mustReload?: boolean }) | undefined>;
+  begin(source: SourceIdentity): Promise<Position | undefined>;
   /** Replaces the copy with a whole report. */
   resync(report: WholeReport): Promise<void>;
   apply(changes: Changes): Promise<void>;
   /** Number of records with the changes so far; `undefined` if it cannot know. */
   count(): Promise<number | undefined>;
   commit(position: Position): Promise<void>;
-  /** Called before `close` if the sync has failed. */
-  fail?(error: Error): Promise<void>;
   /** Ends the sync. Without a commit, nothing has changed. */
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { SftpSecrets } from './sftp-host.ts';
 
 /** Where a copy is kept, as the command line names it. */
 export interface DestinationOptions {
-  /** `sqlite:FILE`, `postgres://…`, `stdout:ndjson`, `stdout:singer` or `stdout:airbyte`. */
+  /** `sqlite:FILE`, `postgres://…` or `stdout:ndjson`. */
   readonly to: string;
   /** The table in a database; in PostgreSQL `schema.table` too. */
   readonly table: string;
@@ -13,8 +13,6 @@ export interface DestinationOptions {
   readonly reload?: boolean;
   /** File that keeps the position of a stream. */
   readonly state?: string;
-  /** For `stdout:singer`: whether to write ACTIVATE_VERSION after a whole report. */
-  readonly activateVersion?: boolean;
 }
 
 /** Opens a destination for a sync. Throws `SyncError` if it is not one, or cannot be reached. */
@@ -27,21 +25,7 @@ export async function openDestination(
     const { NdjsonOutput } = await import('./ndjson-output.ts');
     return new NdjsonOutput(write, options.reload === true ? undefined : options.state);
   }
-  if (to === 'stdout:singer' || to === 'stdout:airbyte') return openProtocol(options, write);
   return openTable(options, true);
-}
-
-async function openProtocol(
-  { to, reload, state, activateVersion }: DestinationOptions,
-  write: (text: string) => Promise<void>,
-): Promise<Destination> {
-  const { ProtocolOutput } = await import('./protocol-output.ts');
-  if (to === 'stdout:singer') {
-    const { SingerProtocol } = await import('./singer.ts');
-    return new ProtocolOutput(new SingerProtocol(activateVersion === true), write, state, reload);
-  }
-  const { AirbyteProtocol } = await import('./airbyte.ts');
-  return new ProtocolOutput(new AirbyteProtocol(), write, state, reload);
 }
 
 /** Whether a destination has a new file for each run, instead of a copy that is kept in step. */
@@ -100,5 +84,5 @@ function requireTable(table: string, mayHaveSchema: boolean): void {
 const unknownDestination = (to: string): SyncError =>
   new SyncError(
     'DESTINATION_INVALID',
-    `Cannot use --to: it must be sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX, sftp://USER@HOST/PATH, webhook:URL, stdout:ndjson, stdout:singer or stdout:airbyte, such as sqlite:copy.db: current value is '${to.replace(/:\/\/.*/s, '://…')}'`,
+    `Cannot use --to: it must be sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX, sftp://USER@HOST/PATH, webhook:URL or stdout:ndjson, such as sqlite:copy.db: current value is '${to.replace(/:\/\/.*/s, '://…')}'`,
   );

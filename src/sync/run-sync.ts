@@ -37,13 +37,7 @@ export async function runSync(
 ): Promise<SyncResult> {
   try {
     const position = await destination.begin(source);
-    return await new Sync(source.client, destination, options).bringInStep(
-      position?.token,
-      position?.mustReload ?? position === undefined,
-    );
-  } catch (error) {
-    await destination.fail?.(error as Error);
-    throw error;
+    return await new Sync(source.client, destination, options).bringInStep(position?.token);
   } finally {
     await destination.close();
   }
@@ -70,10 +64,9 @@ class Sync {
     this.#call = options.signal === undefined ? {} : { signal: options.signal };
   }
 
-  async bringInStep(token: string | undefined, mustReload: boolean): Promise<SyncResult> {
+  async bringInStep(token: string | undefined): Promise<SyncResult> {
     for (let attempt = 1; ; attempt += 1) {
-      const loaded = mustReload ? await this.#load() : undefined;
-      const since = token ?? loaded ?? '';
+      const since = token ?? (await this.#load());
       try {
         const reached = await this.#follow(since);
         const position = { ...reached, syncedAt: new Date().toISOString() };
@@ -82,7 +75,7 @@ class Sync {
       } catch (error) {
         const isStale = error instanceof ApiError && error.code === 'RESYNC_REQUIRED';
         if (!isStale || attempt === attemptsMax) throw error;
-        [token, mustReload] = [undefined, true];
+        token = undefined;
       }
     }
   }

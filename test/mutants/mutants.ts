@@ -1977,34 +1977,6 @@ export const mutants: readonly Mutant[] = [
     test: 'the state of %s is refused',
   },
   {
-    id: 'singer-state-before-its-records',
-    breaks: 'A run that is killed within a whole report continues after it.',
-    search: '    await this.#writeState({ token: since, revision, version, loading: true });',
-    replace: '    await this.#writeState({ token: since, revision, version });',
-    file: 'protocols.test.ts',
-    test: 'the target of %s has the report after a random history of changes, lost tokens and killed runs',
-    on: ['sqlite'],
-  },
-  {
-    id: 'singer-loses-removals',
-    breaks: 'A removed record stays in the copy of a program that reads a stream.',
-    search: 'return this.#write(records + this.#protocol.removals(removed, revision, version));',
-    replace: 'return this.#write(records);',
-    file: 'protocols.test.ts',
-    test: 'the target of %s has the report after a random history of changes, lost tokens and killed runs',
-    on: ['sqlite'],
-  },
-  {
-    id: 'airbyte-counts-nothing',
-    breaks: 'The states of an Airbyte source have a wrong number of records.',
-    search: `    await this.#write(this.#protocol.state(this.#stored, this.#count));
-    this.#count = 0;`,
-    replace: `    this.#count = 0;
-    await this.#write(this.#protocol.state(this.#stored, this.#count));`,
-    file: 'protocols.test.ts',
-    test: 'stdout:airbyte reads as a source: status, records, states with their number of records, status',
-  },
-  {
     id: 'sync-timeout-of-no-effect',
     breaks: 'A run of a file that hangs is never ended.',
     search: 'const end = AbortSignal.any([signal, limit]);',

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import type { AirbyteCommand } from '../../sync/airbyte.ts';
 import { type SnapshotFormat, snapshotFormats } from '../../sync/manifest.ts';
 import type { Source, SyncResult } from '../../sync/run-sync.ts';
 import { CommandError, UsageError } from '../error.ts';
@@ -15,8 +14,6 @@ import { addCheckCommand, addStatusCommand } from './sync-status-command.ts';
 interface SyncOptions extends CopyOptions {
   readonly reload?: boolean;
   readonly state?: string;
-  readonly activateVersion?: boolean;
-  readonly airbyte?: AirbyteCommand;
   readonly expiring?: string;
   readonly expiringAll?: boolean;
   readonly enable?: boolean;
@@ -35,19 +32,10 @@ export function addSyncCommand(program: Command, output: Output): void {
     .description('bring a copy in step with the report: sync without a subcommand; or those of a file on a schedule');
   addCopyOptions(
     command,
-    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX, sftp://USER@HOST/PATH, webhook:URL, stdout:ndjson, stdout:singer or stdout:airbyte',
+    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX, sftp://USER@HOST/PATH, webhook:URL or stdout:ndjson',
   )
     .option('--reload', 'read the whole report again, and bring the copy in step with it')
-    .option(
-      '--state <file>',
-      'the position to continue from: for stdout:ndjson and a webhook also written; for stdout:singer and stdout:airbyte only read, - is standard input',
-    )
-    .option('--activate-version', 'for stdout:singer: write ACTIVATE_VERSION after a whole report')
-    .addOption(
-      new Option('--airbyte <command>', 'for stdout:airbyte: the command of the Airbyte source')
-        .choices(['spec', 'check', 'discover', 'read'])
-        .default('read'),
-    )
+    .option('--state <file>', 'for stdout:ndjson and a webhook: the position to continue from, written at the end')
     .option('--expiring <durations>', 'for a webhook: tell of subscriptions that end within these, such as 7d,3d,1d')
     .option('--expiring-all', 'with --expiring: also of subscriptions that renew automatically')
     .option('--enable', 'for a webhook: deliver again after a response with 410')
@@ -99,11 +87,6 @@ Examples:
 async function sync(options: SyncOptions, screen: Screen, output: Output, signal: AbortSignal): Promise<void> {
   const isStream = options.to.startsWith('stdout:');
   if (options.to.startsWith('webhook:')) return tellWebhook(options, output, signal);
-  const { to, airbyte = 'read' } = options;
-  if (to === 'stdout:airbyte' && airbyte !== 'read') {
-    const { answerAirbyte } = await import('../../sync/airbyte.ts');
-    return screen.write(await answerAirbyte(airbyte, () => sourceOf(options)));
-  }
   const source = sourceOf(options);
   const { isFilePlace, openDestination } = await import('../../sync/open-destination.ts');
   if (isFilePlace(options.to)) return syncFile(source, options, output, signal);
