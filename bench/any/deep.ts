@@ -12,7 +12,7 @@ import { cpuSeconds, openAny } from './stores.ts';
 
 // Pages by number of each order at any depth, changes, and the first records of exports with
 // filters, in CPU milliseconds of the process and of PostgreSQL, without HTTP and caches; the
-// median of seven. On Linux only; the folder is one that `npm run bench:any` has filled.
+// median of seven. On Linux only; the folder is one that `npm run bench -- any` has filled.
 //   node bench/any/deep.ts --engine sqlite --records 5000000 --data FOLDER
 
 const { values } = parseArgs({

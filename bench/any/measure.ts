@@ -16,7 +16,7 @@ import { cpuSeconds, type Opened, openAny } from './stores.ts';
 
 // What any question costs: random combinations of the contract's filters, orders and dimensions, as
 // CPU time of the process and of PostgreSQL, without HTTP and caches. On Linux only.
-//   npm run bench:any -- --engine sqlite --records 1000000 --queries 500 --seed 23
+//   npm run bench -- any --engine sqlite --records 1000000 --queries 500 --seed 23
 // `--data FOLDER` keeps the store for the next run; `--check` compares totals with SQL; `--warm`
 // runs all queries once before it measures them, so that the database has its pages in memory;
 // `--deadline` is that of a query in milliseconds by the clock, as of a request.

@@ -7,8 +7,8 @@ import { measureServing, type Served } from './serving.ts';
 import { type Imported, measureImport, measureSize, type Stored } from './storing.ts';
 
 // What serving and storing cost: CPU time of all processes, disk and memory. On Linux only.
-//   npm run bench:capacity
-//   npm run bench:capacity -- --records 20000 --imported 5000 --rounds 1 --seconds 1 --dry-run
+//   npm run bench -- capacity
+//   npm run bench -- capacity --records 20000 --imported 5000 --rounds 1 --seconds 1 --dry-run
 
 const tenantCount = 200;
 const { values } = parseArgs({
@@ -33,7 +33,7 @@ const results = {
   file: new URL('../results/capacity.md', import.meta.url),
   title: `# Capacity, measured
 
-Written by \`npm run bench:capacity\` (\`bench/capacity/\`): ${records} records of ${tenantCount} tenants (Zipf), and ${values.imported} more imported in random order as one tenant. CPU time
+Written by \`npm run bench -- capacity\` (\`bench/capacity/\`): ${records} records of ${tenantCount} tenants (Zipf), and ${values.imported} more imported in random order as one tenant. CPU time
 of all processes and threads: those of the service with its workers, and those of PostgreSQL. Other load on the machine adds to it, up to two or three times, so each figure is the least of some
 rounds. Seconds are for 1,000 requests;
 of the export and the import for 1,000,000 records. A page has 50 records; "cold" pages are of any tenant and any twelve months, without the response cache; "hot" and "304" are

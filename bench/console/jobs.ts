@@ -10,7 +10,7 @@ import { startDemoService } from '../../tools/screenshots/demo-service.ts';
 import { settle, signIn } from '../../tools/screenshots/visit.ts';
 
 // Does eight jobs of finance, support and operators in the consoles, in Chromium, and prints their
-// steps: `node bench/console/jobs.ts`. A step is a click, a key, or something typed or pasted. Each
+// steps: `npm run bench -- jobs`. A step is a click, a key, or something typed or pasted. Each
 // job begins on the first page, signed in. `--pictures FOLDER` takes a picture of each result.
 
 const { values } = parseArgs({ options: { pictures: { type: 'string' } } });

@@ -6,7 +6,7 @@ import { settle, signIn } from '../../tools/screenshots/visit.ts';
 import { median } from '../support/median.ts';
 
 // Measures what one page turn of the subscriptions costs the main thread of Chromium: CPU time in
-// ms and elements, at 20 and 200 rows, 1280 px: `node bench/console/page-turn.ts`.
+// ms and elements, at 20 and 200 rows, 1280 px: `npm run bench -- page-turn`.
 
 const { values } = parseArgs({
   options: { turns: { type: 'string', default: '9' } },

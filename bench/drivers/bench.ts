@@ -15,7 +15,7 @@ import { type Driver, openDrivers } from './drivers.ts';
 // What the same work costs through our own messages, through `pg` and through `postgres`: CPU time
 // of this process and of PostgreSQL, all sides in turn in one run. The package `postgres` is no
 // dependency: `npm install --no-save postgres@3.4.9` first.
-//   node bench/drivers/bench.ts --records 200000 --rounds 5
+//   npm run bench -- drivers --records 200000 --rounds 5
 
 const options = readOptions({ records: 200_000, rounds: 5, seconds: 1, connections: 32 });
 const tenantCount = 50;
@@ -163,7 +163,7 @@ if (!options.dryRun)
     `${machineFacts()}; ${options.records} records, ${tenantCount} tenants\n\n${sections.join('\n\n')}`,
     {
       file: new URL('../results/drivers.md', import.meta.url),
-      title: '# Drivers of PostgreSQL, measured\n\nWritten by `node bench/drivers/bench.ts`.\n',
+      title: '# Drivers of PostgreSQL, measured\n\nWritten by `npm run bench -- drivers`.\n',
     },
   );
 for (const driver of drivers) await driver.close();

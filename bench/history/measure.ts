@@ -26,8 +26,8 @@ import { machineFacts, writeSection } from '../support/results.ts';
 
 // What the history costs: imports, pages and disk of two equal stores, of which one keeps it, and
 // the export of a former moment beside the one of today.
-//   npm run bench:history
-//   npm run bench:history -- --records 50000 --rounds 3 --engine sqlite --dry-run
+//   npm run bench -- history
+//   npm run bench -- history --records 50000 --rounds 3 --engine sqlite --dry-run
 
 const options = readOptions({ records: 1_000_000, rounds: 4, connections: 16 });
 /** Records of the two stores that are compared. */
@@ -39,7 +39,7 @@ const results = {
   file: new URL('../results/history.md', import.meta.url),
   title: `# The history, measured
 
-Written by \`npm run bench:history\` (\`bench/history/\`). Ratios are medians of the rounds, by CPU time of all processes and of PostgreSQL, with the least and the greatest.
+Written by \`npm run bench -- history\` (\`bench/history/\`). Ratios are medians of the rounds, by CPU time of all processes and of PostgreSQL, with the least and the greatest.
 `,
 };
 

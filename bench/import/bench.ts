@@ -11,9 +11,9 @@ import { type SourceOrder, sourceOrders, writeChangedSource, writeSource } from 
 // indexes. Then a file with all records again, of which every twentieth has changed, beside reading
 // and checking that file. Each import runs in a process of its own with the flags that
 // `subreport import` gives it.
-//   npm run bench:import                            1 million records
-//   npm run bench:import -- --records 100000 --engine sqlite --order 'in order' --dry-run
-//   npm run bench:import -- --replace               also with --replace
+//   npm run bench -- import                            1 million records
+//   npm run bench -- import --records 100000 --engine sqlite --order 'in order' --dry-run
+//   npm run bench -- import --replace               also with --replace
 
 const { values: args } = parseArgs({
   options: {
@@ -95,7 +95,7 @@ function toMarkdown(results: readonly Measured[]): string {
     'The base of an import with 5 % changed, whose file contains all records, is reading',
     'and checking the file without a database. The floor of a first import is reading and checking a file, inserting its rows in batches of 3,000 into a table with',
     'the primary key, and building the other indexes: no counts, tenant, revision or resume point. The floor with 5 % changed is reading the lines, reading the stored records by id, comparing, and checking and',
-    'writing those that differ, in batches of 3,000. "MB grown" is the memory of the import process. Written by `npm run bench:import`.',
+    'writing those that differ, in batches of 3,000. "MB grown" is the memory of the import process. Written by `npm run bench -- import`.',
     '',
     machineFacts(),
     '',

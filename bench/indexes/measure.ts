@@ -15,8 +15,8 @@ import { openRaw, type RawDatabase } from './sizes.ts';
 
 // What each index of the records costs and saves: bytes of disk per record, CPU time of a request
 // with and without it. On Linux only.
-//   npm run bench:indexes
-//   npm run bench:indexes -- --records 20000 --dry-run
+//   npm run bench -- indexes
+//   npm run bench -- indexes --records 20000 --dry-run
 
 const { values } = parseArgs({
   options: {
@@ -36,7 +36,7 @@ const results = {
   file: new URL('../results/indexes.md', import.meta.url),
   title: `# The indexes of the records, measured
 
-Written by \`npm run bench:indexes\` (\`bench/indexes/\`): ${records} records of ${tenantCount} tenants (Zipf), loaded tenant by tenant in the order of their
+Written by \`npm run bench -- indexes\` (\`bench/indexes/\`): ${records} records of ${tenantCount} tenants (Zipf), loaded tenant by tenant in the order of their
 creation. Requests are of the largest tenant, with 20 records and the total, without a cache; "without" is the same request after the index was dropped. CPU time is that of the
 process with its threads, and of PostgreSQL. "After a first import" is another store, with the same number of records of one tenant, imported in the order of their creation.
 `,

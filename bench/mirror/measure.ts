@@ -12,7 +12,7 @@ import { machineFacts, writeSection } from '../support/results.ts';
 //   DATA_DIR=/tmp/o subreport client create --tenant big --json > /tmp/client.json
 //   DATA_DIR=/tmp/o subreport generate --tenant big --subscriptions 1000000
 //   DATA_DIR=/tmp/o PORT=8300 subreport serve
-//   node bench/mirror/measure.ts CREDENTIALS.json   (as for `subreport login`)
+//   npm run bench -- mirror CREDENTIALS.json   (as for `subreport login`)
 
 const [credentials = ''] = process.argv.slice(2);
 const command = fileURLToPath(new URL('../../src/cli/subreport.mjs', import.meta.url));
@@ -70,7 +70,7 @@ State file: ${(stateBytes / records).toFixed(0)} bytes a record.
     {
       file: new URL('../results/mirror.md', import.meta.url),
       title:
-        '# A mirror of a large account, measured\n\nWritten by `node bench/mirror/measure.ts` (`bench/mirror/`), in one run.\n',
+        '# A mirror of a large account, measured\n\nWritten by `npm run bench -- mirror` (`bench/mirror/`), in one run.\n',
     },
   );
 } finally {

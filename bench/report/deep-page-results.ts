@@ -30,7 +30,7 @@ export function toMarkdown(
 ): string {
   return `# A page by number, with its exact total
 
-\`npm run bench:deep\`, ${size} records a page, for the tenant with a fifth of all records, a tenth of which share one createdDate. CPU time of service and database together: medians of
+\`npm run bench -- deep\`, ${size} records a page, for the tenant with a fifth of all records, a tenth of which share one createdDate. CPU time of service and database together: medians of
 ${rounds} rounds (${oldRounds} of OFFSET and count(*)), with all cases alternating. "HTTP": a service in a separate process, without the response cache, with remembered ranges. "Inside": from parsing to the complete
 response, without remembered ranges. Shares are of the full pages. Measured after vacuum and analyze.
 

@@ -16,8 +16,8 @@ import { offsetPage } from './offset-page.ts';
 // What a page by number costs, its exact total included, at every depth of the largest tenant;
 // beside it the same page by OFFSET and count(*). CPU time of service and database. One run, rounds
 // alternating over all cases, medians; ratios are what travels to other machines.
-//   npm run bench:deep                 1 million records, 200,000 of one tenant; and 10,000 records
-//   npm run bench:deep -- --records 10000 --records 1000000 --records 10000000 --save
+//   npm run bench -- deep          1 million records, 200,000 of one tenant; and 10,000 records
+//   npm run bench -- deep --records 10000 --records 1000000 --records 10000000 --save
 
 const { values: args } = parseArgs({
   options: {

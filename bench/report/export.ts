@@ -17,8 +17,8 @@ import { machineFacts, writeSection } from '../support/results.ts';
 // same order: COPY (select …) TO STDOUT on PostgreSQL, one prepared statement iterated on SQLite.
 // This process reads all of them to the last byte, one after the other, in rounds. CPU time is that
 // of the service and of PostgreSQL; for the dump, that of this process instead of the service.
-//   node bench/report/export.ts
-//   node bench/report/export.ts --records 200000 --rounds 3 --dry-run
+//   npm run bench -- export
+//   npm run bench -- export --records 200000 --rounds 3 --dry-run
 
 const options = readOptions({ records: 1_000_000 });
 const formats = ['ndjson', 'csv'] as const;

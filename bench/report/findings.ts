@@ -9,7 +9,7 @@ import { machineFacts } from '../support/results.ts';
 
 // The CPU time of the findings of a tenant beside that of loading its records and of reading them
 // all as NDJSON. CPU seconds of this process, with its threads, and of the database server.
-//   node bench/report/findings.ts --records 1000000 --save
+//   npm run bench -- findings --records 1000000 --save
 
 const { values: args } = parseArgs({
   options: { records: { type: 'string', default: '1000000' }, save: { type: 'boolean', default: false } },
@@ -57,7 +57,7 @@ async function measure(engine: string, { store, serverPid, close }: BenchStore):
 const lines = [
   '# Findings',
   '',
-  `\`node bench/report/findings.ts\`: ${records.toLocaleString('en')} records of one tenant, median of ${rounds}; CPU seconds of service and database. ${machineFacts()}`,
+  `\`npm run bench -- findings\`: ${records.toLocaleString('en')} records of one tenant, median of ${rounds}; CPU seconds of service and database. ${machineFacts()}`,
   '',
   '| engine | load all records | read all records | findings | findings / read | findings / load |',
   '|---|---:|---:|---:|---:|---:|',

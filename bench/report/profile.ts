@@ -11,7 +11,7 @@ import { asRequests, randomPages } from './page-requests.ts';
 import { type CpuProfile, type ProfileShares, sharesOf } from './profile-groups.ts';
 
 // Where the CPU time of a cold page 1 goes, by stage: the requests of `cold.ts` with a CPU profile.
-//   node bench/report/profile.ts --engine sqlite --functions 40 --dry-run
+//   npm run bench -- profile --engine sqlite --functions 40 --dry-run
 
 const { values } = parseArgs({
   options: {
@@ -112,7 +112,7 @@ function results() {
     file: new URL('../results/profile.md', import.meta.url),
     title: `# A cold page by stage
 
-Written by \`node bench/report/profile.ts\`: the self time of each function in a CPU profile of V8, summed by the files of each stage, as a share of the user time of the main thread without the
+Written by \`npm run bench -- profile\`: the self time of each function in a CPU profile of V8, summed by the files of each stage, as a share of the user time of the main thread without the
 profiler. A native function counts for the file that calls it. Other load on the machine raises all figures; compare those of one run.
 `,
   };

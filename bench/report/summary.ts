@@ -13,8 +13,8 @@ import { type FilledStore, measureFilledStores } from './data-set.ts';
 // What a summary of the largest tenant costs; beside it the same counts by count(*) and GROUP BY, a
 // statement for each group. One run, rounds alternating over all cases, medians; ratios are what
 // travels to other machines.
-//   node bench/report/summary.ts       1 million records, 200,000 of one tenant
-//   node bench/report/summary.ts --records 10000 --records 1000000 --save
+//   npm run bench -- summary       1 million records, 200,000 of one tenant
+//   npm run bench -- summary --records 10000 --records 1000000 --save
 
 const { values: args } = parseArgs({
   options: {
@@ -125,7 +125,7 @@ function toMarkdown(measured: readonly Measured[]): string {
   });
   return `# A summary
 
-\`node bench/report/summary.ts\`, for the tenant with a fifth of all records, from parsing to the complete response, without HTTP and caches, compared with \`count(*)\` and one
+\`npm run bench -- summary\`, for the tenant with a fifth of all records, from parsing to the complete response, without HTTP and caches, compared with \`count(*)\` and one
 \`count(*) … group by\` per dimension in one snapshot of the same database. Medians of ${rounds} rounds, with all cases alternating. Without \`by\`, the dimensions are status, product-id,
 plan-id and auto-renew. Measured after vacuum and analyze.
 

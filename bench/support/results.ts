@@ -50,7 +50,7 @@ const reportResults: ResultsFile = {
   file: new URL('../results/report.md', import.meta.url),
   title: `# The report, measured
 
-Written by \`npm run bench:report\` (\`bench/report/\`): each side in a separate process, in turn, in short rounds; medians. Ratios are comparable across machines
+Written by \`npm run bench -- report\` (\`bench/report/\`): each side in a separate process, in turn, in short rounds; medians. Ratios are comparable across machines
 and days; requests per second are not. "CPU" is the CPU time of the server process, without that of PostgreSQL; it is least affected by other load on the machine. If
 a side is faster than the load generator, which shares the machine, the CPU ratio is more meaningful than the ratio of requests.
 `,

@@ -16,7 +16,7 @@ import { machineFacts, writeSection } from '../support/results.ts';
 // The files of `subreport sync`, against their floor: reading the export without looking at it, and
 // writing its bytes in the barest way. CPU time is that of the whole command, or of the whole bare
 // program with the `sftp` that it starts, not of the service or the receiver.
-//   node bench/sync/files.ts --records 1000000 --rounds 2
+//   npm run bench -- sync-files --records 1000000 --rounds 2
 
 const options = readOptions({ records: 1_000_000, rounds: 2 });
 const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-files-'));
@@ -138,7 +138,7 @@ ${machineFacts('s3rver 3.7.1 and the sshd of Debian 12 as receivers')}.
 ${lines.join('\n')}`;
 const results = {
   file: new URL('../results/sync-files.md', import.meta.url),
-  title: '# The files of `subreport sync`\n\nWritten by `node bench/sync/files.ts`.\n',
+  title: '# The files of `subreport sync`\n\nWritten by `npm run bench -- sync-files`.\n',
 };
 if (options.dryRun) process.stdout.write(text);
 else writeSection('Files', text, results);

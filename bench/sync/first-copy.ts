@@ -26,7 +26,7 @@ import { machineFacts } from '../support/results.ts';
 // at it, and writing what is in memory already: rows with COPY or one prepared insert, lines to
 // /dev/null. CPU time is that of the command with its start, and of the PostgreSQL with the copy,
 // not of the service. Memory is the peak of the command, also with a tenth of the records.
-//   node bench/sync/first-copy.ts --records 1000000 --rounds 2
+//   npm run bench -- sync-first --records 1000000 --rounds 2
 
 const options = readOptions({ records: 1_000_000, rounds: 2 });
 const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-sync-'));
@@ -195,7 +195,7 @@ rmSync(folder, { recursive: true });
 const shown = (count: number): string => count.toLocaleString('en');
 const text = `# The first copy of \`subreport sync\`
 
-Written by \`node bench/sync/first-copy.ts\`: ${shown(options.records)} records, medians of ${options.rounds} rounds. The floor reads the NDJSON export without looking at it, and writes what is in
+Written by \`npm run bench -- sync-first\`: ${shown(options.records)} records, medians of ${options.rounds} rounds. The floor reads the NDJSON export without looking at it, and writes what is in
 memory already: rows with one prepared insert or \`COPY\`, lines to /dev/null. CPU time is that of the command with its start, and of the PostgreSQL with the copy, not of the service. A sync also checks
 the export's SHA-256 and each record's members, and counts the copy. Goal: at least 0.5 of the floor, and memory that does not grow with the report.
 

@@ -13,8 +13,8 @@ import { startOidcProvider, startService } from './token-servers.ts';
 
 // How many tokens a second both grants issue, ours and oidc-provider's, and what the check of an
 // access token costs our API.
-//   npm run bench:token
-//   npm run bench:token -- --rounds 1 --seconds 1 --dry-run
+//   npm run bench -- token
+//   npm run bench -- token --rounds 1 --seconds 1 --dry-run
 
 /** More access tokens than the service caches, so each is uncached when it is used again. */
 const manyTokens = 10_600;

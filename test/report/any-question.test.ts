@@ -22,7 +22,7 @@ import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, onCluster, type TestStore } from '../support/engines.ts';
 import { ugly, uglyRows } from '../support/ugly-rows.ts';
 
-// The small form of `npm run bench:any`: random questions have the records that a model has, and
+// The small form of `npm run bench -- any`: random questions have the records that a model has, and
 // visit few rows beside those of their narrowest condition. Rows are counted, not time.
 
 const records = 20_000;

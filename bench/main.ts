@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process';
+
+// Runs a benchmark: `npm run bench -- NAME [options]`. bench/README.md says what each measures.
+
+const programs: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  report: [['report/cold.ts'], ['report/hot.ts'], ['report/page-floor.ts']],
+  any: [['any/measure.ts']],
+  import: [['--max-old-space-size=8192', 'import/bench.ts']],
+  export: [['report/export.ts']],
+  token: [['token/bench.ts']],
+  capacity: [['capacity/measure.ts']],
+  deep: [['report/deep-page.ts']],
+  drivers: [['drivers/bench.ts']],
+  findings: [['report/findings.ts']],
+  history: [['history/measure.ts']],
+  indexes: [['indexes/measure.ts']],
+  jobs: [['console/jobs.ts']],
+  mirror: [['mirror/measure.ts']],
+  'page-turn': [['console/page-turn.ts']],
+  profile: [['report/profile.ts']],
+  summary: [['report/summary.ts']],
+  'sync-files': [['sync/files.ts']],
+  'sync-first': [['sync/first-copy.ts']],
+  traces: [['tracing/off.ts']],
+};
+
+const [name = '', ...args] = process.argv.slice(2);
+const parts = Object.hasOwn(programs, name) ? programs[name] : undefined;
+if (parts === undefined) {
+  console.error(`Cannot run the benchmark: it must be one of ${Object.keys(programs).join(', ')}, such as report`);
+  process.exit(2);
+}
+for (const part of parts) {
+  const command = part.map((word) => (word.endsWith('.ts') ? `${import.meta.dirname}/${word}` : word));
+  const { status } = spawnSync(process.execPath, [...command, ...args], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
