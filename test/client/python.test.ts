@@ -42,7 +42,7 @@ function runPython(options: object, calls: readonly Call[], threads = 1): Promis
 }
 
 const pythonName = (name: string): string =>
-  (name === 'toArray' ? 'toList' : name)
+  (({ toArray: 'toList', from: 'from_' })[name] ?? name)
     .replaceAll('-', '_')
     .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const snakeCased = (given: object): object =>
@@ -81,6 +81,7 @@ async function plain(value: unknown): Promise<unknown> {
   if (value instanceof ReadableStream)
     return {
       total_count: (value as { totalCount?: number }).totalCount,
+      explanation: (value as { explanation?: string }).explanation ?? null,
       text: Buffer.from(await new Response(value).bytes()).toString('latin1'),
     };
   if (value instanceof Date) return value.toISOString();
@@ -132,6 +133,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
       list({ size: 5 }, ['page', {}], { parse: true }),
       list({ size: 5, page: 9 }, ['first', {}]),
       list({ 'device-id': 'nobody' }, ['first', {}]),
+      list({ status: "Activé '100%'" }, ['page', {}]),
       list({ status: ['ACTIVE', 'DEPLETED'], 'auto-renew': true, after: '2023-11-14T22:13:20Z' }, ['total', {}]),
       list({ sort: '-expirationDate', 'date-field': 'expiration' }, ['toArray', { max: 250 }]),
       list({ email, size: 1 }, ['toArray', { max: 250 }]),
@@ -142,15 +144,22 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
       { method: 'findings', options },
       { method: 'summary', query: { by: ['status', 'month'], 'auto-renew': true }, options },
       { method: 'summary', query: {}, options },
+      { method: 'summary', query: { status: 'ACTVE' }, options },
       { method: 'export', query: { status: 'ACTIVE' }, options: { ...options, format: 'csv' } },
       { method: 'export', query: { sort: '-createdDate' }, options: { ...options, format: 'ndjson' } },
       { method: 'export', query: {}, options: { ...options, format: 'ndjson', verify: false } },
+      { method: 'export', query: { status: 'Activé' }, options: { ...options, format: 'ndjson' } },
       { method: 'export', query: { email }, options: { ...options, format: 'csv' } },
       { method: 'export', query: { status: 'ACTIVE' }, options: { ...options, format: 'parquet' } },
       { method: 'export', query: { 'device-id': 'nobody' }, options: { ...options, format: 'csv' } },
       { method: 'changes', positional: [null], options: { ...options, size: 100 } },
       { method: 'changes', positional: ['yesterday'], options },
       { method: 'changes', positional: [null], options: { ...options, order: 'newest', field: 'renewal', size: 100 } },
+      {
+        method: 'changes',
+        positional: [null],
+        options: { ...options, field: 'status', from: 'ACTIVE', to: 'EXPIRED', 'import-id': 'none', before: true },
+      },
       { method: 'changesSummary', positional: [present?.next], options },
       { method: 'changesSummary', positional: ['2001-01-01T00:00:00Z'], options: { ...options, until: 1 } },
       list({ size: 0, before: 'yesterday' }, ['page', {}]),
@@ -192,6 +201,15 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
       return body;
     },
   };
+  const withHeaders = (given: Readonly<Record<string, string | undefined>>): Fault => ({
+    edit(body, headers) {
+      for (const [name, value] of Object.entries(given))
+        if (value === undefined) delete headers[name];
+        else headers[name] = value;
+      return body;
+    },
+  });
+  const total = list({}, ['total', {}]);
   const edit = (change: (text: string) => string): Fault => ({ edit: (body) => Buffer.from(change(String(body))) });
   test.each<[string, readonly Fault[], Call, string | undefined]>([
     ['a reset connection, repeated', ['reset', 'cut'], page, undefined],
@@ -218,6 +236,15 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     ['an export with a row less', [edit((text) => text.replace(/\n[^\n]*\n/, '\n'))], exported, 'ROWS_DIFFER'],
     ['an export that was altered', [edit((text) => text.replace('device', 'Device'))], exported, 'HASH_DIFFERS'],
     ['an export without its proof', [withoutProof], exported, 'UNVERIFIABLE'],
+    ['a page without a total', [withHeaders({ 'x-total-count': undefined })], total, undefined],
+    [
+      'an explanation with control characters',
+      [withHeaders({ 'x-explanation': '%1B[31mNo%C2%85%0A' })],
+      page,
+      undefined,
+    ],
+    ['an explanation that is not encoded', [withHeaders({ 'x-explanation': 'No 100%' })], page, undefined],
+    ['an explanation that is not UTF-8', [withHeaders({ 'x-explanation': 'No%E9' })], page, undefined],
     ['a rejected token', [{ status: 401, body: '{"type":"UNAUTHORISED","detail":"expired"}' }], page, undefined],
   ])('treats %s as the TypeScript client does', async (_name, faults, call, code) => {
     const { python, here } = await behindFaults(faults, call);

@@ -24,7 +24,8 @@ def plain(value):
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%S.000Z")
     if isinstance(value, subreport.SubscriptionExport):
-        return {"total_count": value.total_count, "text": value.read().decode("latin1")}
+        text = value.read().decode("latin1")
+        return {"total_count": value.total_count, "explanation": value.explanation, "text": text}
     if is_dataclass(value):
         members = {name: getattr(value, name) for name in value.__dataclass_fields__}
         members.pop("headers", None)

@@ -324,8 +324,11 @@ class SubscriptionList:
         return next(iter(self._request(_START).records), None)
 
     def total(self) -> int:
-        """Returns the number of records."""
-        return self._request(_START).total_count
+        """Returns the number of records. Raises TypeError if another server of the API sends none."""
+        page = self._request(_START)
+        if "x-total-count" in page.headers:
+            return page.total_count
+        raise TypeError("Cannot count: the response must have X-Total-Count")
 
     def _walk(self, checkpoint: ValueStore | None) -> Iterator[SubscriptionPage]:
         stored = checkpoint.load() if checkpoint is not None else None

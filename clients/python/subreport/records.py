@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from email.message import Message
@@ -9,6 +10,9 @@ from typing import Any, Iterator
 from urllib.parse import unquote
 
 Record = dict[str, Any]
+
+_MALFORMED = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def parse_subscription(record: Record) -> Record:
@@ -23,8 +27,12 @@ def parse_subscription(record: Record) -> Record:
 
 def explanation_in(headers: Message) -> str | None:
     """The header X-Explanation as it was before it was percent-encoded."""
-    encoded = headers.get("x-explanation")
-    return None if encoded is None else unquote(encoded)
+    encoded = headers.get("x-explanation", "%")
+    try:
+        # of any server: no control characters for a terminal
+        return None if _MALFORMED.search(encoded) else _CONTROL.sub(" ", unquote(encoded, errors="strict"))
+    except UnicodeDecodeError:
+        return None  # of another server
 
 
 def is_removed(change: Record) -> bool:
@@ -37,6 +45,7 @@ class SubscriptionPage:
     """One page of a report with its totals, all from one snapshot."""
 
     records: list[Record]
+    # Number of records of the whole report. 0 if another server of the API sends no X-Total-Count.
     total_count: int
     total_pages: int
     current_page: int
