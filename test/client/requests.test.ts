@@ -3,7 +3,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { abortable } from '../../src/client/clock.ts';
-import type { ClientOptions, RequestEvent, RetryEvent, StoredTokens, SubreportError } from '../../src/client/index.ts';
+import type {
+  CallOptions,
+  ClientOptions,
+  RequestEvent,
+  RetryEvent,
+  StoredTokens,
+  SubreportClient,
+  SubreportError,
+} from '../../src/client/index.ts';
 import { createClient } from '../../src/client/index.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { type ClientService, createMemoryStore, rejectionOf, startClientService } from './client-service.ts';
@@ -168,6 +176,38 @@ test('all attempts of a call have one correlation id, which its error and the se
   expect(reportRequests().map(({ headers }) => headers['x-correlation-id'])).toEqual(['nightly-7', 'nightly-7']);
   await client.subscriptions({}, { correlationId: 'of-this-call' }).page();
   expect(reportRequests().at(-1)?.headers['x-correlation-id']).toBe('of-this-call');
+});
+
+/** Each operation of the client; `satisfies` names one that is added. */
+const operations = {
+  subscriptions: (client, options) => client.subscriptions({}, options).page(),
+  search: (client, options) => client.search({}, options).page(),
+  subscription: (client, options) => client.subscription('nobody-has-this', options),
+  history: (client, options) => client.history('nobody-has-this', options),
+  summary: (client, options) => client.summary({}, options),
+  findings: (client, options) => client.findings(options),
+  changes: (client, options) => client.changes(undefined, options).next(),
+  changesSummary: (client, options) => client.changesSummary('2001-01-01T00:00:00Z', options),
+  export: async (client, options) => (await client.export({}, { format: 'ndjson', ...options })).cancel(),
+  follow: (client, options) => client.follow({ ...options, onPage: () => Promise.reject(new Error('enough')) }),
+} satisfies Record<
+  Exclude<keyof SubreportClient, 'token' | 'revoke'>,
+  (client: SubreportClient, options: CallOptions) => Promise<unknown>
+>;
+
+test.each(Object.entries(operations))('%s passes its correlation id and its signal on', async (name, call) => {
+  const { client } = await clientWithFaults([undefined, 'hang'], { attempts: 1 });
+  const { signal } = new AbortController();
+  await call(client, { correlationId: 'of-this-call', signal }).catch(() => undefined);
+  expect(reportRequests().map(({ headers }) => headers['x-correlation-id'])).toEqual(['of-this-call']);
+  const controller = new AbortController();
+  const ended = call(client, { signal: controller.signal }).then(
+    () => 'returned',
+    (error: unknown) => error,
+  );
+  await expect.poll(() => reportRequests().length).toBe(2);
+  controller.abort('the user left');
+  expect(await ended).toBe(name === 'follow' ? 'returned' : 'the user left');
 });
 
 test('a call without a correlation id gets one', async () => {
