@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { readDate } from './filter-options.ts';
+import { changeParameters } from '../../contract/change.ts';
+import { changesSummaryParameters } from '../../contract/changes-summary.ts';
+import { exportAsOf } from '../../contract/history.ts';
+import { defaultPageLimits } from '../../contract/report.ts';
+import { readDate, readParameters } from './filter-options.ts';
 
 const now = Date.parse('2026-05-10T12:30:00Z') / 1000;
 
@@ -24,3 +28,22 @@ test.each(['', '7', '7m', '--7d', '+', '0d', '2024-02-30', '1 May', 'Today', 'co
     expect(readDate(text, now)).toBeUndefined();
   },
 );
+
+const { since } = changeParameters(defaultPageLimits);
+const moments = { 'as-of': exportAsOf, since, until: changesSummaryParameters.until };
+
+test.each(Object.entries(moments))('--%s takes a date, or what the service takes for a moment', (name, schema) => {
+  const option = name === 'as-of' ? 'asOf' : name;
+  const read = (value: string) => readParameters({ [option]: value }, { [name]: schema });
+  for (const date of ['yesterday', '7d', '2024-05-01']) {
+    const { values, dates } = read(date);
+    expect(values[name]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    expect(dates).toEqual([{ name, instant: values[name] }]);
+  }
+  for (const moment of ['41', 'AAAB', '2024-05-01T00:00:00Z']) {
+    expect(read(moment).values).toEqual({ [name]: moment });
+    expect(read(moment).dates).toEqual([]);
+  }
+  // of since, the service's own word for the present token
+  expect(read('now')).toEqual({ values: name === 'since' ? { since: 'now' } : {}, dates: [] });
+});

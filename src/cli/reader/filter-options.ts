@@ -59,7 +59,8 @@ export function readParameters(
   for (const [name, schema] of Object.entries(parameters)) {
     const given = options[new Option(`--${name}`).attributeName()];
     if (typeof given !== 'string') continue;
-    if (name === 'as-of' && given === 'now') continue; // the present, also if the clocks differ
+    // the present, also if the clocks differ
+    if ((name === 'as-of' || name === 'until') && given === 'now') continue;
     const value = isDate(schema) ? readDate(given, nowSeconds) : readMoment(name, given, nowSeconds);
     if (value === undefined) faults.push(`Cannot use --${name}: it must be ${dateRule}: current value is '${given}'`);
     else values[name] = value;
