@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import type { Problem } from '../../src/contract/problem.ts';
 import { engines, openPostgres } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';
 import { testRole } from '../support/global-setup.ts';
@@ -105,6 +107,30 @@ describe('a service whose requests hang', () => {
     expect(all.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(2);
     expect(service.log.filter(({ level }) => level === 'error' || level === 50)).toEqual([]);
     expect((await service.get(page, token)).status).toBe(200);
+  });
+
+  test('gives 503 to each operation of the report while its queue is full', async () => {
+    await blocker.query('begin; lock table subscription in access exclusive mode');
+    const statuses: number[] = [];
+    const held = Array.from({ length: 9 }, async (_, n) => {
+      const { status } = await service.get(`/v1/subscription?size=${n + 30}`, token);
+      statuses.push(status);
+    });
+    await expect.poll(() => statuses.length).toBeGreaterThanOrEqual(4);
+    const known = Object.entries(operations).filter(([, { tag }]) => tag === 'report');
+    const details = known.map(async ([name, { method, path }]) => {
+      const query = name === 'getChangesSummary' ? '?since=2001-01-01T00:00:00Z' : '';
+      const response = await fetch(service.url + path.replace('{id}', 'one') + query, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(method === 'POST' && { body: '{}' }),
+      });
+      return [name, ((await response.json()) as Partial<Problem>).detail];
+    });
+    const rule = expect.stringContaining('fewer requests of this client must be in progress');
+    expect(await Promise.all(details)).toEqual(known.map(([name]) => [name, rule]));
+    await blocker.query('rollback');
+    await Promise.all(held);
   });
 
   test('gives the token requests of one client 503 in the form of RFC 6749 §5.2', async () => {
