@@ -65,6 +65,13 @@ describe('parseReport', () => {
     expect(parse('status=EXPIRED,ACTIVE,EXPIRED').statuses).toEqual(['ACTIVE', 'EXPIRED']);
   });
 
+  test('up to 16 statuses are accepted, each of up to 64 characters', () => {
+    const statuses = Array.from({ length: 17 }, (_, n) => String.fromCharCode(65 + n).repeat(64));
+    expect(parse(`status=${statuses.slice(0, 16)}`).statuses).toEqual(statuses.slice(0, 16));
+    for (const status of [String(statuses), 'A'.repeat(65), '', 'A,', ',A', 'A,,B'])
+      expect(failure(`status=${status}`).faults.map(({ parameter }) => parameter)).toEqual(['status']);
+  });
+
   test('reports every fault at once, unreadable dates as INVALID_HTTP_MESSAGE', () => {
     const error = failure('size=0&page=x&before=yesterday&foo=1&iccid=12&iccid=13&%ZZ=1');
     expect(error.code).toBe('INVALID_HTTP_MESSAGE');

@@ -243,6 +243,28 @@ describe('SIGNING_ALGORITHM', () => {
   let service: TestService | undefined;
   afterEach(() => service?.close());
 
+  test('discovery names the algorithms of the key set, also after a rotation to another one', async () => {
+    service = await startService(await sqlite.openTestStore(), { SIGNING_ALGORITHM: 'ES256' });
+    const { url, store } = service;
+    const named = async (name: string) =>
+      (
+        (await (await fetch(`${url}/.well-known/${name}`)).json()) as {
+          id_token_signing_alg_values_supported: string[];
+        }
+      ).id_token_signing_alg_values_supported;
+    for (const algorithms of [['ES256'], ['EdDSA', 'ES256']]) {
+      expect(await named('openid-configuration')).toEqual(algorithms);
+      expect(await named('oauth-authorization-server')).toEqual(algorithms);
+      await openKeyRing({
+        store,
+        cipher: createKeyCipher(undefined, undefined),
+        algorithm: 'EdDSA',
+        lifetimes: { access: 300, refresh: 36_000 },
+        now: () => Math.floor(Date.now() / 1000),
+      });
+    }
+  });
+
   test.each(signingAlgorithms)(
     '42, 46 (RFC 9068 §2.1, RFC 8725 §3.11): %s signs tokens that the key set verifies, and nothing else',
     async (algorithm) => {
