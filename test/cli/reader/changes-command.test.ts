@@ -28,7 +28,7 @@ describe('subreport changes', () => {
   const copied = [...selections, ['--before']];
   const counted = [...copied, ['--follow'], ['--state', join(folder, 'state')], ['--size', '5']];
 
-  test.each([
+  const refused: readonly (readonly [args: readonly string[], said: string])[] = [
     ...copied.map((more) => [['--follow', ...more], 'Cannot follow with --before, --newest or a filter'] as const),
     ...selections.map(
       (more) => [['--state', join(folder, 'state'), ...more], 'Cannot keep --state with --newest or a filter'] as const,
@@ -39,7 +39,8 @@ describe('subreport changes', () => {
     [['--summary'], 'Cannot count changes: --since must be given'],
     [['--since', '7d', '--until', '1d'], 'Cannot use --until without --summary'],
     [['--follow', '-o', 'json'], 'Cannot follow as JSON'],
-  ])('%j exits with 2 and says why', async (args, said) => {
+  ];
+  test.each(refused)('%j exits with 2 and says why', async (args, said) => {
     const { code, stdout, stderr } = await runHere(['changes', ...args], environment);
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(said)]);
   });
@@ -56,7 +57,8 @@ describe('subreport changes', () => {
       if (pages === 2) {
         const members = { history_begins_at: begins };
         const problem = buildProblem({ code: 'HISTORY_NOT_KEPT', messages: ['Cannot read'], members }, 'c');
-        return response.writeHead(410, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem));
+        response.writeHead(410, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem));
+        return;
       }
       // the tenant has no history of an earlier day
       const known = url.replace(/since=[0-9T:Z%A-]+T[^&]*&?/, '');
