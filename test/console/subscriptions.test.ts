@@ -95,9 +95,10 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await page.waitForFunction('window.focusedRole !== undefined');
     expect(await page.evaluate('window.focusedRole')).toBe('combobox');
     await page.keyboard.press('Escape');
+    await page.getByRole('listbox').waitFor({ state: 'hidden' });
     await page.evaluate(watchFocus);
     await page.keyboard.press('e');
-    await page.getByRole('menu').waitFor();
+    await page.waitForFunction('window.focusedRole !== undefined');
     expect(await page.evaluate('window.focusedRole')).toBe('menuitem');
   });
 

@@ -430,16 +430,39 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
 
   describe('a reader', () => {
     test('a client that reads slowly gets the whole report', async () => {
+      // a busy machine may stop this process for longer than a stall may be: then it reads again
+      let read = await readSlowly();
+      for (let tries = 1; read.hash === undefined && read.longestPauseMs > 1_000 && tries < 10; tries += 1) {
+        await untilNone();
+        read = await readSlowly();
+      }
+      expect(read.ms).toBeGreaterThan(2_000); // longer than a stall may be
+      expect(read.trailer).toBe(read.hash ?? expect.unreachable());
+    });
+
+    /** Reads a report for three seconds in small pauses; without a hash if it was cut off. */
+    async function readSlowly() {
       const response = await begin('all=true&format=csv', impatientToken, impatient);
       const hash = createHash('sha256');
       const began = performance.now();
-      for await (const chunk of response) {
-        hash.update(chunk as Buffer);
-        if (performance.now() - began < 3_000) await sleep(5);
+      let [longestPauseMs, last] = [0, began];
+      const pause = (): void => {
+        const now = performance.now();
+        [longestPauseMs, last] = [Math.max(longestPauseMs, now - last), now];
+      };
+      try {
+        for await (const chunk of response) {
+          pause();
+          hash.update(chunk as Buffer);
+          if (performance.now() - began < 3_000) await sleep(5);
+        }
+      } catch {
+        pause();
+        return { ms: performance.now() - began, longestPauseMs, hash: undefined, trailer: undefined };
       }
-      expect(performance.now() - began).toBeGreaterThan(2_000); // longer than a stall may be
-      expect(response.trailers['x-export-sha256']).toBe(hash.digest('hex'));
-    });
+      const trailer = response.trailers['x-export-sha256'];
+      return { ms: performance.now() - began, longestPauseMs, hash: hash.digest('hex'), trailer };
+    }
 
     test('a client that stops reading is disconnected', async () => {
       const response = await begin('all=true&format=ndjson', impatientToken, impatient);
