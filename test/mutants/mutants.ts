@@ -103,7 +103,7 @@ export const mutants: readonly Mutant[] = [
     search: '{ max: findingsMax, perClientMax: 1, perTenantMax: 1 }',
     replace: '{ max: 200, perClientMax: 100, perTenantMax: 100 }',
     file: 'findings.test.ts',
-    test: 'reads the records of a tenant once at a time, and tells others when to come again',
+    test: 'reads the records of a tenant once at a time, and tells $who when to come again',
     on: ['sqlite'],
   },
   {
@@ -930,7 +930,7 @@ export const mutants: readonly Mutant[] = [
     search: '    ...selection,\n    before: true,\n    order:',
     replace: '    before: true,\n    order:',
     file: 'read-period.test.ts',
-    test: 'a selection is passed to the service, while the counts are of all changes',
+    test: 'a selection is passed to the service with each page, while the counts are of all changes',
   },
   {
     id: 'console-changes-csv-formula',
@@ -995,6 +995,22 @@ export const mutants: readonly Mutant[] = [
     replace: 'ended = ended.then((sum) => addCounts(sum, last.slice(0, 0)));',
     file: 'worker-metrics.test.ts',
     test: 'what a worker counted remains in the sums while it is silent, and after it has exited',
+  },
+  {
+    id: 'visit-believes-selection',
+    breaks: 'All changes count as seen once those of a selection were listed.',
+    search: '!period.hasMore && Object.keys(selection).length === 0',
+    replace: '!period.hasMore',
+    file: 'read-changes.test.ts',
+    test: 'a visit that %s passes over none of them',
+  },
+  {
+    id: 'visit-believes-count',
+    breaks: 'All changes count as seen once the overview has counted them.',
+    search: 'if (isListed && isWhole)',
+    replace: 'if (isWhole)',
+    file: 'read-changes.test.ts',
+    test: 'a visit that %s passes over none of them',
   },
   // Audit
   {
@@ -1154,6 +1170,22 @@ export const mutants: readonly Mutant[] = [
     replace: 'at = this.#copyText(from, to, commas, commas);',
     file: 'csv-lines.test.ts',
     test: 'a cell with a semicolon is quoted in both ways of writing a line, so that what follows cannot begin a cell',
+  },
+  {
+    id: 'changes-listed-twice',
+    breaks: 'Changes that were listed are listed again if the history is lost between two pages.',
+    search: 'isDate: next === since && isDateOf(dates, since)',
+    replace: 'isDate: isDateOf(dates, since)',
+    file: 'changes-command.test.ts',
+    test: 'a history that is lost between two pages ends the command, and no change is listed twice',
+  },
+  {
+    id: 'explanation-controls-terminal',
+    breaks: 'The explanation of another server can move the cursor of a terminal.',
+    search: "decodeURIComponent(encoded).replaceAll(/\\p{Cc}/gu, ' ')",
+    replace: 'decodeURIComponent(encoded)',
+    file: 'list.test.ts',
+    test: 'the header X-Explanation %j explains %j',
   },
   // Changes
   {
@@ -1412,6 +1444,24 @@ export const mutants: readonly Mutant[] = [
     replace: 'metrics',
     file: 'worker-metrics.test.ts',
     test: 'what a worker counted remains in the sums while it is silent, and after it has exited',
+  },
+  {
+    id: 'findings-per-client',
+    breaks: 'Each client of a tenant reads all its records for the findings at the same time.',
+    search: 'max: findingsMax, perClientMax: 1, perTenantMax: 1',
+    replace: 'max: findingsMax, perClientMax: 1, perTenantMax: findingsMax',
+    file: 'findings.test.ts',
+    test: 'reads the records of a tenant once at a time, and tells $who when to come again',
+    on: ['sqlite'],
+  },
+  {
+    id: 'findings-keep-turns',
+    breaks: 'Requests of any tenant wait for findings that wait.',
+    search: 'request.endTurn?.(); // no other request',
+    replace: '// no other request',
+    file: 'findings.test.ts',
+    test: 'reads two tenants at a time, and no other request waits for them',
+    on: ['postgres'],
   },
   // The history
   {
@@ -2097,6 +2147,15 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (sameIds(',
     file: 'conform.test.ts',
     test: 'fails no check of an account to which every %d requests add a record at its end',
+  },
+  {
+    id: 'conform-takes-array',
+    breaks: 'A product that is an array passes the check of the product.',
+    search: "isValid: (value) => typeof value === 'object' && value !== null && !Array.isArray(value)",
+    replace: "isValid: (value) => typeof value === 'object' && value !== null",
+    file: 'conform.test.ts',
+    test: 'fails only $check of a server that $does',
+    on: ['array'],
   },
   {
     id: 'conform-forgives-repeats',
