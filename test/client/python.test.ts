@@ -161,6 +161,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
         options: { ...options, field: 'status', from: 'ACTIVE', to: 'EXPIRED', 'import-id': 'none', before: true },
       },
       { method: 'changesSummary', positional: [present?.next], options },
+      { method: 'changesSummary', positional: [present?.next], options: { ...options, until: '2001-01-01T00:00:00Z' } },
       { method: 'changesSummary', positional: ['2001-01-01T00:00:00Z'], options: { ...options, until: 1 } },
       list({ size: 0, before: 'yesterday' }, ['page', {}]),
       list({ 'expires-within': 'soon' }, ['page', {}]),
@@ -171,7 +172,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     );
     const python = await runPython(optionsOf(shared.service, shared.credentials), calls);
     for (const [index, call] of calls.entries()) expect(python[index], JSON.stringify(call)).toEqual(here[index]);
-    expect(here.filter((outcome) => 'error' in outcome)).toHaveLength(5);
+    expect(here.filter((outcome) => 'error' in outcome)).toHaveLength(6);
   });
 
   const withUndefined = (call: Call): Call =>
