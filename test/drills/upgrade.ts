@@ -12,11 +12,14 @@ import type { Stage } from './stage.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The last commit of each released version, and of versions between releases. */
+/**
+ * The last commit of 0.1.0, of the last version that this one does not let in, and of the oldest
+ * one that it does.
+ */
 const versions = {
   '0.1.0': '363f919',
-  'without a history': 'bea1a013',
-  'of the first history': 'bb7703aa^',
+  'without open values': '9b10756b^',
+  'of the first open values': '870d9b8b^',
 } as const;
 
 /** The program of a version, from git, with the packages of this one. */
@@ -70,12 +73,12 @@ const engines = {
   postgres: async (stage: Stage): Promise<Environment> => (await stage.emptyPostgres()).environment,
 } as const;
 
-const besideEach = `the former report of before 410 HISTORY_NOT_KEPT; ${changedAsKept}; beside the first version with one: import 0, the former report of before as it was, its own as it was; ${changedAsKept}`;
+const besideEach = `the last version without open values is refused; beside the first one with them: import 0, the former report of before as it was, its own as it was; ${changedAsKept}`;
 
 export const upgradeDrills: readonly ScriptedDrill[] = (['sqlite', 'postgres'] as const).map((engine) => ({
   name: `upgrade-${engine}`,
-  fault: `a ${engine} store that 0.1.0 has filled is upgraded, changed, changed by a program that keeps no history, by two older versions that run beside this one, and by this one`,
-  expected: `migrate 0; report 200 of 3000; before the upgrade 410 HISTORY_NOT_KEPT; ${changedAsKept}; 0.1.0 is refused; after a change without history: before it 410 HISTORY_NOT_KEPT; ${changedAsKept}; beside a version without history: import 0, ${besideEach}; doctor 0`,
+  fault: `a ${engine} store that 0.1.0 has filled is upgraded, changed, changed by a program that keeps no history, by an older version that runs beside this one, and by this one`,
+  expected: `migrate 0; report 200 of 3000; before the upgrade 410 HISTORY_NOT_KEPT; ${changedAsKept}; 0.1.0 is refused; after a change without history: before it 410 HISTORY_NOT_KEPT; ${changedAsKept}; ${besideEach}; doctor 0`,
   async run(stage) {
     const environment = await engines[engine](stage);
     const old = await fillWithRelease(stage, environment);
@@ -88,10 +91,7 @@ export const upgradeDrills: readonly ScriptedDrill[] = (['sqlite', 'postgres'] a
     const load = importInto(stage, environment);
     const after = await lookAtHistory(stage, service, load);
     const moment = await keepMoment(service);
-    const refused = await old.run('tenant', 'list').then(
-      () => 'not refused',
-      (error) => (/migrated by a newer version/.test(error) ? 'refused' : String(error)),
-    );
+    const refused = await refusalOf(old.run('tenant', 'list'));
     await importInto(stage, { ...environment, HISTORY_DAYS: '0' })(stage.rows(10));
     const without = `before it ${await readMoment(service, moment)}; ${await lookAtHistory(stage, service, load)}`;
     const beside = await lookBeside(stage, service, environment);
@@ -100,17 +100,21 @@ export const upgradeDrills: readonly ScriptedDrill[] = (['sqlite', 'postgres'] a
   },
 }));
 
-/** Changes records by two older versions of the program while a service of this one runs. */
+/** Whether an older version refuses the store; otherwise what it says. */
+const refusalOf = (running: Promise<unknown>): Promise<string> =>
+  running.then(
+    () => 'not refused',
+    (error) => (/migrated by a newer version/.test(error) ? 'refused' : String(error)),
+  );
+
+/** Changes records by older versions of the program while a service of this one runs. */
 async function lookBeside(stage: Stage, service: DrilledService, environment: Environment): Promise<string> {
   const load = importInto(stage, environment);
-  const [without, first] = [checkOut(stage, 'without a history'), checkOut(stage, 'of the first history')];
-  const kept = await keepMoment(service);
-  const { code: changed } = await importInto(stage, environment, without)(stage.rows(10, 'older'));
-  const lost = await readMoment(service, kept);
-  const begun = await lookAtHistory(stage, service, load);
+  const [last, first] = [checkOut(stage, 'without open values'), checkOut(stage, 'of the first open values')];
+  const refused = await refusalOf(importInto(stage, environment, last)(stage.rows(10, 'older')));
   const before = await keepMoment(service);
   const { code } = await importInto(stage, environment, first)(stage.rows(10, 'older'));
   const between = await keepMoment(service);
   const after = await lookAtHistory(stage, service, load);
-  return `beside a version without history: import ${changed}, the former report of before ${lost}; ${begun}; beside the first version with one: import ${code}, the former report of before ${await readMoment(service, before)}, its own ${await readMoment(service, between)}; ${after}`;
+  return `the last version without open values is ${refused}; beside the first one with them: import ${code}, the former report of before ${await readMoment(service, before)}, its own ${await readMoment(service, between)}; ${after}`;
 }
