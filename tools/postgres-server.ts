@@ -169,6 +169,9 @@ async function startServer(
   child.stderr.on('data', (chunk) => {
     log = (log + chunk).slice(-4_000);
   });
+  child.on('error', (error) => {
+    log += error.message;
+  });
   await waitUntilReady(
     url,
     () => child.exitCode !== null,

@@ -15,7 +15,10 @@ const limits = { runMs: 600_000, closeMs: 60_000 };
 /** Why each need is missing here, if it is. */
 const missing: Readonly<Record<Need, () => string | undefined>> = {
   Linux: () => (process.platform === 'linux' ? undefined : 'it needs Linux'),
-  tmpfs: () => (canMount() ? undefined : 'it must be allowed to mount a file system (tmpfs), as root is'),
+  tmpfs: () => {
+    const reason = mountFailure();
+    return reason && `it must be allowed to mount a file system (tmpfs), as root is: ${reason}`;
+  },
   'control groups': () => (canLimitMemory() ? undefined : 'it must be allowed to create control groups, as root is'),
   libfaketime: () => (existsSync(faketime) ? undefined : 'install libfaketime'),
   Prometheus: () =>
@@ -24,12 +27,13 @@ const missing: Readonly<Record<Need, () => string | undefined>> = {
       : 'install prometheus, postgresql-client, jq and curl',
 };
 
-function canMount(): boolean {
+/** Why no file system can be mounted here, if none can. */
+function mountFailure(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-disk-'));
-  const isMounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', folder], { stdio: 'ignore' }).status === 0;
-  if (isMounted) spawnSync('umount', [folder]);
+  const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', folder], { encoding: 'utf8' });
+  if (status === 0) spawnSync('umount', [folder]);
   rmSync(folder, { recursive: true });
-  return isMounted;
+  return status === 0 ? undefined : (error?.message ?? stderr.trim());
 }
 
 /** Runs a drill on a stage of its own; never throws, and ends even if the drill does not. */
