@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { firedHere } from './did-not-happen.ts';
 import type { ScriptedDrill, TestedDrill } from './drill.ts';
 import { DrilledService } from './drilled-service.ts';
 import { drills } from './drills.ts';
+import { deployedAlerts } from './prometheus.ts';
 import { runDrill } from './run-drill.ts';
 import type { Stage } from './stage.ts';
 
@@ -72,4 +74,33 @@ describe('bench/results/drills.md', () => {
 
 test.each(tested)('the drill $name names a test of $file', ({ file, test: title }) => {
   expect(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).toContain(title);
+});
+
+/** The alerts that only `test/metrics/rules.test.ts` fires, over series. */
+const alertsOfSeries = [
+  'SubreportNotReady',
+  'SubreportSlow',
+  'SubreportOverloaded',
+  'SubreportTokenFailures',
+  'SubreportEventLoopDelay',
+  'SubreportPoolWaits',
+  'SubreportNotificationsLost',
+  'SubreportWalGrows',
+  'SubreportImportOverdue',
+  'SubreportImportsFail',
+  'SubreportDoctorFailed',
+  'SubreportHistoryAhead',
+  'SubreportStorageBudget',
+  'SubreportHistoryShortened',
+  'SubreportKeyRotationOverdue',
+  'SubreportCertificateExpires',
+  'SubreportLogLinesDropped',
+  'SubreportAuditEntriesLost',
+];
+
+test('docs/contributing/drills.md lists the alerts that drills fire, which are all but those of series', () => {
+  const guide = readFileSync(new URL('../../docs/contributing/drills.md', import.meta.url), 'utf8');
+  const listed = [...guide.matchAll(/^\| `(Subreport\w+)` \|/gm)].map(([, name = '']) => name);
+  expect(listed).toEqual(['SubreportErrors', ...new Set(firedHere)]);
+  expect([...listed, ...alertsOfSeries].sort()).toEqual([...deployedAlerts].sort());
 });

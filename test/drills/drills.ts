@@ -1,3 +1,4 @@
+import { didNotHappen } from './did-not-happen.ts';
 import type { Drill } from './drill.ts';
 import { failoverDrills } from './failover.ts';
 import { httpDrills } from './http.ts';
@@ -19,5 +20,6 @@ export const drills: readonly Drill[] = [
   ...httpDrills,
   ...memoryDrills,
   nightOnCall,
+  didNotHappen,
   ...testedDrills,
 ];
