@@ -79,10 +79,12 @@ Examples:
         const sent = format === 'xlsx' ? 'ndjson' : format;
         const report = await connect(options).client.export(values as ExportQuery, { format: sent, signal });
         await writeReport(report, file, { format, screen, output });
-        const { totalCount: rows, explanation } = report;
+        const { totalCount, explanation, headers } = report;
+        const rows = headers.has('x-total-count') ? totalCount : undefined; // a proxy may have removed it
+        const what = rows === undefined ? 'The report is' : `${countText(rows)} subscriptions,`;
         if (explanation !== undefined) screen.remark(explanation);
         if (options.json === true) writeResult(output, true, { file, format, rows, explanation }, '');
-        else screen.remark(`${countText(rows)} subscriptions, complete${file === '-' ? '' : `: ${file}`}`);
+        else screen.remark(`${what} complete${file === '-' ? '' : `: ${file}`}`);
       }),
     );
 }
