@@ -34,10 +34,28 @@ test('a command that changes something is listed with its user and its target, n
   ]);
   expect(await listed('--outcome', 'ok', '--since', '1h')).toHaveLength(1);
   expect(await listed('--until', '1h')).toEqual([]);
-  const { stdout: table, stderr } = await run(['audit', '--limit', '1']);
-  expect(stderr).toBe('Older entries are not listed: use a larger --limit\n');
-  expect((await run(['audit', '--limit', '2'])).stderr).toBe('');
+  const { stdout: table } = await run(['audit', '--limit', '1']);
   expect(table).toMatch(/^ID +TIME .*\n2 +.*operator\.revoke.* refused: NOT_FOUND .*operator_id=op-unknown\n$/);
+});
+
+test.each([
+  [['audit'], 'entries'],
+  [['audit', '--json'], 'entries'],
+  [['imports', 'list'], 'imports'],
+  [['imports', 'list', '--json'], 'imports'],
+])('%j says that its list is longer than --limit, and not that a whole one is', async (args, what) => {
+  const row = `${JSON.stringify({ id: 'a' })}\n`;
+  await run(['tenant', 'create', 'acme']);
+  for (let n = 0; n < 2; n += 1) {
+    const loaded = await runHere(['import', '-', '--format', 'ndjson', '--tenant', 'acme'], environment, row);
+    expect(loaded.stderr).toContain('line 1: activationDate must be given');
+  }
+  const plain = args.filter((arg) => arg !== '--json');
+  const all = JSON.parse((await run([...plain, '--json', '--limit', '50'])).stdout).length;
+  expect(all).toBeGreaterThanOrEqual(2);
+  const saidOf = async (limit: number) => (await run([...args, '--limit', String(limit)])).stderr;
+  expect(await saidOf(all - 1)).toBe(`Older ${what} are not listed: use a larger --limit\n`);
+  expect([await saidOf(all), await saidOf(all + 1)]).toEqual(['', '']);
 });
 
 test('with --ndjson, every entry after an id is one line, oldest first', async () => {
