@@ -6,7 +6,5 @@ export const integerFrom =
   (text: string): number => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
-    throw new InvalidArgumentError(
-      `it must be an integer from ${min} to ${max}, such as ${example}: current value is '${text}'`,
-    );
+    throw new InvalidArgumentError(`It must be an integer from ${min} to ${max}, such as ${example}`);
   };

@@ -59,7 +59,7 @@ export function watchStandardOutput(command: string | undefined): void {
   process.on('exit', (code) => {
     if (failure === undefined) return;
     if (code === 0) process.exitCode = 1;
-    printError(`Cannot write the result: standard output must take all of it: current value is ${failure.code}\n`);
+    printError(`Cannot write the result: standard output must take all of it (${failure.code})\n`);
   });
 }
 

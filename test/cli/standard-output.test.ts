@@ -47,7 +47,7 @@ describe.runIf(process.platform === 'linux')('a result written to a full disk (T
   ])('causes a message and exit code 1 for %s', async (_command, args) => {
     expect(await runInto('full disk', args())).toEqual({
       code: 1,
-      stderr: 'Cannot write the result: standard output must take all of it: current value is ENOSPC\n',
+      stderr: 'Cannot write the result: standard output must take all of it (ENOSPC)\n',
     });
   });
 });
@@ -58,7 +58,7 @@ test.skipIf(process.platform === 'win32')(
     const command = `ulimit -f 4; exec "${process.execPath}" "${mainProgram}" config --json > "${join(folder, 'cut')}"`;
     const child = spawn('bash', ['-c', command], { env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
     const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot write the result: .* EFBIG\n$/)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot write the result: .* \(EFBIG\)\n$/)]);
   },
 );
 

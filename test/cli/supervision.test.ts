@@ -148,7 +148,7 @@ describe('the option --workers', () => {
   test.each(['0', '65', '-1', '1.5', 'many', ''])('%j is wrong use', async (value) => {
     const { code, stdout, stderr } = await runHere(['serve', '--workers', value]);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(`it must be an integer from 1 to 64, or auto, such as 4: current value is '${value}'`);
+    expect(stderr).toContain(`argument '${value}' is invalid. It must be an integer from 1 to 64, or auto, such as 4`);
   });
 
   test.each(['1', 'auto'])('%s starts, with a demo that is announced once', async (value) => {

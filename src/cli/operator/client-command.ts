@@ -248,7 +248,6 @@ async function readSecret(): Promise<string> {
 
 function parseHours(text: string): number {
   const hours = /^\d{1,4}(\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(hours))
-    throw new InvalidArgumentError(`it must be a number of hours, such as 24: current value is '${text}'`);
+  if (Number.isNaN(hours)) throw new InvalidArgumentError(`It must be a number of hours, such as 24`);
   return hours;
 }

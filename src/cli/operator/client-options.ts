@@ -55,6 +55,6 @@ async function requireOwnClient(call: CallOperation, { clientId, tenant }: Clien
 export function parseList<T extends string>(list: string, known: readonly T[]): readonly T[] {
   const names = list.split(',').map((name) => name.trim());
   if (names.some((name) => !known.some((each) => each === name)))
-    throw new InvalidArgumentError(`it must be a list of ${known.join(',')}: current value is '${list}'`);
+    throw new InvalidArgumentError(`It must be a list of ${known.join(',')}`);
   return known.filter((each) => names.includes(each));
 }

@@ -71,9 +71,7 @@ function readRateLimit(text: string): number | 'default' {
   if (text === 'default') return text;
   const limit = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
   if (limit <= rateLimitMax) return limit;
-  throw new InvalidArgumentError(
-    `it must be an integer from 0 to ${rateLimitMax}, or default, such as 600: current value is '${text}'`,
-  );
+  throw new InvalidArgumentError(`It must be an integer from 0 to ${rateLimitMax}, or default, such as 600`);
 }
 
 export function addClientTokenCommands(client: Command, output: Output): void {

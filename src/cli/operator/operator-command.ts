@@ -97,11 +97,11 @@ function addRevoke(operator: Command, output: Output): void {
 
 function parseName(name: string): string {
   if (fitsText(operatorName, name)) return name;
-  throw new InvalidArgumentError(`it must be ${ruleOf(operatorName)}: current value is '${name}'`);
+  throw new InvalidArgumentError(`It must be ${ruleOf(operatorName)}`);
 }
 
 function parseDays(text: string): number {
   const days = readWholeNumber(operatorDays, text);
   if (days !== undefined) return days;
-  throw new InvalidArgumentError(`it must be ${ruleOf(operatorDays)}: current value is '${text}'`);
+  throw new InvalidArgumentError(`It must be ${ruleOf(operatorDays)}`);
 }

@@ -26,11 +26,11 @@ function parameterOption(name: string, schema: TSchema): Option {
   return option.argParser((given: string, before: string | undefined) => {
     const text = choices?.includes('true') === true ? (truths[given.toLowerCase()] ?? given) : given;
     if (choices !== undefined && !choices.includes(text)) {
-      throw new InvalidArgumentError(`it must be one of ${choices.join(', ')}${didYouMean(text, choices)}`);
+      throw new InvalidArgumentError(`It must be one of ${choices.join(', ')}${didYouMean(text, choices)}`);
     }
     if (type === 'integer' && !/^\d{1,15}$/.test(text))
-      throw new InvalidArgumentError('it must be an integer, such as 2');
-    if (before !== undefined && !lists.includes(name)) throw new InvalidArgumentError('it must be given only once');
+      throw new InvalidArgumentError('It must be an integer, such as 2');
+    if (before !== undefined && !lists.includes(name)) throw new InvalidArgumentError('It must be given only once');
     return before === undefined ? text : `${before},${text}`;
   });
 }
@@ -112,7 +112,5 @@ function secondsOf(text: string, nowSeconds: number): number | undefined {
 export function readSeconds(text: string): number {
   const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (seconds > 0) return seconds;
-  throw new InvalidArgumentError(
-    `it must be a number of seconds from 1 to 99999, such as 10: current value is '${text}'`,
-  );
+  throw new InvalidArgumentError(`It must be a number of seconds from 1 to 99999, such as 10`);
 }

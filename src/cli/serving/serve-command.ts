@@ -80,9 +80,7 @@ function readWorkers(text: string): number | 'auto' {
   if (text === 'auto') return text;
   const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (count < 1 || count > workersMax)
-    throw new InvalidArgumentError(
-      `it must be an integer from 1 to ${workersMax}, or auto, such as 4: current value is '${text}'`,
-    );
+    throw new InvalidArgumentError(`It must be an integer from 1 to ${workersMax}, or auto, such as 4`);
   return count;
 }
 

@@ -173,7 +173,10 @@ describe('subreport conform exits with 2 and a sentence', () => {
   });
 
   test.each(['0', 'many', '1e3', '-1'])('if --max-requests is %s', async (number) => {
-    await expectRefusal([...args(), `--max-requests=${number}`], /^Cannot use --max-requests: it must be an integer/);
+    await expectRefusal(
+      [...args(), `--max-requests=${number}`],
+      /^error: option '--max-requests .*It must be an integer/,
+    );
   });
 
   test('if --max-requests is too small for a token and a page', async () => {

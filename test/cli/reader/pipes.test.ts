@@ -271,12 +271,12 @@ describe('wrong use', () => {
   });
 
   test.each([
-    [['lst'], "did you mean 'list'?"],
-    [['list', '--stats', 'ACTIVE'], "did you mean '--status'?"],
+    [['lst'], '(Did you mean list?)'],
+    [['list', '--stats', 'ACTIVE'], '(Did you mean --status?)'],
     [['summary', '--by', 'product'], "did you mean 'product-id'?"],
     [['list', '--sort', 'createDate'], "did you mean 'createdDate'?"],
-    [['list', '--size', '1', '--size', '2'], 'it must be given only once'],
-    [['list', '--size', 'many'], "current value is 'many'"],
+    [['list', '--size', '1', '--size', '2'], 'It must be given only once'],
+    [['list', '--size', 'many'], "argument 'many' is invalid. It must be an integer"],
     [['list', '--after', 'soon', '--before', 'later'], "current value is 'later'\nCannot use --after"],
     [['list', '--watch'], 'Cannot watch'],
     [['changes', '--follow', '--json'], 'Cannot follow as JSON'],
