@@ -4,7 +4,8 @@ import { importStrictly } from '../../src/import/import-strictly.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import { checkRecords } from '../../src/storage/records/check.ts';
 import { directoryStatement, type Store, type TenantId, type TenantSql } from '../../src/storage/store.ts';
-import { readHistory } from '../../src/storage/tables/history.ts';
+import { beginHistory, readHistory } from '../../src/storage/tables/history.ts';
+import { putRejections } from '../../src/storage/tables/import-history.ts';
 import { readTenantUse, totalOf } from '../../src/storage/tables/storage-use.ts';
 import { sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
@@ -16,15 +17,15 @@ const overBudget = { code: 'OVER_BUDGET' };
 
 const versionsOf: TenantSql = 'select count(*) as n from subscription_version where tenant_id = $1';
 
-/** Rows with ids from 0 on, whose records have some ten kilobytes. */
+/** Rows with ids from 0 on, whose records have some ten kilobytes: more bytes than characters. */
 const largeRows = (count: number, version: number, bodyBytes = 10_000) =>
   Array.from({ length: count }, (_, n) => {
     const row = subscriptionRow({ id: `id-${n}`, createdDate: 1_700_000_000 + n, deviceId: `device-${version}` });
     const record = {
       ...JSON.parse(row.record),
-      product: { ...JSON.parse(row.record).product, name: 'n'.repeat(bodyBytes) },
+      product: { ...JSON.parse(row.record).product, name: `Ü${'n'.repeat(bodyBytes)}` },
     };
-    return { ...row, record: JSON.stringify(record) };
+    return { ...row, record: JSON.stringify(record), email: `fleet-${n}@exämple.org` };
   });
 
 describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
@@ -59,6 +60,19 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
   const historyOf = (tenant: TenantId) => store.readTenant(tenant, readHistory);
   const countOf = async (tenant: TenantId, sql: TenantSql): Promise<number> =>
     Number((await store.readTenant(tenant, (reader) => reader.all(sql)))[0]?.n);
+  /** The kept commits, in their order. */
+  const commitsOf = async (tenant: TenantId) => {
+    const sql = 'select revision, committed_at from subscription_commit where tenant_id = $1 order by revision';
+    const rows = await store.readTenant(tenant, (reader) => reader.all(sql));
+    return rows.map(({ revision, committed_at: at }) => ({ revision: Number(revision), at: Number(at) }));
+  };
+  /** Charges a tenant for rejected rows and for the history of its imports. */
+  const chargeImports = async (tenant: TenantId, rejectedBytes: number, importBytes: number): Promise<void> => {
+    await putRejections(store, tenant, 'an import', 'r'.repeat(rejectedBytes));
+    await store.writeDirectory([
+      directoryStatement('update tenant set import_bytes = $2 where id = $1', [tenant, importBytes]),
+    ]);
+  };
   const replaceAll = async (tenant: TenantId, rows: ReturnType<typeof largeRows>, isDryRun = false) => {
     const replacement = await store.openReplacement(tenant);
     try {
@@ -85,7 +99,8 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     const before = { use: await useOf(other), history: await historyOf(other) };
     const used: number[] = [];
     for (let version = 0; version < 12; version += 1) {
-      await store.loadSubscriptions(tenant, largeRows(20, version));
+      // the version of one more record begins first and ends last
+      await store.loadSubscriptions(tenant, largeRows(version % 11 === 0 ? 21 : 20, version));
       used.push(totalOf(await useOf(tenant)));
     }
     expect(Math.max(...used)).toBeLessThanOrEqual(bytesMax);
@@ -94,6 +109,10 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     expect(revision).toBe(12);
     expect(kept?.from).toBeGreaterThan(5);
     expect(kept?.from).toBeLessThan(revision);
+    // of the second of the first commit that is left, an older revision may have been the answer
+    const commits = await commitsOf(tenant);
+    expect(commits.map((commit) => commit.revision)).toEqual(Array.from(commits, (_, n) => (kept?.from ?? 0) + n));
+    expect(kept?.fromSeconds).toBe((commits[0]?.at ?? 0) + 1);
     expect(await problemsOf(tenant)).toEqual([]);
     expect({ use: await useOf(other), history: await historyOf(other) }).toEqual(before);
   });
@@ -102,11 +121,16 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     const tenant = await newTenant();
     await store.loadSubscriptions(tenant, largeRows(60, 0));
     await store.loadSubscriptions(tenant, largeRows(20, 1));
+    await chargeImports(tenant, 50_000, 600);
     const before = { use: await useOf(tenant), history: await historyOf(tenant) };
-    const needed = largeRows(110, 0).reduce((sum, { record }) => sum + Buffer.byteLength(record) + 800, 300);
+    const others = 300 + 50_000 + 600;
+    const needed = largeRows(110, 0).reduce(
+      (sum, { record, email }) => sum + Buffer.byteLength(`${record}${email}`) + 800,
+      others,
+    );
     const message = expect.stringMatching(
       new RegExp(
-        `budget of ${bytesMax} bytes .*they need ${needed} bytes, ${needed - 300 - before.use.records} more than now`,
+        `budget of ${bytesMax} bytes .*they need ${needed} bytes, ${needed - others - before.use.records} more than now`,
       ),
     );
     await expect(store.loadSubscriptions(tenant, largeRows(110, 0))).rejects.toMatchObject({ ...overBudget, message });
@@ -148,7 +172,8 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     const small = open(2 ** 17);
     try {
       await expect(small.loadSubscriptions(tenant, largeRows(61, 0))).rejects.toMatchObject(overBudget);
-      await small.loadSubscriptions(tenant, largeRows(10, 1, 9_000));
+      await small.loadSubscriptions(tenant, largeRows(10, 1)); // as large as before
+      await small.loadSubscriptions(tenant, largeRows(10, 2, 9_000));
       const ids = largeRows(58, 0).map(({ id }) => id);
       await small.loadSubscriptions(tenant, [], undefined, undefined, ids);
       expect(totalOf(await useOf(tenant))).toBeLessThanOrEqual(2 ** 17);
@@ -177,17 +202,25 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
       expect(sweptRevision).toBeGreaterThan(0);
       expect(sweptRevision).toBeLessThanOrEqual(revision);
       expect(kept?.from).toBeGreaterThanOrEqual(sweptRevision);
+      // the oldest went first: none is left that is older than one that was removed
+      const older: TenantSql =
+        'select count(*) as n from subscription_tombstone where tenant_id = $1 and revision < $2';
+      const [row] = await store.readTenant(tenant, (reader) => reader.all(older, [sweptRevision]));
+      expect(Number(row?.n)).toBe(0);
       expect(await problemsOf(tenant)).toEqual([]);
     } finally {
       await small.close();
     }
   });
 
-  test('a tenant that another version has changed is counted again by the next change', async () => {
+  test.each([
+    ['forgets what it is charged', 'bytes_revision = null'],
+    ['knows nothing of it', 'revision = revision + 1'],
+  ])('a tenant that another version has changed, which %s, is counted again by the next change', async (_how, set) => {
     const tenant = await newTenant();
     await store.loadSubscriptions(tenant, largeRows(5, 0));
     await store.writeDirectory([
-      directoryStatement('update tenant set bytes_revision = null, record_bytes = 7, history_bytes = 7 where id = $1', [
+      directoryStatement(`update tenant set ${set}, record_bytes = 7, history_bytes = 7 where id = $1` as 'select 1', [
         tenant,
       ]),
     ]);
@@ -198,6 +231,20 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     await store.loadSubscriptions(tenant, largeRows(5, 1));
     expect(await problemsOf(tenant)).toEqual([]);
     expect((await useOf(tenant)).records).toBeGreaterThan(50_000);
+  });
+
+  test('a restore keeps what a tenant is charged, and counts it if it was not known', async () => {
+    const [known, unknown] = [await newTenant(), await newTenant()];
+    for (const tenant of [known, unknown]) await store.loadSubscriptions(tenant, largeRows(2, 0));
+    const before = await useOf(known);
+    await store.writeDirectory([
+      directoryStatement('update tenant set bytes_revision = null, record_bytes = 7 where id = $1', [unknown]),
+    ]);
+    await beginHistory(store, 1_800_000_000);
+    expect([await useOf(known), await readTenantUse(store, unknown)]).toEqual([before, undefined]);
+    await store.loadSubscriptions(unknown, largeRows(2, 1));
+    expect((await useOf(unknown)).records).toBe(before.records);
+    expect([...(await problemsOf(known)), ...(await problemsOf(unknown))]).toEqual([]);
   });
 
   test('doctor finds bytes that differ from the rows, and its repair counts them again', async () => {
@@ -231,21 +278,24 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
   test('a strict import without room loads nothing, an ordinary one the batches before', async () => {
     const tenant = await newTenant();
     const lines = largeRows(110, 0).map(({ record }) =>
-      record.replace(/"n+"/, '"Europe"').replace('"device-0"', `"${'d'.repeat(100)}"`),
+      record.replace(/"Ün+"/, '"Europe"').replace('"device-0"', `"${'d'.repeat(100)}"`),
     );
     const small = open(100_000);
     const source = async function* () {
       yield Buffer.from(lines.join('\n'));
     };
     const options = { format: 'ndjson' as const, dryRun: false, onRejected: () => undefined, batchRowsMax: 20 };
-    const importOnce = (pass: object) => importRecords(small, tenant, source(), { ...options, ...pass });
-    const strictly = () =>
-      importStrictly({ dryRun: false, onRejected: () => undefined, importOnce, target: { store: small, tenant } });
-    try {
-      await expect(strictly()).rejects.toMatchObject({
-        ...overBudget,
-        message: expect.stringMatching(/nothing was loaded$/),
+    const importOnce = (pass: object, into = tenant) => importRecords(small, into, source(), { ...options, ...pass });
+    const strictly = (into = tenant) =>
+      importStrictly({
+        dryRun: false,
+        onRejected: () => undefined,
+        importOnce: (pass) => importOnce(pass, into),
+        target: { store: small, tenant: into },
       });
+    const nothing = { ...overBudget, message: expect.stringMatching(/nothing was loaded$/) };
+    try {
+      await expect(strictly()).rejects.toMatchObject(nothing);
       expect((await findTenant(small, tenant))?.revision).toBe(0);
       const message = expect.stringMatching(/more than now; the [1-9]\d* records before them are loaded$/);
       await expect(importOnce({})).rejects.toMatchObject({ ...overBudget, message });
@@ -254,6 +304,16 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
       lines.splice(60);
       await strictly();
       expect(await problemsOf(tenant)).toEqual([]);
+      // what earlier imports have left needs room, too
+      for (const [rejectedBytes, importBytes] of [
+        [50_000, 0],
+        [0, 50_000],
+      ] as const) {
+        const other = await newTenant();
+        await chargeImports(other, rejectedBytes, importBytes);
+        await expect(strictly(other)).rejects.toMatchObject(nothing);
+        expect((await findTenant(small, other))?.revision).toBe(0);
+      }
     } finally {
       await small.close();
     }
