@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import type { SubscriptionSummary } from '../../src/contract/summary.ts';
+import { explainPage } from '../../src/report/explain-nothing.ts';
 import type { TenantId } from '../../src/storage/store.ts';
+import { findTenant } from '../../src/storage/tables/tenant.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
@@ -27,9 +29,15 @@ const explained: readonly (readonly [query: string, explanation: string | undefi
   ['product-id=xyz', "No subscription of yours has the product id 'xyz'."],
   ['plan-id=plan-us', "No subscription of yours has the plan id 'plan-us': did you mean 'plan-eu'?"],
   ['status=ACTVE&product-id=xyz', `${active} No subscription of yours has the product id 'xyz'.`],
+  [
+    'status=xyz1,xyz2,xyz3,xyz4',
+    `${['xyz1', 'xyz2', 'xyz3'].map((status) => `No subscription of yours has the status '${status}': yours have 'ACTIVE', '\\none', 'Été'. `).join('')}The same holds for 1 more.`,
+  ],
   // there are such records, but none with both
   ['status=none&plan-id=plan-eu', undefined],
   ['iccid=8944500102198304827', undefined],
+  ['status=%5Cnone&iccid=8944500102198304827', undefined],
+  ['status=none&iccid=8944500102198304827', undefined],
   ['status=ACTIVE', undefined],
   ['status=ACTIVE,ACTVE', undefined],
   ['status=\\none', undefined],
@@ -107,6 +115,17 @@ describe.each(engines)('a response without records on $engine', ({ openTestStore
     expect(second.headers.get('etag')).not.toBe(first.headers.get('etag'));
     expect(decoded(await get(`/summary?status=ACTVE&as-of=${revision}`, own))).toBe(active);
     expect(decoded(await get(`?status=ACTVE&all=true&format=ndjson&as-of=${revision}`, own))).toBe(active);
+    // the products and plans of today are no suggestions for the past
+    for (const path of ['/summary?', '?all=true&format=ndjson&'])
+      expect(decoded(await get(`${path}product-id=product-2&plan-id=plan-us&as-of=${revision}`, own))).toBe(
+        "No subscription of yours has the product id 'product-2'. No subscription of yours has the plan id 'plan-us'.",
+      );
+  });
+
+  test('says nothing of a page that was read before the records changed', async () => {
+    const { revision = 0 } = (await findTenant(service.store, acme)) ?? {};
+    const explain = (read: number) => explainPage(service.store, acme, { statuses: ['ACTVE'] }, read);
+    expect(await Promise.all([revision, revision - 1].map(explain))).toEqual([active, undefined]);
   });
 
   test('says so if every record has a status', async () => {

@@ -7,7 +7,8 @@ import { defaultPageLimits } from '../../src/contract/report.ts';
 import { getChangesSummary } from '../../src/report/get-changes-summary.ts';
 import { parseChangesSummary } from '../../src/report/parse-changes.ts';
 import type { ReportContext } from '../../src/report/report-query.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
+import { summariseChanges } from '../../src/storage/read/changes-summary.ts';
+import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
@@ -363,6 +364,33 @@ describe.each(engines)('the summary of changes on $engine', ({ openTestStore }) 
     });
   });
 
+  test('the most frequent transitions and the newest imports are listed first, and the others are counted', async () => {
+    const tenant = await newTenant();
+    const turn = (status: string, product: string, ids: readonly number[]) =>
+      ids.map((n) => [n, { status, product }] as const);
+    await load(tenant, turn('NEW', 'p-0', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
+    const base = await revisionOf(tenant);
+    await load(tenant, turn('Z', 'p-9', [0, 1, 2, 3]), '0a');
+    await load(tenant, turn('Y', 'p-8', [4, 5, 6]), '1b');
+    await load(tenant, turn('A', 'p-1', [7]), '1b');
+    await load(tenant, turn('B', 'p-2', [8, 9]), '2c');
+    const times = 'update subscription_commit set committed_at = revision where tenant_id = $1 returning revision';
+    await store.writeTenant(tenant, [{ sql: times, values: [] }]);
+    const max = { transitions: 1, imports: 2, perImport: 1 };
+    const period = { after: { revision: base + 1, id: '' }, base };
+    const counts = await store.readTenant(tenant, (reader) => summariseChanges(reader, period, max));
+    expect(counts.status).toEqual({ listed: [{ from: 'NEW', to: 'Z', count: 4 }], others: 6 });
+    expect(counts.products).toEqual({ listed: [{ from: 'p-0', to: 'p-9', count: 4 }], others: 6 });
+    const imports = counts.imports.map(({ importId, firstSeconds, lastSeconds, status }) => ({
+      ...{ importId, status, commits: [Number(firstSeconds) - base, Number(lastSeconds) - base] },
+    }));
+    expect(imports).toEqual([
+      { importId: '2c', commits: [4, 4], status: { listed: [{ from: 'NEW', to: 'B', count: 2 }], others: 0 } },
+      { importId: '1b', commits: [2, 3], status: { listed: [{ from: 'NEW', to: 'Y', count: 3 }], others: 1 } },
+    ]);
+    expect([counts.importCount, counts.kinds.changed]).toEqual([3, 10]);
+  });
+
   test.each([
     ['', 'since'],
     ['since=now', 'since'],
@@ -390,6 +418,18 @@ describe.each(engines)('the summary of changes on $engine', ({ openTestStore }) 
     await expect(summarise(tenant, `since=${token}&until=${start}`)).rejects.toMatchObject({
       code: 'INVALID_REQUEST_PARAMS',
     });
-    await expect(summarise(tenant, 'since=2001-01-01T00:00:00Z')).rejects.toMatchObject({ code: 'HISTORY_NOT_KEPT' });
+    const notKept = { code: 'HISTORY_NOT_KEPT' };
+    await expect(summarise(tenant, 'since=2001-01-01T00:00:00Z')).rejects.toMatchObject(notKept);
+    // a token of a revision that can no longer be read knows its changes, but not what they were
+    await load(tenant, [[1, { version: 2 }]]);
+    await store.writeDirectory([
+      directoryStatement('update tenant set history_from = revision where id = $1', [tenant]),
+    ]);
+    await expect(summarise(tenant, `since=${token}`)).rejects.toMatchObject(notKept);
+    for (const how of ['before=true', 'kind=added', 'kind=changed', 'field=status', 'import-id=none'])
+      for (const order of ['oldest', 'newest'])
+        await expect(read.changesOf(tenant, `since=${token}&order=${order}&${how}`)).rejects.toMatchObject(notKept);
+    expect((await read.changesOf(tenant, `since=${token}`)).changes.map(({ id }) => id)).toEqual(['id1']);
+    expect(await summarise(tenant, `since=${await read.tokenNow(tenant)}`)).toMatchObject({ total: 0 });
   });
 });

@@ -175,6 +175,17 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     expect((await read.exported(tenant, 'format=ndjson', 5)).total).toBe(1);
   });
 
+  test('what a tenant changes after it was noted on a day is noted on the next one, and swept', async () => {
+    const tenant = await newTenant();
+    const day = (days: number) => sweepVersions(store, { nowSeconds: now + days * daySeconds, days: 30 });
+    await load(tenant, [{ n: 1, version: 1 }]);
+    await day(0);
+    await load(tenant, [{ n: 1, version: 2 }]);
+    for (const days of [0, 1, 32]) await day(days);
+    const [row] = await store.readTenant(tenant, (reader) => reader.all(countVersions));
+    expect(Number(row?.n)).toBe(0);
+  });
+
   test('the number of versions is right after each step of a sweep, wherever it is interrupted', async () => {
     const tenant = await newTenant();
     await load(tenant, [{ n: 1, version: 1 }]);
@@ -443,8 +454,10 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     const tenant = await newTenant();
     await load(
       tenant,
-      [1, 2, 3].map((n) => ({ n, version: 1 })),
+      [1, 2, 3, 6].map((n) => ({ n, version: 1 })),
     );
+    // what was erased before the period says nothing of the records in it
+    await store.deleteSubscriptions(tenant, [idOf(6)]);
     const since = await read.tokenNow(tenant);
     await load(
       tenant,

@@ -209,6 +209,17 @@ describe.each(engines)('an instant on $engine', ({ openTestStore }) => {
     await load(tenant, { n: 3, version: 1 });
     await expectChangesFrom(tenant, formatInstant(begins));
     await expect(at(tenant, trusted)).rejects.toMatchObject({ code: 'HISTORY_NOT_KEPT' });
+    // without a commit by a right clock, only the beginning is trusted
+    const unborn = await newTenant();
+    await loadWithClock(unborn, 365.5 * daySeconds, { n: 1, version: 1 });
+    await expect(at(unborn, formatInstant(nowSeconds()))).rejects.toMatchObject(refused);
+    const ahead = async () => (await readHistoryUse(store, { nowSeconds: nowSeconds(), days: 30 })).aheadSeconds;
+    expect(await ahead()).toBeGreaterThan(daySeconds);
+    // a program without history has changed it since: nothing is read at its instants any more
+    await store.writeDirectory([
+      directoryStatement('update tenant set history_revision = null where id = $1', [unborn]),
+    ]);
+    expect(await ahead()).toBeLessThan(daySeconds);
   });
 });
 
