@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { operations } from '../contract/operations.ts';
+import { Subscription } from '../contract/subscription.ts';
 import { checkRow } from './check-row.ts';
 
 const right = {
@@ -167,6 +168,15 @@ describe('checkRow with an invalid row', () => {
     const product = { ...right.product, period: 1.5, extra: 1 };
     const fields = faultsOf({ ...right, product }).map(({ field }) => field);
     expect(fields.toSorted()).toEqual(['product.extra', 'product.period']);
+  });
+
+  test.each([...Subscription.required, 'product.id'])('tells %s that is null from one that is missing', (field) => {
+    const name = field.replace('product.', '');
+    const rowWith = (value: unknown) =>
+      field === name ? { ...right, [name]: value } : { ...right, product: { ...right.product, [name]: value } };
+    expect(faultsOf(rowWith(null))).toEqual([{ field, value: 'null', rule: expect.any(String) }]);
+    const missing = JSON.parse(JSON.stringify(rowWith(undefined)));
+    expect(faultsOf(missing)).toEqual([{ field, value: null, rule: expect.stringMatching(/^given: /) }]);
   });
 
   test('reports all faults at once', () => {

@@ -5,7 +5,7 @@ import { recordImport } from '../../src/import/record-import.ts';
 import { eraseSubscriptions } from '../../src/operator/erase.ts';
 import { checkRecords } from '../../src/storage/records/check.ts';
 import { directoryStatement, type Row, type Store, type TenantId, type TenantSql } from '../../src/storage/store.ts';
-import { listImportRows, readRejections } from '../../src/storage/tables/import-history.ts';
+import { listImportRows, putRejections, readRejections } from '../../src/storage/tables/import-history.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -60,6 +60,7 @@ describe.each(engines)('an erasure on $engine', ({ openTestStore }) => {
         wrong({ email: `<${email.toUpperCase()}>, ${'x'.repeat(400)}` }),
         wrong({ device_id: `${deviceId}\u0007`, owner: id }),
         JSON.stringify(`a row with ${iccid}`),
+        JSON.stringify(`sim=${iccid}&${'x'.repeat(400)}`),
       ];
     });
     lines.push(JSON.stringify({ ...JSON.parse(subscriptionRow({ id: 'y' }).record), iccid: 'adas-old-phone' }));
@@ -74,6 +75,9 @@ describe.each(engines)('an erasure on $engine', ({ openTestStore }) => {
       flags: [],
     } as const;
     const options = { format: 'ndjson', dryRun: false, onRejected: () => undefined } as const;
+    // earlier imports whose rejected rows quote nobody: more than are read at once
+    const nobody = `${JSON.stringify({ line: 1, errors: [{ field: 'iccid', value: '"1"', rule: 'r' }] })}\n`;
+    for (let n = 10; n < 35; n += 1) await putRejections(store, tenant, `0000-${n}`, nobody);
     await recordImport(store, origin, rethrow, (follow) => importRecords(store, tenant, source(), follow(options)));
     return tenant;
   };
@@ -129,5 +133,19 @@ describe.each(engines)('an erasure on $engine', ({ openTestStore }) => {
     expect(kept.match(/bob/gi)?.length).toBe(before.join().match(/bob/gi)?.length);
     expect(kept).toContain(bob.iccid);
     expect((await store.readTenant(tenant, (reader) => checkRecords(reader))).problems).toEqual([]);
+  });
+
+  test.each([
+    ['email', { email: 'Carol@example.net' }],
+    ['ICCID', { iccid: '8944500177777777703' }],
+  ])('by %s leaves no trace of a person whose only rows were rejected', async (_by, erased) => {
+    const tenant = await fill();
+    const [value = ''] = Object.values(erased);
+    const lines = [value, bob.email].map((each) =>
+      JSON.stringify({ line: 1, errors: [{ field: 'iccid', value: JSON.stringify(each), rule: 'r' }] }),
+    );
+    await putRejections(store, tenant, '0000-carol', `${lines.join('\n')}\n`);
+    await eraseSubscriptions(context(), tenant, erased);
+    expect(await readRejections(store, tenant, '0000-carol')).toBe(`${lines[1]}\n`);
   });
 });
