@@ -6,6 +6,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/auth/clients/manage-clients.ts';
+import { directoryStatement } from '../../src/storage/store.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { openSqlite } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
@@ -66,11 +67,27 @@ describe('serve --workers', () => {
     expect(isAlive(stopping)).toBe(true);
   });
 
-  test('kill -9 of all workers at once: all are replaced', async () => {
-    const workers = await serveWithWorkers(opened);
+  test('kill -9 of all workers at once: all are replaced, and counted once they serve', async () => {
+    const MANAGEMENT_PORT = String(await freePort());
+    const workers = await serveWithWorkers(opened, { MANAGEMENT_PORT });
+    const replaced = async () => {
+      const { body } = await fetchOnce(`http://127.0.0.1:${MANAGEMENT_PORT}/metrics`);
+      return /^subreport_workers_replaced_total (\d+)$/m.exec(String(body))?.[1];
+    };
+    expect(await replaced()).toBe('0');
     for (const pid of workers.pids()) process.kill(pid, 'SIGKILL');
     await eventually(() => expect(workers.pids()).toHaveLength(4));
     expect((await fetchOnce(`${workers.url}/readyz`)).status).toBe(200);
+    await eventually(async () => expect(await replaced()).toBe('2'));
+    // no worker can start while the store is of a newer version
+    const newer = "insert into schema_migration values ('9999-newer', '', '9999-newer')";
+    await opened.store.writeDirectory([directoryStatement(newer as 'select 1')]);
+    process.kill(workers.pids().find(isAlive) ?? 0, 'SIGKILL');
+    await eventually(() => expect(JSON.stringify(workers.log())).toContain('a worker could not be started'));
+    const older = "delete from schema_migration where name = '9999-newer'";
+    await opened.store.writeDirectory([directoryStatement(older as 'select 1')]);
+    await eventually(() => expect(workers.pids()).toHaveLength(5));
+    await eventually(async () => expect(await replaced()).toBe('3'));
   });
 
   test('SIGINT under load: each request gets its response, then the process exits with 0', async () =>
