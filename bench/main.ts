@@ -12,7 +12,7 @@ const programs: Readonly<Record<string, readonly (readonly string[])[]>> = {
   deep: [['report/deep-page.ts']],
   drivers: [['drivers/bench.ts']],
   findings: [['report/findings.ts']],
-  history: [['history/measure.ts']],
+  history: [['history/measure.ts'], ['history/changes-summary.ts']],
   indexes: [['indexes/measure.ts']],
   jobs: [['console/jobs.ts']],
   mirror: [['mirror/measure.ts']],

@@ -7,6 +7,7 @@ import {
   type ImportChanges,
   summariseChanges,
 } from '../storage/read/changes-summary.ts';
+import { countCommitted } from '../storage/read/committed-changes.ts';
 import type { SettledMoment } from '../storage/read/past.ts';
 import { readProductNames } from '../storage/read/summary.ts';
 import type { SqlValue, TenantId, TenantReader } from '../storage/store.ts';
@@ -74,7 +75,8 @@ async function readPeriod(reader: TenantReader, tenant: TenantId, bounds: Period
   const end = bounds.end === undefined ? revision : (await requireRevision(reader, bounds.end, 'until')).revision;
   if (end < base) throw beforeSince(end, base);
   const period: ChangesPeriod = { after: key, base, ...(end < revision && { until: end }) };
-  const counts = await summariseChanges(reader, period, listedMax);
+  const counts =
+    (await countCommitted(reader, period, end, listedMax)) ?? (await summariseChanges(reader, period, listedMax));
   const products = new Set(counts.products.listed.flatMap(({ from, to }) => [String(from), String(to)]));
   const productNames = products.size === 0 ? new Map() : await readProductNames(reader, [...products]);
   return { history, base, end, counts, productNames };

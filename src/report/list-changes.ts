@@ -1,5 +1,5 @@
 import { type ChangedField, sinceNow, withoutImport } from '../contract/change.ts';
-import type { ChangeKind } from '../contract/history.ts';
+import { type ChangeKind, changeKinds } from '../contract/history.ts';
 import { formatInstant } from '../contract/instant.ts';
 import { operations } from '../contract/operations.ts';
 import { reportFormats } from '../contract/report.ts';
@@ -8,7 +8,6 @@ import {
   type ChangeFilter,
   type ChangeKey,
   type ChangeRange,
-  changeKinds,
   type DescribedChange,
   readChanges,
   readDescribedChanges,

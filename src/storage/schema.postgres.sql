@@ -162,7 +162,8 @@ create table subscription_commit (
   tenant_id text collate "C" not null,
   revision bigint not null,
   committed_at bigint not null,
-  import_id text collate "C"
+  import_id text collate "C",
+  change_groups text collate "C"
 );
 
 create table subscription_erasure (

@@ -218,7 +218,7 @@ CREATE TABLE subscription_commit (
   tenant_id text not null,
   revision integer not null,
   committed_at integer not null,
-  import_id text,
+  import_id text, change_groups text,
   primary key (tenant_id, revision)
 ) strict, without rowid;
 

@@ -189,6 +189,14 @@ describe.each(engines)('the summary of changes on $engine', ({ openTestStore }) 
     return (await findTenant(store, `summary-${tenants}`))?.tenant as TenantId;
   };
   const revisionOf = async (tenant: TenantId): Promise<number> => (await findTenant(store, tenant))?.revision ?? 0;
+  /** As if the commits were those of a program that does not group their changes. */
+  const forgetGroups = (tenant: TenantId) =>
+    store.writeTenant(tenant, [
+      {
+        sql: 'update subscription_commit set change_groups = null where tenant_id = $1 returning revision',
+        values: [],
+      },
+    ]);
   const summarise = async (tenant: TenantId, query: string): Promise<ChangesSummary> => {
     const { body, headers } = await getChangesSummary(context, tenant, parseChangesSummary(query, context));
     const summary = JSON.parse(String(body)) as ChangesSummary;
@@ -254,11 +262,11 @@ describe.each(engines)('the summary of changes on $engine', ({ openTestStore }) 
           history.push({ revision, records: next, touched, importId: step.importId, day });
           tokens.push(await read.tokenNow(tenant));
         }
+        const endOf = (until: number) => (until === history.length - 1 ? '' : `&until=${history[until]?.revision}`);
         for (const [since, token] of tokens.entries())
           for (let until = since; until < history.length; until += 1) {
             const isPresent = until === history.length - 1;
-            const end = isPresent ? '' : `&until=${history[until]?.revision}`;
-            const summary = await summarise(tenant, `since=${token}${end}`);
+            const summary = await summarise(tenant, `since=${token}${endOf(until)}`);
             expect(countsOf(summary)).toEqual(countBetween(history, since, until));
             expect(summary).toMatchObject({
               since_revision: history[since]?.revision,
@@ -275,6 +283,12 @@ describe.each(engines)('the summary of changes on $engine', ({ openTestStore }) 
               expect([query, selected.length]).toEqual([query, n]);
               expect(await walk(tenant, `since=${token}&order=newest&${query}`, size)).toEqual(selected.toReversed());
             }
+          }
+        await forgetGroups(tenant); // the same from the records
+        for (const [since, token] of tokens.entries())
+          for (let until = since; until < history.length; until += 1) {
+            const summary = await summarise(tenant, `since=${token}${endOf(until)}`);
+            expect(countsOf(summary)).toEqual(countBetween(history, since, until));
           }
       },
     );

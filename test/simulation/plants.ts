@@ -55,7 +55,7 @@ export const plants: readonly Plant[] = [
   {
     id: 'removal-counted-as-change',
     breaks: 'The summary of changes counts a removed record as changed.',
-    search: 'select s.revision, 2, null, null',
-    replace: 'select s.revision, 1, null, null',
+    search: "const removed = JSON.stringify({ kind: 'removed' }",
+    replace: "const removed = JSON.stringify({ kind: 'changed' }",
   },
 ];

@@ -1,3 +1,4 @@
+import { groupChanges } from '../change-groups.ts';
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
 import { makeRoom } from '../records/make-room.ts';
@@ -91,7 +92,8 @@ export async function changeRows<T>(
     : await countOnPostgres(run, tenant, makeRoom({ last: lastRow, growth, bytesMax }));
   const kept = changes.filter(({ before, after }) => before !== undefined && after !== undefined).length;
   const versions = kept + keptVersions - room.versions;
-  const commit = commitRevision({ ...room, tenant, last: lastRow, keepsHistory, importId, versions });
+  const groups = isErasure ? undefined : groupChanges(changes);
+  const commit = commitRevision({ ...room, tenant, last: lastRow, keepsHistory, importId, versions, groups });
   await Promise.all([
     countOnPostgres(run, tenant, countChanges(changes, toLastKey(last))),
     ...('sweptRevision' in room ? [run(setSweptRevision, [tenant, room.sweptRevision])] : []),

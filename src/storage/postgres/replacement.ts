@@ -1,3 +1,4 @@
+import { groupReplaced, selectReplaced } from '../change-groups.ts';
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/span.ts';
 import { makeRoom, readUse, requireRoom } from '../records/make-room.ts';
@@ -120,7 +121,8 @@ async function apply(run: Run, target: ReplacementTarget, dryRun: boolean): Prom
   const room = await countOnPostgres(run, tenant, makeRoom({ last, growth: written, bytesMax }));
   if (room.sweptRevision !== undefined) await run(setSweptRevision, [tenant, room.sweptRevision]);
   const versions = (keepsHistory ? changed - inserted + removed : 0) - room.versions;
-  for (const statement of commitRevision({ ...target, ...room, last, versions })) await run(...statement);
+  const groups = groupReplaced({ inserted, removed }, keepsHistory ? await run(readGroups) : []);
+  for (const statement of commitRevision({ ...target, ...room, last, versions, groups })) await run(...statement);
   await run(announceChange);
   return counts;
 }
@@ -188,3 +190,5 @@ const readChanges = `select c.id, not c.is_new as was, ${countedOf('c')}, true a
   from changed as c join staged as t on t.id = c.id
   union all
   select id, true, ${countedNames.join(', ')}, false, ${countedNames.map(() => 'null').join(', ')} from removed`;
+
+const readGroups = selectReplaced('changed as c join staged as t on t.id = c.id');

@@ -193,7 +193,7 @@ class PostgresStore implements Store {
       await this.#query(client, setSweptRevision, [tenant, revision]);
       const last = lastRevision(locked).row;
       const use = useAfter(last, { tombstones: -rows.length * rowBytes.tombstone });
-      await this.#commitRevision(client, tenant, last, { use });
+      await this.#commitRevision(client, tenant, last, { use, groups: new Map() });
       await client.query(announceChange);
       return rows.length;
     });
@@ -225,7 +225,7 @@ class PostgresStore implements Store {
     client: Client,
     tenant: TenantId,
     last: Row,
-    how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'use'>,
+    how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'use' | 'groups'>,
   ): Promise<void> {
     const { keepsHistory } = this.#shared;
     for (const statement of commitRevision({ tenant, last, keepsHistory, ...how }))

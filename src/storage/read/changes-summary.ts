@@ -1,5 +1,6 @@
+import { type ChangeKind, changeKinds } from '../change-groups.ts';
 import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
-import { type ChangeKey, type ChangeKind, changeKinds, couldBeThere } from './changes.ts';
+import { type ChangeKey, couldBeThere } from './changes.ts';
 
 // Counts what the feed of changes lists: the last change of each record within a period, by what
 // the record was at the period's start (docs/decisions/changes.md#changes-summary).
@@ -24,7 +25,7 @@ interface Transition {
 type KindCounts = Readonly<Record<ChangeKind, number>>;
 
 /** The most frequent transitions, and how many changes have another one. */
-interface Transitions {
+export interface Transitions {
   readonly listed: readonly Transition[];
   readonly others: number;
 }
@@ -56,15 +57,16 @@ export interface ChangesCounts {
 }
 
 /** Most transitions, most imports, and most transitions of an import that are listed. */
-interface ListedMax {
+export interface ListedMax {
   readonly transitions: number;
   readonly imports: number;
   readonly perImport: number;
 }
 
 /**
- * Counts the changes of a period, each record once. Costs as much as the records that changed since
- * the period's start: the planner reads them, and what they were, along one index each.
+ * Counts the changes of a period, each record once, if `countCommitted` cannot. Costs as much as
+ * the records that changed since the period's start: the planner reads them, and what they were,
+ * along one index each.
  */
 export async function summariseChanges(
   reader: TenantReader,

@@ -1,3 +1,4 @@
+import type { ChangeKind } from '../change-groups.ts';
 import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
 
 /**
@@ -86,10 +87,6 @@ export const couldBeThere = (base: string): string => `(v.id is not null or not 
     ) or exists (
       select 1 from subscription_erasure as e where e.tenant_id = $1 and e.from_revision <= ${base} and e.until_revision > ${base}
     ))`;
-
-/** What happened to a record. */
-export const changeKinds = ['added', 'changed', 'removed'] as const;
-export type ChangeKind = (typeof changeKinds)[number];
 
 /** Which changes are read. */
 export interface ChangeFilter {

@@ -1,4 +1,5 @@
 import { workerData } from 'node:worker_threads';
+import { groupChanges } from '../change-groups.ts';
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { countedColumns, toCountedRow } from '../counts/span.ts';
 import type { OrderKey } from '../order-key.ts';
@@ -188,7 +189,8 @@ function sweepTombstones(change: Change<'sweep'>): number {
   if (removed === 0) return 0;
   connection.change(setSweptRevision, [tenant, revision]);
   const last = readLast(tenant);
-  commit(change, last, { use: useAfter(last.row, { tombstones: -removed * rowBytes.tombstone }) });
+  const use = useAfter(last.row, { tombstones: -removed * rowBytes.tombstone });
+  commit(change, last, { use, groups: new Map() });
   return removed;
 }
 
@@ -214,7 +216,7 @@ function recordChanges(
   const room = countOnSqlite(connection, tenant, makeRoom({ last: last.row, growth, bytesMax }));
   const kept = keepsHistory ? changes.filter(({ before }) => before !== undefined).length : 0;
   if (room.sweptRevision !== undefined) connection.change(setSweptRevision, [tenant, room.sweptRevision]);
-  commit(load, last, { ...room, versions: kept - room.versions });
+  commit(load, last, { ...room, versions: kept - room.versions, groups: groupChanges(changes) });
 }
 
 /** The last revision of a tenant, and the one after it. */
@@ -231,7 +233,7 @@ function readLast(tenant: TenantId): LastRevision {
 function commit(
   change: TenantChange & ChangeOptions,
   { row: last, next: revision }: LastRevision,
-  how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'use' | 'historyFrom'>,
+  how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'use' | 'historyFrom' | 'groups'>,
 ): void {
   const { tenant, keepsHistory } = change;
   const importId = change.kind === 'load' ? change.importId : undefined;

@@ -1,3 +1,4 @@
+import { type ChangeGroups, writeGroups } from '../change-groups.ts';
 import type { Row, SqlValue } from '../store.ts';
 import { rowBytes, type StorageUse, useColumns } from './storage-use.ts';
 
@@ -23,6 +24,8 @@ export interface RevisionCommit {
   /** Whether no earlier revision can be read any more. */
   readonly beginsHistory?: boolean;
   readonly importId?: string | undefined;
+  /** What was done to which number of records; if absent, a summary of changes reads them. */
+  readonly groups?: ChangeGroups | undefined;
   /** Versions that the change added; negative if it removed some. */
   readonly versions?: number;
   /**
@@ -48,6 +51,7 @@ export function commitRevision({
   keepsHistory,
   beginsHistory = false,
   importId,
+  groups,
   versions = 0,
   use,
   historyFrom,
@@ -65,7 +69,7 @@ export function commitRevision({
   const from = isTrimmed ? [historyFrom.revision, historyFrom.at ?? at + 1] : kept;
   return [
     [setKeptRevision, [tenant, revision, versions, ...from, at, ...counts]],
-    [insertCommit, [tenant, revision, at, importId ?? null]],
+    [insertCommit, [tenant, revision, at, importId ?? null, (groups && writeGroups(groups)) ?? null]],
   ];
 }
 
@@ -91,8 +95,10 @@ const revisionUpdates = (use: (first: number) => string) =>
 const withUse = revisionUpdates(setUse);
 const withoutUse = revisionUpdates(() => '');
 
-const insertCommit =
-  'insert into subscription_commit (tenant_id, revision, committed_at, import_id) values ($1, $2, $3, $4) on conflict do nothing';
+/** A commit that a lost revision has left is replaced. */
+const insertCommit = `insert into subscription_commit (tenant_id, revision, committed_at, import_id, change_groups)
+  values ($1, $2, $3, $4, $5) on conflict (tenant_id, revision) do update set committed_at = excluded.committed_at,
+  import_id = excluded.import_id, change_groups = excluded.change_groups`;
 
 /** The revisions in which some erased records were current. */
 interface ErasedRange {
