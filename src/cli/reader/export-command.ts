@@ -80,7 +80,8 @@ Examples:
         const report = await connect(options).client.export(values as ExportQuery, { format: sent, signal });
         await writeReport(report, file, { format, screen, output });
         const { totalCount, explanation, headers } = report;
-        const rows = headers.has('x-total-count') ? totalCount : undefined; // a proxy may have removed it
+        // a proxy may have removed it
+        const rows = headers.has('x-total-count') ? totalCount : undefined;
         const what = rows === undefined ? 'The report is' : `${countText(rows)} subscriptions,`;
         if (explanation !== undefined) screen.remark(explanation);
         if (options.json === true) writeResult(output, true, { file, format, rows, explanation }, '');
