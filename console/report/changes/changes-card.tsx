@@ -17,10 +17,11 @@ import { strings } from '../strings.ts';
 import { shortenIccid } from '../subscriptions/iccid.ts';
 import { nameOf } from '../subscriptions/product-names.ts';
 import { SelectionNote, selectionOf } from './change-filters.tsx';
-import { PartLinks, partsOf, partsOfImport } from './change-parts.tsx';
+import { PartLinks } from './change-parts.tsx';
 import { changesCsv } from './changes-csv.ts';
 import { DifferenceList } from './difference-list.tsx';
 import { type ChangeGroup, groupByImport, type ListedChange, versionsOf } from './listed-changes.ts';
+import { partsOf, partsOfImport } from './parts-of-changes.ts';
 import { changesPerPage, type PeriodChanges, readMore } from './read-period.ts';
 
 const text = strings.changes;
