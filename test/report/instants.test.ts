@@ -3,10 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { examineStore } from '../../src/cli/store/examine-store.ts';
 import { formatInstant } from '../../src/contract/instant.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
+import { getChangesSummary } from '../../src/report/get-changes-summary.ts';
+import { parseChangesSummary } from '../../src/report/parse-changes.ts';
 import type { ReportContext } from '../../src/report/report-query.ts';
 import { findRevision, type SettledMoment } from '../../src/storage/read/past.ts';
 import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
 import { readHistory } from '../../src/storage/tables/history.ts';
+import { aheadOf, settleInstant } from '../../src/storage/tables/settle-instant.ts';
 import { readHistoryUse, sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { Random } from '../simulation/random.ts';
@@ -138,6 +141,45 @@ describe.each(engines)('an instant on $engine', ({ openTestStore }) => {
     },
   );
 
+  test('the summary of changes until an instant stays the answer, also for a load by a clock that is behind', async () => {
+    const tenant = await newTenant();
+    await load(tenant, { n: 1, version: 1 });
+    const loadedAt = nowSeconds();
+    await expect.poll(nowSeconds).toBeGreaterThan(loadedAt);
+    const query = `since=${formatInstant(loadedAt - 50)}&until=${formatInstant(nowSeconds())}`;
+    const counted = async () => {
+      const { total, by } = JSON.parse(
+        String((await getChangesSummary(context, tenant, parseChangesSummary(query, context))).body),
+      );
+      return { total, by };
+    };
+    const answered = await counted();
+    expect(answered.total).toBe(1);
+    await loadWithClock(tenant, -daySeconds, { n: 2, version: 1 });
+    expect(await counted()).toEqual(answered);
+  });
+
+  test('of two instants that are answered at once, the later one stays final', async () => {
+    const tenant = await newTenant();
+    await load(tenant, { n: 1, version: 1 });
+    const [earlier, later] = [nowSeconds() + 1, nowSeconds() + 2];
+    const settle = (through: Store, seconds: number) => settleInstant(through, tenant, { seconds, nowSeconds: later });
+    /** Another process answers the later one before this one writes. */
+    const slow = new Proxy(store, {
+      get(target, name: keyof Store) {
+        if (name === 'writeTenant')
+          return async (...args: Parameters<Store['writeTenant']>) => {
+            await settle(target, later);
+            return target.writeTenant(...args);
+          };
+        const member = target[name];
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+    await settle(slow, earlier);
+    expect((await store.readTenant(tenant, readHistory)).kept?.lastSeconds).toBe(later);
+  });
+
   test('a history that begins again begins after the instants that were answered', async () => {
     const changes: ((tenant: TenantId) => Promise<unknown>)[] = [
       (tenant) => load(tenant, { n: 1, version: 2 }), // after a program without history
@@ -221,6 +263,10 @@ describe.each(engines)('an instant on $engine', ({ openTestStore }) => {
     ]);
     expect(await ahead()).toBeLessThan(daySeconds);
   });
+});
+
+test('clocks may differ by five seconds', () => {
+  expect([-1, 0, 5, 6].map((ahead) => aheadOf(1_000 + ahead, 1_000))).toEqual([0, 0, 0, 6]);
 });
 
 /** An instant of the last seconds that has passed, often with a fraction. */
