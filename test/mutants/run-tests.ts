@@ -43,10 +43,13 @@ export function runTestFiles(root: string, files: readonly string[], pattern: st
   return results;
 }
 
-/** This environment without what another run of Vitest put into it, such as the program to test. */
+/**
+ * This environment without what another run of Vitest put into it, such as the program to test. The
+ * server of a database comes from who runs the tests.
+ */
 function environmentOfRun(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(?:VITEST|TEST_|NODE_ENV$|DEV$|PROD$|MODE$)/.test(name),
+    ([name]) => !/^(?:VITEST|TEST_(?!DATABASE_URL$)|NODE_ENV$|DEV$|PROD$|MODE$)/.test(name),
   );
   return Object.fromEntries(kept);
 }
