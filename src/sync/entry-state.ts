@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { isSqliteBusy } from './is-sqlite-busy.ts';
 
 /** What became of a run. */
 export interface RunOutcome {
@@ -55,7 +56,7 @@ export class EntryState {
       return state;
     } catch (error) {
       state.close();
-      if (isBusy(error)) return undefined;
+      if (isSqliteBusy(error)) return undefined;
       throw error;
     }
   }
@@ -113,7 +114,7 @@ export class EntryState {
       this.#database.exec('begin immediate; rollback');
       return true;
     } catch (error) {
-      if (isBusy(error)) return false;
+      if (isSqliteBusy(error)) return false;
       throw error;
     }
   }
@@ -124,9 +125,6 @@ export const faultOf = (folder: string, name: string, error: unknown): string =>
   `Cannot use '${fileOf(folder, name)}': it must be a file that \`subreport sync run\` has written and can write, with room to grow; if it is damaged, remove it, and the entry runs once more: current value is: ${(error as Error).message}`;
 
 const fileOf = (folder: string, name: string): string => join(folder, `${name}.db`);
-
-/** SQLITE_BUSY, the low byte of the extended codes. */
-const isBusy = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === 5;
 
 const toRun = (row: Record<string, unknown>): EndedRun => ({
   succeeded: row.succeeded === 1,

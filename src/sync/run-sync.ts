@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError, isRemoved, type SubreportClient, type SubscriptionExport } from '../client/index.ts';
+import { ApiError, isRemoved, type SubreportClient } from '../client/index.ts';
 import type { Changes, Destination, Position, SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
+import { currentPosition, linesOf } from './read-source.ts';
 import { type Row, requireKnown, rowOf } from './record-row.ts';
 
 /** A report, and who reads it. */
@@ -82,7 +83,7 @@ class Sync {
 
   /** Replaces the copy with the whole report, and returns a change token from before it. */
   async #load(): Promise<string> {
-    const { next: token } = await this.#firstPage('now');
+    const { token } = await currentPosition(this.#client, this.#call);
     const report = await this.#client.export({}, { format: 'ndjson', ...this.#call });
     this.#leastRevision = requireRevision(report.headers);
     this.#reloaded = true;
@@ -93,7 +94,7 @@ class Sync {
       onProgress?.(this.#written, report.totalCount);
     };
     const revision = this.#leastRevision;
-    const lines = readLines(report, count);
+    const lines = counted(linesOf(report), count);
     await this.#destination.resync({ token, revision, rows: () => toRows(lines), lines: () => known(lines) });
     return token;
   }
@@ -144,27 +145,14 @@ class Sync {
       throw error;
     }
   }
-
-  async #firstPage(since: string) {
-    for await (const page of this.#client.changes(since, this.#call)) return page;
-    throw new TypeError('Cannot read the changes: there must be a page');
-  }
 }
 
-/**
- * Yields the lines of an NDJSON export, about a piece of the network at a time. Throws
- * `ExportError` at the end unless the export is complete and unaltered.
- */
-async function* readLines(
-  report: SubscriptionExport,
+/** The same lines; `onRows` is called when a batch of them has been written. */
+async function* counted(
+  batches: AsyncIterable<readonly string[]>,
   onRows: (count: number) => void,
 ): AsyncGenerator<readonly string[], void, undefined> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const bytes of report) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    if (lines.length === 0) continue;
+  for await (const lines of batches) {
     yield lines;
     onRows(lines.length);
   }

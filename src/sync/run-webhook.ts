@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ApiError, isRemoved, type Subscription } from '../client/index.ts';
 import { SyncError } from './error.ts';
+import { type CurrentPosition, currentPosition, linesOf } from './read-source.ts';
 import type { Source } from './run-sync.ts';
 import { shownEndpoint, type Webhook } from './webhook-options.ts';
 import { WebhookEndpoint } from './webhook-request.ts';
@@ -174,10 +175,8 @@ class WebhookRun {
     return { since, upserted, removed, token, revision };
   }
 
-  async #current(): Promise<{ readonly token: string; readonly revision: number }> {
-    for await (const page of this.#source.client.changes('now', this.#call))
-      return { token: page.next, revision: page.revision ?? 0 };
-    throw new TypeError('Cannot read the changes: there must be a page');
+  #current(): Promise<CurrentPosition> {
+    return currentPosition(this.#source.client, this.#call);
   }
 
   /** Sends the events that are due, one at a time, until one fails. */
@@ -256,11 +255,5 @@ function bodyOf({ id, type, data: text, createdAt }: PendingEvent, source: strin
 
 /** Yields the records of an NDJSON export. */
 async function* recordsOf(report: AsyncIterable<Uint8Array>): AsyncGenerator<Subscription, void, undefined> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const bytes of report) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) yield JSON.parse(line);
-  }
+  for await (const lines of linesOf(report)) for (const line of lines) yield JSON.parse(line);
 }

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { SyncError } from './error.ts';
+import { isSqliteBusy } from './is-sqlite-busy.ts';
 import { columns, type Row } from './record-row.ts';
 import { columnList, onConflict, type TableDatabase } from './table-copy.ts';
 
@@ -113,7 +114,7 @@ export class SqliteTables implements TableDatabase {
     } catch (error) {
       const { errcode, message } = error as { errcode?: number; message: string };
       if (errcode === undefined) throw error;
-      if ((errcode & 255) === busy)
+      if (isSqliteBusy(error))
         throw new SyncError(
           'DESTINATION_BUSY',
           `Cannot sync to ${this.shown}: no other process may be writing to it, such as another sync; try again when it has ended`,
@@ -126,6 +127,3 @@ export class SqliteTables implements TableDatabase {
     return new SyncError('DESTINATION_INVALID', `Cannot use ${this.shown}: ${rule}`);
   }
 }
-
-/** SQLITE_BUSY, the low byte of the extended codes. */
-const busy = 5;

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
+import { isSqliteBusy } from './is-sqlite-busy.ts';
 
 /** The place of a webhook in the changes, and the health of its endpoint. */
 export interface WebhookPlace extends SourceIdentity {
@@ -228,7 +229,7 @@ export class WebhookState {
     } catch (error) {
       const { errcode, message } = error as { errcode?: number; message: string };
       if (errcode === undefined) throw error;
-      if ((errcode & 255) === busy)
+      if (isSqliteBusy(error))
         throw new SyncError(
           'DESTINATION_BUSY',
           `Cannot use '${this.#file}': no other sync of this webhook may be running; try again when it has ended`,
@@ -257,6 +258,3 @@ const invalidState = (file: string, found: string): SyncError =>
 
 /** How long to wait for a lock, in milliseconds: reads hold it for less, runs until they end. */
 const waitMs = 100;
-
-/** SQLITE_BUSY, the low byte of the extended codes. */
-const busy = 5;

@@ -2006,10 +2006,10 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'sync-reads-the-token-late',
     breaks: 'Changes made while the whole report is read are missed.',
-    search: `    const { next: token } = await this.#firstPage('now');
+    search: `    const { token } = await currentPosition(this.#client, this.#call);
     const report = await this.#client.export({}, { format: 'ndjson', ...this.#call });`,
     replace: `    const report = await this.#client.export({}, { format: 'ndjson', ...this.#call });
-    const { next: token } = await this.#firstPage('now');`,
+    const { token } = await currentPosition(this.#client, this.#call);`,
     file: 'sync-command.test.ts',
     test: 'has the changes that were made while the whole report was read',
     on: ['sqlite'],

@@ -61,11 +61,10 @@ export function addCheckCommand(sync: Command, output: Output): void {
 async function check(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const source = sourceOf(options);
   await checkDestination(options, source);
-  for await (const { revision } of source.client.changes('now', { signal })) {
-    if (options.quiet !== true || options.json === true)
-      writeResult(output, options.json === true, { revision }, 'source and destination can be used');
-    return;
-  }
+  const { currentPosition } = await import('../../sync/read-source.ts');
+  const { revision } = await currentPosition(source.client, { signal });
+  if (options.quiet !== true || options.json === true)
+    writeResult(output, options.json === true, { revision }, 'source and destination can be used');
 }
 
 async function checkDestination(options: CopyOptions, source: Source): Promise<void> {
@@ -111,9 +110,8 @@ async function showStatus(options: StatusOptions, output: Output, signal: AbortS
 
 /** The revision of the report; that of the copy if a process of the service is behind it. */
 async function currentRevision({ client }: Source, least: number, signal: AbortSignal): Promise<number> {
-  let current = least;
-  for await (const page of client.changes('now', { signal })) current = Math.max(page.revision || 0, least);
-  return current;
+  const { currentPosition } = await import('../../sync/read-source.ts');
+  return Math.max((await currentPosition(client, { signal })).revision, least);
 }
 
 const lagOf = (revision: number, current: number): string =>
