@@ -1856,8 +1856,8 @@ export const mutants: readonly Mutant[] = [
     breaks: 'The summary of changes tells what an erased record was.',
     search: 'if (erasures.length > 0 || commits.length !== end - base)',
     replace: 'if (commits.length !== end - base)',
-    file: 'changes-summary.test.ts',
-    test: 'of an erased record, a summary counts what the changes list',
+    file: 'committed-changes.test.ts',
+    test: 'the records are read if one of them was erased, or if a commit does not say what it did',
     on: ['sqlite'],
   },
   {

@@ -82,8 +82,12 @@ describe.each(engines)('changes that are added up from their commits on $engine'
   test('the records are read if one of them was erased, or if a commit does not say what it did', async () => {
     const base = await begin();
     await load([row(1, { status: 'DEPLETED' })]);
+    const until = await revision();
     await store.deleteSubscriptions(tenant, ['id1']);
     expect((await count(base)).committed).toBe(undefined);
+    const period = { after: { revision: base + 1, id: '' }, base, until };
+    const before = await readTenant(store, tenant, (reader) => countCommitted(reader, period, until, max));
+    expect(before).toBe(undefined); // also for a period before the erasure
     const later = await revision();
     const many = [2, 3, 4, 5, 6, 7, 8].map((n) => row(n, { status: `${n}`.repeat(64), productId: `p${n}`.repeat(40) }));
     await load(many);
