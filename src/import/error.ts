@@ -10,7 +10,8 @@ import { StorageError } from '../storage/error.ts';
  * - `OTHER_SOURCE`: the source is not the one of the import to resume.
  * - `NO_TENANT`: the tenant was deleted, or is being deleted.
  * - `TOO_LARGE`: the source is larger than a stored source may be.
- * - `OVER_BUDGET`: the records do not fit into the storage budget of the tenant.
+ * - `OVER_BUDGET`: the records do not fit into the storage budget of the tenant, or have too many
+ *   distinct values.
  * - `NO_ROOM`: there is currently no space to store the source.
  */
 type ImportErrorCode =

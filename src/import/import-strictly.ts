@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ImportError, toOverBudget } from './error.ts';
 import type { ImportOptions, ImportSummary } from './import-records.ts';
 import type { RejectedRow } from './read-valid-rows.ts';
-import { bytesOfRow, type OnRow, type RoomCheck, requireRoomFor } from './require-room.ts';
+import { bytesOfRow, type OnRow, type RoomCheck, requireRoomFor, SourceValues } from './require-room.ts';
 
 interface StrictOptions extends Pick<ImportOptions, 'dryRun' | 'onRejected'> {
   /** Name of the source in messages, such as its file name. */
@@ -34,10 +34,12 @@ export async function importStrictly({
   target,
 }: StrictOptions): Promise<StrictSummary> {
   let bytes = 0;
-  const addBytes: OnRow = async (row) => {
+  const values = new SourceValues();
+  const addUp: OnRow = async (row) => {
     bytes += bytesOfRow(row);
+    values.add(row);
   };
-  const checked = await importOnce({ dryRun: true, onRejected, onChecked: addBytes });
+  const checked = await importOnce({ dryRun: true, onRejected, onChecked: addUp });
   if (checked.rejected > 0) {
     const source = sourceName === undefined ? '' : ` '${sourceName}'`;
     const refused = new ImportError(
@@ -47,7 +49,9 @@ export async function importStrictly({
     return { ...checked, refused };
   }
   const readAgain = (onRow: OnRow) => importOnce({ dryRun: true, onRejected: failOnChange, onChecked: onRow });
-  await requireRoomFor({ ...target, bytes, readAgain }).catch(toOverBudget('nothing was loaded'));
+  const refuse = toOverBudget('nothing was loaded');
+  await values.requireFewIn(target).catch(refuse);
+  await requireRoomFor({ ...target, bytes, readAgain }).catch(refuse);
   if (dryRun) return checked;
   const loaded = await importOnce({ dryRun: false, onRejected: failOnChange });
   if (loaded.read !== checked.read) throw changedWhileRead(`it had ${checked.read} rows, then ${loaded.read}`);

@@ -1,3 +1,4 @@
+import { readValues, requireFew, valuesMax } from '../storage/counts/limit-values.ts';
 import { requireRoom } from '../storage/records/make-room.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
@@ -42,4 +43,25 @@ export async function requireRoomFor({ store, tenant, bytes, readAgain }: RoomCh
   await flush();
   const growth = { records: bytes - stored, history: 0, tombstones: 0 };
   requireRoom(grown(use, growth), growth, bytesMax);
+}
+
+/** The distinct values of a source, as far as they decide whether its rows can be stored. */
+export class SourceValues {
+  readonly #statuses = new Set<string | null>();
+  readonly #products = new Set<string>();
+
+  add({ status, productId }: SubscriptionRow): void {
+    if (this.#statuses.size <= valuesMax.statuses) this.#statuses.add(status);
+    if (this.#products.size <= valuesMax.products) this.#products.add(productId);
+  }
+
+  /**
+   * Throws `StorageError` `OVER_BUDGET` if a tenant would have too many distinct values, so that
+   * no row has to be stored. The plans of each product would need more memory: a load counts them.
+   */
+  async requireFewIn({ store, tenant }: Pick<RoomCheck, 'store' | 'tenant'>): Promise<void> {
+    const { statuses, products } = await store.readTenant(tenant, readValues);
+    requireFew('statuses', statuses.length, new Set([...this.#statuses, ...statuses]).size);
+    requireFew('products', products.length, new Set([...this.#products, ...products]).size);
+  }
 }

@@ -3,7 +3,8 @@
  * - `UNAVAILABLE`: it cannot be reached, is starting, stopping or too slow. A retry may succeed.
  * - `BUSY`: another writer held the lock for longer than the time limit. A retry may succeed.
  * - `FULL`: no disk space is left.
- * - `OVER_BUDGET`: a load does not fit into the storage budget of its tenant. The message is for
+ * - `OVER_BUDGET`: a load does not fit into the storage budget of its tenant, or has too many
+ *   distinct values. The message is for
  *   the client.
  * - `UNUSABLE`: its schema, permissions or role are wrong. An operator must act.
  */

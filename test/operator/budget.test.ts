@@ -81,4 +81,18 @@ describe.each(engines)('loads within a storage budget on $engine', ({ openTestSt
     const { records, revision } = await show('full');
     if (query !== '') expect({ records, revision }).toEqual({ records: before.records, revision: before.revision });
   });
+
+  test.each([
+    ['', /200 distinct values of status: with these they have 201; nothing was loaded$/],
+    ['?strict=true', /200 distinct values of status: with these they have 201; nothing was loaded$/],
+    ['?strict=true&dry-run=true', /200 distinct values of status: with these they have 201; nothing was loaded$/],
+    ['?replace=true', /200 distinct values of status: with these they have 201; nothing was changed$/],
+  ])('a load%s with too many distinct statuses is refused with the figures', async (query, message) => {
+    const lines = Array.from({ length: 201 }, (_, n) => subscriptionRow({ id: `status-${n}`, status: `S${n}` }).record);
+    await management.send('POST', path, { token, body: { tenant: 'statuses' } });
+    const { status, body } = await load('statuses', lines.join('\n'), query);
+    expect(body.messages).toEqual([expect.stringMatching(message)]);
+    expect(status).toBe(errorTable.STORAGE_BUDGET_EXCEEDED.status);
+    expect(await show('statuses')).toMatchObject({ records: 0 });
+  });
 });

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkCounts } from '../../src/storage/counts/check.ts';
+import { valuesMax } from '../../src/storage/counts/limit-values.ts';
 import { RangeMemory } from '../../src/storage/read/range-memory.ts';
 import { countMatching } from '../../src/storage/read/records.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
@@ -356,5 +357,65 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
     expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 9_000, problems: [] });
     await load(tenant, [subscriptionRow({ id: 'one more', createdDate: 50 })]);
     expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 9_001, problems: [] });
+  });
+
+  test.each([
+    { values: 'statuses', row: (n: number) => ({ status: `S${n}` }) },
+    { values: 'plans', row: (n: number) => ({ planId: `plan-${n}` }) },
+    { values: 'products', row: (n: number) => ({ productId: `product-${n}` }) },
+  ] as const)(
+    'refuse more distinct $values than the limit, and store nothing of the change',
+    async ({ values, row }) => {
+      const tenant = await newTenant();
+      const max = valuesMax[values];
+      const rows = Array.from({ length: max + 1 }, (_, n) => subscriptionRow({ id: `r${n}`, ...row(n) }));
+      const refused = {
+        code: 'OVER_BUDGET',
+        message: expect.stringMatching(new RegExp(`at most ${max} distinct .*: with these they have ${max + 1}$`)),
+      };
+      await load(tenant, rows.slice(0, max));
+      const revision = (await findTenant(store, tenant))?.revision;
+      await expect(load(tenant, rows.slice(max))).rejects.toMatchObject(refused);
+      expect((await findTenant(store, tenant))?.revision).toBe(revision);
+      expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: max, problems: [] });
+      const replacement = await store.openReplacement(tenant);
+      await replacement.add(rows);
+      await expect(replacement.finish(false)).rejects.toMatchObject(refused);
+      await replacement.close();
+      // a value whose last record changes makes room for another one
+      await load(tenant, [{ ...rows[max], id: 'r0' } as SubscriptionRow]);
+      await load(tenant, [subscriptionRow({ id: 'more', ...row(max) })]);
+      expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: max + 1, problems: [] });
+    },
+  );
+
+  test('a tenant with too many statuses can change them, and is repaired', async () => {
+    const tenant = await newTenant();
+    await load(
+      tenant,
+      Array.from({ length: 200 }, (_, n) => subscriptionRow({ id: `r${n}`, status: `S${n}` })),
+    );
+    // what a program that knows no limit has stored
+    const [root] = await store.readTenant(tenant, (reader) =>
+      reader.all(
+        "select cast(counts as text) as counts from subscription_span where tenant_id = $1 and series = 'all' and level = 2",
+      ),
+    );
+    const counts = { ...JSON.parse(String(root?.counts)), OLD_1: 1, OLD_2: 1 };
+    await store.writeTenant(tenant, [
+      {
+        sql: "update subscription_span set counts = $2 where tenant_id = $1 and series = 'all' and level = 2 returning n",
+        values: [JSON.stringify(counts)],
+      },
+    ]);
+    await load(tenant, [subscriptionRow({ id: 'r0', status: 'S1' })]);
+    await expect(
+      load(tenant, [
+        subscriptionRow({ id: 'new', status: 'NEW_1' }),
+        subscriptionRow({ id: 'other', status: 'NEW_2' }),
+      ]),
+    ).rejects.toMatchObject({ code: 'OVER_BUDGET' });
+    await store.recountSubscriptions(tenant, 1);
+    expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 200, problems: [] });
   });
 });

@@ -1,6 +1,7 @@
 import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { LoadCounts, Row } from '../store.ts';
 import { type CountWork, compareSeriesKeys, SpanEdit } from './count-work.ts';
+import { requireFewValues } from './limit-values.ts';
 import { reshapeSpans } from './reshape-spans.ts';
 import {
   addRows,
@@ -20,6 +21,7 @@ import {
   type SpanTree,
   spanColumns,
   spanHolding,
+  spanLevel,
   toCountedRow,
   toSpan,
   treesOf,
@@ -54,6 +56,7 @@ export function toRowChange(row: Row | Readonly<Record<string, unknown>>): RowCh
 /**
  * Applies changes of a tenant's rows to its counts, in the transaction that makes them and with the
  * tenant locked. Large spans are split and small ones merged (`docs/decisions/counts.md#counts`).
+ * Throws `StorageError` `OVER_BUDGET` if the rows have too many distinct values (`valuesMax`).
  *
  * @param storedLast the key of the tenant's last row before the change: rows after it are counted
  * without reading any row
@@ -66,23 +69,33 @@ export function* countChanges(changes: readonly RowChange[], storedLast: OrderKe
     own.filter((move, index) => index === 0 || compareSeriesKeys(move, own[index - 1] ?? move) !== 0),
   );
   const [located = []] = yield [{ kind: 'locate', keys }];
-  const trees = treesOf(located.map(toSpan));
+  const stored = located.map(toSpan);
+  const trees = treesOf(stored);
   const edit = new SpanEdit();
   for (const [series, own] of moves) {
     const newAfter = dateOfSeries(series) === 'created_date' ? storedLast : endOrderKey;
     for (const span of countMoves(treeFor(trees, series), own, newAfter)) edit.put(span);
   }
+  yield* requireFewValues(stored.filter(isRoot), rootsOf(trees));
   yield* reshapeSpans(edit, trees);
   yield [edit.toRequest()];
 }
 
-/** Counts all rows of a tenant again, in a transaction and with the tenant locked. */
-export function* recount(): CountWork {
+const isRoot = ({ level }: Span): boolean => level === spanLevel.root;
+
+const rootsOf = (trees: ReadonlyMap<string, SpanTree>): readonly Span[] =>
+  [...trees.values()].flatMap(({ roots }) => roots);
+
+/**
+ * Counts all rows of a tenant again, in a transaction and with the tenant locked. If they changed
+ * since they were counted, throws what `countChanges` throws.
+ */
+export function* recount({ isChange }: { readonly isChange: boolean }): CountWork {
   const [old = [], counted = []] = yield [
     { kind: 'read', sql: `select ${spanColumns} from subscription_span where tenant_id = $1`, values: [] },
     { kind: 'read', sql: countByCountedValues, values: [] },
   ];
-  yield [{ kind: 'write', put: [], remove: old.map(toSpan) }];
+  const stored = old.map(toSpan);
   const trees = new Map<string, SpanTree>();
   const edit = new SpanEdit();
   for (const { n, ...values } of counted) {
@@ -93,6 +106,8 @@ export function* recount(): CountWork {
       for (const span of countAt(treeFor(trees, series), firstOrderKey, sum)) edit.put(span);
     }
   }
+  if (isChange) yield* requireFewValues(stored.filter(isRoot), rootsOf(trees));
+  yield [{ kind: 'write', put: [], remove: stored }];
   // each tree is one leaf with all its rows until here
   yield* reshapeSpans(edit, trees);
   yield [edit.toRequest()];

@@ -1,12 +1,13 @@
 import { compareOrderKeys, endOrderKey, type OrderKey } from '../order-key.ts';
 import type { Row, SqlValue, TenantReader } from '../store.ts';
 import { and, binder, countedPart, dayOf, filterConditions, type SubscriptionFilter } from '../subscription-filter.ts';
+import { productSeries } from './limit-values.ts';
 import { readRange } from './range.ts';
 import {
   lowerBound,
   planKey,
+  planKeys,
   productOfSeries,
-  productPrefix,
   type Span,
   type SpanLevel,
   seriesOfFilter,
@@ -232,7 +233,7 @@ export async function findProducts(reader: TenantReader, planId: string | undefi
  * The plan that all `n` records of a product have, `null` if none has one; empty if they differ.
  */
 function onlyPlan(counts: Span['counts'], n: number): (string | null)[] {
-  const [plan] = Object.keys(counts).filter((key) => key.startsWith(planKey));
+  const [plan] = planKeys(counts);
   if (plan === undefined) return [null];
   return counts[plan] === n ? [plan.slice(planKey.length)] : [];
 }
@@ -243,22 +244,17 @@ export async function listProducts(
   most: number,
 ): Promise<{ readonly products: readonly string[]; readonly plans: readonly string[] }> {
   const roots = (await readProductRoots(reader, most)).map(toSpan).filter(({ n }) => n > 0);
-  const plans = roots.flatMap(({ counts }) => Object.keys(counts).filter((key) => key.startsWith(planKey)));
+  const plans = roots.flatMap(({ counts }) => planKeys(counts));
   return {
     products: roots.map(({ series }) => productOfSeries(series) ?? ''),
     plans: [...new Set(plans.map((key) => key.slice(planKey.length)))].filter((plan) => plan !== ''),
   };
 }
 
-/** The root of each product's tree. Steps from series to series, past their groups and leaves. */
+/** The root of each product's tree. */
 function readProductRoots(reader: TenantReader, most = Number.MAX_SAFE_INTEGER): Promise<readonly Row[]> {
   return reader.all(
-    `with recursive product (series, nth) as (
-      select min(series), cast(1 as bigint) from subscription_span where tenant_id = $1 and series >= '${productPrefix}'
-      union all
-      select (select min(series) from subscription_span where tenant_id = $1 and series > product.series), nth + 1
-      from product where series is not null and nth < $2
-    )
+    `${productSeries}
     select ${spanColumns} from subscription_span where tenant_id = $1 and level = ${spanLevel.root}
       and series in (select series from product where series is not null)`,
     [most],

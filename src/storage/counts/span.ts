@@ -81,10 +81,17 @@ export function countSql({ statuses, autoRenew }: SubscriptionFilter, countOf: C
   return keys.map((key) => renewed(autoRenew === 'true' ? '' : countOf(key), `${key}${renewing}`)).join(' + ');
 }
 
+/** The keys of the statuses that a span counts. */
+export const statusKeys = (counts: Span['counts']): readonly string[] =>
+  Object.keys(counts).filter((key) => !key.endsWith(renewing) && !key.startsWith(planKey));
+
+/** The keys of the plans that a span counts. */
+export const planKeys = (counts: Span['counts']): readonly string[] =>
+  Object.keys(counts).filter((key) => key.startsWith(planKey));
+
 /** A span's rows of a filter's statuses and renewal, by status. */
 export function statusCounts({ statuses, autoRenew }: SubscriptionFilter, { counts }: Span): [string | null, number][] {
-  const keys = Object.keys(counts).filter((key) => !key.endsWith(renewing) && !key.startsWith(planKey));
-  return keys.flatMap((key): [string | null, number][] => {
+  return statusKeys(counts).flatMap((key): [string | null, number][] => {
     const status = statusOfKey(key);
     if (statuses !== undefined && !statuses.includes(status)) return [];
     const [all = 0, renewed = 0] = [counts[key], counts[`${key}${renewing}`]];

@@ -115,7 +115,9 @@ async function apply(run: Run, target: ReplacementTarget, dryRun: boolean): Prom
   // the planner settings that counting has elsewhere
   for (const setting of ['enable_hashjoin = on', 'enable_sort = off']) await run(`set local ${setting}`);
   const work =
-    changed + removed > countedChangesMax ? recount() : countChanges((await run(readChanges)).map(toRowChange));
+    changed + removed > countedChangesMax
+      ? recount({ isChange: true })
+      : countChanges((await run(readChanges)).map(toRowChange));
   await countOnPostgres(run, tenant, work);
   const written = { ...growth, tombstones: growth.tombstones - revived * rowBytes.tombstone };
   const room = await countOnPostgres(run, tenant, makeRoom({ last, growth: written, bytesMax }));

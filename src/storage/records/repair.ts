@@ -76,7 +76,7 @@ export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions
     if (rows.length < checkedRows) break;
     from = String(rows.at(-1)?.id);
   }
-  yield* recount();
+  yield* recount({ isChange: false });
   const [[counted] = []] = yield [ask(countUse)];
   return { revision, beginsHistory, versions, use: toUse(counted) };
 }

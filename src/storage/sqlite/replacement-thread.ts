@@ -117,7 +117,10 @@ function write({ counts: { inserted, updated, removed }, growth }: Comparison, l
     connection.change(insertTombstones, [tenant, revision]);
   }
   if (inserted > 0) connection.change(removeTombstonesOfInserted, [tenant]);
-  const work = changes > countedChangesMax ? recount() : countChanges(connection.all(readChanges, []).map(toRowChange));
+  const work =
+    changes > countedChangesMax
+      ? recount({ isChange: true })
+      : countChanges(connection.all(readChanges, []).map(toRowChange));
   countOnSqlite(connection, tenant, work);
   const room = countOnSqlite(connection, tenant, makeRoom({ last: last.row, growth, bytesMax }));
   if (room.sweptRevision !== undefined) connection.change(setSweptRevision, [tenant, room.sweptRevision]);

@@ -1,0 +1,89 @@
+import { StorageError } from '../error.ts';
+import type { TenantReader, TenantSql } from '../store.ts';
+import type { CountWork } from './count-work.ts';
+import {
+  planKeys,
+  productOfSeries,
+  productPrefix,
+  type Span,
+  spanColumns,
+  spanLevel,
+  statusCounts,
+  statusKeys,
+  toSpan,
+  wholeSeries,
+} from './span.ts';
+
+/**
+ * How many distinct values the records of a tenant may have. Each load writes the counts of all its
+ * statuses and of the plans of its products, and a question about a plan reads those of all
+ * products (docs/decisions/counts.md#values).
+ */
+export const valuesMax = { statuses: 200, products: 5_000, plans: 1_000 } as const;
+
+type LimitedValues = keyof typeof valuesMax;
+
+const described: Readonly<Record<LimitedValues, string>> = {
+  statuses: 'distinct values of status',
+  products: 'distinct products',
+  plans: 'distinct plans of one product',
+};
+
+/** Throws `StorageError` `OVER_BUDGET` if a change raises the number of values above the limit. */
+export function requireFew(values: LimitedValues, before: number, after: number): void {
+  const max = valuesMax[values];
+  if (after <= max || after <= before) return;
+  throw new StorageError(
+    'OVER_BUDGET',
+    `Cannot store the records: those of a tenant must have at most ${max} ${described[values]}: with these they have ${after}`,
+  );
+}
+
+/** Does so for all values that the trees of a tenant count, of which these are changed roots. */
+export function* requireFewValues(before: readonly Span[], after: readonly Span[]): CountWork {
+  const stored = new Map(before.map((root) => [root.series, root]));
+  const isProduct = ({ series, n }: Span): boolean => n > 0 && productOfSeries(series) !== undefined;
+  for (const { series, counts } of after) {
+    const old = stored.get(series)?.counts ?? {};
+    if (series === wholeSeries) requireFew('statuses', statusKeys(old).length, statusKeys(counts).length);
+    else if (productOfSeries(series) !== undefined) requireFew('plans', planKeys(old).length, planKeys(counts).length);
+  }
+  const added = after.filter(isProduct).length - before.filter(isProduct).length;
+  if (added <= 0) return;
+  const [[counted] = []] = yield [{ kind: 'read', sql: countProductTrees, values: [valuesMax.products + 1] }];
+  const known = Number(counted?.n ?? 0);
+  requireFew('products', known, known + added);
+}
+
+/** Reads the distinct statuses and products of a tenant, as far as they are limited. */
+export async function readValues(reader: TenantReader) {
+  const [[root], products] = await Promise.all([
+    reader.all(selectWholeRoot),
+    reader.all(selectProductTrees, [valuesMax.products + 1]),
+  ]);
+  return {
+    statuses:
+      root === undefined ? [] : statusCounts({ dateColumn: 'created_date' }, toSpan(root)).map(([status]) => status),
+    products: products.map(({ series }) => productOfSeries(String(series)) ?? ''),
+  };
+}
+
+/**
+ * A `with` clause of the trees of up to `$2` products; the last one is null. Steps from series to
+ * series, past their groups and leaves.
+ */
+export const productSeries = `with recursive product (series, nth) as (
+    select min(series), cast(1 as bigint) from subscription_span where tenant_id = $1 and series >= '${productPrefix}'
+    union all
+    select (select min(series) from subscription_span where tenant_id = $1 and series > product.series), nth + 1
+    from product where series is not null and nth < $2
+  )` as const;
+
+const countProductTrees: TenantSql = `${productSeries}
+  select count(*) as n from product where series is not null`;
+
+const selectProductTrees: TenantSql = `${productSeries}
+  select series from product where series is not null`;
+
+const selectWholeRoot = `select ${spanColumns} from subscription_span
+  where tenant_id = $1 and series = '${wholeSeries}' and level = ${spanLevel.root}` as const;
