@@ -166,6 +166,39 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     expect(await useOf(tenant)).toMatchObject({ tombstones: 0 });
   });
 
+  test('ranges of erased records are charged once each, and go with the history before them', async () => {
+    const tenant = await newTenant();
+    await store.loadSubscriptions(tenant, largeRows(10, 0, 100));
+    await store.loadSubscriptions(tenant, largeRows(10, 1, 100));
+    const erasures: TenantSql = 'select count(*) as n from subscription_erasure where tenant_id = $1';
+    const expectCharged = async (ranges: number): Promise<void> => {
+      const [others] = await store.readTenant(tenant, (reader) =>
+        reader.all(`select sum(octet_length(record) + coalesce(octet_length(email), 0) + 300) as versions,
+          (select count(*) from subscription_commit where tenant_id = $1) * 150 as commits
+          from subscription_version where tenant_id = $1`),
+      );
+      const history = Number(others?.versions ?? 0) + Number(others?.commits) + ranges * 100;
+      expect(await countOf(tenant, erasures)).toBe(ranges);
+      expect(await useOf(tenant)).toMatchObject({ history });
+      expect(await problemsOf(tenant)).toEqual([]);
+    };
+    await store.deleteSubscriptions(tenant, ['id-0', 'id-1']);
+    await expectCharged(2);
+    // its version ended when those of the others did
+    await store.deleteSubscriptions(tenant, ['id-2']);
+    await expectCharged(3);
+    const begin = async (): Promise<number> => Number((await historyOf(tenant)).kept?.from);
+    for (let version = 2; (await begin()) < 2; version += 1)
+      await store.loadSubscriptions(tenant, largeRows(20, version));
+    const from = await begin();
+    await expectCharged([2, 3, 4].filter((until) => until > from).length);
+    for (let version = 0; version < 12; version += 1) await store.loadSubscriptions(tenant, largeRows(20, version));
+    await expectCharged(0);
+    await store.deleteSubscriptions(tenant, ['id-3']);
+    await sweepVersions(store, { nowSeconds: 1_900_000_000, days: 0 });
+    await expectCharged(0);
+  });
+
   test('a tenant above a lowered budget can still remove records and update them with smaller ones', async () => {
     const tenant = await newTenant();
     await store.loadSubscriptions(tenant, largeRows(60, 0));

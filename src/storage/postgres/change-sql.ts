@@ -102,7 +102,8 @@ export const eraseVersions = `delete from subscription_version where tenant_id =
 export const addErasures = `insert into subscription_erasure as e (tenant_id, from_revision, until_revision, n)
   select $1, from_revision, until_revision, n
   from unnest($2::bigint[], $3::bigint[], $4::bigint[]) as r (from_revision, until_revision, n)
-  on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + excluded.n`;
+  on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + excluded.n
+  returning from_revision, until_revision, n`;
 
 export const removeTombstones = `delete from subscription_tombstone as t using unnest($2::text[]) as k (id)
   where t.tenant_id = $1 and t.id = k.id returning t.id`;

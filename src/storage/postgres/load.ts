@@ -7,7 +7,14 @@ import { type SubscriptionRow, selectAnyTombstone } from '../subscription-row.ts
 import { setSweptRevision } from '../tables/history.ts';
 import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
 import { commitRevision } from '../tables/revision.ts';
-import { dataBytesOf, growthOf, sumsOf, useAfter, withoutVersions } from '../tables/storage-use.ts';
+import {
+  dataBytesOf,
+  type ErasedVersions,
+  growthOf,
+  sumsOf,
+  useAfter,
+  withoutVersions,
+} from '../tables/storage-use.ts';
 import {
   buryRows,
   columnArrays,
@@ -35,11 +42,8 @@ interface Changed<T> {
   readonly importId?: string | undefined;
   /** Versions of removed rows that were kept. */
   readonly keptVersions?: number;
-  /**
-   * Erased versions, and the bytes of their records and emails: a response with them must not be
-   * cached any longer.
-   */
-  readonly erasedVersions?: { readonly rows: number; readonly bytes: number };
+  /** Erased versions: a response with them must not be cached any longer. */
+  readonly erasedVersions?: ErasedVersions;
 }
 
 /** Changes rows of a tenant, whose lock is held, to the next revision. */

@@ -31,8 +31,8 @@ import {
 import type { SubscriptionRow } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/delete-tenant.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
-import { commitRevision, erasedRanges, type RevisionCommit } from '../tables/revision.ts';
-import { rowBytes, sumOf, useAfter } from '../tables/storage-use.ts';
+import { commitRevision, countNewRanges, erasedRanges, type RevisionCommit } from '../tables/revision.ts';
+import { rowBytes, sumErased, useAfter } from '../tables/storage-use.ts';
 import { eraseVersionsOf } from '../tables/subscription-ids.ts';
 import { lockImportOnPostgres } from './advisory-locks.ts';
 import { addErasures, announceChange, begin, eraseVersions, lastRevision, lockTenant } from './change-sql.ts';
@@ -170,8 +170,9 @@ class PostgresStore implements Store {
       const versions = erased.flat();
       const ranges = this.#shared.keepsHistory ? erasedRanges([...removed, ...versions], revision) : [];
       const columns = [ranges.map(({ from }) => from), ranges.map(({ until }) => until), ranges.map(({ n }) => n)];
-      if (ranges.length > 0) await run(addErasures, [tenant, ...columns]);
-      return { changes: removed.map(toRemoved), result: removed.length, erasedVersions: sumOf(versions) };
+      const stored = ranges.length === 0 ? [] : await run(addErasures, [tenant, ...columns]);
+      const erasedVersions = sumErased(versions, countNewRanges(ranges, stored));
+      return { changes: removed.map(toRemoved), result: removed.length, erasedVersions };
     });
   }
 

@@ -12,6 +12,7 @@ import {
   toUse,
   useOf,
 } from '../tables/storage-use.ts';
+import { removeErasures } from './sweep-history.ts';
 
 /** What a tenant is charged after a change, and what was removed for it. */
 interface Room {
@@ -78,7 +79,10 @@ const lastCommits = 2 * rowBytes.commit;
 /** Rows that one statement removes at most. */
 const batchRows = 500;
 
-/** Removes the oldest versions, and the commit times before them, until the rest fits. */
+/**
+ * Removes the oldest versions, and the commit times and erased ranges before them, until the rest
+ * fits.
+ */
 function* trimHistory(before: StorageUse, bytesMax: number, last: Row): CountWork<Room> {
   let use = before;
   let versions = 0;
@@ -89,8 +93,12 @@ function* trimHistory(before: StorageUse, bytesMax: number, last: Row): CountWor
     versions += removed.length;
     // without versions, only the last revision needs its commit time
     from = Math.max(from, ...(removed.length === 0 ? [Number(last.revision)] : removed.map(({ until }) => until)));
-    const [commits = []] = yield [ask(removeCommits, from, batchRows)];
-    const freed = sum(removed.map(({ bytes }) => bytes)) + commits.length * rowBytes.commit;
+    const [commits = [], erasures = []] = yield [
+      ask(removeCommits, from, batchRows),
+      ask(removeErasures, from, batchRows),
+    ];
+    const freed =
+      sum(removed.map(({ bytes }) => bytes)) + commits.length * rowBytes.commit + erasures.length * rowBytes.erasure;
     if (freed === 0) break;
     use = { ...use, history: use.history - freed };
   }

@@ -13,8 +13,8 @@ export function* sweepHistory({ oldest, fromSeconds, keeps }: HistorySweep, limi
     ask(removeCommits, oldest, limit),
     ask(removeErasures, oldest, limit),
   ];
-  if (versions.length + commits.length > 0)
-    yield [ask(subtract, versions.length, bytesOf(versions) + commits.length * rowBytes.commit)];
+  const freed = bytesOf(versions) + commits.length * rowBytes.commit + erasures.length * rowBytes.erasure;
+  if (freed > 0) yield [ask(subtract, versions.length, freed)];
   const isDone = Math.max(versions.length, commits.length, erasures.length) < limit;
   if (isDone) yield [ask(setSwept, oldest)];
   return { versions: versions.length, isDone };
@@ -48,6 +48,7 @@ const removeCommits: TenantSql = `delete from subscription_commit where tenant_i
     select revision from subscription_commit where tenant_id = $1 and revision < $2 order by revision limit $3
   ) returning revision`;
 
-const removeErasures: TenantSql = `delete from subscription_erasure where tenant_id = $1 and (from_revision, until_revision) in (
+/** Removes up to `$3` ranges of erased versions that ended up to revision `$2`. */
+export const removeErasures: TenantSql = `delete from subscription_erasure where tenant_id = $1 and (from_revision, until_revision) in (
     select from_revision, until_revision from subscription_erasure where tenant_id = $1 and until_revision <= $2 limit $3
   ) returning n`;

@@ -19,13 +19,19 @@ import {
 import { eraseStatements } from '../tables/delete-tenant.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
 import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
-import { commitRevision, erasedRanges, type RevisionCommit, selectRevision } from '../tables/revision.ts';
+import {
+  commitRevision,
+  countNewRanges,
+  erasedRanges,
+  type RevisionCommit,
+  selectRevision,
+} from '../tables/revision.ts';
 import {
   dataBytes,
   dataBytesOf,
   growthOf,
   rowBytes,
-  sumOf,
+  sumErased,
   sumsOf,
   useAfter,
   withoutVersions,
@@ -164,14 +170,14 @@ function deleteRows(change: Change<'delete'>): number {
   const versions = ids.flatMap((id) => connection.all(eraseVersions, [tenant, id]));
   if (owner !== undefined) versions.push(...connection.all(eraseVersionsOf[owner.column], [tenant, owner.value]));
   const changes = removed.map((row) => ({ before: toCountedRow(row), bytesBefore: Number(row.bytes) }));
-  const growth = withoutVersions(growthOf(sumsOf(changes, 0), false), sumOf(versions));
+  const ranges = keepsHistory ? erasedRanges([...removed, ...versions], last.next) : [];
+  const stored = ranges.flatMap(({ from, until, n }) => connection.all(addErasure, [tenant, from, until, n]));
+  const erased = sumErased(versions, countNewRanges(ranges, stored));
+  const growth = withoutVersions(growthOf(sumsOf(changes, 0), false), erased);
   if (changes.length > 0) countOnSqlite(connection, tenant, countChanges(changes));
   // also if only versions are erased: a response with them must not be cached any longer
   if (removed.length + versions.length > 0)
     commit(change, last, { versions: -versions.length, use: useAfter(last.row, growth) });
-  if (keepsHistory)
-    for (const { from, until, n } of erasedRanges([...removed, ...versions], last.next))
-      connection.change(addErasure, [tenant, from, until, n]);
   return removed.length;
 }
 
@@ -258,7 +264,8 @@ const eraseVersions = `delete from subscription_version where tenant_id = $1 and
   returning from_revision, until_revision, ${dataBytes()} as bytes`;
 
 const addErasure = `insert into subscription_erasure as e (tenant_id, from_revision, until_revision, n) values ($1, $2, $3, $4)
-  on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + excluded.n`;
+  on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + excluded.n
+  returning from_revision, until_revision, n`;
 
 const insertTombstone = `insert into subscription_tombstone (tenant_id, id, revision) values ($1, $2, $3)
   on conflict (tenant_id, id) do update set revision = excluded.revision`;

@@ -120,3 +120,9 @@ export function erasedRanges(rows: readonly Row[], revision: number): readonly E
     range === undefined ? [] : [{ ...range, n: 1 + others.length }],
   );
 }
+
+/** How many of the ranges were not stored before they were added, given the rows afterwards. */
+export function countNewRanges(ranges: readonly ErasedRange[], stored: readonly Row[]): number {
+  const added = new Map(ranges.map(({ from, until, n }) => [`${from} ${until}`, n]));
+  return stored.filter((row) => added.get(`${row.from_revision} ${row.until_revision}`) === Number(row.n)).length;
+}

@@ -7,7 +7,7 @@ import type { SubscriptionRow } from '../subscription-row.ts';
 /** Bytes charged to a tenant, by kind. */
 export interface StorageUse {
   readonly records: number;
-  /** Former versions of records, and the times of their revisions. */
+  /** Former versions of records, the times of their revisions, and ranges of erased ones. */
   readonly history: number;
   readonly tombstones: number;
   /** The history of imports. */
@@ -23,7 +23,7 @@ export type Growth = Pick<StorageUse, 'records' | 'history' | 'tombstones'>;
  * Bytes that a row is charged besides its record and email, for its columns and its entries of
  * indexes: somewhat less than the disk space that both engines need (docs/deployment.md).
  */
-export const rowBytes = { record: 800, version: 300, commit: 150, tombstone: 200, import: 600 } as const;
+export const rowBytes = { record: 800, version: 300, commit: 150, erasure: 100, tombstone: 200, import: 600 } as const;
 
 /** The bytes of a record and its email. */
 export const dataBytesOf = ({ record, email }: Pick<SubscriptionRow, 'record' | 'email'>): number =>
@@ -121,23 +121,34 @@ export function useAfter(last: Row, growth: Partial<Growth>): StorageUse | undef
   return use && grown(use, { records: 0, history: 0, tombstones: 0, ...growth });
 }
 
-/** The growth by a change that also erases versions, of which these are the sums. */
-export const withoutVersions = (growth: Growth, { rows, bytes }: { rows: number; bytes: number }): Growth => ({
+/** Versions that were erased. */
+export interface ErasedVersions {
+  readonly rows: number;
+  /** The bytes of their records and emails. */
+  readonly bytes: number;
+  /** The ranges of revisions (`ErasedRange`) that were stored for them and for erased records. */
+  readonly ranges: number;
+}
+
+/** The growth by a change that also erases versions. */
+export const withoutVersions = (growth: Growth, { rows, bytes, ranges }: ErasedVersions): Growth => ({
   ...growth,
-  history: growth.history - bytes - rows * rowBytes.version,
+  history: growth.history - bytes - rows * rowBytes.version + ranges * rowBytes.erasure,
 });
 
-/** The sums of rows with their `bytes`. */
-export const sumOf = (rows: readonly Row[]): { readonly rows: number; readonly bytes: number } => ({
+/** Adds up erased versions with their `bytes`. */
+export const sumErased = (rows: readonly Row[], ranges: number): ErasedVersions => ({
   rows: rows.length,
   bytes: rows.reduce((sum, { bytes }) => sum + Number(bytes), 0),
+  ranges,
 });
 
 /** Adds up what `useOf` returns from the rows themselves, except the history of imports. */
 export const countUse: TenantSql = `select t.import_bytes as imports,
     (select coalesce(sum(${dataBytes()} + ${rowBytes.record}), 0) from subscription where tenant_id = $1) as records,
     (select coalesce(sum(${dataBytes()} + ${rowBytes.version}), 0) from subscription_version where tenant_id = $1)
-      + (select count(*) from subscription_commit where tenant_id = $1) * ${rowBytes.commit} as history,
+      + (select count(*) from subscription_commit where tenant_id = $1) * ${rowBytes.commit}
+      + (select count(*) from subscription_erasure where tenant_id = $1) * ${rowBytes.erasure} as history,
     (select count(*) from subscription_tombstone where tenant_id = $1) * ${rowBytes.tombstone} as tombstones,
     (select coalesce(sum(octet_length(row_lines)), 0) from import_rejection where tenant_id = $1) as rejections
   from (select id as tenant_id, import_bytes from tenant) as t where t.tenant_id = $1`;
