@@ -50,6 +50,7 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
   // objects that live as long as one call
   const perCall = [
     'import/batch.ts',
+    'import/require-room.ts',
     'count-work.ts',
     'span-tree.ts',
     'conform/account.ts',
