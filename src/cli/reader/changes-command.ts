@@ -117,21 +117,27 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
     next = page.next;
     count += page.changes.length;
   };
+  const fromSince = (begin: (start: string | undefined) => Promise<void>): Promise<void> =>
+    begin(since).catch((error: unknown) =>
+      begin(laterStart(error, { isDate: next === since && isDateOf(dates, since), screen })),
+    );
   if (options.follow === true) {
     const followed = async (page: FollowPage) => {
       if (page.reset && next !== undefined) throw resyncRequired();
       await onPage(page);
     };
     const onError = (error: Error) => screen.remark(`Retrying: ${error.message}`);
-    await client.follow({
-      since,
-      ...sizeOption,
-      signal,
-      onPage: followed,
-      onError,
-      intervalMs: options.every * 1000,
-      ...(store && { store }),
-    });
+    await fromSince((start) =>
+      client.follow({
+        since: start,
+        ...sizeOption,
+        signal,
+        onPage: followed,
+        onError,
+        intervalMs: options.every * 1000,
+        ...(store && { store }),
+      }),
+    );
     signal.throwIfAborted();
   }
   const read = async (from: string | undefined): Promise<void> => {
@@ -146,9 +152,7 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
       await store?.save(page.next);
     }
   };
-  await read(since).catch((error: unknown) =>
-    read(laterStart(error, { isDate: next === since && isDateOf(dates, since), screen })),
-  );
+  await fromSince(read);
   await writer.end();
   screen.remark(
     `${count.toLocaleString('en')} changes${store === undefined ? `. Next changes: subreport changes --since ${next}` : ''}`,

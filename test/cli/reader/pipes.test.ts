@@ -603,6 +603,20 @@ describe('changes', () => {
     // no note can say that changes may be missing
     expect(await changes('--since', 'yesterday', '--quiet')).toMatchObject({ code: 1, stdout: '' });
     expect(await changes('--since', '2026-01-01T00:00:00Z')).toMatchObject({ code: 1, stdout: '' });
+    const following = startCommand(['changes', '--follow', '--since', 'yesterday', '--every', '1'], {
+      environment: own,
+    });
+    await untilWritten(following, '"id":"a"');
+    await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'b' })]);
+    await untilWritten(following, '"id":"b"');
+    following.child.kill('SIGINT');
+    const { code, stdout, stderr } = await following.ended;
+    expect([code, idsOf(stdout)]).toEqual([130, ['a', 'b']]);
+    expect(stderr.match(/The history begins at \S+Z: these are the changes since then/g)).toHaveLength(1);
+    const quiet = ['changes', '--follow', '--quiet'];
+    expect(await runHere([...quiet, '--since', 'yesterday'], own)).toMatchObject({ code: 1, stdout: '' });
+    const instant = await runHere([...quiet, '--since', '2026-01-01T00:00:00Z'], own);
+    expect(instant).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('which begins at') });
   });
 
   test('an invalid change token exits with 2', async () => {
