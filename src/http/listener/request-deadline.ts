@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { StorageError } from '../../storage/error.ts';
 import type { Store } from '../../storage/store.ts';
+import { logLateError } from './send-error.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,16 +18,30 @@ const graceMs = 250;
 
 /**
  * Makes the function that gives a request its deadline, and responds with 503 if no response has
- * begun shortly after it.
+ * begun shortly after it; what the handler sends or throws later is dropped. Must be called before
+ * routes are added.
  */
 export function createRequestDeadlines(app: FastifyInstance, requestMs: number) {
   app.decorateRequest('deadline', 0);
+  // Fastify would log an error that comes after the response as a fault of the code
+  app.addHook('onRoute', (route) => {
+    const { handler } = route;
+    route.handler = function handleUntilSent(request, reply) {
+      const result: unknown = handler.call(this, request, reply);
+      if (!(result instanceof Promise)) return result;
+      return result.catch((error: unknown) => {
+        if (!reply.sent) throw error;
+        logLateError(error, request);
+      });
+    };
+  });
   return (request: FastifyRequest, reply: FastifyReply): void => {
     request.deadline = performance.now() + requestMs;
     const timer = setTimeout(() => {
       const isOpen = !reply.sent && !reply.raw.headersSent && Number.isFinite(request.deadline);
-      if (isOpen)
-        reply.send(new StorageError('UNAVAILABLE', 'Cannot respond: the response must begin before the deadline'));
+      if (!isOpen) return;
+      reply.send(new StorageError('UNAVAILABLE', 'Cannot respond: the response must begin before the deadline'));
+      reply.send = () => reply;
     }, requestMs + graceMs);
     reply.raw.on('close', () => clearTimeout(timer));
   };

@@ -26,14 +26,25 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   const { status } = errorTable[report.code];
   for (const name of responseHeaders) reply.removeHeader(name);
   if (error instanceof AccessError) request.refusedClientId = error.clientId ?? null;
-  // the access log has what this service refuses on purpose
-  if (status >= 500 && !(error instanceof RequestError))
-    request.log.error({ err: error, code: report.code }, 'request failed');
+  logFault(error, request, report);
   return reply
     .code(status)
     .headers({ 'cache-control': 'no-store', ...headers })
     .type('application/problem+json')
     .send(JSON.stringify(buildProblem(report, request.id)));
+}
+
+/** Logs the error of a handler that failed after the response was sent. */
+export function logLateError(error: unknown, request: FastifyRequest): void {
+  const { report } = describeError(error);
+  // the response was one about the deadline, and has been logged
+  if (report.code !== 'UNAVAILABLE') logFault(error, request, report);
+}
+
+function logFault(error: unknown, request: FastifyRequest, { code }: ProblemReport): void {
+  // the access log has what this service refuses on purpose
+  if (errorTable[code].status < 500 || error instanceof RequestError) return;
+  request.log.error({ err: error, code }, 'request failed');
 }
 
 /** Headers of a response that failed while it was being made. */
