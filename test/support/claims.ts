@@ -117,7 +117,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
   'what was written or read, compared with the number and checksum that the service sent': [
     'export/export-strings.ts: # of # rows',
     'export/export-strings.ts: Complete: # #, exactly as the service sent them.',
-    'reader/export-command.ts: # subscriptions, complete#',
+    'reader/export-command.ts: # subscriptions,',
     'reader/sync-command.ts: # bytes with SHA-256 #',
     'reader/sync-command.ts: # events delivered, up to revision #',
     'reader/sync-command.ts: # records and # removals, up to revision #',
