@@ -6,7 +6,7 @@ export interface Column<T> {
   readonly label: string;
   readonly cell: (item: T) => ComponentChildren;
   readonly isNumber?: boolean;
-  /** What the rows can be sorted by; missing values come last. */
+  /** What the rows can be sorted by if they are all of the list; missing values come last. */
   readonly sortValue?: (item: T) => string | number | null | undefined;
   /** On a narrow screen, whether it has a line of its own. */
   readonly isWide?: boolean;
@@ -20,10 +20,16 @@ interface DataTableProps<T> {
   readonly keyOf: (item: T) => string;
   /** The rows are out of date, because they could not be read again. */
   readonly isStale?: boolean;
+  /** The list has further rows: sorted, the first of these would be taken for the first of all. */
+  readonly isCut?: boolean;
 }
 
 /** A table. On a narrow screen each row is a card whose cells have the labels of their columns. */
-export function DataTable<T>({ label, columns, items, keyOf, isStale = false }: DataTableProps<T>) {
+export function DataTable<T>(props: DataTableProps<T>) {
+  const { label, items, keyOf, isStale = false, isCut = false } = props;
+  const columns: readonly Column<T>[] = isCut
+    ? props.columns.map(({ sortValue: _, ...column }) => column)
+    : props.columns;
   const { sorted, orderOf, sortBy } = useSorted(columns, items);
   return (
     // the roles are explicit because the cards' `display` would remove them

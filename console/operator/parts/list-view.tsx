@@ -28,7 +28,14 @@ export function ListView<T>({ label, list, columns, keyOf, empty, emptyAction }:
       {items === undefined && error === undefined && <LoadingRows />}
       {isShort && <EmptyState {...empty}>{emptyAction}</EmptyState>}
       {items !== undefined && items.length > 0 && (
-        <DataTable label={label} columns={columns} items={items} keyOf={keyOf} isStale={error !== undefined} />
+        <DataTable
+          label={label}
+          columns={columns}
+          items={items}
+          keyOf={keyOf}
+          isStale={error !== undefined}
+          isCut={hasMore}
+        />
       )}
       {hasMore && (
         <div class="list-more">

@@ -1,0 +1,63 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
+import { insertTenant } from '../../src/storage/tables/tenant.ts';
+import { freePort } from '../../tools/free-port.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { type ReportConsole, startReportConsole } from '../support/report-console.ts';
+import { subscriptionRow } from '../support/rows.ts';
+
+// A list that has only the first of its rows says so, also on paper, and offers nothing that needs
+// all of them.
+
+const productCount = 250;
+const now = Math.floor(Date.now() / 1000);
+const products = Array.from({ length: productCount }, (_, n) =>
+  subscriptionRow({ id: `id_${n}`, productId: `product-${String(n).padStart(3, '0')}` }),
+);
+
+describe.skipIf(!hasChromium)('a list that is longer than what is read or shown', () => {
+  let reports: ReportConsole;
+  let management: string;
+  const token = generateOperatorToken();
+  beforeAll(async () => {
+    const port = await freePort();
+    management = `http://127.0.0.1:${port}/console/`;
+    reports = await startReportConsole([], { MANAGEMENT_PORT: String(port) });
+    const { store } = reports.service;
+    await store.loadSubscriptions('acme' as TenantId, products);
+    await insertOperatorToken(
+      store,
+      { id: 'op-1', name: 'one', scopes: ['operator:read'], createdAt: now, expiresAt: null },
+      hashOperatorToken(token),
+    );
+    for (let n = 0; n < 1_000; n += 1) await insertTenant(store, `b${String(n).padStart(4, '0')}` as TenantId, now);
+  });
+  afterAll(() => reports.close());
+
+  describe("in the operator's console", () => {
+    let page: Page;
+    beforeAll(async () => {
+      page = await (await reports.browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+      await page.goto(management);
+      await page.getByLabel('Operator token').fill(token);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor();
+    });
+    afterAll(() => page.context().close());
+
+    test('the first 1,000 tenants are neither sorted nor searched as if they were all', async () => {
+      await page.goto(`${management}tenants`);
+      await page.getByText('1,000 tenants (the first by name), 250 records').waitFor();
+      const sortButtons = page.getByRole('columnheader').getByRole('button');
+      expect(await sortButtons.count()).toBe(0);
+      await page.getByLabel('Search by name').fill('b0999');
+      await page.getByRole('heading', { name: 'None of the first 1,000 tenants has this in its name' }).waitFor();
+      await page.getByRole('button', { name: 'Show more' }).click();
+      await page.getByText('1 of 1,001 tenants, 0 records').waitFor();
+      expect(await sortButtons.count()).toBe(5);
+    });
+  });
+});
