@@ -47,6 +47,10 @@ export const strings = {
     clear: 'Clear all',
     noValue: 'Nothing matches',
     type: 'Type a value',
+    firstTenants: (count: number) =>
+      `Only the first ${countOf(count, 'tenant is', 'tenants are')} offered: type the whole name of another one.`,
+    firstClients: (count: number) =>
+      `Only the first ${countOf(count, 'client is', 'clients are')} offered: type the whole id of another one.`,
     chip: (label: string, value: string) => `${label}: ${value}`,
     period: {
       label: 'Time',
@@ -194,6 +198,7 @@ export const strings = {
     rotate: 'Rotate secret',
     disable: 'Disable',
     enable: 'Enable',
+    noneFound: 'No client matches these filters',
     none: 'No clients yet',
     noneHint: 'A client is a program or a person that reads the reports of one tenant.',
     rotation: {

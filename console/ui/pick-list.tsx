@@ -21,15 +21,18 @@ interface PickListProps {
   readonly options: (typed: string) => readonly PickOption[];
   /** What is said if there are none. */
   readonly none: string;
+  /** What the choices for a typed text leave out, if anything. */
+  readonly note?: (typed: string) => string | undefined;
 }
 
 /** A field whose text narrows the list below it. Arrow keys move in the list, Enter picks. */
-export function PickList({ label, placeholder, options, none }: PickListProps) {
+export function PickList({ label, placeholder, options, none, note }: PickListProps) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState('');
   const [active, setActive] = useState(0);
   const shown = options(typed);
+  const leftOut = note?.(typed);
   const index = Math.min(active, shown.length - 1);
   useFirstFocus(field);
   const move = (step: number): void => {
@@ -101,6 +104,7 @@ export function PickList({ label, placeholder, options, none }: PickListProps) {
           {none}
         </p>
       )}
+      {leftOut !== undefined && <p class="soft">{leftOut}</p>}
     </div>
   );
 }

@@ -59,5 +59,19 @@ describe.skipIf(!hasChromium)('a list that is longer than what is read or shown'
       await page.getByText('1 of 1,001 tenants, 0 records').waitFor();
       expect(await sortButtons.count()).toBe(5);
     });
+
+    test('a filter that offers the first 200 tenants says so, and accepts another one', async () => {
+      await page.goto(`${management}clients`);
+      await page.getByRole('button', { name: 'Filter', exact: true }).click();
+      const note = page.getByText('Only the first 200 tenants are offered: type the whole name of another one.');
+      await page.getByPlaceholder('Filter by').fill('b099');
+      await note.waitFor();
+      await page.getByPlaceholder('Filter by').fill('');
+      await page.getByRole('option', { name: 'Tenant' }).click();
+      await note.waitFor();
+      await page.getByPlaceholder('Tenant').fill('b0999');
+      await page.getByRole('option', { name: 'b0999' }).click();
+      await page.getByRole('heading', { name: 'No client matches these filters' }).waitFor();
+    });
   });
 });

@@ -41,7 +41,11 @@ function AllClients() {
         list={list}
         columns={clientColumns}
         keyOf={({ client_id: each }) => each}
-        empty={{ icon: KeyRound, title: texts.none, text: texts.noneHint }}
+        empty={
+          Object.values(wanted).some((value) => value !== undefined)
+            ? { icon: KeyRound, title: texts.noneFound }
+            : { icon: KeyRound, title: texts.none, text: texts.noneHint }
+        }
       />
       {isCreating && <CreateClient tenant={tenant} onCreated={list.reload} onClose={() => setCreating(false)} />}
     </>

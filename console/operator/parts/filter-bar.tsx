@@ -78,13 +78,17 @@ interface AddFilterProps {
 /** The filters by name; a typed text also finds their values. */
 function AddFilter({ filters, onApply }: AddFilterProps) {
   const [edited, setEdited] = useState<ListFilter>();
-  const suggestions = filters.map((filter) => ({ filter, suggest: filter.useSuggestions() }));
+  const suggestions = filters.map((filter) => ({ filter, ...filter.useSuggestions() }));
   if (edited !== undefined) return <edited.Editor onApply={onApply} />;
   return (
     <PickList
       label={texts.addHint}
       placeholder={texts.addHint}
       none={texts.noValue}
+      note={(typed) => {
+        const notes = typed.trim() === '' ? [] : suggestions.flatMap(({ note = [] }) => note);
+        return notes.length === 0 ? undefined : notes.join(' ');
+      }}
       options={(typed) => {
         const names = filters.filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()));
         const values = typed.trim() === '' ? [] : suggestions;

@@ -13,6 +13,12 @@ interface Suggestion {
   readonly changes: FilterChanges;
 }
 
+interface Suggestions {
+  readonly suggest: (typed: string) => readonly Suggestion[];
+  /** What was not searched, if anything. */
+  readonly note?: string | undefined;
+}
+
 /** A filter of a list, kept in parameters of the address. */
 export interface ListFilter {
   readonly label: string;
@@ -21,7 +27,7 @@ export interface ListFilter {
   /** The value of the address in words. */
   readonly describe: (query: URLSearchParams) => string;
   /** Returns what a typed text can mean. A hook: called in each rendering of an open list. */
-  readonly useSuggestions: () => (typed: string) => readonly Suggestion[];
+  readonly useSuggestions: () => Suggestions;
   readonly Editor: (props: { readonly onApply: (changes: FilterChanges) => void }) => preact.JSX.Element;
 }
 
@@ -35,6 +41,12 @@ export interface FilterOption {
   readonly detail?: string;
 }
 
+interface Offer {
+  readonly options: readonly FilterOption[];
+  /** Which values the options leave out, if any. */
+  readonly note?: string | undefined;
+}
+
 interface ValueFilter {
   /** The parameter of the address and of the list. */
   readonly name: string;
@@ -42,14 +54,14 @@ interface ValueFilter {
   /** The values that are offered. */
   readonly options?: readonly FilterOption[];
   /** Reads the values that are offered. A hook. */
-  readonly useOptions?: () => readonly FilterOption[];
+  readonly useOptions?: () => Offer;
   /** Whether any other text is a value too. */
   readonly isOpen?: boolean;
 }
 
 /** A filter with one value, which is chosen from a list or typed. */
 export function valueFilter(filter: ValueFilter): ListFilter {
-  const { name, label, options: fixed = [], useOptions = () => fixed, isOpen = false } = filter;
+  const { name, label, options: fixed = [], useOptions = (): Offer => ({ options: fixed }), isOpen = false } = filter;
   const find = (options: readonly FilterOption[], typed: string): readonly FilterOption[] => {
     const wanted = typed.trim().toLowerCase();
     const found = options.filter((option) => `${option.label} ${option.detail ?? ''}`.toLowerCase().includes(wanted));
@@ -64,21 +76,25 @@ export function valueFilter(filter: ValueFilter): ListFilter {
       return fixed.find((option) => option.value === value)?.label ?? value;
     },
     useSuggestions: () => {
-      const options = useOptions();
-      return (typed) =>
-        find(options, typed).map((option) => ({
-          value: option.label,
-          detail: option.detail,
-          changes: { [name]: option.value },
-        }));
+      const { options, note } = useOptions();
+      return {
+        suggest: (typed) =>
+          find(options, typed).map((option) => ({
+            value: option.label,
+            detail: option.detail,
+            changes: { [name]: option.value },
+          })),
+        note,
+      };
     },
     Editor: ({ onApply }) => {
-      const options = useOptions();
+      const { options, note } = useOptions();
       return (
         <PickList
           label={label}
           placeholder={label}
           none={isOpen ? strings.filters.type : strings.filters.noValue}
+          note={() => note}
           options={(typed) =>
             find(options, typed).map(({ value, ...shown }) => ({
               key: value,
@@ -95,15 +111,25 @@ export function valueFilter(filter: ValueFilter): ListFilter {
 /** Tenants and clients that a list offers; others can be typed. */
 const offered = 200;
 
-const useTenants = (): readonly FilterOption[] =>
-  (useList('listTenants', {}, { first: offered }).items ?? []).map(({ tenant }) => ({ value: tenant, label: tenant }));
+function useTenants(): Offer {
+  const { items = [], hasMore } = useList('listTenants', {}, { first: offered });
+  return {
+    options: items.map(({ tenant }) => ({ value: tenant, label: tenant })),
+    note: hasMore ? strings.filters.firstTenants(items.length) : undefined,
+  };
+}
 
-const useClients = (): readonly FilterOption[] =>
-  (useList('listClients', {}, { first: offered }).items ?? []).map(({ client_id: id, name, tenant }) => ({
-    value: id,
-    label: name ?? id,
-    detail: name === null ? tenant : id,
-  }));
+function useClients(): Offer {
+  const { items = [], hasMore } = useList('listClients', {}, { first: offered });
+  return {
+    options: items.map(({ client_id: id, name, tenant }) => ({
+      value: id,
+      label: name ?? id,
+      detail: name === null ? tenant : id,
+    })),
+    note: hasMore ? strings.filters.firstClients(items.length) : undefined,
+  };
+}
 
 export const tenantFilter = valueFilter({
   name: 'tenant',

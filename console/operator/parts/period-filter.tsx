@@ -26,10 +26,12 @@ export const periodFilter: ListFilter = {
   label: texts.label,
   names: ['since', 'until'],
   describe: (query) => texts.between(wordOf(query.get('since')), wordOf(query.get('until'))),
-  useSuggestions: () => (typed) =>
-    presets
-      .filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()))
-      .map(({ label, hours }) => ({ value: label, changes: since(hours) })),
+  useSuggestions: () => ({
+    suggest: (typed) =>
+      presets
+        .filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()))
+        .map(({ label, hours }) => ({ value: label, changes: since(hours) })),
+  }),
   Editor: PeriodEditor,
 };
 
