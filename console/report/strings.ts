@@ -168,6 +168,8 @@ export const strings = {
       within: (duration: string) => `Within ${duration}`,
       daysRule: (max: number) => `Enter a whole number of days from 1 to ${formatCount(max)}`,
       typeProduct: 'Type to find a product',
+      firstProducts: (shown: number, count: number) =>
+        `The first ${formatCount(shown)} of ${formatCount(count)} products. Type to find another one.`,
       noProduct: 'No product beside the other filters has this name.',
       noCounts: 'The counts are not available',
       from: 'From',

@@ -74,4 +74,23 @@ describe.skipIf(!hasChromium)('a list that is longer than what is read or shown'
       await page.getByRole('heading', { name: 'No client matches these filters' }).waitFor();
     });
   });
+
+  describe("in the report's console", () => {
+    let page: Page;
+    afterAll(() => page.context().close());
+
+    test('the products of a filter are the first of all, and typing finds the others', async () => {
+      page = await reports.open('/console/subscriptions');
+      await page.getByRole('button', { name: 'Filter', exact: true }).click();
+      await page.getByRole('option', { name: 'Product', exact: true }).click();
+      const options = page.getByRole('listbox', { name: 'Product' }).getByRole('option');
+      await page.getByText(`The first 100 of ${productCount} products. Type to find another one.`).waitFor();
+      await page.getByPlaceholder('Type to find a product').fill('product-1');
+      await expect.poll(() => options.count()).toBe(100);
+      expect(await page.getByText(/^The first/).count()).toBe(0);
+      await page.getByPlaceholder('Type to find a product').fill('product-24');
+      await expect.poll(() => options.count()).toBe(10);
+      expect(await page.getByText(/^The first/).count()).toBe(0);
+    });
+  });
 });

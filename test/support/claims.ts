@@ -33,6 +33,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'report/strings.ts: No subscription matches these filters',
     'report/strings.ts: No subscription was created in the last # months.',
     'report/strings.ts: No subscriptions yet',
+    'report/strings.ts: The first # of # products. Type to find another one.',
     'report/strings.ts: Without #: #',
     'report/strings.ts: of # that #',
   ],

@@ -30,14 +30,18 @@ export function ProductEditor({ state, onApply, ...rest }: EditorProps) {
       </Loading>
     );
   const products = [...counts.values].sort((a, b) => b.count - a.count);
+  const find = (typed: string) => products.filter((product) => isMatch(product, typed.trim().toLowerCase()));
   return (
     <PickList
       label={text.filter.product}
       placeholder={text.editor.typeProduct}
       none={text.editor.noProduct}
+      note={(typed) => {
+        const { length } = find(typed);
+        return length > shownMax ? text.editor.firstProducts(shownMax, length) : undefined;
+      }}
       options={(typed) =>
-        products
-          .filter((product) => isMatch(product, typed.trim().toLowerCase()))
+        find(typed)
           .slice(0, shownMax)
           .map(({ value, name, count }) => ({
             key: value,
