@@ -92,5 +92,18 @@ describe.skipIf(!hasChromium)('a list that is longer than what is read or shown'
       await expect.poll(() => options.count()).toBe(10);
       expect(await page.getByText(/^The first/).count()).toBe(0);
     });
+
+    test('the counts say how many of the values are listed, also on paper', async () => {
+      await page.goto(`${reports.service.url}/console/subscriptions?by=product-id`);
+      const note = page.getByText(`The first 200 of ${productCount} products are listed.`);
+      const more = page.getByRole('button', { name: 'Show 50 more' });
+      await more.waitFor();
+      await page.emulateMedia({ media: 'print' });
+      expect([await note.isVisible(), await more.isVisible()]).toEqual([true, false]);
+      await page.emulateMedia({ media: 'screen' });
+      await more.click();
+      await expect.poll(() => page.locator('.counts tbody tr').count()).toBe(productCount);
+      expect(await note.count()).toBe(0);
+    });
   });
 });

@@ -6,6 +6,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'changes/change-strings.ts: No subscription of this SIM',
     'changes/change-strings.ts: None of your subscriptions has the ICCID #.',
     'counts/count-strings.ts: # #',
+    'counts/count-strings.ts: The first # of # are listed.',
     'counts/counts-view.tsx: # ##',
     'findings/findings-strings.ts: The first #:',
     'findings/findings-strings.ts: What is contradictory or missing in # subscriptions. An end before # U',

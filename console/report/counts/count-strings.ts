@@ -36,6 +36,7 @@ export const countStrings = {
   renewal: { true: 'Renews', false: 'Does not renew' },
   noPlan: 'No plan',
   card: (count: number, [one, many]: readonly [string, string]) => `${formatCount(count)} ${count === 1 ? one : many}`,
+  listed: (shown: number, all: string) => `The first ${formatCount(shown)} of ${all} are listed.`,
   noCounts: 'These subscriptions cannot be counted',
   notByEmail: 'Counts are not available for an email address or subscriber. Remove that filter, or show the list.',
   needsDates: 'Days are counted within at most 366 days. Add a filter with both dates, such as Created: last 30 days.',

@@ -141,9 +141,14 @@ function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGrou
         </tbody>
       </table>
       {rows.length > shown && (
-        <Button onClick={() => setShown(shown + rowsPerStep)}>
-          {strings.changes.showMore(Math.min(rows.length - shown, rowsPerStep))}
-        </Button>
+        <>
+          <p class="soft">{text.listed(shown, text.card(rows.length, text.values[by]))}</p>
+          <div class="no-print">
+            <Button onClick={() => setShown(shown + rowsPerStep)}>
+              {strings.changes.showMore(Math.min(rows.length - shown, rowsPerStep))}
+            </Button>
+          </div>
+        </>
       )}
     </Card>
   );
