@@ -1,4 +1,4 @@
-import { readValues, requireFew, valuesMax } from '../storage/counts/limit-values.ts';
+import { readPlans, readValues, requireFew, valuesMax } from '../storage/counts/limit-values.ts';
 import { requireRoom } from '../storage/records/make-room.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
@@ -45,23 +45,43 @@ export async function requireRoomFor({ store, tenant, bytes, readAgain }: RoomCh
   requireRoom(grown(use, growth), growth, bytesMax);
 }
 
+/** Most pairs of a product and a plan that are compared before the first row is stored. */
+const plansMax = 100_000;
+
 /** The distinct values of a source, as far as they decide whether its rows can be stored. */
 export class SourceValues {
   readonly #statuses = new Set<string | null>();
-  readonly #products = new Set<string>();
+  readonly #plans = new Map<string, Set<string>>();
+  #planCount = 0;
 
-  add({ status, productId }: SubscriptionRow): void {
+  add({ status, productId, planId }: SubscriptionRow): void {
     if (this.#statuses.size <= valuesMax.statuses) this.#statuses.add(status);
-    if (this.#products.size <= valuesMax.products) this.#products.add(productId);
+    const plans = this.#plansOf(productId);
+    if (planId === null || plans === undefined || plans.has(planId)) return;
+    if (plans.size > valuesMax.plans || this.#planCount >= plansMax) return;
+    plans.add(planId);
+    this.#planCount += 1;
   }
 
-  /**
-   * Throws `StorageError` `OVER_BUDGET` if a tenant would have too many distinct values, so that
-   * no row has to be stored. The plans of each product would need more memory: a load counts them.
-   */
+  /** Throws `StorageError` `OVER_BUDGET` if a tenant would have too many distinct values. */
   async requireFewIn({ store, tenant }: Pick<RoomCheck, 'store' | 'tenant'>): Promise<void> {
-    const { statuses, products } = await store.readTenant(tenant, readValues);
-    requireFew('statuses', statuses.length, new Set([...this.#statuses, ...statuses]).size);
-    requireFew('products', products.length, new Set([...this.#products, ...products]).size);
+    await store.readTenant(tenant, async (reader) => {
+      const { statuses, products } = await readValues(reader);
+      requireFew('statuses', statuses.length, new Set([...this.#statuses, ...statuses]).size);
+      requireFew('products', products.length, new Set([...this.#plans.keys(), ...products]).size);
+      for (const [product, plans] of this.#plans) {
+        const stored = await readPlans(reader, product);
+        requireFew('plans', stored.length, new Set([...plans, ...stored]).size);
+      }
+    });
+  }
+
+  /** The plans of a product so far; `undefined` if there are too many products anyway. */
+  #plansOf(product: string): Set<string> | undefined {
+    const known = this.#plans.get(product);
+    if (known !== undefined || this.#plans.size > valuesMax.products) return known;
+    const plans = new Set<string>();
+    this.#plans.set(product, plans);
+    return plans;
   }
 }

@@ -95,4 +95,19 @@ describe.each(engines)('loads within a storage budget on $engine', ({ openTestSt
     expect(status).toBe(errorTable.STORAGE_BUDGET_EXCEEDED.status);
     expect(await show('statuses')).toMatchObject({ records: 0 });
   });
+
+  test.each(['?strict=true', '?strict=true&dry-run=true'])(
+    'a load%s with too many distinct plans of a product, some of them stored, stores nothing',
+    async (query) => {
+      const planned = (n: number) => subscriptionRow({ id: `plan-${n}`, productId: 'pro', planId: `plan ${n}` }).record;
+      const tenant = `plans${query.length}`;
+      await management.send('POST', path, { token, body: { tenant } });
+      await load(tenant, planned(0), '');
+      const { body } = await load(tenant, Array.from({ length: 1_001 }, (_, n) => planned(n)).join('\n'), query);
+      expect(body.messages).toEqual([
+        expect.stringMatching(/1000 distinct plans of one product: with these they have 1001; nothing was loaded$/),
+      ]);
+      expect(await show(tenant)).toMatchObject({ records: 1 });
+    },
+  );
 });

@@ -2,10 +2,12 @@ import { StorageError } from '../error.ts';
 import type { TenantReader, TenantSql } from '../store.ts';
 import type { CountWork } from './count-work.ts';
 import {
+  planKey,
   planKeys,
   productOfSeries,
   productPrefix,
   type Span,
+  seriesOfProduct,
   spanColumns,
   spanLevel,
   statusCounts,
@@ -58,7 +60,7 @@ export function* requireFewValues(before: readonly Span[], after: readonly Span[
 /** Reads the distinct statuses and products of a tenant, as far as they are limited. */
 export async function readValues(reader: TenantReader) {
   const [[root], products] = await Promise.all([
-    reader.all(selectWholeRoot),
+    reader.all(selectRoot, [wholeSeries]),
     reader.all(selectProductTrees, [valuesMax.products + 1]),
   ]);
   return {
@@ -66,6 +68,12 @@ export async function readValues(reader: TenantReader) {
       root === undefined ? [] : statusCounts({ dateColumn: 'created_date' }, toSpan(root)).map(([status]) => status),
     products: products.map(({ series }) => productOfSeries(String(series)) ?? ''),
   };
+}
+
+/** Reads the distinct plans of the records of a product. */
+export async function readPlans(reader: TenantReader, product: string): Promise<readonly string[]> {
+  const [root] = await reader.all(selectRoot, [seriesOfProduct(product)]);
+  return root === undefined ? [] : planKeys(toSpan(root).counts).map((key) => key.slice(planKey.length));
 }
 
 /**
@@ -85,5 +93,5 @@ const countProductTrees: TenantSql = `${productSeries}
 const selectProductTrees: TenantSql = `${productSeries}
   select series from product where series is not null`;
 
-const selectWholeRoot = `select ${spanColumns} from subscription_span
-  where tenant_id = $1 and series = '${wholeSeries}' and level = ${spanLevel.root}` as const;
+const selectRoot = `select ${spanColumns} from subscription_span
+  where tenant_id = $1 and series = $2 and level = ${spanLevel.root}` as const;

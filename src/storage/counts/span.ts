@@ -154,7 +154,7 @@ const seriesOfDate: Readonly<Record<DateColumn, string>> = {
 };
 export const productPrefix = 'product=';
 
-const seriesOfProduct = (productId: string): string => `${productPrefix}${productId}`;
+export const seriesOfProduct = (productId: string): string => `${productPrefix}${productId}`;
 
 /** The product that a series counts, or `undefined` if it counts all rows. */
 export const productOfSeries = (series: string): string | undefined =>
