@@ -105,7 +105,7 @@ describe.skipIf(!hasFirefox)('the consoles in Firefox', () => {
     await page.waitFor({ role: 'button', name: 'Filter' });
     await page.evaluate(watchFocus);
     await page.click({ role: 'button', name: 'Filter' });
-    expect(await page.evaluate('window.focusedRole')).toBe('combobox');
+    await expect.poll(() => page.evaluate('window.focusedRole')).toBe('combobox');
   });
 
   test('an operator signs in and sees that the service is healthy, and its tenants', async () => {

@@ -92,14 +92,12 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await page.evaluate(watchFocus);
     if (by === 'click') await page.getByRole('button', { name: 'Filter', exact: true }).click();
     else await page.keyboard.press('/');
-    await page.waitForFunction('window.focusedRole !== undefined');
-    expect(await page.evaluate('window.focusedRole')).toBe('combobox');
+    await expect.poll(() => page.evaluate('window.focusedRole')).toBe('combobox');
     await page.keyboard.press('Escape');
     await page.getByRole('listbox').waitFor({ state: 'hidden' });
     await page.evaluate(watchFocus);
     await page.keyboard.press('e');
-    await page.waitForFunction('window.focusedRole !== undefined');
-    expect(await page.evaluate('window.focusedRole')).toBe('menuitem');
+    await expect.poll(() => page.evaluate('window.focusedRole')).toBe('menuitem');
   });
 
   test('a value that the service would reject is not sent, and its rule stands beside the field', async () => {
