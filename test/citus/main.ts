@@ -31,8 +31,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 /** What runs on the cluster as on any other server. */
 const suites = ['test/citus', 'test/storage', 'test/import', 'test/backup', 'test/report', 'test/spec'];
 
-/** Titles of tests that do not run on SQLite. */
-const onPostgres = '^(?!.*sqlite)';
+/** Titles of tests that run neither on SQLite nor on plain PostgreSQL alone. */
+const onPostgres = '^(?!.*(sqlite|without Citus))';
 
 /** What ran, and how many of its tests did what. */
 interface Result {

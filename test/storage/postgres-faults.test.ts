@@ -285,13 +285,13 @@ describe('when PostgreSQL fails', () => {
     await other.end();
   });
 
-  test('a sweep passes over a tenant that is locked, sweeps the others and names it', async () => {
+  test('a sweep without Citus passes over a tenant that is locked, sweeps the others and names it', async () => {
     const { store } = opened;
     for (const name of ['sweep-1', 'sweep-2', 'sweep-3']) await insertTenant(store, name, 1);
     const other = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
     await other.connect();
     await other.query("begin; select id from tenant where id = 'sweep-2' for update");
-    // what a sweep does with a tenant, with a shorter wait
+    // what a sweep does with a tenant, with a shorter wait, which the workers of Citus do not know
     const change = (from: string, until: string) =>
       store.transact(async (directory) => {
         await directory.readDirectory("select set_config('lock_timeout', '200ms', true)");
