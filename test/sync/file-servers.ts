@@ -182,7 +182,7 @@ Subsystem sftp ${subsystem}
 export async function startPasswordServer(
   password: string,
 ): Promise<{ readonly fingerprint: string; readonly port: number; stop(): void }> {
-  const { private: hostKey, public: publicKey } = ssh2.utils.generateKeyPairSync('ed25519');
+  const { private: hostKey, public: publicKey } = generateHostKey();
   const server = new ssh2.Server({ hostKeys: [hostKey] }, (client) => {
     client.on('error', () => undefined);
     client.on('authentication', (context) => {
@@ -206,6 +206,12 @@ export async function startPasswordServer(
     fingerprint: `SHA256:${createHash('sha256').update(key).digest('base64').replace('=', '')}`,
     stop: () => server.close(),
   };
+}
+
+/** One of some 300 keys that ssh2 makes is one that it cannot read. */
+function generateHostKey(): { readonly private: string; readonly public: string } {
+  const pair = ssh2.utils.generateKeyPairSync('ed25519');
+  return ssh2.utils.parseKey(pair.private) instanceof Error ? generateHostKey() : pair;
 }
 
 /** A proxy that closes each connection once this many bytes were sent to the server. */
