@@ -19,7 +19,10 @@ const sink = new Writable({
 });
 
 /** A server whose requests get their response by a limit; `handle` continues after it was sent. */
-async function startServer(handle: (reply: FastifyReply) => unknown, { requestMs = 1, bodyMs = 60_000 } = {}) {
+async function startServer(
+  handle: (reply: FastifyReply) => unknown,
+  { requestMs = 1, bodyMs = 60_000, sendsFirst = false } = {},
+) {
   const loggerInstance: FastifyBaseLogger = pino({ level: 'warn' }, sink);
   const app = fastify({ loggerInstance });
   app.setErrorHandler(sendError);
@@ -33,6 +36,7 @@ async function startServer(handle: (reply: FastifyReply) => unknown, { requestMs
   app.addHook('onSend', async () => undefined);
   const ended = Promise.withResolvers<void>();
   app.post('/', async (_request, reply) => {
+    if (sendsFirst) reply.send('in time');
     await once(reply.raw, 'finish');
     try {
       return await handle(reply);
@@ -74,6 +78,14 @@ test('a fault that a handler finds after the deadline is logged once', async () 
     { msg: 'request failed', code: 'UNAVAILABLE' },
     { msg: 'request failed', code: 'INTERNAL_ERROR', err: { message: 'a fault' } },
   ]);
+});
+
+test('a store that fails after a response in time is logged once', async () => {
+  const handle = fail(new StorageError('UNAVAILABLE', 'Cannot read'));
+  const { port, ended } = await startServer(handle, { requestMs: 60_000, sendsFirst: true });
+  expect((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST' })).status).toBe(200);
+  await ended;
+  expect(logged).toMatchObject([{ msg: 'request failed', code: 'UNAVAILABLE', err: { message: 'Cannot read' } }]);
 });
 
 test('a body that ends or breaks off after its time limit logs nothing', async () => {

@@ -37,8 +37,9 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 /** Logs the error of a handler that failed after the response was sent. */
 export function logLateError(error: unknown, request: FastifyRequest): void {
   const { report } = describeError(error);
-  // the response was one about the deadline, and has been logged
-  if (report.code !== 'UNAVAILABLE') logFault(error, request, report);
+  // the response was that of the deadline, which has been logged
+  if (report.code === 'UNAVAILABLE' && performance.now() > request.deadline) return;
+  logFault(error, request, report);
 }
 
 function logFault(error: unknown, request: FastifyRequest, { code }: ProblemReport): void {
@@ -49,8 +50,14 @@ function logFault(error: unknown, request: FastifyRequest, { code }: ProblemRepo
 
 /** Headers of a response that failed while it was being made. */
 const responseHeaders = [
-  ...['content-disposition', 'trailer', 'preference-applied', 'x-total-count', 'x-applied-filters', 'x-explanation'],
-  ...['x-revision', 'x-erased-count'],
+  'content-disposition',
+  'preference-applied',
+  'trailer',
+  'x-applied-filters',
+  'x-erased-count',
+  'x-explanation',
+  'x-revision',
+  'x-total-count',
 ];
 
 function describeError(error: unknown): ErrorResponse {
