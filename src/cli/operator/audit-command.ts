@@ -111,7 +111,7 @@ function parseTime(text: string): string {
   const seconds = parseInstant(text)?.seconds ?? ago(parseDuration(text));
   if (seconds === undefined)
     throw new InvalidArgumentError(
-      `It must be an ISO 8601 date-time or a duration, such as 2026-05-01T08:00:00Z or 24h`,
+      'It must be an ISO 8601 date-time or a duration, such as 2026-05-01T08:00:00Z or 24h',
     );
   return formatInstant(seconds);
 }

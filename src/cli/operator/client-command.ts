@@ -248,6 +248,6 @@ async function readSecret(): Promise<string> {
 
 function parseHours(text: string): number {
   const hours = /^\d{1,4}(\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(hours)) throw new InvalidArgumentError(`It must be a number of hours, such as 24`);
+  if (Number.isNaN(hours)) throw new InvalidArgumentError('It must be a number of hours, such as 24');
   return hours;
 }

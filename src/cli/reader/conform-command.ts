@@ -66,7 +66,7 @@ async function checkGiven(options: ConformOptions, signal: AbortSignal, output: 
 
 function readRequestsMax(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError(`It must be an integer from 1 to 999999, such as 200`);
+  throw new InvalidArgumentError('It must be an integer from 1 to 999999, such as 200');
 }
 
 function describe({ base_url, checks, capabilities, requests, max_requests, ...counts }: ConformReport): string {

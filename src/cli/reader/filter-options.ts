@@ -112,5 +112,5 @@ function secondsOf(text: string, nowSeconds: number): number | undefined {
 export function readSeconds(text: string): number {
   const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (seconds > 0) return seconds;
-  throw new InvalidArgumentError(`It must be a number of seconds from 1 to 99999, such as 10`);
+  throw new InvalidArgumentError('It must be a number of seconds from 1 to 99999, such as 10');
 }

@@ -105,6 +105,6 @@ function refuseRejected({ errors }: { errors: readonly { field: string; rule: st
 function parseUntil(text: string): number {
   const instant = parseInstant(text);
   if (instant === undefined)
-    throw new InvalidArgumentError(`It must be an ISO 8601 date-time, such as 2026-01-01T00:00:00Z`);
+    throw new InvalidArgumentError('It must be an ISO 8601 date-time, such as 2026-01-01T00:00:00Z');
   return instant.seconds;
 }
