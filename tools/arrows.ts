@@ -28,12 +28,12 @@ const server = ['fastify', '@fastify/*', 'node'];
 export const folders: readonly Folder[] = [
   {
     path: 'src/contract',
-    contents: 'the API contract: operations, and the schemas and types of records, queries and errors',
+    contents: 'operations; schemas and types of records, queries and errors',
     imports: ['typebox'],
   },
   {
     path: 'src/contract/oauth',
-    contents: "grants, scopes, and the bodies of the token endpoint and of the consoles' sessions",
+    contents: "grants, scopes, bodies of the token endpoint and of the consoles' sessions",
     imports: ['src/contract/*', 'typebox'],
   },
   {
@@ -43,12 +43,12 @@ export const folders: readonly Folder[] = [
   },
   {
     path: 'src/tracing',
-    contents: 'spans of requests, statements and stages; the trace context; starts the SDK of OpenTelemetry',
+    contents: 'spans, the trace context, the SDK of OpenTelemetry',
     imports: ['@opentelemetry/*', 'node'],
   },
   {
     path: 'src/storage',
-    contents: 'the `Store` interface, the types that all its folders use, the migrations in numbered SQL',
+    contents: 'the `Store` interface, its types, the migrations',
     imports: ['lru-cache', 'node'],
   },
   {
@@ -88,8 +88,7 @@ export const folders: readonly Folder[] = [
   },
   {
     path: 'src/storage/postgres/wire',
-    contents:
-      'what the PostgreSQL engine sends and receives without the driver, and all that it uses of its private members',
+    contents: 'messages to PostgreSQL that bypass the driver, and all private members of the driver that are used',
     imports: ['src/storage/*', 'pg', 'node'],
   },
   {
@@ -99,7 +98,7 @@ export const folders: readonly Folder[] = [
   },
   {
     path: 'src/auth',
-    contents: 'what all folders of authentication use: its context, errors, and counts of attempts',
+    contents: 'its context, errors, counts of attempts',
     imports: ['src/contract', 'src/storage', 'node'],
   },
   {
@@ -116,7 +115,7 @@ export const folders: readonly Folder[] = [
   },
   {
     path: 'src/auth/provider',
-    contents: 'the external identity provider: its tokens, its keys, sign-in of people',
+    contents: 'the external identity provider: tokens, keys, sign-in of people',
     imports: [...inAuth, 'src/auth/verify', 'src/tracing', 'jose', 'openid-client'],
   },
   {
@@ -161,8 +160,7 @@ export const folders: readonly Folder[] = [
   },
   {
     path: 'src/operator',
-    contents:
-      "what an operator can do, for the operator's API and the commands; every change passes `operator/perform.ts`",
+    contents: "the work of the operator's API and commands; every change passes `operator/perform.ts`",
     imports: ['src/contract', 'src/storage', 'src/audit', 'src/auth', 'src/import', 'node'],
   },
   {
@@ -181,7 +179,7 @@ export const folders: readonly Folder[] = [
   },
   {
     path: 'src/http/listener',
-    contents: 'what every request passes: guards, limits, correlation ids, the access log, errors',
+    contents: 'what every request passes: guards, limits, the access log, errors',
     imports: [
       'src/contract',
       'src/tracing',
@@ -209,7 +207,7 @@ export const folders: readonly Folder[] = [
   },
   {
     path: 'src/http/reference',
-    contents: 'the API reference at `/docs`, and the OpenAPI document, on both listeners',
+    contents: 'the API reference and the OpenAPI documents',
     imports: ['src/http/listener', 'src/contract', ...server],
   },
   {
@@ -228,32 +226,32 @@ export const folders: readonly Folder[] = [
   },
   {
     path: 'src/metrics',
-    contents: 'the metrics of the service, and their sum over worker processes',
+    contents: 'metrics, and their sum over worker processes',
     imports: ['src/contract', 'src/storage/store.ts', 'src/storage/bounded-map.ts', 'prom-client', 'node'],
   },
   {
     path: 'src/client',
-    contents: 'the client library: runs where fetch runs, no dependency, at most 9.4 kB',
+    contents: 'the client library: no dependency, at most 9.4 kB',
     imports: ['src/contract'],
   },
   {
     path: 'src/workbook',
-    contents: 'the Excel workbook of a report, for the command line and for the console',
+    contents: 'the Excel workbook of a report',
     imports: ['src/contract', 'hucre/xlsx'],
   },
   {
     path: 'src/mcp',
-    contents: 'the tools of `subreport mcp` for AI assistants, a reader of any service; loaded by that command alone',
+    contents: 'the tools of `subreport mcp` for AI assistants',
     imports: ['src/contract', 'src/client/index.ts', '@modelcontextprotocol/**', 'node'],
   },
   {
     path: 'src/sync',
-    contents: "keeps copies of a report in the reader's own databases; a user of the client library",
+    contents: "keeps copies of a report in the reader's own databases and files",
     imports: ['src/client/index.ts', 'src/contract', ...destinations, 'typebox', 'typebox/schema', 'node'],
   },
   {
     path: 'src/conform',
-    contents: 'checks what any server of the published API does, by requests of its own',
+    contents: 'checks any server of the published API',
     imports: ['src/client', 'src/contract', 'node'],
   },
   {
@@ -263,16 +261,16 @@ export const folders: readonly Folder[] = [
   },
   {
     path: 'src/cli',
-    contents: 'command line: commands, settings, wiring; the only folder that builds things and reads the environment',
+    contents: 'commands, settings, wiring; alone reads the environment',
   },
   {
     path: 'src/cli/reader',
-    contents: 'the commands for people who read reports; a client of any service, without a store',
+    contents: 'commands of readers: clients of any service, without a store',
     imports: ['src/contract', 'src/client/index.ts', ...programs, ...ofReaders, 'commander', 'typebox', 'node'],
   },
   {
     path: 'src/cli/settings',
-    contents: 'the settings of TLS, traces and the external issuer, and how settings are read; `cli/config.ts` has all',
+    contents: 'how settings are read; `cli/config.ts` has all',
     imports: [
       'src/contract',
       'src/tracing',
@@ -339,7 +337,7 @@ export const folders: readonly Folder[] = [
   },
   {
     path: 'src/cli/remote',
-    contents: "calls the operator's API of a server, for commands with `--server`",
+    contents: "calls the operator's API, for commands with `--server`",
     imports: [
       'src/contract',
       'src/auth',
@@ -369,7 +367,7 @@ export const folders: readonly Folder[] = [
   { path: 'console/charts', contents: 'charts', imports: ['console/ui', 'd3-*', ...pages] },
   {
     path: 'console/report',
-    contents: 'the report console, a client of the API; writes workbooks with `src/workbook/`',
+    contents: 'the report console, a client of the API',
     forbids: [
       '../**/src/**',
       '!../**/src/client/**',
@@ -386,17 +384,17 @@ export const folders: readonly Folder[] = [
   { path: 'console/reference', contents: 'style and script of `/docs`, with the colors of `console/ui/`', imports: [] },
   {
     path: 'examples',
-    contents: 'programs of users of the client library; npm links `@subreport/client` to `src/client/`',
+    contents: 'programs that use the client library; npm links `@subreport/client` to `src/client/`',
     imports: ['@subreport/client', 'express', 'node'],
   },
   {
     path: 'clients/python',
-    contents: "the Python client, of Python's standard library; names, results and errors are those of `src/client/`",
+    contents: 'the Python client, with the names and errors of `src/client/`',
     imports: [],
   },
   { path: 'test', contents: 'tests across folders' },
   { path: 'tools', contents: 'our scripts' },
-  { path: 'bench', contents: 'measured claims, with the peers they are measured against and the last results' },
+  { path: 'bench', contents: 'measured claims, their peers and results' },
 ];
 
 /** Whether a row is about one file. */

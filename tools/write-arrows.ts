@@ -55,18 +55,14 @@ export function arrowRules(): string {
   return `{"overrides":[\n${overrides.map((each) => JSON.stringify(each)).join(',\n')}\n]}\n`;
 }
 
-export const arrowPictureAndTable = (): string => `${arrowPicture()}\n\n${arrowTable()}`;
+export const arrowPictureAndFolders = (): string => `${arrowPicture()}\n\n${folderList()}`;
 
-function arrowTable(): string {
-  const rows = folders.map(({ path, contents, imports, forbids }) => {
-    const may =
-      forbids === undefined
-        ? (imports?.map(nameOf).join(', ') ?? 'all')
-        : 'all of the console but the other one; client, contract';
-    return `| \`${path}${isFile(path) ? '' : '/'}\` | ${contents} | ${may || 'nothing'} |`;
-  });
-  return ['| folder | contents | may import |', '|---|---|---|', ...rows].join('\n');
-}
+/** What each folder may import is in tools/arrows.ts, and in the message of Biome. */
+const folderList = (): string =>
+  folders
+    .filter(({ path }) => !isFile(path))
+    .map(({ path, contents }) => `- \`${path}/\`: ${contents}`)
+    .join('\n');
 
 /** Without the arrows that follow from others. */
 function arrowPicture(): string {
@@ -94,6 +90,6 @@ function reaches(graph: ReadonlyMap<string, ReadonlySet<string>>, from: string, 
 
 if (import.meta.main) {
   const architecture = new URL('../ARCHITECTURE.md', import.meta.url);
-  writeFileSync(architecture, withGeneratedPart(readFileSync(architecture, 'utf8'), arrowPictureAndTable()));
+  writeFileSync(architecture, withGeneratedPart(readFileSync(architecture, 'utf8'), arrowPictureAndFolders()));
   writeFileSync(new URL('arrows.json', import.meta.url), arrowRules());
 }

@@ -14,11 +14,11 @@ import { countedFilter, type DateColumn, type SubscriptionFilter } from '../src/
 import { clientReference } from './client-reference.ts';
 import { withGeneratedPart } from './generated-part.ts';
 import { licenseTable } from './license-table.ts';
-import { arrowPictureAndTable } from './write-arrows.ts';
+import { arrowPictureAndFolders } from './write-arrows.ts';
 
 /** The generated parts of the documentation, by file: each is between two markers. */
 export const generatedParts: Readonly<Record<string, () => string | readonly string[]>> = {
-  'ARCHITECTURE.md': arrowPictureAndTable,
+  'ARCHITECTURE.md': arrowPictureAndFolders,
   'docs/settings.md': settingsTable,
   'docs/report.md': () => [parametersTable(reportParameters(defaultPageLimits)), costTable()],
   'docs/summary.md': () => parametersTable(ownSummaryParameters()),

