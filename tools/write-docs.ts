@@ -26,7 +26,6 @@ export const generatedParts: Readonly<Record<string, () => string | readonly str
     parametersTable(changeParameters(defaultPageLimits)),
     parametersTable(changesSummaryParameters),
   ],
-  'docs/decisions/counts.md': pathsTable,
   'docs/command-line.md': commandLine,
   'docs/client-reference.md': clientReference,
   'docs/licenses.md': () => licenseTable(),
@@ -97,8 +96,6 @@ const countedFilters: readonly AskedPath[] = [
 
 /** Filters that the counts do not know whole. */
 const filtersOfPaths: readonly AskedPath[] = [
-  { name: '`auto-renew` or a rare `plan-id`, in the order of a date', filter: { ...created, planId: 'a' }, left: {} },
-  { name: '`createdDate` within a week', filter: { ...created, ...week }, left: { created_date: 50_000 } },
   { name: '`expirationDate` within a week', filter: expiration, left: { expiration_date: 50_000 } },
   { name: '`expirationDate` within a year', filter: expiration, left: { expiration_date: 1_700_000 } },
   {
@@ -150,28 +147,10 @@ function pathOf({ filter, left, products }: AskedPath, order?: DateColumn) {
   const ordered = order && orderPath(filter, order, { widths, ...(products && { products }) });
   const path = choosePath(widths, readsProduct, ordered);
   return {
-    path,
     entries: widths[path] ?? all,
     isSorted: order !== undefined && path !== ordered,
     covers: covers(path, readsProduct),
   };
-}
-
-/** The index that is read for some filters, as `choosePath` chooses it. */
-function pathsTable(): string {
-  const rows = filtersOfPaths.map((asked) => {
-    const pages = orders.map((order) => {
-      const { path, entries, isSorted } = pathOf(asked, order);
-      return isSorted ? `\`${path}\`, ${count(entries)} sorted` : `\`${path}\`, in order`;
-    });
-    const { path, entries } = pathOf(asked);
-    return `| ${asked.name} | \`${path}\`, ${count(entries)} | ${pages.join(' | ')} |`;
-  });
-  return [
-    '| filter | counted in the index of | a page by `createdDate` reads | by `expirationDate` |',
-    '|---|---|---|---|',
-    ...rows,
-  ].join('\n');
 }
 
 /** Microseconds of CPU for an entry: counted or passed, sorted, or read with its record. */
@@ -179,7 +158,7 @@ const entryMicros = { passed: 0.2, sorted: 0.6, read: 2 };
 
 /** What a filter costs in each order: a page, and the total. */
 function costTable(): string {
-  const rows = [...countedFilters, ...filtersOfPaths.slice(2)].map((asked) => {
+  const rows = [...countedFilters, ...filtersOfPaths].map((asked) => {
     const { filter, products } = asked;
     const isCounted =
       countedFilter(filter) !== undefined || (products !== undefined && filter.dateColumn === 'created_date');
