@@ -147,6 +147,13 @@ describe('documentation and code agree', () => {
     expect(terms.filter((term) => !others.includes(term))).toEqual([]);
   });
 
+  test.each([
+    ['README.md', 120],
+    ['CHANGELOG.md', 80],
+  ])('%s has at most %i lines', (page, linesMax) => {
+    expect(read(page).trimEnd().split('\n').length).toBeLessThanOrEqual(linesMax);
+  });
+
   test('npm scripts named in the documentation exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = pages.flatMap((page) =>
