@@ -78,8 +78,11 @@ function declarationAt(source: string, at: number): string {
   });
   const declaration = lines.slice(0, last + 1);
   const text = first.includes('class ') ? publicMembers(declaration).join('\n') : declaration.join('\n');
-  // the guide has the examples of members
-  return text.replaceAll(/(?:\n {3}\*)?\n {3}\* @example[\s\S]*?(?=\n {3}\*\/)/g, '');
+  // the guide has the examples of members, and the page says once that members are read-only
+  return text
+    .replaceAll(/(?:\n {3}\*)?\n {3}\* @example[\s\S]*?(?=\n {3}\*\/)/g, '')
+    .replaceAll('readonly ', '')
+    .replaceAll(/(\?: [^;\n]+) \| undefined;/g, '$1;');
 }
 
 /** The public members of a class: its fields, and the signatures of its methods. */

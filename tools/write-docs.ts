@@ -36,8 +36,10 @@ const settingNames = Object.keys(settings) as (keyof typeof settings)[];
 function settingsTable(): string {
   const rows = settingNames.map((name) => {
     const { fallback, rule } = settings[name];
-    const shown = fallback === undefined ? '' : `\`${fallback}\``;
-    return `| \`${name}\` | ${shown} | ${rule} | ${describeSetting(name)} |`;
+    const shown = `${fallback ?? ''}` === '' ? '' : `\`${fallback}\``;
+    const example = `, such as ${fallback}`;
+    const ownRule = shown !== '' && rule.endsWith(example) ? rule.slice(0, -example.length) : rule;
+    return `| \`${name}\` | ${shown} | ${ownRule} | ${describeSetting(name)} |`;
   });
   return ['| setting | default | rule | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
@@ -203,7 +205,10 @@ function commandLine(): string {
   const sections = leaves.map(({ path, command }) => {
     const help = helpOf(command);
     const known = optionEntries(help).filter((entry) => shared.includes(withoutLayout(entry)));
-    const own = known.reduce((text, entry) => text.replace(entry, ''), help).replace(/\nOptions:\n(?=\n|$)/, '');
+    const own = known
+      .reduce((text, entry) => text.replace(entry, ''), help)
+      .replace(/\nOptions:\n(?=\n|$)/, '')
+      .replace(`Usage: ${path} [options]\n`, '');
     const names = known.map((entry) => /--[\w-]+/.exec(entry)?.[0]).filter((name) => name !== '--help');
     const also = names.length === 0 ? '' : `\nAlso ${names.map((name) => `\`${name}\``).join(', ')}.\n`;
     return `## ${path}\n\n\`\`\`text\n${`${own.trim()}\n${examplesOf(command)}`.trim()}\n\`\`\`\n${also}`.trim();

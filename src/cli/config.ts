@@ -46,7 +46,7 @@ export const settings = {
     "URL at which operators reach the operator's API through a proxy. With https, the cookie of their console is only sent over TLS",
   ),
   MANAGEMENT_ALLOWED_HOSTS: hostNames(
-    "Further names in the Host header of requests to the operator's API, such as that of a service of Kubernetes. IP addresses, localhost, MANAGEMENT_HOST and the name in MANAGEMENT_URL are always accepted",
+    "Further names in the Host header of requests to the operator's API, in addition to IP addresses, localhost, MANAGEMENT_HOST and the name in MANAGEMENT_URL",
   ),
   ...tlsSettings,
   PUBLIC_URL: url(
@@ -57,7 +57,7 @@ export const settings = {
   ALLOW_HTTP: oneOf(
     ['true', 'false'],
     'false',
-    'Whether serve may start although clients on other machines use plain http, which exposes tokens and secrets on the network',
+    'Whether clients on other machines may use plain http, which exposes tokens and secrets',
   ),
   CONSOLE: oneOf(['true', 'false'], 'true', 'Whether the web console is served at /console of each listener'),
   CONSOLE_IDLE_SECONDS: wholeNumber(
@@ -100,19 +100,19 @@ export const settings = {
     0,
     65_536,
     64,
-    'Size of the response cache of each process in MiB, including cache keys and headers, at most an eighth of its heap; 0 disables it',
+    'Size of the response cache of each process in MiB, at most an eighth of its heap; 0 disables it',
   ),
   MEMORY_MAX_MIB: wholeNumber(
     0,
     1_048_576,
     0,
-    'Memory of all processes of the service together in MiB, which is divided among its workers (docs/operating.md, Memory); 0 means the limit of the container, or the memory of the machine',
+    'Memory of all processes together in MiB (docs/operating.md, Memory); 0 means the limit of the container, or the memory of the machine',
   ),
   REQUESTS_WAITING_MAX: wholeNumber(
     1,
     10_000,
     200,
-    'Maximum requests per process that wait for their turn (docs/operating.md, Overload); the last one of the tenant with the most receives 503',
+    'Maximum requests per process that wait for their turn; beyond it, one receives 503 (docs/operating.md, Overload)',
   ),
   RATE_LIMIT_PER_MINUTE: wholeNumber(
     0,
@@ -137,13 +137,13 @@ export const settings = {
     1,
     3_600,
     120,
-    'Time within which the client of an export must read the next few megabytes (the size of network buffers); otherwise the export is aborted',
+    'Time within which the client of an export must read the next few megabytes; otherwise it is aborted',
   ),
   EXPORT_RATE_MIN_KIB: wholeNumber(
     0,
     1_048_576,
     16,
-    'Minimum average rate of an export in KiB per second, enforced after the client has stalled for EXPORT_STALL_SECONDS in total; slower exports are aborted; 0 means no limit',
+    'Minimum average rate of an export in KiB per second, enforced after the client has stalled for EXPORT_STALL_SECONDS in total; 0 means no limit',
   ),
   EXPORT_SECONDS_MAX: wholeNumber(
     1,
@@ -168,13 +168,13 @@ export const settings = {
   REFRESH_TOKEN_USE: oneOf(
     refreshTokenUses,
     'rotate',
-    'What happens to a used refresh token: rotate invalidates it; reuse leaves it valid until it expires, for clients that keep their first one. A setting of the client takes precedence',
+    'What happens to a used refresh token: rotate invalidates it; reuse leaves it valid until it expires. A setting of the client takes precedence',
   ),
   REFRESH_FAMILIES_MAX: wholeNumber(
     1,
     1_000,
     100,
-    'Maximum number of valid refresh tokens per client, one for each of its processes; the least recently used are revoked first (temporarily, there are about a fourth more)',
+    'Maximum number of valid refresh tokens per client, one for each of its processes; the least recently used are revoked first',
   ),
   KEYCLOAK_MEMBERS: oneOf(
     ['true', 'false'],
@@ -192,13 +192,13 @@ export const settings = {
     0,
     3_650,
     90,
-    'Days after which the running service rotates each key; no request fails during a rotation (docs/keys.md); 0 disables it',
+    'Days after which the running service rotates each key (docs/keys.md); 0 disables it',
   ),
   TOKEN_FAILURES_PER_MINUTE: wholeNumber(
     0,
     1_000_000,
     20,
-    'Maximum failed attempts per minute with imported secrets or operator tokens, for each pair of client and network. The limit of a network for all clients together is five times this value; 0 means no limit',
+    'Maximum failed attempts per minute with imported secrets or operator tokens, for each pair of client and network; five times as many for a network in total; 0 means no limit',
   ),
   TRUSTED_PROXIES: networks(
     'Proxies whose X-Forwarded-For header is trusted, so that failed attempts count for the address of the client instead of the proxy',
@@ -219,13 +219,13 @@ export const settings = {
     0,
     3_650,
     30,
-    'Days for which former versions of records are kept, for reports as of an earlier time (docs/history.md); the smaller one of this and TOMBSTONE_DAYS counts; 0 keeps none',
+    'Days for which former versions of records are kept (docs/history.md), at most TOMBSTONE_DAYS; 0 keeps none',
   ),
   TENANT_STORAGE_MAX_MIB: wholeNumber(
     0,
     1_073_741_824,
     16_384,
-    'Storage budget of each tenant in MiB: its records, their history, tombstones, rejected rows and history of imports (docs/decisions/storage.md#budget). Beyond it, the oldest history goes first, then loads are rejected; 0 means no limit',
+    'Storage budget of each tenant in MiB (docs/decisions/storage.md#budget). Beyond it, the oldest history goes first, then loads are rejected; 0 means no limit',
   ),
   IMPORT_HISTORY_DAYS: wholeNumber(
     0,
@@ -237,7 +237,7 @@ export const settings = {
     30,
     36_500,
     400,
-    'Days for which entries of the audit log are kept (docs/audit.md); the database refuses to delete younger ones than 30 days',
+    'Days for which entries of the audit log are kept (docs/audit.md)',
   ),
   CONNECTIONS_PER_ADDRESS_MAX: wholeNumber(
     1,
@@ -264,7 +264,7 @@ export const settings = {
   AUDIT_FILE: text(
     '',
     'a file, such as /var/log/subreport/audit.log or /dev/stderr',
-    'File to which commands append each of their entries of the audit log as a line of JSON, like the lines of the service (docs/audit.md); if unset, the entries are only in the database',
+    'File to which commands append each of their entries of the audit log as a line of JSON (docs/audit.md); if unset, the entries are only in the database',
   ),
   ...tracingSettings,
   ...externalIssuerSettings,
