@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const folder = 'src/client';
 
-/** The sections of the reference, and the files whose exports they describe. */
+/** The sections of the reference, and the files whose exports they list. */
 const sections: readonly (readonly [string, readonly string[]])[] = [
   ['Client', ['client']],
   ['Options', ['options', 'value-store']],
@@ -15,7 +15,10 @@ const sections: readonly (readonly [string, readonly string[]])[] = [
   ['Errors', ['error']],
 ];
 
-/** The reference of the client library: each export with its comment and its public members. */
+/**
+ * The reference of the client library: each export with its comment and the names of its members.
+ * The types in the package have their signatures and comments.
+ */
 export function clientReference(): string {
   const exported = exportsByFile(readFileSync(join(folder, 'index.ts'), 'utf8'));
   const described = sections.flatMap(([, files]) => files);
@@ -23,8 +26,9 @@ export function clientReference(): string {
   if (missing.length > 0) throw new Error(`Cannot write the reference: no section has ${missing.join(', ')}`);
   return sections
     .map(([title, files]) => {
+      const sources = files.map((file) => `[${file}.ts](../${folder}/${file}.ts)`).join(', ');
       const entries = files.flatMap((file) => describeFile(file, exported.get(file) ?? []));
-      return `## ${title}\n\n${entries.join('\n\n')}`;
+      return `## ${title}\n\n${sources}\n\n${entries.join('\n')}`;
     })
     .join('\n\n');
 }
@@ -46,64 +50,40 @@ function describeFile(file: string, names: readonly string[]): string[] {
     .sort((a, b) => a.at - b.at)
     .map(({ name, at }) => {
       if (at < 0) throw new Error(`Cannot write the reference: ${file}.ts must declare ${name}`);
-      const { text, example } = commentBefore(source, at);
-      const code = [declarationAt(source, at), ...(example === '' ? [] : ['', `// Example`, example])].join('\n');
-      return `### ${name}\n\n${text}\n\n\`\`\`ts\n${code}\n\`\`\``;
+      const members = membersAt(source, at).map((member) => `\`${member}\``);
+      const [, base] = /^export [^{;\n]* extends ([^{;\n]+) \{/.exec(source.slice(at)) ?? [];
+      const more = base === undefined ? [] : [`those of \`${base}\``];
+      const list = members.length === 0 ? '' : ` Members: ${[...members, ...more].join(', ')}.`;
+      return `- \`${name}\`${valueAt(source, at)}: ${commentBefore(source, at)}${list}`;
     });
 }
 
 const declarationOf = (name: string) =>
   new RegExp(`^export (?:abstract )?(?:async )?(?:interface|type|class|function|const) ${name}\\b`, 'm');
 
-/** The comment that ends before a declaration: its text on one line, and its example. */
-function commentBefore(source: string, at: number): { text: string; example: string } {
+/** The comment that ends before a declaration, on one line and without its example. */
+function commentBefore(source: string, at: number): string {
   const [comment = ''] = /\/\*\*(?:(?!\*\/)[\s\S])*\*\/\s*$/.exec(source.slice(0, at)) ?? [];
   const lines = comment.replace(/^\/\*\*|\*\/\s*$/g, '').split('\n');
-  const [text = '', example = ''] = lines
+  const [text = ''] = lines
     .map((line) => line.replace(/^ \* ?/, ''))
     .join('\n')
     .split('@example');
-  return { text: text.trim().replaceAll('\n', ' '), example: example.trim() };
+  return text.trim().replaceAll(/\s+/g, ' ');
 }
 
-/** A declaration without the bodies of its functions and its private members. */
-function declarationAt(source: string, at: number): string {
-  const [first = '', ...rest] = source.slice(at).split('\n');
-  if (/^export (?:async )?function/.test(first)) return `${first.replace(/ \{$/, '')};`;
-  let depth = 0;
-  const lines = [first, ...rest];
-  const last = lines.findIndex((line) => {
-    depth += line.split('{').length - line.split('}').length;
-    return depth === 0 && /^\}|;$/.test(line);
-  });
-  const declaration = lines.slice(0, last + 1);
-  const text = first.includes('class ') ? publicMembers(declaration).join('\n') : declaration.join('\n');
-  // the guide has the examples of members, and the page says once that members are read-only
-  return text
-    .replaceAll(/(?:\n {3}\*)?\n {3}\* @example[\s\S]*?(?=\n {3}\*\/)/g, '')
-    .replaceAll('readonly ', '')
-    .replaceAll(/(\?: [^;\n]+) \| undefined;/g, '$1;');
+/** The type of a short alias, such as the codes of an error. */
+function valueAt(source: string, at: number): string {
+  const [, text = ''] = /^export type \w+ =((?:.|\n(?!\n))*?);$/m.exec(source.slice(at).split('\n\n')[0] ?? '') ?? [];
+  const value = text.trim().replace(/^\| /, '').replaceAll(/\s+/g, ' ');
+  if (value === '' || value.length > 160 || value.includes('{ ')) return '';
+  return value.includes('`') ? ` = \`\` ${value} \`\`` : ` = \`${value}\``;
 }
 
-/** The public members of a class: its fields, and the signatures of its methods. */
-function publicMembers([first = '', ...rest]: readonly string[]): string[] {
-  const members: string[] = [];
-  let comment: string[] = [];
-  for (const line of rest) {
-    if (/^ {2,3}(\/\*\*|\*)/.test(line)) comment.push(line);
-    else {
-      if (isPublicMember(line, first)) members.push(...comment, signatureOf(line));
-      comment = [];
-    }
-  }
-  return [first, ...members, '}'];
+/** The names of the public members of an interface or a class. */
+function membersAt(source: string, at: number): string[] {
+  const [declaration = ''] = source.slice(at).split(/^\}/m);
+  if (!/^export (?:abstract )?(?:interface|class)/.test(declaration)) return [];
+  const names = declaration.matchAll(/^ {2}(?:readonly |abstract )*(?:async )?'?([a-z][\w-]*)'?(?=[?(<:])/gm);
+  return [...new Set([...names].map(nameOf))].filter((name) => name !== 'constructor');
 }
-
-/** Programs do not construct errors, so the constructors of derived classes are left out. */
-function isPublicMember(line: string, declaration: string): boolean {
-  if (!/^ {2}[a-z]/.test(line) || /^[^(]*#/.test(line)) return false;
-  return !(line.startsWith('  constructor') && / extends /.test(declaration));
-}
-
-const signatureOf = (line: string): string =>
-  line.endsWith(' {') ? `${line.slice(0, -2).replace('  async ', '  ')};` : line;

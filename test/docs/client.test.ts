@@ -66,9 +66,11 @@ test('the examples of docs/client.md run unchanged against a service', async () 
 
 test('docs/client.md names every error class and code of the library', () => {
   const reference = readFileSync(new URL('../../docs/client-reference.md', import.meta.url), 'utf8');
-  const codes = reference.match(/(?<=^export type \w+ErrorCode =[^;]*)'[A-Z_]+'/gm) ?? [];
-  const classes = reference.match(/(?<=^export class )\w+Error/gm) ?? [];
-  expect([codes.length, classes.length]).toEqual([12, 6]);
+  const codes = [...reference.matchAll(/^- `\w+ErrorCode` = `([^`]+)`/gm)].flatMap(
+    ([, union = '']) => union.match(/'[A-Z_]+'/g) ?? [],
+  );
+  const classes = reference.match(/(?<=^- `)\w+Error(?=`:)/gm) ?? [];
+  expect([codes.length, classes.length]).toEqual([12, 8]);
   for (const name of [...codes.map((code) => code.replaceAll("'", '')), ...classes])
     expect(guide).toContain(`\`${name}\``);
 });
