@@ -39,7 +39,7 @@ function settingsTable(): string {
     const shown = `${fallback ?? ''}` === '' ? '' : `\`${fallback}\``;
     const example = `, such as ${fallback}`;
     const ownRule = shown !== '' && rule.endsWith(example) ? rule.slice(0, -example.length) : rule;
-    return `| \`${name}\` | ${shown} | ${ownRule} | ${describeSetting(name)} |`;
+    return `| \`${name}\` | ${shown} | ${ownRule.replace(/^an integer from /, '')} | ${describeSetting(name)} |`;
   });
   return ['| setting | default | rule | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
