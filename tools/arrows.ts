@@ -17,8 +17,10 @@ const inAuth = ['src/auth/*', 'src/contract', 'src/storage', 'node'];
 const inStorage = ['src/tracing', 'src/storage/*', 'src/storage/counts', 'src/storage/tables', 'src/storage/records'];
 const work = ['src/contract', 'src/storage', 'src/auth', 'src/audit', 'src/import'];
 const programs = ['src/conform', 'src/workbook', 'src/mcp/serve-mcp.ts', 'src/sync'];
-const ofReaders = ['error', 'output', 'package-version', 'progress-bar'].map((name) => `src/cli/${name}.ts`);
-const destinations = ['aws4fetch', 'croner', 'pg', 'pg-copy-streams', 'ssh2', 'yaml'];
+const ofReaders = ['error', 'integer-option', 'output', 'package-version', 'progress-bar'].map(
+  (name) => `src/cli/${name}.ts`,
+);
+const destinations = ['aws4fetch', 'pg', 'pg-copy-streams', 'ssh2'];
 const server = ['fastify', '@fastify/*', 'node'];
 
 /**
@@ -247,7 +249,7 @@ export const folders: readonly Folder[] = [
   {
     path: 'src/sync',
     contents: "keeps copies of a report in the reader's own databases and files",
-    imports: ['src/client/index.ts', 'src/contract', ...destinations, 'typebox', 'typebox/schema', 'node'],
+    imports: ['src/client/index.ts', 'src/contract', ...destinations, 'node'],
   },
   {
     path: 'src/conform',

@@ -1,6 +1,6 @@
 /**
  * Why a sync failed. With the first four, the command line names what to change and exits with 2;
- * with `DELIVERY_PENDING` it exits with 75, with the others with 1.
+ * with temporary ones (`isTemporary`) it exits with 75, with the others with 1.
  */
 type SyncErrorCode =
   /** The destination cannot be used as it was given. */
@@ -15,7 +15,7 @@ type SyncErrorCode =
   | 'SOURCE_UNKNOWN'
   /** Another sync of the same destination is running. */
   | 'DESTINATION_BUSY'
-  /** The destination failed, or its connection was lost. */
+  /** The destination failed or its connection was lost, which is temporary. */
   | 'DESTINATION_FAILED'
   /** The endpoint of a webhook has not accepted an event, which is tried again later. */
   | 'DELIVERY_PENDING'

@@ -44,7 +44,7 @@ const commands: readonly (readonly string[])[] = [
   ['backup', 'backup.db'],
   ['generate', '--subscriptions', '5', '--output', 'made.ndjson'],
   ['import', 'bad.ndjson', '--tenant', 'acme', '--errors', 'errors.ndjson'],
-  ['sync', 'run', 'plan.yaml', '--once'],
+  ['sync', 'status', '--to', 'sqlite:none.db', '--metrics', 'metrics.prom'],
 ];
 
 /** Files for a collector of metrics, which runs as another user and finds no record in them. */
@@ -54,11 +54,9 @@ test.each(commands)('%s %s leaves files that only the user can read', async (...
   const own = mkdtempSync(join(folder, 'command-'));
   const program = ['/bin/sh', '-c', 'umask 022; exec "$@"', 'sh', process.execPath, mainProgram] as const;
   const xdg = join(own, 'config');
-  for (const name of ['config', 'files', 'planned']) mkdirSync(join(own, name), { mode: 0o700 });
+  for (const name of ['config', 'files']) mkdirSync(join(own, name), { mode: 0o700 });
   const given = {
     'bad.ndjson': '{"id":"b"}\n',
-    'plan.yaml':
-      'metrics: metrics.prom\nstate: state\nentries:\n  - name: copy\n    to: dir:planned\n    format: ndjson\n',
   };
   for (const [name, text] of Object.entries(given)) writeFileSync(join(own, name), text);
   for (const name of Object.keys(given)) chmodSync(join(own, name), 0o600);
@@ -68,7 +66,7 @@ test.each(commands)('%s %s leaves files that only the user can read', async (...
     environment: { ...environment, XDG_CONFIG_HOME: xdg },
   });
   const written = readdirSync(own, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => !(name in given) && !['config', 'files', 'planned'].includes(name),
+    (name) => !(name in given) && !['config', 'files'].includes(name),
   );
   expect(written, stderr).not.toEqual([]);
   for (const name of written) {

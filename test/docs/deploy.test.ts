@@ -1,14 +1,15 @@
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { buildProgram } from '../../src/cli/command-line.ts';
 import { readConfig, settings } from '../../src/cli/config.ts';
 import { commandVariables } from '../../src/cli/reader/environment.ts';
-import { readSyncFile } from '../../src/sync/sync-file.ts';
+import { hasTools } from '../support/has-tools.ts';
 import { unknownWords } from '../support/unknown-words.ts';
 
 const root = fileURLToPath(new URL('../../deploy/', import.meta.url));
@@ -36,12 +37,12 @@ describe('the systemd units', () => {
 
   test('run commands of subreport that exist, with options that exist', async () => {
     const program = await buildProgram({ stdout: silent, stderr: silent });
-    const starts = valuesOf('ExecStart').flatMap((value) => {
+    const starts = [...valuesOf('ExecStart'), ...valuesOf('ExecStopPost')].flatMap((value) => {
       const words = /\/opt\/subreport\/bin\/subreport ([^']+)/.exec(value)?.[1]?.split(' ');
       return words === undefined ? [] : [words];
     });
     const names = program.commands.map((command) => command.name());
-    expect(starts.map(([name]) => name).toSorted()).toEqual(['backup', 'doctor', 'serve', 'sync']);
+    expect(starts.map(([name]) => name).toSorted()).toEqual(['backup', 'doctor', 'serve', 'sync', 'sync']);
     expect(names).toEqual(expect.arrayContaining(starts.map(([name]) => name)));
     expect(starts.flatMap((words) => unknownWords(program, words))).toEqual([]);
   });
@@ -124,23 +125,73 @@ describe('the container files', () => {
   });
 });
 
-test('the files of syncs are valid, and the CronJob and the timer run a command that exists', async () => {
+test('the CronJob of a copy runs a command that exists, and tries again only after temporary failures', async () => {
   const program = await buildProgram({ stdout: silent, stderr: silent });
-  const [{ data }, { spec }] = parseAllDocuments(read('kubernetes/subreport-sync.yaml')).map((found) => found.toJS());
-  const pod = spec.jobTemplate.spec.template.spec;
-  const [container] = pod.containers;
+  const { spec } = parse(read('kubernetes/subreport-sync.yaml'));
+  const { template, podFailurePolicy } = spec.jobTemplate.spec;
+  const [container] = template.spec.containers;
   expect(unknownWords(program, container.args)).toEqual([]);
   const names = container.env.map(({ name }: { name: string }) => name);
   expect(names.filter((name: string) => name !== 'PGPASSWORD')).toEqual(commandVariables.slice(0, 3));
   expect(container.volumeMounts.map(({ name }: { name: string }) => name)).toEqual(
-    pod.volumes.map(({ name }: { name: string }) => name),
+    template.spec.volumes.map(({ name }: { name: string }) => name),
   );
-  const folder = mkdtempSync(join(tmpdir(), 'subreport-deploy-'));
-  for (const text of [data['sync.yaml'], read('sync.yaml')]) {
-    writeFileSync(join(folder, 'sync.yaml'), text);
-    expect(readSyncFile(join(folder, 'sync.yaml')).entries.length).toBeGreaterThan(0);
-  }
-  rmSync(folder, { recursive: true });
+  const { containerName, values } = podFailurePolicy.rules[0].onExitCodes;
+  expect([containerName, values]).toEqual([container.name, [1, 2]]);
+});
+
+describe.runIf(hasTools('systemd-analyze'))('systemd', () => {
+  const page = (file: string) => readFileSync(`${root}../docs/${file}`, 'utf8');
+  let folder: string;
+  const analyze = (...args: string[]) => {
+    const { stdout, stderr, status } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+    return { stdout, stderr, status };
+  };
+  // a machine on which the commands of the pages have installed the units
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'subreport-units-'));
+    const units = join(folder, 'etc/systemd/system');
+    for (const file of ['opt/subreport/bin/subreport', 'bin/kill']) {
+      mkdirSync(join(folder, dirname(file)), { recursive: true });
+      writeFileSync(join(folder, file), '#!/bin/sh\n', { mode: 0o755 });
+    }
+    mkdirSync(join(folder, 'usr/lib/systemd'), { recursive: true });
+    cpSync('/usr/lib/systemd/system', join(folder, 'usr/lib/systemd/system'), { recursive: true });
+    mkdirSync(units, { recursive: true });
+    const [install = ''] = /^cp -r deploy.*$/m.exec(page('deployment.md')) ?? [];
+    const here = install.replace('/etc/systemd/system/', units).replaceAll('deploy/', root);
+    execFileSync('bash', ['-c', here]);
+    const [, name = '', text = ''] =
+      /`\/etc\/systemd\/system\/(\S+)`:\n\n```ini\n(.*?)```/s.exec(page('sync.md')) ?? [];
+    mkdirSync(join(units, dirname(name)));
+    writeFileSync(join(units, name), text);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('knows every key of the units, and starts them', () => {
+    const units = ['serve.service', 'backup.timer', 'doctor.timer', 'sync@warehouse.timer', 'sync@exports.timer'];
+    const names = units.map((name) => `subreport-${name}`);
+    expect(analyze('verify', `--root=${folder}`, ...names)).toEqual({ stdout: '', stderr: '', status: 0 });
+    const unit = join(folder, 'etc/systemd/system/subreport-sync@.service');
+    writeFileSync(unit, readFileSync(unit, 'utf8').replace('Nice=', 'Niece='));
+    expect(analyze('verify', `--root=${folder}`, ...names).stderr).toContain("Unknown key 'Niece'");
+  });
+
+  test('confines a copy as much as the service, as another user', () => {
+    for (const name of ['subreport-serve.service', 'subreport-sync@warehouse.service']) {
+      const { stdout } = analyze('security', '--offline=true', `--root=${folder}`, name);
+      expect(stdout).toMatch(/Overall exposure level for \S+: 1\.\d OK/);
+    }
+    const drop = read('systemd/subreport-sync@.service.d/reader.conf');
+    const [, user = ''] = /^User=(.*)$/m.exec(drop) ?? [];
+    expect(read('systemd/subreport.sysusers')).toContain(`\nu ${user} - `);
+  });
+
+  test('has a next time for each schedule', () => {
+    const schedules = [...page('sync.md').matchAll(/^OnCalendar=(.+)$/gm)].map(([, line = '']) => line);
+    expect(schedules).toHaveLength(1);
+    for (const line of schedules) expect(analyze('calendar', line).stdout).toContain('Next elapse');
+  });
 });
 
 test('deploy/nginx.conf is the site of the how-to guide', () => {

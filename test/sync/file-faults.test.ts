@@ -57,7 +57,18 @@ afterAll(async () => {
 });
 
 const argsOf = ({ to, options }: Place): string[] => [
-  ...['sync', '--to', to, ...options, '--format', 'ndjson', '--scheduled-for', '2026-11-23T03:00:00Z'],
+  ...[
+    'sync',
+    '--to',
+    to,
+    ...options,
+    '--retry-seconds',
+    '0',
+    '--format',
+    'ndjson',
+    '--scheduled-for',
+    '2026-11-23T03:00:00Z',
+  ],
 ];
 const variablesOf = (place: Place) => ({ ...environmentOf(service, report.credentials), ...place.environment });
 
@@ -110,7 +121,7 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a disk
     const sshd = await startSshd(join(folder, 'full-sftp'));
     ends.push(() => sshd.stop());
     const place = sshd.placeOf('exports');
-    await expectFailure(place, 1, noRoom, /a failed request, as with a full disk/);
+    await expectFailure(place, 75, noRoom, /a failed request, as with a full disk/);
     expect(namesAt(place)).toEqual([]);
     makeRoom();
     await expectComplete(place);
@@ -131,7 +142,7 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a disk
     const crash = start();
     await eventually(() => fetch(`http://127.0.0.1:${port}`));
     const place = s3Place(`http://127.0.0.1:${port}`, disk, 'files');
-    await expectFailure(place, 1, 'take the whole file, and stay available until the end', /.*(ECONN|other side).*/);
+    await expectFailure(place, 75, 'take the whole file, and stay available until the end', /.*(ECONN|other side).*/);
     await crash;
     makeRoom();
     void start();
@@ -164,7 +175,7 @@ describe('S3', () => {
       isLost ||= path.includes('partNumber=2');
       return isLost ? 'reset' : undefined;
     });
-    await expectFailure(place, 1, available, /.*(ECONNRESET|other side closed).*/);
+    await expectFailure(place, 75, available, /.*(ECONNRESET|other side closed).*/);
     expect(uploads()).toHaveLength(1);
     await expectComplete(direct);
     expect(uploads()).toEqual([]);
@@ -181,7 +192,7 @@ describe('S3', () => {
     const { place, direct } = await behindProxy(`failing-${status}`, ({ method, path }) =>
       request.test(`${method} ${path}`) ? { status, body } : undefined,
     );
-    await expectFailure(place, 1, available, new RegExp(found));
+    await expectFailure(place, 75, available, new RegExp(found));
     expect([namesAt(place), uploads()]).toEqual([[], []]);
     await expectComplete(direct);
   });
@@ -259,7 +270,7 @@ describe.runIf(hasSshd())('an SFTP server', () => {
     ends.push(proxy.stop);
     const direct = sshd.placeOf('lost');
     const place = { ...direct, to: direct.to.replace(`:${sshd.port}`, `:${proxy.port}`) };
-    await expectFailure(place, 1, noRoom, /.+/);
+    await expectFailure(place, 75, noRoom, /.+/);
     expect(namesAt(direct)).toEqual([
       '.subreport-sync.lock',
       expect.stringMatching(/^subscriptions-.*\.ndjson\.part$/),

@@ -71,7 +71,7 @@ const places: Readonly<Record<string, (name: string) => Place>> = {
 };
 
 const argsOf = ({ to, options }: Place, second: number, format = 'ndjson') => [
-  ...['sync', '--to', to, ...options, '--format', format],
+  ...['sync', '--to', to, ...options, '--retry-seconds', '0', '--format', format],
   ...['--scheduled-for', `2026-11-23T03:00:0${second}Z`],
 ];
 const environment = (place: Place) => ({ ...environmentOf(service, report.credentials), ...place.environment });

@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,10 +17,13 @@ import { openDestination } from '../../src/sync/open-destination.ts';
 import { runSync } from '../../src/sync/run-sync.ts';
 import { createDatabase, dropDatabase } from '../support/databases.ts';
 import { engines, postgresUrl } from '../support/engines.ts';
+import { eventually, startMsMax } from '../support/eventually.ts';
 import { subscriptionRow } from '../support/rows.ts';
+import { startCommand } from '../support/run-command.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { type ChangingReport, createChangingReport, environmentOf, sha256 } from './changing-report.ts';
+import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts';
 import { digestOfCopy } from './read-copy.ts';
 
 let folder: string;
@@ -79,7 +91,7 @@ describe.each(Object.entries(copies))('a copy in %s', (_name, copyOf) => {
     expect(first).toEqual({ code: 0, stdout: 'copy 25 rows = report 25 rows at revision 1\n', stderr: '' });
     await report.load([subscriptionRow({ id: 'id_3', status: 'DEPLETED' }), subscriptionRow({ id: 'new' })]);
     await report.erase(['id_1', 'id_2']);
-    const second = await run(...at(copy), '--json', '--once');
+    const second = await run(...at(copy), '--json');
     expect(JSON.parse(second.stdout)).toMatchObject({ rows: 24, revision: 3, written: 2, removed: 2, reloaded: false });
     const verified = await run('verify', ...at(copy), '--json');
     expect(JSON.parse(verified.stdout)).toEqual({ revision: 3, rows: 24, sha256: await report.digest() });
@@ -142,9 +154,9 @@ describe.each(Object.entries(copies))('a copy in %s', (_name, copyOf) => {
     const copy = copyHere();
     const destination = await openDestination(copy, async () => undefined);
     await destination.begin(report.source);
-    const { code, stderr } = await run(...at(copy));
+    const { code, stderr } = await run(...at(copy), '--retry-seconds', '0');
     await destination.close();
-    expect(code).toBe(1);
+    expect(code).toBe(75);
     expect(stderr).toMatch(/^Cannot sync to .*: no other /);
     expect((await run(...at(copy))).code).toBe(0);
   });
@@ -237,6 +249,13 @@ test('stdout:ndjson gives another program all changes, and continues from the st
 
 test.each([
   [[], 'Cannot run the command: --to <destination> must be given'],
+  [['chek'], "Cannot run 'sync chek': it must be verify, status, check or an option; did you mean 'check'?\n"],
+  [['run', 'sync.yaml'], "Cannot run 'sync sync.yaml': it must be verify"],
+  [
+    ['--to', 'sqlite:x.db', '--retry-seconds', '-1'],
+    "error: option '--retry-seconds <number>' argument '-1' is invalid",
+  ],
+  [['status', '--to', 'sqlite:x.db', '--metrics', '/tmp/x'], 'Cannot use --metrics: its name must be that of the copy'],
   [['--to', 'mysql://root:hidden@db/copy'], 'Cannot use --to: it must be sqlite:FILE, postgres://'],
   [['--to', 'sqlite:/nowhere/copy.db'], 'Cannot use sqlite:/nowhere/copy.db: it must be a database of SQLite'],
   [['--to', 'sqlite:x.db', '--table', 'Sub"s'], 'Cannot use --table: it must be a name of lower-case letters'],
@@ -273,4 +292,131 @@ test('a sync that fails leaves no file behind', async () => {
   const environment = environmentOf(service, { ...report.credentials, client_secret: 'wrong' });
   expect((await runHere(['sync', '--to', `sqlite:${file}`], environment)).code).toBe(1);
   expect(existsSync(file)).toBe(false);
+});
+
+describe('a temporary failure', () => {
+  let proxy: LossyProxy;
+  beforeAll(async () => {
+    proxy = await startLossyProxy(service.url);
+  });
+  afterAll(() => proxy.close());
+  /** The environment of a client that reaches the service by a URL. */
+  function through(url: string): Record<string, string> {
+    const config = mkdtempSync(join(folder, 'config-'));
+    mkdirSync(join(config, 'subreport/profiles'), { recursive: true });
+    const profile = { base_url: `${url}/connect-api`, token_url: `${url}/oauth2/token`, ...report.credentials };
+    writeFileSync(join(config, 'subreport/profiles/default.json'), JSON.stringify(profile));
+    return { XDG_CONFIG_HOME: config };
+  }
+
+  test('is told, and the sync retried until the copy is in step', async () => {
+    const copy = { to: `sqlite:${join(folder, `repeated-${count}.db`)}`, table: 'subscriptions' };
+    // the client library sends each request three times
+    proxy.lose(4, 0);
+    const { code, stdout, stderr } = await runHere(['sync', '--to', copy.to], through(proxy.url));
+    expect([code, stdout], stderr).toEqual([0, 'copy 25 rows = report 25 rows at revision 1\n']);
+    expect(stderr).toMatch(/^Cannot reach http.*\nCorrelation id: .*\nThe sync is retried in 1 s\n$/);
+    expect(await digestOfCopy(copy)).toBe(await report.digest());
+  });
+
+  test('exits with 75 when the time for retries is over, from every command', async () => {
+    const copy = `sqlite:${join(folder, `away-${count}.db`)}`;
+    const environment = through(proxy.url);
+    expect((await runHere(['sync', '--to', copy], environment)).code).toBe(0);
+    for (const command of ['run', 'check', 'status', 'verify']) {
+      proxy.lose(1_000, 0);
+      const args = ['sync', command, '--to', copy, '--retry-seconds', '0'];
+      const { code, stdout, stderr } = await runHere(args, environment);
+      expect([command, code, stdout], stderr).toEqual([command, 75, '']);
+      expect(stderr).toMatch(/^Cannot reach http/);
+    }
+    proxy.lose(0, 0);
+  });
+
+  test('of a sync to standard output is not retried, because its reader has the first part', async () => {
+    proxy.lose(1_000, 0);
+    const result = await runHere(['sync', '--to', 'stdout:ndjson'], through(proxy.url));
+    proxy.lose(0, 0);
+    expect(result).toMatchObject({ code: 75, stderr: expect.not.stringContaining('is retried') });
+  });
+
+  test('ends the waiting with 143 on SIGTERM', async () => {
+    const args = ['sync', '--to', `sqlite:${join(folder, `waiting-${count}.db`)}`, '--retry-seconds', '86400'];
+    const running = startCommand(args, { environment: through('http://127.0.0.1:9') });
+    let told = '';
+    running.child.stderr?.on('data', (part) => {
+      told += part;
+    });
+    await eventually(() => expect(told).toContain('The sync is retried in'), startMsMax);
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(143);
+  });
+});
+
+describe('status --metrics', () => {
+  const samplesOf = (file: string) =>
+    Object.fromEntries(
+      [...readFileSync(file, 'utf8').matchAll(/^subreport_sync_(\w+)\{copy="warehouse"\} (\S+)$/gm)].map(
+        ([, name, value]) => [name, Number(value)],
+      ),
+    );
+  let own: string;
+  let file: string;
+  let to: string;
+  beforeEach(() => {
+    own = mkdtempSync(join(folder, 'metrics-'));
+    file = join(own, 'warehouse.prom');
+    to = `sqlite:${join(own, 'copy.db')}`;
+  });
+
+  test('writes what was read of the copy and of the report, for another user', async () => {
+    await run('--to', to);
+    await report.erase(['id_1']);
+    const { code, stdout } = await run('status', '--to', to, '--quiet', '--metrics', file);
+    expect([code, stdout]).toEqual([0, '']);
+    const { last_success_timestamp_seconds: last = 0, ...others } = samplesOf(file);
+    expect(others).toEqual({ copy_read: 1, rows: 25, revision: 1, report_revision: 2 });
+    expect(Math.abs(Date.now() / 1000 - last)).toBeLessThan(600);
+    expect(statSync(file).mode & 0o777).toBe(0o644);
+    expect(readdirSync(own).toSorted()).toEqual(['copy.db', 'warehouse.prom']);
+    const text = readFileSync(file, 'utf8');
+    expect(text.match(/^# TYPE /gm)).toHaveLength(5);
+  });
+
+  test('says nothing about a report that does not respond, and keeps what it knows of the copy', async () => {
+    await run('--to', to);
+    const environment = { ...environmentOf(service, report.credentials), SUBREPORT_URL: 'http://127.0.0.1:9' };
+    expect((await runHere(['sync', 'status', '--to', to, '--metrics', file], environment)).code).toBe(75);
+    expect(Object.keys(samplesOf(file))).toEqual(['copy_read', 'last_success_timestamp_seconds', 'rows', 'revision']);
+  });
+
+  test('says nothing about a copy that was not read', async () => {
+    expect((await run('status', '--to', 'sqlite:/nowhere/copy.db', '--metrics', file)).code).toBe(2);
+    expect(samplesOf(file)).toEqual({ copy_read: 0 });
+  });
+
+  test('says that there was no success yet', async () => {
+    new DatabaseSync(join(own, 'copy.db')).close();
+    expect((await run('status', '--to', to, '--metrics', file)).code).toBe(1);
+    expect(samplesOf(file)).toEqual({ copy_read: 1, last_success_timestamp_seconds: 0 });
+  });
+
+  test('fails if the file cannot be written, and leaves no part of it', async () => {
+    await run('--to', to);
+    const { code, stderr } = await run('status', '--to', to, '--metrics', join(own, 'none', 'warehouse.prom'));
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot write '.*warehouse.prom'/)]);
+    mkdirSync(join(own, 'warehouse.prom'));
+    expect((await run('status', '--to', to, '--metrics', file)).code).toBe(1);
+    expect(readdirSync(own).toSorted()).toEqual(['copy.db', 'warehouse.prom']);
+  });
+});
+
+test.each(['sqlite', 'postgres'] as const)('check tries %s and writes nothing', async (engine) => {
+  const copy = { to: copies[engine]().to, table: `checked_${count}` };
+  const { code, stdout } = await run('check', '--to', copy.to, '--table', copy.table);
+  expect([code, stdout]).toEqual([0, 'source and destination can be used\n']);
+  expect(await digestOfCopy(copy).catch(() => 'none')).toBe('none');
+  const environment = environmentOf(service, { ...report.credentials, client_secret: 'wrong' });
+  const refused = await runHere(['sync', 'check', '--to', copy.to, '--table', copy.table], environment);
+  expect([refused.code, refused.stdout]).toEqual([1, '']);
 });

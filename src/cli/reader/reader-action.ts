@@ -14,7 +14,8 @@ export async function runReader(run: (signal: AbortSignal) => Promise<void>): Pr
   }
 }
 
-function forUser(error: unknown): unknown {
+/** An error of the service or of a file with a message for the user; others unchanged. */
+export function forUser(error: unknown): unknown {
   if (error instanceof SubreportError) {
     const lines = [...messagesOf(error), ...adviceOn(error), `Correlation id: ${error.correlationId}`];
     const isUsage = error instanceof ApiError && error.code === 'INVALID_REQUEST_PARAMS';
@@ -41,10 +42,7 @@ function adviceOn(error: SubreportError): string[] {
   return [];
 }
 
-/**
- * Milliseconds that a command may take to end after a signal, such as in a database that hangs;
- * more than the processes of `sync run` may take.
- */
+/** Milliseconds that a command may take to end after a signal, such as in a database that hangs. */
 const stopMsMax = 15_000;
 
 /**

@@ -1,23 +1,17 @@
-import { type Command, Option } from 'commander';
-import { type SnapshotFormat, snapshotFormats } from '../../sync/manifest.ts';
+import type { Command } from 'commander';
 import type { Source, SyncResult } from '../../sync/run-sync.ts';
 import { CommandError, UsageError } from '../error.ts';
 import { countText, type Output, writeResult } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
 import { allVariables } from './environment.ts';
-import { runReader } from './reader-action.ts';
-import { openScreen, type Screen } from './record-writer.ts';
-import type { FileOptions } from './sync-file-command.ts';
+import { forUser, runReader } from './reader-action.ts';
+import { openScreen } from './record-writer.ts';
 import { addCopyOptions, type CopyOptions, requireDestination, sourceOf, withSyncErrors } from './sync-options.ts';
 import { addCheckCommand, addStatusCommand } from './sync-status-command.ts';
 
 interface SyncOptions extends CopyOptions {
   readonly reload?: boolean;
-  readonly state?: string;
-  readonly expiring?: string;
-  readonly expiringAll?: boolean;
   readonly enable?: boolean;
-  readonly format: SnapshotFormat;
   readonly scheduledFor?: string;
 }
 
@@ -28,24 +22,16 @@ export function addSyncCommand(program: Command, output: Output): void {
     .addHelpText('after', "\n'subreport sync --to …' is 'subreport sync run --to …'.");
   const command = group
     .command('run', { isDefault: true })
-    .argument('[file]', 'YAML file with many copies and their schedules, instead of --to')
-    .description('bring a copy in step with the report: sync without a subcommand; or those of a file on a schedule');
+    .argument('[command]') // one that does not exist
+    .usage('[options]')
+    .description('bring a copy in step with the report: sync without a subcommand');
   addCopyOptions(
     command,
     'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX, sftp://USER@HOST/PATH, webhook:URL or stdout:ndjson',
   )
     .option('--reload', 'read the whole report again, and bring the copy in step with it')
-    .option('--state <file>', 'for stdout:ndjson and a webhook: the position to continue from, written at the end')
-    .option('--expiring <durations>', 'for a webhook: tell of subscriptions that end within these, such as 7d,3d,1d')
-    .option('--expiring-all', 'with --expiring: also of subscriptions that renew automatically')
     .option('--enable', 'for a webhook: deliver again after a response with 410')
-    .addOption(
-      new Option('--format <format>', 'for files: the format; with .gz compressed')
-        .choices(snapshotFormats)
-        .default('csv'),
-    )
     .option('--scheduled-for <date-time>', 'for files: the instant of the run, once for each (default: now)')
-    .option('--once', 'with a file: run what is due or has no schedule, then end; with --to it is always so')
     .addHelpText(
       'after',
       `
@@ -65,18 +51,10 @@ Examples:
   subreport sync --to 's3://exports/subreport?region=eu-central-1' --format parquet
   subreport sync --to sftp://exports@files.example.com/reports --secret-file ~/.ssh/id_ed25519
   subreport sync --to stdout:ndjson --state sync.json | ./load-changes
-  subreport sync --to webhook:https://example.com/hooks --state webhook.db --secret-file webhook.secret --expiring 7d,1d
-  subreport sync run sync.yaml
-  subreport sync run sync.yaml --once`,
+  subreport sync --to webhook:https://example.com/hooks --state webhook.db --secret-file webhook.secret --expiring 7d,1d`,
     )
-    .action((file: string | undefined, options: SyncOptions & FileOptions) =>
-      runReader((signal) =>
-        withSyncErrors(async () => {
-          if (file === undefined) return sync(options, openScreen(options, output), output, signal);
-          const { runSyncFile } = await import('./sync-file-command.ts');
-          return runSyncFile(file, options, output, signal);
-        }),
-      ),
+    .action((_unknown: string, options: SyncOptions) =>
+      runReader((signal) => withSyncErrors(() => syncWithRetries(options, output, signal))),
     )
     .hook('preAction', requireDestination);
   addVerifyCommand(group, output);
@@ -84,13 +62,28 @@ Examples:
   addCheckCommand(group, output);
 }
 
-async function sync(options: SyncOptions, screen: Screen, output: Output, signal: AbortSignal): Promise<void> {
+/** Runs a sync, and retries it after temporary failures. */
+async function syncWithRetries(options: SyncOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const { retryRun } = await import('../../sync/retry-run.ts');
+  const scheduledFor = readInstant(options.scheduledFor); // the same for each try
+  const onWait = (error: unknown, waitMs: number): void => {
+    const seconds = countText(Math.ceil(waitMs / 1_000));
+    if (options.quiet !== true)
+      output.stderr.write(`${(forUser(error) as Error).message}\nThe sync is retried in ${seconds} s\n`);
+  };
+  // what was written to standard output cannot be taken back
+  const limitMs = options.to.startsWith('stdout:') ? 0 : options.retrySeconds * 1_000;
+  await retryRun(() => sync(options, scheduledFor, output, signal), { limitMs, signal, onWait });
+}
+
+async function sync(options: SyncOptions, scheduledFor: Date, output: Output, signal: AbortSignal): Promise<void> {
   const isStream = options.to.startsWith('stdout:');
   if (options.to.startsWith('webhook:')) return tellWebhook(options, output, signal);
   const source = sourceOf(options);
   const { isFilePlace, openDestination } = await import('../../sync/open-destination.ts');
-  if (isFilePlace(options.to)) return syncFile(source, options, output, signal);
+  if (isFilePlace(options.to)) return syncFile(source, options, scheduledFor, output, signal);
   const { runSync } = await import('../../sync/run-sync.ts');
+  const screen = openScreen(options, output);
   const destination = await openDestination(options, screen.write);
   const bar = createProgressBar(screen.isQuiet || isStream ? { ...output, stderr: silent } : output, undefined);
   const result = await runSync(source, destination, {
@@ -115,10 +108,16 @@ async function tellWebhook(options: SyncOptions, output: Output, signal: AbortSi
 }
 
 /** Writes the report to a new file. */
-async function syncFile(source: Source, options: SyncOptions, output: Output, signal: AbortSignal): Promise<void> {
+async function syncFile(
+  source: Source,
+  options: SyncOptions,
+  scheduledFor: Date,
+  output: Output,
+  signal: AbortSignal,
+): Promise<void> {
   const { openFiles } = await import('../../sync/open-destination.ts');
   const { runSnapshot } = await import('../../sync/run-snapshot.ts');
-  const run = { format: options.format, scheduledFor: readInstant(options.scheduledFor), signal };
+  const run = { format: options.format, scheduledFor, signal };
   const result = await runSnapshot(source, await openFiles(options, allVariables()), run);
   if (options.quiet === true && options.json !== true) return;
   const { manifest, place, wasComplete } = result;

@@ -1,44 +1,65 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { didYouMean } from '../../contract/suggest.ts';
+import { type SnapshotFormat, snapshotFormats } from '../../sync/manifest.ts';
 import type { PlaceOptions } from '../../sync/open-destination.ts';
 import type { Source } from '../../sync/run-sync.ts';
 import { CommandError, TemporaryError, UsageError } from '../error.ts';
+import { integerFrom } from '../integer-option.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { forUser } from './reader-action.ts';
 
 /** The options of every command of a copy. */
 export interface CopyOptions extends ProfileOption, PlaceOptions {
   /** Checked by `requireDestination`. */
   readonly to: string;
   readonly table: string;
+  readonly format: SnapshotFormat;
+  readonly state?: string;
+  readonly expiring?: string;
+  readonly expiringAll?: boolean;
+  readonly retrySeconds: number;
   readonly json?: boolean;
   readonly quiet?: boolean;
 }
 
-/** Throws unless a command has a destination, or a file and no options of a destination. */
+/** Throws unless a command has a destination, and no words besides its options. */
 export function requireDestination(command: Command): void {
-  const [file] = command.args;
-  if (file === undefined && command.getOptionValue('to') === undefined)
-    throw new UsageError('Cannot run the command: --to <destination> must be given, or a file such as sync.yaml');
-  const others = command.options.filter((option) => {
-    const name = option.attributeName();
-    return !['once', 'json', 'quiet'].includes(name) && command.getOptionValueSource(name) === 'cli';
-  });
-  if (file !== undefined && others.length > 0)
+  const [word] = command.args;
+  if (word !== undefined) {
+    const known = command.parent?.commands.filter((each) => each !== command).map((each) => each.name()) ?? [];
     throw new UsageError(
-      `Cannot use ${others.map(({ long }) => long).join(', ')} with '${file}': each entry of the file must have its own, such as 'to: sqlite:copy.db'`,
+      `Cannot run 'sync ${word}': it must be ${known.join(', ')} or an option${didYouMean(word, known)}`,
     );
+  }
+  if (command.getOptionValue('to') === undefined)
+    throw new UsageError('Cannot run the command: --to <destination> must be given, such as --to sqlite:copy.db');
 }
 
-/** Adds the options of every command of a copy. */
+/** Adds the options of every command of a copy, so that one line of options suits all of them. */
 export const addCopyOptions = (command: Command, destinations: string): Command =>
   addProfileOption(command)
     .option('--to <destination>', `the copy: ${destinations}`)
     .option('--table <name>', 'the table of a database', 'subscriptions')
+    .addOption(
+      new Option('--format <format>', 'for files: the format; with .gz compressed')
+        .choices(snapshotFormats)
+        .default('csv'),
+    )
+    .option('--state <file>', 'for stdout:ndjson and a webhook: the position to continue from, written at the end')
     .option(
       '--secret-file <file>',
       'file of the secret: credentials of S3; private key or password of SFTP; signing secret of a webhook, in a second line the former one',
     )
     .option('--host-key <fingerprint>', 'the host key of an SFTP server, such as SHA256:…')
     .option('--known-hosts <file>', 'the host keys of SFTP servers (default: ~/.ssh/known_hosts)')
+    .option('--expiring <durations>', 'for a webhook: tell of subscriptions that end within these, such as 7d,3d,1d')
+    .option('--expiring-all', 'with --expiring: also of subscriptions that renew automatically')
+    .option(
+      '--retry-seconds <number>',
+      'how long a sync is retried after its first temporary failure',
+      integerFrom(0, 86_400, 300),
+      300,
+    )
     .option('--json', 'print JSON')
     .option('-q, --quiet', 'suppress messages other than errors');
 
@@ -48,17 +69,18 @@ export function sourceOf(options: CopyOptions): Source {
   return { client, service: profile.base_url, clientId: profile.client_id };
 }
 
-/** Exit code 2 for what the user must change, 1 for any other failure of a sync. */
+/** Exit code 2 for what the user must change, 75 for a temporary failure, 1 for any other. */
 export async function withSyncErrors(work: () => Promise<void>): Promise<void> {
   const { SyncError } = await import('../../sync/error.ts');
+  const { isTemporary } = await import('../../sync/retry-run.ts');
   try {
     await work();
   } catch (error) {
+    if (isTemporary(error)) throw new TemporaryError((forUser(error) as Error).message, { cause: error });
     if (!(error instanceof SyncError)) throw error;
     const isUsage = ['DESTINATION_INVALID', 'DESTINATION_CHANGED', 'OTHER_SOURCE', 'DESTINATION_GONE'].includes(
       error.code,
     );
-    const other = error.code === 'DELIVERY_PENDING' ? TemporaryError : CommandError;
-    throw new (isUsage ? UsageError : other)(error.message, { cause: error });
+    throw new (isUsage ? UsageError : CommandError)(error.message, { cause: error });
   }
 }

@@ -5,16 +5,16 @@ import { CommandError } from '../error.ts';
 import { countText, type Output, writeResult } from '../output.ts';
 import { allVariables } from './environment.ts';
 import { runReader } from './reader-action.ts';
+import { type NoteGauges, withMetrics } from './sync-metrics.ts';
 import { addCopyOptions, type CopyOptions, requireDestination, sourceOf, withSyncErrors } from './sync-options.ts';
 
 interface StatusOptions extends CopyOptions {
-  readonly state?: string;
+  readonly metrics?: string;
 }
 
 export function addStatusCommand(sync: Command, output: Output): void {
   const command = sync
     .command('status')
-    .argument('[file]', 'file of sync run: show the last runs of its entries, and fail if one failed')
     .description(
       'show the revision of a copy, its age and the revision of the report; for a webhook, also what is pending',
     );
@@ -22,39 +22,27 @@ export function addStatusCommand(sync: Command, output: Output): void {
     command,
     'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX, sftp://USER@HOST/PATH or webhook:URL',
   )
-    .option('--state <file>', 'the state of a webhook')
-    .addHelpText('after', '\nExamples:\n  subreport sync status --to sqlite:copy.db\n  subreport sync status sync.yaml')
-    .action((file: string | undefined, options: StatusOptions) =>
+    .option('--metrics <file>', "write them to NAME.prom, for the textfile collector of Prometheus' node_exporter")
+    .addHelpText(
+      'after',
+      `
+Examples:
+  subreport sync status --to sqlite:copy.db
+  subreport sync status --to sqlite:copy.db --metrics /run/subreport-sync/copy.prom`,
+    )
+    .action((options: StatusOptions) =>
       runReader((signal) =>
-        withSyncErrors(async () => {
-          if (file === undefined) return showStatus(options, output, signal);
-          const { showFileStatus } = await import('./sync-file-command.ts');
-          return showFileStatus(file, options, output);
-        }),
+        withSyncErrors(() => withMetrics(options.metrics, (note) => showStatus(options, output, signal, note))),
       ),
     )
     .hook('preAction', requireDestination);
 }
 
 export function addCheckCommand(sync: Command, output: Output): void {
-  const command = sync
-    .command('check')
-    .argument('[file]', 'file of sync run: try all of its entries')
-    .description('try the source and the destination, and write nothing');
-  addCopyOptions(command, 'as for sync run')
-    .option('--format <format>', 'as for sync run')
-    .option('--state <file>', 'as for sync run')
-    .option('--expiring <durations>', 'as for sync run')
-    .addHelpText('after', '\nExamples:\n  subreport sync check sync.yaml\n  subreport sync check --to sqlite:copy.db')
-    .action((file: string | undefined, options: CopyOptions) =>
-      runReader((signal) =>
-        withSyncErrors(async () => {
-          if (file === undefined) return check(options, output, signal);
-          const { checkSyncFile } = await import('./sync-file-command.ts');
-          return checkSyncFile(file, options, output, signal);
-        }),
-      ),
-    )
+  const command = sync.command('check').description('try the source and the destination, and write nothing');
+  addCopyOptions(command, 'as for sync')
+    .addHelpText('after', '\nExample:\n  subreport sync check --to sqlite:copy.db')
+    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => check(options, output, signal))))
     .hook('preAction', requireDestination);
 }
 
@@ -90,23 +78,36 @@ async function checkDestination(options: CopyOptions, source: Source): Promise<v
 
 async function* nothing(): AsyncGenerator<never, void, undefined> {}
 
-async function showStatus(options: StatusOptions, output: Output, signal: AbortSignal): Promise<void> {
+async function showStatus(
+  options: StatusOptions,
+  output: Output,
+  signal: AbortSignal,
+  note: NoteGauges,
+): Promise<void> {
   const source = sourceOf(options);
-  if (options.to.startsWith('webhook:')) return showWebhookStatus(source, options, output, signal);
+  if (options.to.startsWith('webhook:')) return showWebhookStatus(source, options, output, signal, note);
   const position = await positionOf(options);
-  if (position === undefined)
+  if (position === undefined) {
+    note({ copy_read: 1, last_success_timestamp_seconds: 0 });
     throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
+  }
   const { rows = 0, revision, syncedAt } = position;
+  const syncedSeconds = Date.parse(syncedAt) / 1000;
+  note({ copy_read: 1, last_success_timestamp_seconds: syncedSeconds, rows, revision });
   const current = await currentRevision(source, revision, signal);
-  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(syncedAt)) / 1000));
-  const lag = lagOf(revision, current);
-  writeResult(
+  note({ report_revision: current });
+  const seconds = Math.max(0, Math.round(Date.now() / 1000 - syncedSeconds));
+  writeStatus(
     output,
-    options.json === true,
+    options,
     { rows, revision, synced_at: syncedAt, age_seconds: seconds, report_revision: current },
-    `${countText(rows)} rows at revision ${revision}, synced ${countText(seconds)} s ago: ${lag}`,
+    `${countText(rows)} rows at revision ${revision}, synced ${countText(seconds)} s ago: ${lagOf(revision, current)}`,
   );
 }
+
+const writeStatus = (output: Output, { json, quiet }: StatusOptions, value: object, sentence: string): void => {
+  if (json === true || quiet !== true) writeResult(output, json === true, value, sentence);
+};
 
 /** The revision of the report; that of the copy if a process of the service is behind it. */
 async function currentRevision({ client }: Source, least: number, signal: AbortSignal): Promise<number> {
@@ -122,20 +123,25 @@ async function showWebhookStatus(
   options: StatusOptions,
   output: Output,
   signal: AbortSignal,
+  note: NoteGauges,
 ): Promise<void> {
   const { webhookNamed } = await import('../../sync/webhook-options.ts');
   const { endpointGone, readWebhookStatus } = await import('../../sync/webhook-status.ts');
   const webhook = webhookNamed(options);
   const status = readWebhookStatus(webhook, source, Date.now());
+  note({ copy_read: 1 });
   if (status === undefined)
     throw new CommandError("Cannot show the status: the webhook must have a state: run 'subreport sync' first");
   const { revision, pending, failures, lastResult, disabledAt } = status;
+  const disabled = Number(disabledAt > 0);
+  note({ revision, pending_events: pending, failed_tries: failures, disabled });
   const current = await currentRevision(source, revision, signal);
+  note({ report_revision: current });
   const retryAt = pending === 0 || failures === 0 ? undefined : new Date(status.retryAt).toISOString();
   const tries = failures === 0 ? '' : `, ${failures} failed tries, the last with ${lastResult}, the next at ${retryAt}`;
-  writeResult(
+  writeStatus(
     output,
-    options.json === true,
+    options,
     { revision, report_revision: current, pending, failures, last_result: lastResult, retry_at: retryAt },
     `${countText(pending)} events pending${tries}; changes told up to revision ${revision}: ${lagOf(revision, current)}`,
   );
