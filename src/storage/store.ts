@@ -118,7 +118,7 @@ export interface Replacement {
   add(rows: readonly SubscriptionRow[]): Promise<void>;
   /**
    * Replaces the tenant's rows in one transaction and as one revision, durable when it resolves.
-   * Equal rows stay as they are. A dry run only counts.
+   * Equal rows stay as they are. A dry run does the same and rolls it back.
    */
   finish(dryRun: boolean): Promise<ReplaceCounts>;
   /** Drops the collected rows, and rolls back what is running. */

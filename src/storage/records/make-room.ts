@@ -53,11 +53,6 @@ export function* makeRoom({ last, growth, bytesMax }: Change): CountWork<Room> {
   return { ...history, ...swept };
 }
 
-/** What the tenant is charged before a change. */
-export function* readUse(last: Row): CountWork<StorageUse> {
-  return useOf(last) ?? (yield* countRows());
-}
-
 function* countRows(): CountWork<StorageUse> {
   const [[counted] = []] = yield [ask(countUse)];
   return toUse(counted);

@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { groupReplaced, selectReplaced } from '../change-groups.ts';
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/span.ts';
-import { makeRoom, readUse, requireRoom } from '../records/make-room.ts';
+import { makeRoom } from '../records/make-room.ts';
 import type { ReplaceCounts, Row, TenantId } from '../store.ts';
 import {
   assignColumns,
@@ -16,7 +16,7 @@ import {
 import { setSweptRevision } from '../tables/history.ts';
 import { removeResumePoint } from '../tables/resume-point.ts';
 import { commitRevision, selectRevision } from '../tables/revision.ts';
-import { dataBytes, type Growth, grown, growthOf, toChangedSums } from '../tables/storage-use.ts';
+import { dataBytes, type Growth, growthOf, toChangedSums } from '../tables/storage-use.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
 import { countOnSqlite } from './run-count.ts';
 import { serveRequests } from './thread.ts';
@@ -49,20 +49,19 @@ function add(rows: readonly SubscriptionRow[]): void {
 
 /**
  * Compares in one snapshot without holding the writer's lock. If the revision has changed since
- * then, compares again under the lock.
+ * then, compares again under the lock. A dry run writes too and rolls back, so that it refuses what
+ * the replacement would refuse.
  */
 function finish(dryRun: boolean): ReplaceCounts {
   connection.run('begin');
   const compared = compare();
-  if (dryRun) requireRoomFor(compared, readLast().row);
   connection.run('commit');
-  if (dryRun) return compared.counts;
   connection.run('begin immediate');
   try {
     const last = readLast();
     const found = last.revision === compared.revision ? compared : compare();
     write(found, last);
-    connection.run('commit');
+    connection.run(dryRun ? 'rollback' : 'commit');
     return found.counts;
   } catch (error) {
     connection.run('rollback');
@@ -74,11 +73,6 @@ interface Comparison {
   readonly counts: ReplaceCounts;
   readonly growth: Growth;
   readonly revision: number;
-}
-
-/** Throws if the replacement exceeds the budget; the write itself checks again. */
-function requireRoomFor({ growth }: Comparison, last: Row): void {
-  if (bytesMax > 0) requireRoom(grown(countOnSqlite(connection, tenant, readUse(last)), growth), growth, bytesMax);
 }
 
 function compare(): Comparison {
