@@ -52,7 +52,7 @@ function optionsOf(...secrets: string[]) {
 }
 
 const argumentsOf = ({ to, state, secretFile }: ReturnType<typeof optionsOf>): string[] => [
-  ...['sync', '--to', to, '--state', state, '--secret-file', secretFile],
+  ...['sync', '--to', to, '--state', state, '--secret-file', secretFile, '--retry-seconds', '0'],
 ];
 
 const run = (options: ReturnType<typeof optionsOf>, ...more: string[]) =>
@@ -304,7 +304,7 @@ test('a sync that is killed while it delivers sends the same event again, and on
   await eventually(() => expect(receiver.received.length).toBe(1));
   const beside = await run(options);
   expect([beside.code, beside.stderr]).toEqual([
-    1,
+    75,
     expect.stringContaining('no other sync of this webhook may be running'),
   ]);
   running.child.kill('SIGKILL');
@@ -435,7 +435,7 @@ describe('between the runs', () => {
     [
       'is new, of a host that refuses connections',
       closed,
-      1,
+      75,
       'it must accept connections: current value is ECONNREFUSED',
     ],
   ])('check refuses a webhook whose state %s', async (_what, change, expected, sentence) => {
