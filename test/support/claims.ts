@@ -129,8 +129,6 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'reader/sync-command.ts: # rows',
     'reader/sync-command.ts: # rows with SHA-256 #',
     'reader/sync-command.ts: The run for # was complete before: nothing was written',
-    'reader/sync-file-command.ts: # rows',
-    'reader/sync-file-command.ts: # s',
     'reader/sync-status-command.ts: # events pending#; changes told up to revision #: #',
     'reader/sync-status-command.ts: # rows at revision #, synced # s ago: #',
     'store/backup-command.ts: Backup #: # tenants, # records, # bytes, checked, in # s.',
