@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readPage } from '../../src/storage/read/page.ts';
 import type { PageQuery } from '../../src/storage/read/page-sql.ts';
 import type { SqlValue, Store, TenantId } from '../../src/storage/store.ts';
-import { findClientWithSecrets } from '../../src/storage/tables/client.ts';
+import { findClientWithSecrets } from '../../src/storage/tables/client-secret.ts';
 import { openBenchPostgres } from '../support/bench-store.ts';
 import { loadDataSet, until } from '../support/data-set.ts';
 import { exactFamilyCpuSeconds } from '../support/exact-cpu.ts';

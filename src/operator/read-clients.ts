@@ -6,12 +6,8 @@ import {
 } from '../auth/clients/edit-client.ts';
 import { formatInstant, timeOf } from '../contract/instant.ts';
 import type { Client, ClientDetails, ClientSession as ClientSessionBody } from '../contract/operator/client.ts';
-import {
-  type ClientPage,
-  type ClientRow,
-  isExternalClient,
-  listClients as readClients,
-} from '../storage/tables/client.ts';
+import { type ClientRow, isExternalClient } from '../storage/tables/client.ts';
+import { type ClientPage, listClients as readClients } from '../storage/tables/list-clients.ts';
 import type { OperatorContext } from './perform.ts';
 import { requireTenant } from './tenants.ts';
 

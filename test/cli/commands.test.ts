@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildProgram, runCommandLine } from '../../src/cli/command-line.ts';
 import { settings } from '../../src/cli/config.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { findClientWithSecrets } from '../../src/storage/tables/client.ts';
+import { findClientWithSecrets } from '../../src/storage/tables/client-secret.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { type CommandOptions, type CommandResult, runCommand } from '../support/run-command.ts';
 import { runHere } from '../support/run-here.ts';

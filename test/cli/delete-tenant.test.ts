@@ -7,7 +7,7 @@ import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkRecords } from '../../src/storage/records/check.ts';
 import { SqliteConnection } from '../../src/storage/sqlite/connection.ts';
 import type { TenantId } from '../../src/storage/store.ts';
-import { listClients } from '../../src/storage/tables/client.ts';
+import { listClients } from '../../src/storage/tables/list-clients.ts';
 import { findTenant, listTenants } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { disableClient } from '../../src/storage/tables/client.ts';
+import { disableClient } from '../../src/storage/tables/client-changes.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectProblem } from '../support/expect-error.ts';

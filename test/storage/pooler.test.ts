@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/storage/open-store.ts';
 import { countMatching } from '../../src/storage/read/records.ts';
 import type { TenantId } from '../../src/storage/store.ts';
-import { disableClient } from '../../src/storage/tables/client.ts';
+import { disableClient } from '../../src/storage/tables/client-changes.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { onCluster, openPooled, postgresUrl, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';

@@ -3,14 +3,10 @@ import { StorageError } from '../../src/storage/error.ts';
 import { countMatching, readRecord } from '../../src/storage/read/records.ts';
 import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
 import { insertAuthKey, listAuthKeys, rewriteAuthKey } from '../../src/storage/tables/auth-key.ts';
-import {
-  disableClient,
-  findClient,
-  findClientWithSecrets,
-  insertClient,
-  listClients,
-  replaceSecret,
-} from '../../src/storage/tables/client.ts';
+import { findClient } from '../../src/storage/tables/client.ts';
+import { disableClient, insertClient } from '../../src/storage/tables/client-changes.ts';
+import { findClientWithSecrets, replaceSecret } from '../../src/storage/tables/client-secret.ts';
+import { listClients } from '../../src/storage/tables/list-clients.ts';
 import {
   deleteDeadFamilies,
   findRefreshFamily,

@@ -1,5 +1,6 @@
 import { decodeFormText } from '../../contract/form.ts';
-import { type ClientRow, findClientWithSecrets, rewriteSecretHash } from '../../storage/tables/client.ts';
+import type { ClientRow } from '../../storage/tables/client.ts';
+import { findClientWithSecrets, rewriteSecretHash } from '../../storage/tables/client-secret.ts';
 import type { AuthContext } from '../auth-context.ts';
 import { TokenError } from '../error.ts';
 import type { Attempt } from '../failure-budget.ts';

@@ -1,16 +1,14 @@
 import type { GrantType, RefreshTokenUse, Scope } from '../../contract/oauth/grant.ts';
 import type { Directory } from '../../storage/store.ts';
+import { type ClientRow, findClient } from '../../storage/tables/client.ts';
 import {
-  type ClientRow,
   deleteClient,
   enableClient,
-  findClient,
-  listSecretLifetimes,
   makeClientExternal,
   revokeClientTokens,
-  type SecretLifetime,
   updateClient,
-} from '../../storage/tables/client.ts';
+} from '../../storage/tables/client-changes.ts';
+import { listSecretLifetimes, type SecretLifetime } from '../../storage/tables/client-secret.ts';
 import { listLiveFamilies, revokeRefreshFamily } from '../../storage/tables/refresh-family.ts';
 import { ClientError } from '../error.ts';
 import { unknownClient } from './manage-clients.ts';

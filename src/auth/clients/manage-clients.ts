@@ -1,14 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { defaultScopes, type GrantType, grantTypes, type Scope } from '../../contract/oauth/grant.ts';
 import type { Directory, TenantId } from '../../storage/store.ts';
-import {
-  disableClient,
-  findClient,
-  insertClient,
-  isExternalClient,
-  type RefreshTokenUse,
-  replaceSecret,
-} from '../../storage/tables/client.ts';
+import { findClient, isExternalClient, type RefreshTokenUse } from '../../storage/tables/client.ts';
+import { disableClient, insertClient } from '../../storage/tables/client-changes.ts';
+import { replaceSecret } from '../../storage/tables/client-secret.ts';
 import { ClientError } from '../error.ts';
 import { generateSecret, hashChosenSecret, hashGeneratedSecret } from './client-secret.ts';
 import { secretFault } from './secret-rule.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { operations } from '../../contract/operations.ts';
 import type { Store } from '../../storage/store.ts';
-import { hasClients } from '../../storage/tables/client.ts';
+import { hasClients } from '../../storage/tables/list-clients.ts';
 import { findFirstTenant } from '../../storage/tables/tenant.ts';
 import type { Config } from '../config.ts';
 import { UsageError } from '../error.ts';

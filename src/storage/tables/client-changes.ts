@@ -1,0 +1,151 @@
+import { type Directory, type DirectoryStatement, directoryStatement } from '../store.ts';
+import { type ClientRow, findClient, type RefreshTokenUse } from './client.ts';
+
+type NewClientRow = Omit<ClientRow, 'tokensRevokedAt' | 'refreshTokenUse' | 'rateLimit' | 'name'> & {
+  readonly name?: string | null;
+  readonly refreshTokenUse?: RefreshTokenUse;
+};
+
+/** Creates a client with its first secret, if any; returns `false` if the id is taken. */
+export async function insertClient(
+  store: Directory,
+  client: NewClientRow,
+  secretHash: string | undefined,
+): Promise<boolean> {
+  if ((await findClient(store, client.clientId)) !== undefined) return false;
+  const { clientId, tenant, grants, scopes, createdAt, refreshTokenUse = null, name = null } = client;
+  const [inserted] = await store.writeDirectory([
+    directoryStatement(
+      `insert into client (client_id, tenant_id, grants, scopes, created_at, refresh_token_use, name)
+       values ($1, $2, $3, $4, $5, $6, $7)
+       on conflict (client_id) do nothing returning client_id`,
+      [clientId, tenant, grants.join(' '), scopes.join(' '), createdAt, refreshTokenUse, name],
+    ),
+    ...(secretHash === undefined
+      ? []
+      : [
+          directoryStatement(
+            `insert into client_secret (client_id, hash, created_at) select client_id, $2, $3 from client
+             where client_id = $1 and not exists (select 1 from client_secret where client_id = $1)`,
+            [clientId, secretHash, createdAt],
+          ),
+        ]),
+  ]);
+  return inserted?.length === 1;
+}
+
+/** Disables a client and revokes its tokens; returns `false` if it was already disabled. */
+export async function disableClient(store: Directory, clientId: string, nowSeconds: number): Promise<boolean> {
+  const disable = directoryStatement(
+    'update client set disabled_at = $2 where client_id = $1 and disabled_at is null returning client_id',
+    [clientId, nowSeconds],
+  );
+  const [disabled] = await store.writeDirectory([disable, ...revokeAll(clientId, nowSeconds)], { announce: true });
+  return disabled?.length === 1;
+}
+
+/** Revokes every token issued to a client so far, including those without a refresh family. */
+export async function revokeClientTokens(store: Directory, clientId: string, nowSeconds: number): Promise<void> {
+  await store.writeDirectory(revokeAll(clientId, nowSeconds), { announce: true });
+}
+
+/** The statements that revoke every token issued to a client up to `nowSeconds`. */
+const revokeAll = (clientId: string, nowSeconds: number): readonly DirectoryStatement[] => [
+  directoryStatement(
+    `update client set tokens_revoked_at = $2
+     where client_id = $1 and (tokens_revoked_at is null or tokens_revoked_at < $2)`,
+    [clientId, nowSeconds],
+  ),
+  directoryStatement('update refresh_family set revoked_at = $2 where client_id = $1 and revoked_at is null', [
+    clientId,
+    nowSeconds,
+  ]),
+];
+
+/** Changes to a client; omitted properties stay as they are. */
+interface ClientEdit {
+  /** `null` for no name. */
+  readonly name?: string | null;
+  readonly grants?: readonly string[];
+  readonly scopes?: readonly string[];
+  /** `null` for the service's default. */
+  readonly refreshTokenUse?: RefreshTokenUse | null;
+  /** `null` for the service's default. */
+  readonly rateLimit?: number | null;
+}
+
+/**
+ * Enables a disabled client; tokens revoked when it was disabled stay revoked. Returns `false` if
+ * it was not disabled.
+ */
+export async function enableClient(store: Directory, clientId: string): Promise<boolean> {
+  const [enabled] = await store.writeDirectory(
+    [
+      directoryStatement(
+        'update client set disabled_at = null where client_id = $1 and disabled_at is not null returning client_id',
+        [clientId],
+      ),
+    ],
+    { announce: true },
+  );
+  return enabled?.length === 1;
+}
+
+/** Changes a client. Tokens that exceed its grants and scopes are rejected from now on. */
+export async function updateClient(
+  store: Directory,
+  clientId: string,
+  { grants, scopes, refreshTokenUse, rateLimit, name }: ClientEdit,
+): Promise<void> {
+  await store.writeDirectory(
+    [
+      directoryStatement(
+        `update client set grants = coalesce($2, grants), scopes = coalesce($3, scopes),
+           refresh_token_use = case when $4 = 1 then $5 else refresh_token_use end,
+           rate_limit_per_minute = case when $6 = 1 then $7 else rate_limit_per_minute end,
+           name = case when $8 = 1 then $9 else name end
+         where client_id = $1`,
+        [
+          clientId,
+          grants?.join(' ') ?? null,
+          scopes?.join(' ') ?? null,
+          refreshTokenUse === undefined ? 0 : 1,
+          refreshTokenUse ?? null,
+          rateLimit === undefined ? 0 : 1,
+          rateLimit ?? null,
+          name === undefined ? 0 : 1,
+          name ?? null,
+        ],
+      ),
+    ],
+    { announce: true },
+  );
+}
+
+/**
+ * Leaves a client's tokens to the external issuer: removes its grants and secrets and revokes the
+ * tokens issued here.
+ */
+export async function makeClientExternal(store: Directory, clientId: string, nowSeconds: number): Promise<void> {
+  await store.writeDirectory(
+    [
+      directoryStatement("update client set grants = '' where client_id = $1", [clientId]),
+      directoryStatement('delete from client_secret where client_id = $1', [clientId]),
+      ...revokeAll(clientId, nowSeconds),
+    ],
+    { announce: true },
+  );
+}
+
+/** Removes a client with its secrets and refresh families; returns `false` if there was none. */
+export async function deleteClient(store: Directory, clientId: string): Promise<boolean> {
+  const results = await store.writeDirectory(
+    [
+      directoryStatement('delete from refresh_family where client_id = $1', [clientId]),
+      directoryStatement('delete from client_secret where client_id = $1', [clientId]),
+      directoryStatement('delete from client where client_id = $1 returning client_id', [clientId]),
+    ],
+    { announce: true },
+  );
+  return results.at(-1)?.length === 1;
+}
