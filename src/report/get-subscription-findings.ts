@@ -4,7 +4,7 @@ import { reportFormats } from '../contract/report.ts';
 import { type Finding, readCommitted, readFindings } from '../storage/read/findings.ts';
 import { countMatching } from '../storage/read/records.ts';
 import type { TenantId, TenantReader } from '../storage/store.ts';
-import { readRevision } from '../storage/tables/tenant.ts';
+import { readRevision } from '../storage/tables/tenant-revision.ts';
 import { inSpan } from '../tracing/span.ts';
 import type { TimedReport } from './list-subscriptions.ts';
 import type { ReportContext } from './report-query.ts';

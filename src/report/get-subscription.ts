@@ -6,7 +6,7 @@ import { type Moment, type RecordVersion, readPastRecord, readVersions } from '.
 import { readRecord } from '../storage/read/records.ts';
 import type { Store, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory } from '../storage/tables/history.ts';
-import { readRevision } from '../storage/tables/tenant.ts';
+import { readRevision } from '../storage/tables/tenant-revision.ts';
 import { inSpan } from '../tracing/span.ts';
 import { ReportError } from './error.ts';
 import { readTenant, requireRevision, settle } from './moment.ts';

@@ -10,7 +10,7 @@ function lookup() {
     async readDirectory(_text: string, [tenant]: readonly unknown[]) {
       given.read.push(tenant);
       if (given.fails) throw new Error('away');
-      return [{ id: String(tenant), created_at: 1, revision: 7, deletion_started_at: null }];
+      return [{ revision: 7 }];
     },
   } as unknown as Store;
   const find = createRevisionLookup(store);

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../storage/bounded-map.ts';
 import type { Directory, Store, TenantId } from '../storage/store.ts';
-import { findTenant } from '../storage/tables/tenant.ts';
+import { findRevision } from '../storage/tables/tenant-revision.ts';
 
 /** A revision that is read, or was, at a change mark of the store. */
 interface KnownRevision {
@@ -27,7 +27,7 @@ export function createRevisionLookup(store: Pick<Store, 'changeMark'> & Director
     const changeMark = store.changeMark();
     const known = revisions.get(tenant);
     if (known !== undefined && changeMark !== undefined && known.changeMark === changeMark) return known.revision;
-    const revision = findTenant(store, tenant).then((found) => found?.revision ?? 0);
+    const revision = findRevision(store, tenant).then((found) => found ?? 0);
     const entry = { revision, changeMark };
     revisions.set(tenant, entry);
     // a failed read must not be repeated from the cache

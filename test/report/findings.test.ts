@@ -7,7 +7,8 @@ import { checkRow } from '../../src/import/check-row.ts';
 import { findingsMoment, getSubscriptionFindings } from '../../src/report/get-subscription-findings.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { findTenant, insertTenant, readRevision } from '../../src/storage/tables/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { readRevision } from '../../src/storage/tables/tenant-revision.ts';
 import { checkProperty } from '../support/check-property.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 

@@ -1,11 +1,4 @@
-import {
-  type Directory,
-  type DirectoryStatement,
-  directoryStatement,
-  type Row,
-  type TenantId,
-  type TenantReader,
-} from '../store.ts';
+import { type Directory, type DirectoryStatement, directoryStatement, type Row, type TenantId } from '../store.ts';
 import { deleteClientsOf } from './delete-tenant.ts';
 import { deleteImportsOf } from './import-history.ts';
 import { type StorageUse, useColumns, useOf } from './storage-use.ts';
@@ -82,14 +75,6 @@ export async function findAnyTenant(store: Directory, tenant: string): Promise<T
     [tenant],
   );
   return row === undefined ? undefined : toTenant(row);
-}
-
-/** The tenant's revision in the reader's snapshot. */
-export async function readRevision(reader: TenantReader): Promise<number> {
-  const [row] = await reader.all(
-    'select revision from (select id as tenant_id, revision from tenant) as t where tenant_id = $1',
-  );
-  return Number(row?.revision ?? 0);
 }
 
 /** All tenants by name, including those being deleted; or up to `limit` of them after a name. */
