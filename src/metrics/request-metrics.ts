@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { tokenErrorStatuses } from '../contract/error-code.ts';
+import type { PoolUse } from '../storage/store.ts';
+import { addAuditMetrics, addWorkMetrics } from './work-metrics.ts';
 
 /** A response, as the access log describes it. */
 interface MeasuredResponse {
@@ -32,10 +34,11 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 export type RequestMetrics = ReturnType<typeof addRequestMetrics>;
 
 /** Adds the metrics of requests and of the work that they begin to a registry. */
-export function addRequestMetrics(registry: Registry, queue: MeasuredQueue) {
+export function addRequestMetrics(registry: Registry, waits: MeasuredWaits) {
+  addPoolMetrics(registry, waits);
   return {
     measureListener: addResponseMetrics(registry),
-    ...addOverloadMetrics(registry, queue),
+    ...addOverloadMetrics(registry, waits),
     ...addWorkMetrics(registry),
     audit: addAuditMetrics(registry),
   };
@@ -78,13 +81,17 @@ const statusClass = (status: number): string => `${Math.floor(status / 100)}xx`;
 const refusals = ['overload', 'rate_limit'] as const;
 type Refusal = (typeof refusals)[number];
 
-/** What is read at each scrape. */
-export interface MeasuredQueue {
+/** What requests wait for: their turn in the queue, and a connection of the pool. */
+export interface MeasuredWaits {
   /** Requests that wait for their turn. */
   readonly waiting: () => number;
+  /** `undefined` if the store has no connection pool. */
+  readonly poolUse: () => PoolUse | undefined;
+  /** Calls `observe` with the seconds that each use of the pool waited for its connection. */
+  readonly observePoolWaits: (observe: (seconds: number) => void) => void;
 }
 
-function addOverloadMetrics(registry: Registry, { waiting }: MeasuredQueue) {
+function addOverloadMetrics(registry: Registry, { waiting }: MeasuredWaits) {
   const registers = [registry];
   new Gauge({
     name: 'subreport_requests_waiting',
@@ -105,54 +112,36 @@ function addOverloadMetrics(registry: Registry, { waiting }: MeasuredQueue) {
   return { refused: (reason: Refusal) => refused.inc({ reason }) };
 }
 
-function addWorkMetrics(registry: Registry) {
-  const registers = [registry];
-  const exports = new Gauge({ name: 'subreport_exports_in_progress', help: 'Exports in progress', registers });
-  const loads = new Gauge({
-    name: 'subreport_loads_in_progress',
-    help: 'Loads over HTTP in progress',
-    registers,
-  });
-  const rows = new Counter({
-    name: 'subreport_load_rows_total',
-    help: 'Rows of finished loads over HTTP, without dry runs',
-    labelNames: ['result'],
-    registers,
-  });
-  const loaded = ({ accepted, rejected }: { readonly accepted: number; readonly rejected: number }): void => {
-    rows.inc({ result: 'accepted' }, accepted);
-    rows.inc({ result: 'rejected' }, rejected);
-  };
-  loaded({ accepted: 0, rejected: 0 }); // a rate needs a value before the first load
-  return {
-    exports: (inProgress: number) => exports.set(inProgress),
-    loads: (inProgress: number) => loads.set(inProgress),
-    loaded,
-  };
-}
+/** From an idle connection to the longest wait, 5 seconds. */
+const poolBuckets = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** An entry of the audit log, without who and what it names. */
-interface MeasuredEntry {
-  readonly action: string;
-  readonly outcome: string;
-}
-
-function addAuditMetrics(registry: Registry) {
+function addPoolMetrics(registry: Registry, { poolUse, observePoolWaits }: MeasuredWaits): void {
   const registers = [registry];
-  const recorded = new Counter({
-    name: 'subreport_audit_entries_total',
-    help: 'Entries that the service added to the audit log',
-    labelNames: ['action', 'outcome'],
+  new Gauge({
+    name: 'subreport_pool_connections',
+    help: 'Connections to PostgreSQL by state; absent with SQLite',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const use = poolUse();
+      if (use === undefined) return;
+      this.set({ state: 'busy' }, use.busy);
+      this.set({ state: 'idle' }, use.idle);
+    },
+  });
+  new Gauge({
+    name: 'subreport_pool_waiting',
+    help: 'Requests that wait for a connection to PostgreSQL; 0 with SQLite',
+    registers,
+    collect() {
+      this.set(poolUse()?.waiting ?? 0);
+    },
+  });
+  const wait = new Histogram({
+    name: 'subreport_pool_wait_seconds',
+    help: 'Time that each use of a connection to PostgreSQL waited for it; without observations with SQLite',
+    buckets: poolBuckets,
     registers,
   });
-  const lost = new Counter({
-    name: 'subreport_audit_lost_entries_total',
-    help: 'Audit entries that the store did not accept; they are only in the log stream',
-    registers,
-  });
-  return {
-    recorded: ({ action, outcome }: MeasuredEntry) => recorded.inc({ action, outcome }),
-    /** The store did not accept this many entries. */
-    writeFailed: (entries: number) => lost.inc(entries),
-  };
+  observePoolWaits((seconds) => wait.observe(seconds));
 }

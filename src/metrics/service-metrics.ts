@@ -1,7 +1,7 @@
 import { AggregatorRegistry, type Metric, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 import { addHistoryMetrics, type MeasuredHistory } from './history-metrics.ts';
 import { addProcessMetrics, addServiceFacts, type HostState, type ServiceFacts } from './process-metrics.ts';
-import { addRequestMetrics, type MeasuredQueue, type RequestMetrics } from './request-metrics.ts';
+import { addRequestMetrics, type MeasuredWaits, type RequestMetrics } from './request-metrics.ts';
 import { addStoreMetrics, type MeasuredStore } from './store-metrics.ts';
 
 /** The values of all metrics of a process, as one process sends them to another. */
@@ -17,7 +17,7 @@ export interface ServiceMetrics extends RequestMetrics {
 }
 
 export function createServiceMetrics(
-  state: MeasuredStore & MeasuredHistory & MeasuredQueue & ServiceFacts & HostState,
+  state: MeasuredStore & MeasuredHistory & MeasuredWaits & ServiceFacts & HostState,
 ): ServiceMetrics {
   const registry = new Registry();
   const requests = addRequestMetrics(registry, state);

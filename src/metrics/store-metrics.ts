@@ -1,7 +1,7 @@
-import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { PoolUse, StorePart } from '../storage/store.ts';
+import { Gauge, type Registry } from 'prom-client';
+import type { StorePart } from '../storage/store.ts';
 
-export interface MeasuredStore extends MeasuredPool {
+export interface MeasuredStore {
   /** Rejects if a report cannot be served now. */
   readonly checkReady: () => Promise<void>;
   /** Milliseconds since all changes of other processes were last known. */
@@ -42,13 +42,6 @@ interface MirrorAge {
   readonly changes: number | null;
 }
 
-interface MeasuredPool {
-  /** `undefined` if the store has no connection pool. */
-  readonly poolUse: () => PoolUse | undefined;
-  /** Calls `observe` with the seconds that each use of the pool waited for its connection. */
-  readonly observePoolWaits: (observe: (seconds: number) => void) => void;
-}
-
 /** The current key of one purpose. Times are UTC epoch seconds. */
 interface MeasuredKey {
   readonly purpose: string;
@@ -60,11 +53,10 @@ interface MeasuredKey {
 /** PostgreSQL looks at each file of the database, some thousand of them in a large one. */
 const sizeMaxAgeMs = 300_000;
 
-/** Adds the metrics of the store, its connection pool and its keys to a registry. */
+/** Adds the metrics of the store, its disk and its keys to a registry. */
 export function addStoreMetrics(registry: Registry, store: MeasuredStore): void {
   addStateMetrics(registry, store);
   addDiskMetrics(registry, store.diskSpace);
-  addPoolMetrics(registry, store);
   addKeyMetrics(registry, store.keyRotations);
 }
 
@@ -197,40 +189,6 @@ function addDiskMetrics(registry: Registry, diskSpace: MeasuredStore['diskSpace'
       for (const [name, bytes] of Object.entries(space ?? {})) this.set({ space: name }, bytes);
     },
   });
-}
-
-/** From an idle connection to the longest wait, 5 seconds. */
-const buckets = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5];
-
-function addPoolMetrics(registry: Registry, { poolUse, observePoolWaits }: MeasuredPool): void {
-  const registers = [registry];
-  new Gauge({
-    name: 'subreport_pool_connections',
-    help: 'Connections to PostgreSQL by state; absent with SQLite',
-    labelNames: ['state'],
-    registers,
-    collect() {
-      const use = poolUse();
-      if (use === undefined) return;
-      this.set({ state: 'busy' }, use.busy);
-      this.set({ state: 'idle' }, use.idle);
-    },
-  });
-  new Gauge({
-    name: 'subreport_pool_waiting',
-    help: 'Requests that wait for a connection to PostgreSQL; 0 with SQLite',
-    registers,
-    collect() {
-      this.set(poolUse()?.waiting ?? 0);
-    },
-  });
-  const wait = new Histogram({
-    name: 'subreport_pool_wait_seconds',
-    help: 'Time that each use of a connection to PostgreSQL waited for it; without observations with SQLite',
-    buckets,
-    registers,
-  });
-  observePoolWaits((seconds) => wait.observe(seconds));
 }
 
 /** Adds the age of the keys. While they cannot be read, the metrics are absent. */
