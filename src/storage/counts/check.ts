@@ -1,22 +1,18 @@
 import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { TenantReader } from '../store.ts';
 import { dateColumns } from '../subscription-filter.ts';
+import { countKeys, toCountedRow } from './counted-row.ts';
 import {
-  addCount,
-  countKeys,
   dateOfSeries,
-  groupLeavesMax,
-  joinSpans,
-  leafRowsMax,
   productOfSeries,
   type Span,
   type SpanLevel,
   seriesOfFilter,
   spanColumns,
   spanLevel,
-  toCountedRow,
   toSpan,
 } from './span.ts';
+import { addCount, groupLeavesMax, joinSpans, leafRowsMax } from './span-tree.ts';
 
 interface CountsCheck {
   /** Records that the tenant has. */

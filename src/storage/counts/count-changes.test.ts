@@ -3,7 +3,8 @@ import { firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { Row } from '../store.ts';
 import { countChanges } from './count-changes.ts';
 import type { CountRequest } from './count-work.ts';
-import { leafRowsMax, type Span, spanLevel } from './span.ts';
+import { type Span, spanLevel } from './span.ts';
+import { leafRowsMax } from './span-tree.ts';
 
 /** The tree of a series with 300 rows, all at date 1. */
 const stored = (series: string): Row[] =>

@@ -1,32 +1,21 @@
 import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { LoadCounts, Row } from '../store.ts';
 import { type CountWork, compareSeriesKeys, SpanEdit } from './count-work.ts';
+import { type CountedRow, countedNames, countKeys, placesOfRow, type SeriesKey, toCountedRow } from './counted-row.ts';
 import { requireFewValues } from './limit-values.ts';
 import { reshapeSpans } from './reshape-spans.ts';
+import { dateOfSeries, productOfSeries, type Span, spanColumns, spanLevel, toSpan, wholeSeries } from './span.ts';
 import {
   addRows,
   beginLeafIfFull,
-  type CountedRow,
   countAt,
-  countedNames,
-  countKeys,
-  dateOfSeries,
   emptyTree,
-  placesOfRow,
-  productOfSeries,
   type RowSum,
-  type SeriesKey,
-  type Span,
   type SpanDraft,
   type SpanTree,
-  spanColumns,
   spanHolding,
-  spanLevel,
-  toCountedRow,
-  toSpan,
   treesOf,
-  wholeSeries,
-} from './span.ts';
+} from './span-tree.ts';
 
 /** Above this many changed rows, all rows are recounted: that needs no memory for each change. */
 export const countedChangesMax = 20_000;

@@ -1,6 +1,7 @@
 import { compareOrderKeys } from '../order-key.ts';
 import type { Row, SqlValue, TenantSql } from '../store.ts';
-import type { SeriesKey, Span } from './span.ts';
+import type { SeriesKey } from './counted-row.ts';
+import type { Span } from './span.ts';
 
 /**
  * A request to the engine, about one tenant.

@@ -4,7 +4,6 @@ import { and, binder, countedPart, dayOf, filterConditions, type SubscriptionFil
 import { productSeries } from './limit-values.ts';
 import { readRange } from './range.ts';
 import {
-  lowerBound,
   planKey,
   planKeys,
   productOfSeries,
@@ -17,6 +16,7 @@ import {
   statusCounts,
   toSpan,
 } from './span.ts';
+import { lowerBound } from './span-tree.ts';
 
 /** Rows by status; `null` is the key of rows without one. */
 export type StatusCounts = Map<string | null, number>;

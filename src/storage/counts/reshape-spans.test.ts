@@ -3,19 +3,16 @@ import { firstOrderKey } from '../order-key.ts';
 import type { Row } from '../store.ts';
 import { type CountRequest, SpanEdit } from './count-work.ts';
 import { reshapeSpans } from './reshape-spans.ts';
+import { leafRowsAimed, type Span, type SpanLevel, spanLevel } from './span.ts';
 import {
   draftOf,
   groupLeavesAimed,
   groupLeavesMax,
   joinSpans,
-  leafRowsAimed,
   leafRowsMax,
   leafRowsMin,
-  type Span,
-  type SpanLevel,
   type SpanTree,
-  spanLevel,
-} from './span.ts';
+} from './span-tree.ts';
 
 /** The first span of a level begins before every row, the others at a date. */
 const spanOf = (level: SpanLevel, index: number, n: number): Span => ({

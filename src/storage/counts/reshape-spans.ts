@@ -1,29 +1,30 @@
 import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { Row } from '../store.ts';
 import type { CountRequest, CountWork, SpanEdit } from './count-work.ts';
+import { countKeys, toCountedRow } from './counted-row.ts';
+import {
+  dateOfSeries,
+  leafRowsAimed,
+  productOfSeries,
+  type Span,
+  spanColumns,
+  spanLevel,
+  spansSql,
+  toSpan,
+} from './span.ts';
 import {
   addCount,
   compareSpans,
-  countKeys,
-  dateOfSeries,
   draftOf,
   groupLeavesAimed,
   groupLeavesMax,
   joinSpans,
-  leafRowsAimed,
   leafRowsMax,
   leafRowsMin,
-  productOfSeries,
-  type Span,
   type SpanDraft,
   type SpanTree,
-  spanColumns,
   spanHolding,
-  spanLevel,
-  spansSql,
-  toCountedRow,
-  toSpan,
-} from './span.ts';
+} from './span-tree.ts';
 
 /** Splits the leaves and groups that grew too large, merges leaves that shrank; adds to `edit`. */
 export function* reshapeSpans(edit: SpanEdit, trees: ReadonlyMap<string, SpanTree>): CountWork {

@@ -1,4 +1,4 @@
-import { countedColumns, countedOf } from '../counts/span.ts';
+import { countedColumns, countedOf } from '../counts/counted-row.ts';
 import { StorageError } from '../error.ts';
 import type { Row } from '../store.ts';
 import { assignColumns, columnNames, rowColumns, type SubscriptionRow, versionColumns } from '../subscription-row.ts';

@@ -1,6 +1,6 @@
 import { groupChanges } from '../change-groups.ts';
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
-import { toCountedRow } from '../counts/span.ts';
+import { toCountedRow } from '../counts/counted-row.ts';
 import { makeRoom } from '../records/make-room.ts';
 import type { LoadCounts, ReplaceCounts, ResumePoint, Row, TenantId } from '../store.ts';
 import { type SubscriptionRow, selectAnyTombstone } from '../subscription-row.ts';

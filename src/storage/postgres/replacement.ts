@@ -1,6 +1,6 @@
 import { groupReplaced, selectReplaced } from '../change-groups.ts';
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
-import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/span.ts';
+import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/counted-row.ts';
 import { makeRoom } from '../records/make-room.ts';
 import type { ReplaceCounts, Replacement, Row, TenantId } from '../store.ts';
 import { assignColumns, columnNames, defineColumns, versionColumns } from '../subscription-row.ts';

@@ -1,5 +1,6 @@
 import type { CountRequest, CountWork } from '../counts/count-work.ts';
-import { type SeriesKey, type Span, spanLevel } from '../counts/span.ts';
+import type { SeriesKey } from '../counts/counted-row.ts';
+import { type Span, spanLevel } from '../counts/span.ts';
 import { compareOrderKeys, type OrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
 import type { RunStatement } from './statements.ts';

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { groupReplaced, selectReplaced } from '../change-groups.ts';
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
-import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/span.ts';
+import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/counted-row.ts';
 import { makeRoom } from '../records/make-room.ts';
 import type { ReplaceCounts, Row, TenantId } from '../store.ts';
 import {

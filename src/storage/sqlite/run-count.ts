@@ -1,5 +1,6 @@
 import { type CountRequest, type CountWork, compareSeriesKeys } from '../counts/count-work.ts';
-import { type SeriesKey, spanColumns, spanLevel } from '../counts/span.ts';
+import type { SeriesKey } from '../counts/counted-row.ts';
+import { spanColumns, spanLevel } from '../counts/span.ts';
 import { endOrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
 import type { SqliteConnection } from './connection.ts';

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { groupChanges } from '../change-groups.ts';
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
-import { countedColumns, toCountedRow } from '../counts/span.ts';
+import { countedColumns, toCountedRow } from '../counts/counted-row.ts';
 import type { OrderKey } from '../order-key.ts';
 import { makeRoom } from '../records/make-room.ts';
 import { repairSubscriptions } from '../records/repair.ts';

@@ -1,19 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { firstOrderKey } from '../order-key.ts';
-import {
-  addRows,
-  countAt,
-  countKeys,
-  emptyTree,
-  lowerBound,
-  type RowSum,
-  type Span,
-  type SpanLevel,
-  spanHolding,
-  spanLevel,
-  treesOf,
-} from './span.ts';
+import { countKeys } from './counted-row.ts';
+import { type Span, type SpanLevel, spanLevel } from './span.ts';
+import { addRows, countAt, emptyTree, lowerBound, type RowSum, spanHolding, treesOf } from './span-tree.ts';
 
 const spanOf = (level: SpanLevel, date: number, n = 0, id = '', series = 'all'): Span => ({
   series,
