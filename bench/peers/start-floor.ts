@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nowSeconds } from '../../src/cli/store/store-session.ts';
+import { nowSeconds } from '../../src/cli/store/now-seconds.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import { planReport } from '../../src/report/plan.ts';

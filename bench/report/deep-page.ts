@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { nowSeconds } from '../../src/cli/store/store-session.ts';
+import { nowSeconds } from '../../src/cli/store/now-seconds.ts';
 import { defaultPageLimits } from '../../src/contract/report.ts';
 import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';

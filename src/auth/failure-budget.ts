@@ -1,4 +1,5 @@
-import { createWindowCounter, networkOf, type WindowCounter } from './window-counter.ts';
+import { networkOf } from './network.ts';
+import { createWindowCounter, type WindowCounter } from './window-counter.ts';
 
 /** An attempt to authenticate a client with a secret that may have been chosen by a person. */
 export interface Attempt {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createWindowCounter, networkOf } from './window-counter.ts';
+import { networkOf } from './network.ts';
+import { createWindowCounter } from './window-counter.ts';
 
 test('a window opens at its first count, closes after its length, and states the time left', () => {
   let now = 0;

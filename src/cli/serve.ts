@@ -30,8 +30,8 @@ import { openTracing } from './serving/open-tracing.ts';
 import { openServiceAudit } from './serving/service-audit.ts';
 import { openCertificates } from './settings/certificates.ts';
 import { keyRingOptions } from './store/key-ring-options.ts';
+import { nowSeconds } from './store/now-seconds.ts';
 import { openSpool } from './store/open-spool.ts';
-import { nowSeconds } from './store/store-session.ts';
 
 /** A client may read the records that it loads from a slow source. */
 const bodyPace = { stallMs: 60_000, rateMin: 4_096 };

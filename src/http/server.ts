@@ -8,10 +8,10 @@ import { type BaseServerOptions, bodyMsMax, buildBaseServer } from './listener/b
 import type { FairQueue } from './listener/fair-queue.ts';
 import { addHealthRoutes, type Readiness } from './listener/health.ts';
 import { addHomeRoute, publicLinks } from './listener/home.ts';
-import { handleUnrouted } from './listener/operation-routes.ts';
 import type { RateLimiter } from './listener/rate-limit.ts';
 import { addTurns } from './listener/take-turn.ts';
 import { traceRequests } from './listener/tracing.ts';
+import { handleUnrouted } from './listener/unrouted.ts';
 import { accessOf, addConsoleSessionRoutes } from './oauth/console-session.ts';
 import { addMetadataRoutes, addTokenManagementRoutes, addTokenRoute } from './oauth/oauth-endpoints.ts';
 import { addProviderSignIn } from './oauth/provider-sign-in.ts';

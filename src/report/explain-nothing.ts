@@ -98,9 +98,3 @@ export function explainPage(
     return current === revision ? explainNothing(reader, filters, { revision, current }) : undefined;
   });
 }
-
-/** The explanation as a header: percent-encoded, but for printable ASCII without `%`. */
-export const describeExplanation = (explanation: string | undefined): Record<string, string> =>
-  explanation === undefined
-    ? {}
-    : { 'x-explanation': explanation.replaceAll(/[^\x20-\x24\x26-\x7e]+/gu, encodeURIComponent) };

@@ -1,7 +1,6 @@
 import type { PageLimits } from '../contract/report.ts';
 import type { OrderKey } from '../storage/order-key.ts';
 import { type Cursor, encodeCursor } from './cursor.ts';
-import { describeExplanation } from './explain-nothing.ts';
 import { describeFilters } from './filters.ts';
 import type { ReportQuery } from './report-query.ts';
 import type { ReportPage } from './run.ts';
@@ -113,3 +112,9 @@ function cursorHeaders({ prev, next }: PagePointers): Record<string, string> {
     ...(prev?.cursor !== undefined && { 'x-previous-cursor': prev.cursor }),
   };
 }
+
+/** The explanation as a header: percent-encoded, but for printable ASCII without `%`. */
+export const describeExplanation = (explanation: string | undefined): Record<string, string> =>
+  explanation === undefined
+    ? {}
+    : { 'x-explanation': explanation.replaceAll(/[^\x20-\x24\x26-\x7e]+/gu, encodeURIComponent) };

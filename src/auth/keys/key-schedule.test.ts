@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { keyLeadSeconds, keySetSeconds, planRotation, scheduleKeys } from './key-schedule.ts';
+import { keyLeadSeconds, keySetSeconds, scheduleKeys } from './key-schedule.ts';
+import { planRotation } from './rotate-keys.ts';
 
 const lifetimes = { access: 300, refresh: 3_600 };
 /** Allowed clock difference in seconds. */

@@ -9,7 +9,7 @@ export const keySetSeconds = 300;
 export const keyLeadSeconds = keySetSeconds + 60;
 
 /** Allowed clock difference in seconds. */
-const clockSeconds = 60;
+export const clockSeconds = 60;
 
 /** Lifetimes of the tokens that a key makes, by its purpose, in seconds. */
 export interface KeyLifetimes {
@@ -56,36 +56,3 @@ export function scheduleKeys<T extends Pick<AuthKeyRow, 'purpose' | 'activatesAt
     return { key, state: endsAt !== null && endsAt <= nowSeconds ? 'dead' : 'retiring', endsAt };
   });
 }
-
-/** When a purpose needs its next key. */
-interface RotationPlan {
-  /** When the current key became active, in UTC epoch seconds. */
-  readonly activeSince: number;
-  /** When the current key must be replaced, in UTC epoch seconds; `null` if never. */
-  readonly dueAt: number | null;
-  /** Whether a new key will take over within the lead time. */
-  readonly isWaiting: boolean;
-}
-
-/**
- * Plans the rotation of one purpose by the age of its current key, given the keys newest first and
- * the days for which a key is used; 0 means without a limit. `undefined` if there are no keys. A
- * new key that takes over later than after the lead time was created by a clock that was ahead: it
- * does not delay the rotation.
- */
-export function planRotation(
-  keys: readonly Pick<AuthKeyRow, 'purpose' | 'activatesAt'>[],
-  days: number,
-  nowSeconds: number,
-): RotationPlan | undefined {
-  const current = keys.find(({ activatesAt }) => activatesAt <= nowSeconds) ?? keys.at(-1);
-  if (current === undefined) return undefined;
-  const latest = nowSeconds + keyLeadSeconds + clockSeconds;
-  return {
-    activeSince: current.activatesAt,
-    dueAt: days === 0 ? null : current.activatesAt + days * secondsPerDay,
-    isWaiting: keys.some(({ activatesAt }) => activatesAt > nowSeconds && activatesAt <= latest),
-  };
-}
-
-const secondsPerDay = 86_400;

@@ -1,8 +1,14 @@
 import type { Directory } from '../../storage/store.ts';
-import { deleteAuthKeys, insertAuthKey, type KeyPurpose, listAuthKeys } from '../../storage/tables/auth-key.ts';
+import {
+  type AuthKeyRow,
+  deleteAuthKeys,
+  insertAuthKey,
+  type KeyPurpose,
+  listAuthKeys,
+} from '../../storage/tables/auth-key.ts';
 import { KeyError } from '../error.ts';
 import { type KeyRingOptions, makeKey } from './ensure-keys.ts';
-import { type KeyState, keyLeadSeconds, planRotation, scheduleKeys } from './key-schedule.ts';
+import { clockSeconds, type KeyState, keyLeadSeconds, scheduleKeys } from './key-schedule.ts';
 
 /** A key as an operator sees it, without any secret. Times are UTC epoch seconds. */
 export interface KeyInfo {
@@ -152,3 +158,36 @@ async function rotateIfDue(options: KeyRingOptions, purpose: KeyPurpose, record:
   });
   written?.();
 }
+
+/** When a purpose needs its next key. */
+interface RotationPlan {
+  /** When the current key became active, in UTC epoch seconds. */
+  readonly activeSince: number;
+  /** When the current key must be replaced, in UTC epoch seconds; `null` if never. */
+  readonly dueAt: number | null;
+  /** Whether a new key will take over within the lead time. */
+  readonly isWaiting: boolean;
+}
+
+/**
+ * Plans the rotation of one purpose by the age of its current key, given the keys newest first and
+ * the days for which a key is used; 0 means without a limit. `undefined` if there are no keys. A
+ * new key that takes over later than after the lead time was created by a clock that was ahead: it
+ * does not delay the rotation.
+ */
+export function planRotation(
+  keys: readonly Pick<AuthKeyRow, 'purpose' | 'activatesAt'>[],
+  days: number,
+  nowSeconds: number,
+): RotationPlan | undefined {
+  const current = keys.find(({ activatesAt }) => activatesAt <= nowSeconds) ?? keys.at(-1);
+  if (current === undefined) return undefined;
+  const latest = nowSeconds + keyLeadSeconds + clockSeconds;
+  return {
+    activeSince: current.activatesAt,
+    dueAt: days === 0 ? null : current.activatesAt + days * secondsPerDay,
+    isWaiting: keys.some(({ activatesAt }) => activatesAt > nowSeconds && activatesAt <= latest),
+  };
+}
+
+const secondsPerDay = 86_400;

@@ -1,4 +1,4 @@
-import { inRequestSpan } from '../../tracing/span.ts';
+import { inRequestSpan } from '../../tracing/request-span.ts';
 import { IssuerError } from '../error.ts';
 
 /** Time limit of all requests for one purpose: both discovery documents and the key set. */

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Configuration, CustomFetch } from 'openid-client';
 import type { Store } from '../../storage/store.ts';
 import { type ClientRow, findClient, isExternalClient } from '../../storage/tables/client.ts';
-import { inRequestSpan } from '../../tracing/span.ts';
+import { inRequestSpan } from '../../tracing/request-span.ts';
 import { IssuerError } from '../error.ts';
 import { fetchIssuerMetadata, isKeysUrlOf, issuerTimeoutMs, readIssuerBody } from './fetch-issuer-metadata.ts';
 

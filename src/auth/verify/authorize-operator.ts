@@ -4,7 +4,7 @@ import type { Store } from '../../storage/store.ts';
 import { findOperatorToken, type OperatorToken, recordOperatorTokenUse } from '../../storage/tables/operator-token.ts';
 import { AccessError, ThrottledError } from '../error.ts';
 import type { FailureBudget } from '../failure-budget.ts';
-import { findBearer, requireTokenSyntax } from './read-bearer.ts';
+import { findBearer, requireTokenSyntax } from './verify-token.ts';
 
 export interface OperatorAccess {
   readonly id: string;

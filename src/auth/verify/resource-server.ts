@@ -7,8 +7,13 @@ import { type ClientRow, findClientOfToken, isExternalClient } from '../../stora
 import { inSpan } from '../../tracing/span.ts';
 import type { AuthContext } from '../auth-context.ts';
 import { AccessError } from '../error.ts';
-import { findBearer, requireTokenSyntax } from './read-bearer.ts';
-import { createTokenVerifier, type OwnTokenClaims, type TokenClaims } from './verify-token.ts';
+import {
+  createTokenVerifier,
+  findBearer,
+  type OwnTokenClaims,
+  requireTokenSyntax,
+  type TokenClaims,
+} from './verify-token.ts';
 
 /** The client that sent a request, and the tenant whose records it may read. */
 export interface Access {

@@ -9,7 +9,7 @@ import { UsageError } from '../error.ts';
 import { integerFrom } from '../integer-option.ts';
 import { formatTable, type Output, writeResult } from '../output.ts';
 import type { ServerChoice } from '../remote/server.ts';
-import { nowSeconds } from '../store/store-session.ts';
+import { nowSeconds } from '../store/now-seconds.ts';
 import { addServerOption, listFirst, noteRest, pageItems, withOperations } from './operator-api.ts';
 
 const followMs = 1_000;

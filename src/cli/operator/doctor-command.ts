@@ -14,7 +14,7 @@ import { readCertificate } from '../settings/certificates.ts';
 import { type TlsFiles, tlsFiles } from '../settings/tls-settings.ts';
 import { recordStoreAction, recordStoreStart } from '../store/command-context.ts';
 import { checkLine, examineStore, type ReportedCheck } from '../store/examine-store.ts';
-import { nowSeconds } from '../store/store-session.ts';
+import { nowSeconds } from '../store/now-seconds.ts';
 import { addServerOption, withOperations } from './operator-api.ts';
 
 /** Time limit for counting the records of one tenant, in milliseconds: every key is read. */

@@ -10,7 +10,7 @@ import { findClient } from '../../storage/tables/client.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { type Config, settings } from '../config.ts';
 import { localUrl, schemeOf } from '../settings/tls-settings.ts';
-import { nowSeconds } from '../store/store-session.ts';
+import { nowSeconds } from '../store/now-seconds.ts';
 
 const demoTenant = 'demo';
 const demoRows = { count: 2_000, seed: 2026 };

@@ -20,7 +20,7 @@ import type { Config } from '../config.ts';
 import { droppedLogLines } from '../log/logger.ts';
 import { packageVersion } from '../package-version.ts';
 import type { Certificates } from '../settings/certificates.ts';
-import { nowSeconds } from '../store/store-session.ts';
+import { nowSeconds } from '../store/now-seconds.ts';
 
 const dayMs = 86_400_000;
 

@@ -9,8 +9,8 @@ import { CommandError, UsageError } from '../error.ts';
 import { type Output, writeResult } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
 import { recordStoreAction, recordStoreStart, withOperator } from './command-context.ts';
+import { nowSeconds } from './now-seconds.ts';
 import { requireHealthy, withStagedStore } from './staged-store.ts';
-import { nowSeconds } from './store-session.ts';
 
 interface BackupOptions {
   readonly force?: boolean;

@@ -9,7 +9,8 @@ import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';
 import type { Output } from '../output.ts';
-import { nowSeconds, withStore } from './store-session.ts';
+import { nowSeconds } from './now-seconds.ts';
+import { withStore } from './store-session.ts';
 
 /** The context of an action that a command performs: the actor is the user of the machine. */
 const commandContext = (store: Store, config: Config): OperatorContext => ({

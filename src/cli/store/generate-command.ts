@@ -13,7 +13,7 @@ import { integerFrom } from '../integer-option.ts';
 import { reportUnrecorded } from '../log/describe-failure.ts';
 import { type Output, writeResult } from '../output.ts';
 import { withOperator } from './command-context.ts';
-import { nowSeconds } from './store-session.ts';
+import { nowSeconds } from './now-seconds.ts';
 
 const wholeNumber = integerFrom(0, 999_999_999, 1_000);
 

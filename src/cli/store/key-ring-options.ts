@@ -3,7 +3,7 @@ import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
 import { createKeyCipher } from '../../auth/keys/key-cipher.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
-import { nowSeconds } from './store-session.ts';
+import { nowSeconds } from './now-seconds.ts';
 
 /**
  * Options of the key ring from the settings, for the service and for the commands that manage keys.

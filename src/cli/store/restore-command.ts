@@ -14,8 +14,9 @@ import { CommandError, UsageError } from '../error.ts';
 import { type Output, writeResult } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
 import { recordStoreAction } from './command-context.ts';
+import { nowSeconds } from './now-seconds.ts';
 import { requireHealthy, type StagedStore, withStagedStore } from './staged-store.ts';
-import { nowSeconds, openReadyStore } from './store-session.ts';
+import { openReadyStore } from './store-session.ts';
 
 interface RestoreOptions {
   readonly yes?: boolean;

@@ -47,6 +47,3 @@ export async function withStore<T>(config: Config, work: (store: Store) => Promi
     await store.close();
   }
 }
-
-/** The current time in UTC epoch seconds. */
-export const nowSeconds = (): number => Math.floor(Date.now() / 1000);

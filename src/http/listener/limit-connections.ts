@@ -1,5 +1,5 @@
 import { BlockList, isIPv6, type Server, type Socket } from 'node:net';
-import { networkOf } from '../../auth/window-counter.ts';
+import { networkOf } from '../../auth/network.ts';
 
 interface ConnectionLimit {
   /** Maximum open connections to this process from one address, or one IPv6 network of 64 bits. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { WindowCount } from '../../auth/window-counter.ts';
-import { networkOf } from '../../auth/window-counter.ts';
+import { networkOf } from '../../auth/network.ts';
+import type { WindowCount, WindowCounter } from '../../auth/window-counter.ts';
 import { RequestError } from './error.ts';
 
 /** Counts requests by key, in this process or in the one that counts for all workers. */
@@ -10,6 +10,12 @@ export interface RequestCounter {
   /** Adds one, after asking the other process. */
   add(key: string, limit: number): Promise<WindowCount>;
 }
+
+/** Counts requests in this process alone. */
+export const countHere = (windows: WindowCounter): RequestCounter => ({
+  tryAdd: (key) => windows.add(key),
+  add: async (key) => windows.add(key),
+});
 
 /** Length of a window. */
 export const windowSeconds = 60;

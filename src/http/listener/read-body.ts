@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import { bodyBounds, parseJsonObject } from '../../contract/json-object.ts';
 import { describeFaults, nameFaults, valueFault } from '../../contract/parameter-faults.ts';
@@ -81,16 +81,6 @@ function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
 
 const tooSlow = (rule: string): RequestError =>
   new RequestError('REQUEST_TIMEOUT', `Cannot read the body: ${rule}`, { headers: { connection: 'close' } });
-
-/** Lets the routes of a scope receive bodies of JSON, unparsed, and no others. */
-export function acceptJsonBodies(scope: FastifyInstance): void {
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) => body,
-  );
-}
 
 /**
  * Reads a JSON body by its schema; throws `ProblemError` with every fault. An absent body has no

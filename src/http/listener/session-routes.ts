@@ -11,7 +11,7 @@ import {
 } from '../../contract/oauth/console-session.ts';
 import { createSessionCookie, requireOwnPage } from './browser-session.ts';
 import { RequestError } from './error.ts';
-import { acceptJsonBodies } from './read-body.ts';
+import { acceptJsonBodies } from './operation-routes.ts';
 
 /** What differs between the sessions of the two consoles. */
 interface SessionConsole<Holder, Description extends object> {

@@ -9,9 +9,9 @@ import { addConsolePages, consoleIsBuilt } from '../console/pages.ts';
 import { type BaseServerOptions, bodyMsMax, buildBaseServer } from '../listener/base-server.ts';
 import { addHealthRoutes, type Readiness } from '../listener/health.ts';
 import { addHomeRoute, operatorLinks } from '../listener/home.ts';
-import { createUnroutedHandler } from '../listener/operation-routes.ts';
 import { discardBody, limitBody } from '../listener/read-body.ts';
 import { traceRequests } from '../listener/tracing.ts';
+import { createUnroutedHandler } from '../listener/unrouted.ts';
 import { addDocsRoutes } from '../reference/docs-routes.ts';
 import { addOperatorSessionRoutes } from './console-session.ts';
 import {

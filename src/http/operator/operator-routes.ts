@@ -25,8 +25,8 @@ import type { OperatorActor, OperatorContext } from '../../operator/perform.ts';
 import { type KeepResponse, type KeyedRequest, type KeyedResponse, performOnce } from '../../operator/perform-once.ts';
 import type { Directory, Store } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
-import { queryOf, routePath } from '../listener/operation-routes.ts';
-import { acceptJsonBodies, readJsonBody } from '../listener/read-body.ts';
+import { acceptJsonBodies, queryOf, routePath } from '../listener/operation-routes.ts';
+import { readJsonBody } from '../listener/read-body.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 
 export interface OperatorRoutes {

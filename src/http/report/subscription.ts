@@ -13,12 +13,12 @@ import type { TenantId } from '../../storage/store.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { RequestError } from '../listener/error.ts';
 import type { FairQueue } from '../listener/fair-queue.ts';
-import { handleUnrouted, queryOf, routePath } from '../listener/operation-routes.ts';
+import { acceptJsonBodies, queryOf, routePath } from '../listener/operation-routes.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
-import { acceptJsonBodies } from '../listener/read-body.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import type { ExportLimits } from '../listener/slots.ts';
 import { takeTurn } from '../listener/take-turn.ts';
+import { handleUnrouted } from '../listener/unrouted.ts';
 import {
   createCachedSender,
   createChangesSender,

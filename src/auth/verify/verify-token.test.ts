@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AccessError } from '../error.ts';
-import { findBearer, requireTokenSyntax } from './read-bearer.ts';
+import { findBearer, requireTokenSyntax } from './verify-token.ts';
 
 /** The token of a header, or the code of the error. */
 function outcomeOf(header: string | undefined): string {
