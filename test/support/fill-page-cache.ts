@@ -22,8 +22,8 @@ if (sizes === undefined) throw new TypeError(`no such kind: ${kind}`);
 
 async function makePage(): Promise<Parameters<ReturnType<typeof createPageCache>['set']>> {
   const { key, links, body, coding } = sizes as NonNullable<typeof sizes>;
-  const names = ['link', 'x-next-page', 'x-applied-filters', 'etag', 'content-type'];
-  const headers = Object.fromEntries(names.map((name) => [name, textOf(links)]));
+  const names = ['link', 'x-next-page', 'x-applied-filters', 'content-type'];
+  const headers = { ...Object.fromEntries(names.map((name) => [name, textOf(links)])), etag: textOf(links) };
   const bytes = Buffer.from(textOf(body));
   return [textOf(key), { body: coding === undefined ? bytes : await compress(coding, bytes), headers, revision: 1 }];
 }

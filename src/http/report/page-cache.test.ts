@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { codedTag, createPageCache, entityTag, matchesTag } from './page-cache.ts';
 
-const page = (bytes: number) => ({ body: Buffer.alloc(bytes), headers: {}, revision: 1 });
+const page = (bytes: number) => ({ body: Buffer.alloc(bytes), headers: { etag: '' }, revision: 1 });
 
 describe('the page cache', () => {
   test('the page cache returns what was set', () => {
@@ -35,7 +35,7 @@ describe('the page cache', () => {
 
   test('the page cache counts keys and headers, not only bodies', () => {
     const cache = createPageCache(90_000);
-    const headers = { link: 'x'.repeat(5_000) };
+    const headers = { link: 'x'.repeat(5_000), etag: '' };
     for (let n = 0; n < 20; n += 1) cache.set(`${n} ${'k'.repeat(5_000)}`, { ...page(0), headers });
     const kept = Array.from({ length: 20 }, (_, n) => cache.get(`${n} ${'k'.repeat(5_000)}`)).filter(Boolean);
     expect(kept).toHaveLength(8);

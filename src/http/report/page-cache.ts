@@ -1,19 +1,138 @@
 import { hash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createStages, type Timings } from '../../report/stage-timer.ts';
 import { BoundedMap } from '../../storage/bounded-map.ts';
+import type { TenantId } from '../../storage/store.ts';
+import { inSpan } from '../../tracing/span.ts';
+import { accessOf } from '../listener/access-log.ts';
+import { type ContentCoding, compress, compressBytesMin, preferredCoding } from '../listener/content-encoding.ts';
 
 /** A cached response: its bytes, and the headers that describe them. */
-export interface CachedPage {
+interface CachedPage {
   readonly body: Buffer;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>> & { readonly etag: string };
   /** The tenant's revision when it was read. */
   readonly revision: number;
 }
+
+interface TimedPage {
+  readonly page: CachedPage;
+  readonly timings: Timings;
+}
+
+/** A response as the report returns it. */
+interface RevisionedResponse {
+  readonly body: string | Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The tenant's revision in the snapshot that it shows. */
+  readonly revision: number;
+  readonly timings?: Timings;
+}
+
+/** A response that may already be cached. */
+export interface CacheableResponse {
+  /** Everything that the response depends on, except the tenant and its revision. */
+  readonly key: string;
+  /** Reads and formats the response. */
+  readonly load: () => Promise<RevisionedResponse>;
+}
+
+/**
+ * Sends a response with a strong entity tag of its revision (RFC 9110 §8.8.3): 304 without reading
+ * anything if the client has it, from the cache if the tenant has not changed, compressed if the
+ * client accepts that.
+ */
+export type CachedSender = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  response: CacheableResponse,
+) => Promise<FastifyReply>;
+
+/** Responses are private and must be revalidated each time (RFC 9111 §5.2.2.4). */
+const cacheControl = 'private, no-cache';
+const vary = 'Authorization, Accept, Accept-Encoding';
+
+/**
+ * Makes a sender whose cache holds at most `cacheBytes`, each coding separately. `revisionOf`
+ * returns a tenant's current revision.
+ */
+export function createCachedSender(
+  cacheBytes: number,
+  revisionOf: (tenant: TenantId) => Promise<number>,
+): CachedSender {
+  const cache = createPageCache(cacheBytes);
+  return async (request, reply, response) => {
+    const { tenant } = accessOf(request);
+    const key = `${tenant} ${response.key}`; // no space in a tenant's name (`tenantName`)
+    const given = request.method === 'POST' ? undefined : request.headers['if-none-match'];
+    reply.headers({ 'cache-control': cacheControl, vary });
+    const current = await revalidate(cache, key, given, () => revisionOf(tenant));
+    if (matchesTag(given, current.tag)) return sendNotModified(reply, current.tag);
+    const { page, timings } = current.cached ?? (await read(cache, key, response.load));
+    const { etag } = page.headers;
+    if (matchesAny(given) || matchesTag(given, etag)) return sendNotModified(reply, etag);
+    const coding = preferredCoding(request.headers['accept-encoding']);
+    const { headers, body } = await encode(cache, key, page, coding);
+    return reply.headers(headers).header('server-timing', serverTiming(timings)).send(body);
+  };
+}
+
+/** Looks the response up, and whether the tenant has changed since it or since the client's. */
+async function revalidate(
+  cache: PageCache,
+  key: string,
+  given: string | undefined,
+  readRevision: () => Promise<number>,
+): Promise<{ readonly cached?: TimedPage; readonly tag: string }> {
+  const page = cache.get(key);
+  if (page === undefined && given === undefined) return { tag: '' };
+  const { run, timings } = createStages();
+  const revision = await run('cache', readRevision);
+  if (page?.revision !== revision) return { tag: entityTag(revision, key) };
+  return { cached: { page, timings }, tag: page.headers.etag };
+}
+
+/** Reads and formats the response, and caches it. */
+async function read(cache: PageCache, key: string, load: CacheableResponse['load']): Promise<TimedPage> {
+  const { body, headers, revision, timings = [] } = await load();
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const page = { body: bytes, headers: { ...headers, etag: entityTag(revision, key) }, revision };
+  cache.set(key, page);
+  return { page, timings };
+}
+
+/** Compresses a response, or returns it compressed before; a short one stays as it is. */
+async function encode(
+  cache: PageCache,
+  key: string,
+  page: CachedPage,
+  coding: ContentCoding | undefined,
+): Promise<CachedPage> {
+  if (coding === undefined || page.body.length < compressBytesMin) return page;
+  const codedKey = `${key} ${coding}`;
+  const known = cache.get(codedKey);
+  if (known?.revision === page.revision) return known;
+  const body = await inSpan('compress', () => compress(coding, page.body));
+  const headers = { ...page.headers, etag: codedTag(page.headers.etag, coding), 'content-encoding': coding };
+  const coded = { body, headers, revision: page.revision };
+  cache.set(codedKey, coded);
+  return coded;
+}
+
+/** The client has this response already (RFC 9110 §15.4.5). */
+const sendNotModified = (reply: FastifyReply, etag: string): FastifyReply =>
+  reply.code(304).header('etag', etag).send();
+
+const serverTiming = (timings: Timings): string =>
+  timings.map(([stage, ms]) => `${stage};dur=${Math.round(ms * 1000) / 1000}`).join(', ');
 
 /**
  * A page may take at most this fraction of the cache, so that a large one does not evict all
  * others.
  */
 const largestShare = 8;
+
+type PageCache = ReturnType<typeof createPageCache>;
 
 /**
  * Creates a cache of at most `bytesMax`, including keys and headers; 0 disables it. The cache key
@@ -57,7 +176,7 @@ export function codedTag(tag: string, coding: string): string {
 }
 
 /** Whether `If-None-Match` is `*`, which matches any response (RFC 9110 §13.1.2). */
-export const matchesAny = (header: string | undefined): boolean => header?.trim() === '*';
+const matchesAny = (header: string | undefined): boolean => header?.trim() === '*';
 
 /**
  * Whether `If-None-Match` contains a tag, in any content coding (RFC 9110 §13.1.2: weak

@@ -8,10 +8,12 @@ import {
   exportTrailers,
   writeSummaryLine,
 } from '../../contract/report.ts';
-import type { ReportExport } from '../../report/export-subscriptions.ts';
-import type { ReportQuery } from '../../report/report-query.ts';
+import { exportSubscriptions, type ReportExport } from '../../report/export-subscriptions.ts';
+import type { ReportContext, ReportQuery } from '../../report/report-query.ts';
+import { accessOf } from '../listener/access-log.ts';
 import { RequestError } from '../listener/error.ts';
-import type { ExportLimits } from '../listener/slots.ts';
+import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
+import { createSlots, type ExportLimits } from '../listener/slots.ts';
 
 /** A protocol version in `Via` that says that a proxy received the request over HTTP/1.0. */
 const receivedOverHttp10 = /(?:^|,)\s*(?:http\/)?1\.0\s/i;
@@ -21,7 +23,7 @@ const receivedOverHttp10 = /(?:^|,)\s*(?:http\/)?1\.0\s/i;
  * with its connection (RFC 9112 §6.3), and a proxy that receives it passes a part on as a complete
  * response. The summary line proves that a report is complete over any version.
  */
-export function requireVisibleEnd(request: FastifyRequest, { format }: Pick<ReportQuery, 'format'>): void {
+function requireVisibleEnd(request: FastifyRequest, { format }: Pick<ReportQuery, 'format'>): void {
   const { httpVersion, headers } = request.raw;
   if (format === 'ndjson' || prefersSummary(request)) return;
   if (httpVersion !== '1.0' && !receivedOverHttp10.test(headers.via ?? '')) return;
@@ -29,6 +31,29 @@ export function requireVisibleEnd(request: FastifyRequest, { format }: Pick<Repo
     'UNACCEPTABLE',
     `Cannot send a whole report as ${format} over HTTP/1.0: a response that breaks off must not look complete; request format=ndjson, which ends with the number of records, or HTTP/1.1: if nginx is in front of the service, the operator must set 'proxy_http_version 1.1'`,
   );
+}
+
+/** Makes the function that sends a whole report, in a slot of its client and tenant. */
+export function createExportSender(report: ReportContext, limits: ExportLimits) {
+  const takeSlot = createSlots(limits, 'export', ', or read the report page by page');
+  return async (request: FastifyRequest, reply: FastifyReply, query: ReportQuery): Promise<FastifyReply> => {
+    requireVisibleEnd(request, query);
+    const { clientId, tenant } = accessOf(request);
+    const release = takeSlot(clientId, tenant);
+    try {
+      const whole = await exportSubscriptions(withinRequest(report, request), tenant, query, limits.stallMs);
+      liftDeadline(request); // `limits` bounds it from here on
+      reply.headers({ 'cache-control': 'private, no-store', vary: 'Authorization, Accept', ...whole.headers });
+      if (request.method !== 'HEAD') return sendExport(request, reply, { report: whole, limits, onEnd: release });
+      await whole.close();
+      release();
+      // a stream has no length, like the response to GET
+      return reply.send(Readable.from([]));
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
 }
 
 interface ExportSending {
@@ -44,7 +69,7 @@ interface ExportSending {
  * export fails or is aborted, the connection is destroyed, so that the client cannot mistake a part
  * for the whole report.
  */
-export function sendExport(
+function sendExport(
   request: FastifyRequest,
   reply: FastifyReply,
   { report, limits, onEnd }: ExportSending,
