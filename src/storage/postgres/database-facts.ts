@@ -2,47 +2,6 @@ import pg from 'pg';
 import { type AppliedMigration, selectMigrations, toAppliedMigration } from '../migrations.ts';
 import { plannerOptions, tenantRole } from './session.ts';
 
-// What the catalogs say about the database: the role that we connect as, Citus (docs/citus.md), and
-// the schema.
-
-/** What a tenant's transaction must know about the database. */
-interface DatabaseFacts {
-  /** Whether it must switch to `tenantRole`. */
-  readonly stepDown: boolean;
-  /** Whether the database is a Citus cluster. */
-  readonly isDistributed: boolean;
-}
-
-export class DatabaseFactsReader {
-  #reading: Promise<DatabaseFacts> | undefined;
-  #known: DatabaseFacts | undefined;
-
-  /** The facts, once they have been queried. */
-  get known(): DatabaseFacts | undefined {
-    return this.#known;
-  }
-
-  /** Queries the facts once, and again after a failure. */
-  read(client: pg.ClientBase): Promise<DatabaseFacts> {
-    this.#reading ??= readFacts(client).then(
-      (facts) => {
-        this.#known = facts;
-        return facts;
-      },
-      (error: unknown) => {
-        this.#reading = undefined;
-        throw error;
-      },
-    );
-    return this.#reading;
-  }
-}
-
-async function readFacts(client: pg.ClientBase): Promise<DatabaseFacts> {
-  const [stepDown, isDistributed] = await Promise.all([bypassesRowSecurity(client), hasCitus(client)]);
-  return { stepDown, isDistributed };
-}
-
 /**
  * Whether the role we connect as bypasses row-level security: a superuser, or one with BYPASSRLS.
  */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { inStatement, type TracedDatabase } from '../../tracing/statement-span.ts';
 import type { Row, TenantId, TenantReader, TenantStatement } from '../store.ts';
-import type { DatabaseFactsReader } from './database-facts.ts';
+import { bypassesRowSecurity, hasCitus } from './database-facts.ts';
 import { beginReading, tenantOpening, tenantSettings } from './session.ts';
 import { type BatchStatement, runBatch } from './wire/batch.ts';
 import { socketOf } from './wire/driver.ts';
@@ -123,4 +123,45 @@ export async function inTransaction<T>(
   await Promise.all([...opening, working]);
   await client.query('commit');
   return working;
+}
+
+// What the catalogs say about the database: the role that we connect as, Citus (docs/citus.md), and
+// the schema.
+
+/** What a tenant's transaction must know about the database. */
+interface DatabaseFacts {
+  /** Whether it must switch to `tenantRole`. */
+  readonly stepDown: boolean;
+  /** Whether the database is a Citus cluster. */
+  readonly isDistributed: boolean;
+}
+
+export class DatabaseFactsReader {
+  #reading: Promise<DatabaseFacts> | undefined;
+  #known: DatabaseFacts | undefined;
+
+  /** The facts, once they have been queried. */
+  get known(): DatabaseFacts | undefined {
+    return this.#known;
+  }
+
+  /** Queries the facts once, and again after a failure. */
+  read(client: pg.ClientBase): Promise<DatabaseFacts> {
+    this.#reading ??= readFacts(client).then(
+      (facts) => {
+        this.#known = facts;
+        return facts;
+      },
+      (error: unknown) => {
+        this.#reading = undefined;
+        throw error;
+      },
+    );
+    return this.#reading;
+  }
+}
+
+async function readFacts(client: pg.ClientBase): Promise<DatabaseFacts> {
+  const [stepDown, isDistributed] = await Promise.all([bypassesRowSecurity(client), hasCitus(client)]);
+  return { stepDown, isDistributed };
 }

@@ -1,8 +1,6 @@
 import type pg from 'pg';
-import { changeMsMax, operationMsDefault } from '../deadline.ts';
+import { operationMsDefault } from '../deadline.ts';
 import { requireMigrated } from '../migrations.ts';
-import { repairSubscriptions } from '../records/repair.ts';
-import { sweepHistory } from '../records/sweep-history.ts';
 import {
   checkThat,
   type Directory,
@@ -17,7 +15,6 @@ import {
   type RecordOwner,
   type ReplaceCounts,
   type Replacement,
-  type ResumePoint,
   type Row,
   type SqlValue,
   type Store,
@@ -28,27 +25,19 @@ import {
   type TenantSnapshot,
   type TenantStatement,
 } from '../store.ts';
-import type { SubscriptionRow } from '../subscription-row.ts';
-import { eraseStatements } from '../tables/delete-tenant.ts';
-import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
-import { commitRevision, countNewRanges, erasedRanges, type RevisionCommit } from '../tables/revision.ts';
-import { rowBytes, sumErased, useAfter } from '../tables/storage-use.ts';
-import { eraseVersionsOf } from '../tables/subscription-ids.ts';
 import { lockImportOnPostgres } from './advisory-locks.ts';
-import { addErasures, announceChange, begin, eraseVersions, lastRevision, lockTenant } from './change-sql.ts';
+import { announceChange } from './change-sql.ts';
 import { describeDatabase } from './connect.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
-import { appliedMigrations, DatabaseFactsReader } from './database-facts.ts';
+import { appliedMigrations } from './database-facts.ts';
 import { createDirectoryGroups } from './directory-groups.ts';
 import { examinePostgres } from './examine.ts';
 import { PostgresListener } from './listener.ts';
-import { changeRows, loadRows, removeRows, type TenantChange, toRemoved } from './load.ts';
 import { migratePostgres } from './migrate.ts';
 import { openPostgresReplacement } from './replacement.ts';
-import { countOnPostgres } from './run-count.ts';
-import { limitTime, noTimeLimit } from './session.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
-import { type RunStatement, Statements } from './statements.ts';
+import { DatabaseFactsReader, Statements } from './statements.ts';
+import { TenantChanges } from './tenant-changes.ts';
 import { type TransactionParts, transactOnPostgres } from './transact.ts';
 
 /**
@@ -147,120 +136,36 @@ class PostgresStore implements Store {
     return lockImportOnPostgres(this.#shared.url, tenant, deadline);
   }
 
-  loadSubscriptions(
-    tenant: TenantId,
-    rows: readonly SubscriptionRow[],
-    resumePoint?: ResumePoint | 'finished',
-    importId?: string,
-    removed: readonly string[] = [],
-  ): Promise<ReplaceCounts> {
-    const { keepsHistory } = this.#shared;
-    return this.#changeTenant(tenant, (run, how) =>
-      loadRows(run, { ...how, tenant, rows, resumePoint, importId, keepsHistory, removed }),
-    );
+  loadSubscriptions(...load: Parameters<Store['loadSubscriptions']>): Promise<ReplaceCounts> {
+    return this.#changes.loadSubscriptions(...load);
   }
 
   deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<number> {
-    return this.#changeTenant(tenant, async (run, { revision }) => {
-      const [removed, ...erased] = await Promise.all([
-        removeRows(run, tenant, { revision, ids, keepsHistory: false }),
-        run(eraseVersions, [tenant, ids]),
-        ...(owner === undefined ? [] : [run(eraseVersionsOf[owner.column], [tenant, owner.value])]),
-      ]);
-      const versions = erased.flat();
-      const ranges = this.#shared.keepsHistory ? erasedRanges([...removed, ...versions], revision) : [];
-      const columns = [ranges.map(({ from }) => from), ranges.map(({ until }) => until), ranges.map(({ n }) => n)];
-      const stored = ranges.length === 0 ? [] : await run(addErasures, [tenant, ...columns]);
-      const erasedVersions = sumErased(versions, countNewRanges(ranges, stored));
-      return { changes: removed.map(toRemoved), result: removed.length, erasedVersions };
-    });
+    return this.#changes.deleteSubscriptions(tenant, ids, owner);
   }
 
   eraseRows(tenant: TenantId, limit: number): Promise<number> {
-    return this.#change(tenant, async (client) => {
-      for (const sql of eraseStatements) {
-        const erased = (await this.#query(client, sql, [tenant, limit])).length;
-        if (erased > 0) return erased;
-      }
-      return 0;
-    });
+    return this.#changes.eraseRows(tenant, limit);
   }
 
   sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
-    return this.#change(tenant, async (client) => {
-      const locked = await this.#query(client, lockTenant, [tenant]);
-      const rows = await this.#query(client, removeOldTombstones, [tenant, revision, limit]);
-      if (rows.length === 0) return 0;
-      await this.#query(client, setSweptRevision, [tenant, revision]);
-      const last = lastRevision(locked).row;
-      const use = useAfter(last, { tombstones: -rows.length * rowBytes.tombstone });
-      await this.#commitRevision(client, tenant, last, { use, groups: new Map() });
-      await client.query(announceChange);
-      return rows.length;
-    });
+    return this.#changes.sweepTombstones(tenant, revision, limit);
   }
 
   sweepHistory(tenant: TenantId, sweep: HistorySweep, limit: number): Promise<HistorySwept> {
-    return this.#change(tenant, async (client) => {
-      const run: RunStatement = (text, values) => this.#query(client, text, values);
-      await run(lockTenant, [tenant]);
-      return countOnPostgres(run, tenant, sweepHistory(sweep, limit));
-    });
+    return this.#changes.sweepHistory(tenant, sweep, limit);
   }
 
   recountSubscriptions(tenant: TenantId, nowSeconds: number): Promise<void> {
-    return this.#shared.connections.useUnbounded((client) =>
-      this.#shared.statements.inTenant(client, begin, tenant, async () => {
-        await client.query(noTimeLimit);
-        const { row } = lastRevision(await this.#query(client, lockTenant, [tenant]));
-        const run: RunStatement = (text, values) => this.#query(client, text, values);
-        const { keepsHistory } = this.#shared;
-        const repaired = await countOnPostgres(run, tenant, repairSubscriptions({ nowSeconds, keepsHistory }));
-        await this.#commitRevision(client, tenant, row, repaired);
-        await client.query(announceChange);
-      }),
-    );
+    return this.#changes.recountSubscriptions(tenant, nowSeconds);
   }
 
-  async #commitRevision(
-    client: Client,
-    tenant: TenantId,
-    last: Row,
-    how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'use' | 'groups'>,
-  ): Promise<void> {
-    const { keepsHistory } = this.#shared;
-    for (const statement of commitRevision({ tenant, last, keepsHistory, ...how }))
-      await this.#query(client, ...statement);
+  writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
+    return this.#changes.writeTenant(tenant, statements);
   }
 
-  #changeTenant<T>(tenant: TenantId, change: TenantChange<T>): Promise<T> {
-    return this.#change(tenant, (client) => {
-      const run: RunStatement = (text, values) => this.#query(client, text, values);
-      const announce = () => client.query(announceChange);
-      const { keepsHistory, bytesMax, facts } = this.#shared;
-      return changeRows({ tenant, keepsHistory, bytesMax, run, announce, facts: () => facts.read(client) }, change);
-    });
-  }
-
-  /** Runs a transaction that changes a tenant's rows; it may exceed a request's time limit. */
-  async #change<T>(tenant: TenantId, work: (client: Client) => Promise<T>): Promise<T> {
-    const limit = limitTime(changeMsMax, changeMsMax);
-    const change = (client: Client): Promise<T> =>
-      this.#shared.statements.inTenant(client, begin, tenant, async () => {
-        // sent before the first statement of the work
-        const limiting = this.#query(client, limit, []);
-        const [result] = await Promise.all([work(client), limiting]);
-        return result;
-      });
-    const done = await this.#use(change, { tenant, longestMs: changeMsMax });
-    this.#shared.listener.noteOwnChange();
-    return done;
-  }
-
-  async writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
-    return this.#change(tenant, (client) =>
-      Promise.all(statements.map(({ sql, values }) => this.#query(client, sql, [tenant, ...values]))),
-    );
+  get #changes(): TenantChanges {
+    return new TenantChanges(this.#shared, (work, how) => this.#use(work, how));
   }
 
   readDirectory<S extends string>(
