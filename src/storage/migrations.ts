@@ -10,17 +10,14 @@ export interface Migration {
   readonly checksum: string;
   /**
    * The oldest schema that a program must know to work after this migration, from the file's first
-   * line. `undefined` if it must know the migration itself.
+   * line; a name of a migration.
    */
-  readonly oldestSchema: string | undefined;
+  readonly oldestSchema: string;
   /** Its statements, each sent as one message. */
   readonly statements: readonly string[];
 }
 
 export type AppliedMigration = Pick<Migration, 'name' | 'checksum' | 'oldestSchema'>;
-
-/** Files up to this one need not name their oldest schema. */
-const lastWithoutOldestSchema = '0004-imports';
 
 /** The databases that a store can use. */
 type Engine = 'sqlite' | 'postgres';
@@ -48,9 +45,9 @@ function readMigrations(engine: Engine): readonly Migration[] {
  */
 export function parseMigration(name: string, text: string): Migration {
   const oldestSchema = /^-- Oldest schema a program must know: (\d{4}-[\w-]+)\n/.exec(text)?.[1];
-  if (oldestSchema === undefined && name > lastWithoutOldestSchema) {
+  if (oldestSchema === undefined) {
     throw new SyntaxError(
-      `Cannot read the migration '${name}': its first line must name the oldest schema that works with it, such as '-- Oldest schema a program must know: ${lastWithoutOldestSchema}' (CONTRIBUTING.md): current value is '${text.split('\n', 1)[0]}'`,
+      `Cannot read the migration '${name}': its first line must name the oldest schema that works with it, such as '-- Oldest schema a program must know: ${name}' (CONTRIBUTING.md): current value is '${text.split('\n', 1)[0]}'`,
     );
   }
   const checksum = createHash('sha256').update(text).digest('hex');
@@ -69,14 +66,22 @@ export function requireMigrated(engine: Engine, applied: readonly AppliedMigrati
 /**
  * The migrations that have not been applied. A store migrated by a newer version can be used if
  * this program knows the oldest schema that each newer migration names. Throws `StorageError`
- * `UNUSABLE` if it does not, and if a known migration was applied with a different text.
+ * `UNUSABLE` if it does not, if a known migration was applied with a different text, and if the
+ * store was created before the first release, whose first migration replaced all that there were.
  */
 export function pendingMigrations(
   known: readonly Migration[],
   applied: readonly AppliedMigration[],
 ): readonly Migration[] {
   const byName = new Map(known.map((migration) => [migration.name, migration]));
-  for (const { name, checksum, oldestSchema = name } of applied) {
+  const [first] = known;
+  if (applied.some(({ name, checksum }) => name === first?.name && checksum !== first.checksum)) {
+    throw new StorageError(
+      'UNUSABLE',
+      `Cannot use the database: it must have been created by a released version of subreport: current value is a database of a development version, at '${applied.at(-1)?.name}'; export the records with that version and import them into an empty database, or start with an empty one`,
+    );
+  }
+  for (const { name, checksum, oldestSchema } of applied) {
     const migration = byName.get(name);
     if (migration === undefined && !byName.has(oldestSchema)) {
       throw new StorageError(
@@ -95,23 +100,20 @@ export function pendingMigrations(
   return known.filter(({ name }) => !done.has(name));
 }
 
-/** Reads all applied migrations. `*`, because `oldest_schema` exists only since migration 0005. */
+/** All applied migrations. `*`, as databases of development versions may lack a column. */
 export const selectMigrations = 'select * from schema_migration order by name';
 
 /** A row of `selectMigrations`. */
 export function toAppliedMigration(row: Readonly<Record<string, unknown>>): AppliedMigration {
   const { name, checksum, oldest_schema: oldestSchema } = row;
-  return { name: String(name), checksum: String(checksum), oldestSchema: oldestSchema?.toString() };
+  return { name: String(name), checksum: String(checksum), oldestSchema: String(oldestSchema ?? name) };
 }
 
-export function recordMigration({ name, checksum, oldestSchema }: Migration): readonly [sql: string, values: string[]] {
-  return oldestSchema === undefined
-    ? ['insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]]
-    : [
-        'insert into schema_migration (name, checksum, oldest_schema) values ($1, $2, $3)',
-        [name, checksum, oldestSchema],
-      ];
-}
+export const recordMigration = ({ name, checksum, oldestSchema }: Migration) =>
+  [
+    'insert into schema_migration (name, checksum, oldest_schema) values ($1, $2, $3)',
+    [name, checksum, oldestSchema],
+  ] as const satisfies readonly [sql: string, values: string[]];
 
 /**
  * Splits SQL text into its statements: at each `;` that ends a line outside of a `$$` body.

@@ -6,7 +6,6 @@ CREATE TRIGGER audit_entry_keep_young before delete on audit_entry when old.reco
 
 CREATE TABLE audit_entry (
   id integer not null primary key autoincrement,
-  -- UTC epoch seconds.
   recorded_at integer not null,
   actor_kind text not null,
   actor_id text,
@@ -46,8 +45,16 @@ CREATE TABLE client (
   created_at integer not null,
   disabled_at integer,
   -- When it last got a token, to the minute.
-  last_used_at integer
-, tokens_revoked_at integer, refresh_token_use text, rate_limit_per_minute integer, name text) strict;
+  last_used_at integer,
+  -- Access tokens issued, and refresh families started, until then are rejected; null if none was revoked.
+  tokens_revoked_at integer,
+  -- 'rotate' or 'reuse'; null for the setting of the service.
+  refresh_token_use text,
+  -- Requests per minute; 0 for no limit, null for the setting of the service.
+  rate_limit_per_minute integer,
+  -- What people call the client, such as "Finance, Acme"; null if it has no name.
+  name text
+) strict;
 
 CREATE INDEX client_tenant on client (tenant_id, client_id);
 
@@ -153,9 +160,15 @@ CREATE TABLE refresh_family (
   scope text not null,
   generation integer not null,
   rotated_at integer not null,
+  -- When the newest refresh token expires; 0 for a family that was trimmed.
   expires_at integer not null,
   cap_at integer not null,
-  revoked_at integer, started_at integer, access_ends_at integer, session_sha256 text,
+  revoked_at integer,
+  started_at integer,
+  -- When its last access token expires. The row stays until then, so that the token can be revoked.
+  access_ends_at integer,
+  -- The SHA-256 of a session's id, which is 256 random bits; null for a family of tokens.
+  session_sha256 text,
   primary key (client_id, id)
 ) strict;
 
@@ -184,10 +197,12 @@ CREATE TABLE subscription (
   plan_id text,
   iccid text not null,
   device_id text not null,
-  -- The word on the wire, 'true' or 'false'.
+  -- The word in the record, 'true' or 'false'.
   auto_renew text not null,
   email text,
-  record text not null, revision integer not null default 0,
+  record text not null,
+  -- The tenant's revision that last changed it (docs/decisions/changes.md#changes).
+  revision integer not null default 0,
   primary key (tenant_id, id)
 ) strict;
 
@@ -218,7 +233,9 @@ CREATE TABLE subscription_commit (
   tenant_id text not null,
   revision integer not null,
   committed_at integer not null,
-  import_id text, change_groups text,
+  import_id text,
+  -- What its changes did to how many records, as JSON (docs/decisions/changes.md#changes-summary). Null: not kept.
+  change_groups text,
   primary key (tenant_id, revision)
 ) strict, without rowid;
 
@@ -251,6 +268,8 @@ CREATE TABLE subscription_span (
   from_date integer not null,
   from_id text not null,
   n integer not null,
+  -- A JSON object. A key is a status or 'none'; with '+', its records that renew automatically; '+' alone, all that do; in the
+  -- series of a product, 'plan ' and a plan, those of the plan.
   counts text not null,
   primary key (tenant_id, series, level, from_date, from_id)
 ) strict, without rowid;
@@ -289,15 +308,47 @@ CREATE TABLE tenant (
   id text not null primary key,
   created_at integer not null,
   -- Grows with each committed change of the tenant's subscriptions.
-  revision integer not null default 0
-, swept_revision integer not null default 0, deletion_started_at integer, deleted_at integer, history_from integer, history_from_at integer, history_revision integer, history_at integer, history_swept integer not null default 0, history_rows integer not null default 0, mirror text, record_bytes integer not null default 0, history_bytes integer not null default 0, tombstone_bytes integer not null default 0, import_bytes integer not null default 0, rejection_bytes integer not null default 0, bytes_revision integer, noted_revision integer) strict;
+  revision integer not null default 0,
+  -- Tombstones up to this revision are no longer complete: they were removed after TOMBSTONE_DAYS, or belong to the history
+  -- before a restore (docs/decisions/changes.md#tombstones). A change token that is older is rejected.
+  swept_revision integer not null default 0,
+  -- When the deletion of the tenant began, and when the last of its rows was gone; null for a tenant that is in use. Its name
+  -- and revision stay: a tenant that gets the name later continues the revisions (docs/decisions/storage.md#deletion).
+  deletion_started_at integer,
+  deleted_at integer,
+  -- Which revisions can be read as they were (docs/decisions/changes.md#history): from history_from, current since
+  -- history_from_at, up to history_revision, committed at history_at. Null: none. If revision is not history_revision, a program
+  -- that keeps no history has changed records since.
+  history_from integer,
+  history_from_at integer,
+  history_revision integer,
+  history_at integer,
+  -- Versions that ended up to this revision are deleted; history_rows of them are stored.
+  history_swept integer not null default 0,
+  history_rows integer not null default 0,
+  -- What the tenant mirrors, as JSON: the id of the mirror, its origin, since when, and how old its records are. Null: nothing.
+  mirror text,
+  -- Bytes that the tenant's rows are charged, by kind (docs/decisions/storage.md#budget), as of bytes_revision. If that is not
+  -- revision, the next change counts them again. Null: never counted.
+  record_bytes integer not null default 0,
+  history_bytes integer not null default 0,
+  tombstone_bytes integer not null default 0,
+  import_bytes integer not null default 0,
+  rejection_bytes integer not null default 0,
+  bytes_revision integer,
+  -- The revision in the newest row of tenant_revision, which has a row for a day only if the revision has changed.
+  noted_revision integer
+) strict;
 
 CREATE INDEX tenant_history_due on tenant (id) where history_from > history_swept;
 
 CREATE TABLE tenant_revision (
   tenant_id text not null references tenant (id) on delete cascade,
+  -- Days since 1970-01-01 UTC.
   day integer not null,
-  revision integer not null, is_swept integer not null default 0,
+  revision integer not null,
+  -- 1 once the versions that ended up to the revision are deleted.
+  is_swept integer not null default 0,
   primary key (tenant_id, day)
 ) strict, without rowid;
 

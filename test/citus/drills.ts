@@ -10,9 +10,9 @@ import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { freezePostgres, type PostgresServer } from '../../tools/postgres-server.ts';
 import type { ScriptedDrill } from '../drills/drill.ts';
 import { DrilledService } from '../drills/drilled-service.ts';
-import { changedAsKept, earlier, keepMoment, lookAtHistory, readMoment } from '../drills/history.ts';
+import { changedAsKept, keepMoment, lookAtHistory, readMoment } from '../drills/history.ts';
 import type { Stage } from '../drills/stage.ts';
-import { fillWithRelease, importInto } from '../drills/upgrade.ts';
+import { fillWithOlder, importInto } from '../drills/upgrade.ts';
 import { createDatabase, createRole, dropDatabase } from '../support/databases.ts';
 import { urlOf } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -184,15 +184,15 @@ async function serveTenants(cluster: CitusCluster, stage: Stage, failing: Postgr
 /** The procedures of docs/citus.md, and what must be observed. */
 export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => [
   {
-    name: 'upgrade-0.1.0',
-    fault: 'a database that 0.1.0 has filled is migrated, backed up, and restored into another one',
-    expected: `migrate 0, records as before; doctor 0; report 200 of 3000; before the upgrade 410 HISTORY_NOT_KEPT; ${changedAsKept}; import 0; backup 0; restore 0, records as before; doctor 0; restored: the report of before 410 HISTORY_NOT_KEPT; ${changedAsKept}`,
+    name: 'upgrade',
+    fault: 'a database that the version before has filled is migrated, backed up, and restored into another one',
+    expected: `migrate 0, records as before; doctor 0; report 200 of 3000; the report of before as it was; ${changedAsKept}; import 0; backup 0; restore 0, records as before; doctor 0; restored: the report of before 410 HISTORY_NOT_KEPT; ${changedAsKept}`,
     async run(stage) {
       const place = await openPlace(cluster, stage);
       const { environment } = place;
-      const { client } = await fillWithRelease(stage, environment);
+      const { client, moment, newer: program } = await fillWithOlder(stage, environment);
       const run = async (target: Place, ...args: string[]): Promise<string> => {
-        const { code, stderr } = await stage.run(args, { environment: target.environment });
+        const { code, stderr } = await stage.run(args, { environment: target.environment, program });
         return `${args[0]} ${code === 0 ? 0 : `${code}: ${stderr}`}`;
       };
       const compare = async (target: Place, before: string): Promise<string> =>
@@ -202,18 +202,18 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
       const [{ name } = { name: '' }] = await place.sql('select current_database() as name');
       await place.sql(`alter database ${name} set citus.force_max_query_parallelization = on`);
       const migrated = `${await run(place, 'migrate')}, ${await compare(place, first)}; ${await run(place, 'doctor')}`;
-      const service = await stage.serve({ environment, client });
+      const service = await stage.serve({ environment, client }, { program });
       await service.logIn();
       const report = `report ${await service.report()} of ${await service.total()}`;
-      const upgraded = await keepMoment(service);
-      const before = await readMoment(service, earlier(upgraded));
-      const changed = await lookAtHistory(stage, service, importInto(stage, environment));
+      const before = await readMoment(service, moment);
+      const changed = await lookAtHistory(stage, service, importInto(stage, environment, program));
       const kept = await keepMoment(service);
-      await stage.succeed(['tenant', 'create', 'new'], { environment });
+      await stage.succeed(['tenant', 'create', 'new'], { environment, program });
       const input = stage.rows(5_000);
       const { code } = await stage.run(['import', '-', '--tenant', 'new', '--format', 'ndjson'], {
         environment,
         input,
+        program,
       });
       await service.stop();
       const [file, last] = [join(stage.folder, 'backup.db'), await digestOf(place)];
@@ -221,11 +221,11 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
       await run(other, 'migrate');
       const backup = `${await run(place, 'backup', file)}; ${await run(other, 'restore', file)}`;
       const restored = `${await compare(other, last)}; ${await run(other, 'doctor')}`;
-      const second = await stage.serve({ environment: other.environment, client });
+      const second = await stage.serve({ environment: other.environment, client }, { program });
       await second.logIn();
       const former = await readMoment(second, kept);
-      const again = await lookAtHistory(stage, second, importInto(stage, other.environment));
-      return `${migrated}; ${report}; before the upgrade ${before}; ${changed}; import ${code}; ${backup}, ${restored}; restored: the report of before ${former}; ${again}`;
+      const again = await lookAtHistory(stage, second, importInto(stage, other.environment, program));
+      return `${migrated}; ${report}; the report of before ${before}; ${changed}; import ${code}; ${backup}, ${restored}; restored: the report of before ${former}; ${again}`;
     },
   },
   {

@@ -12,7 +12,7 @@ import { type CitusCluster, findPostgresWithCitus, query, startCluster } from '.
 
 // Starts a Citus cluster on loopback, and runs the suites and the drills on it:
 //   npm run citus                                 everything
-//   npm run citus -- upgrade-0.1.0 test/import    some of it
+//   npm run citus -- upgrade test/import          some of it
 //   npm run citus -- --bin /usr/lib/postgresql/15/bin
 //   npm run citus -- ratios                        compare with plain PostgreSQL
 //   npm run citus -- --write                      and write the results to docs/citus.md

@@ -63,21 +63,17 @@ describe('the schema for Citus', () => {
     expect(triggers.length).toBeGreaterThan(0);
     expect(triggers.filter((table) => !local.includes(table))).toEqual([]);
     const calls = sql.filter((statement) => /_table\('|\bpg_dist_|\bcitus_/.test(statement));
-    expect(calls.length).toBeGreaterThan(3);
+    expect(calls.length).toBeGreaterThan(0);
     expect(calls.filter((statement) => !statement.includes("where extname = 'citus') then"))).toEqual([]);
   });
 
   test('drops one index per statement, because Citus rejects several', () => {
-    const drops = sql.filter((statement) => /\bdrop\s+index\b/i.test(statement));
-    expect(drops.length).toBeGreaterThan(0);
-    expect(drops.filter((statement) => statement.includes(','))).toEqual([]);
+    const several = /\bdrop\s+index\b[^;]*,/i;
+    expect('drop index tenant_created, tenant_name;').toMatch(several);
+    expect(sql.filter((statement) => several.test(statement))).toEqual([]);
   });
 
-  test('returns clients to the coordinator after the migration that distributed them, on a new database too', () => {
-    const position = (text: string) => sql.findIndex((statement) => statement.includes(text));
-    const undone = position("undistribute_table('client', cascade_via_foreign_keys => true)");
-    expect(undone).toBeGreaterThan(position("create_distributed_table('client'"));
-    const later = sql.slice(undone + 1).join('\n');
-    for (const table of local) expect(later).not.toContain(`create_distributed_table('${table}'`);
+  test.each(local)('%s stays on the coordinator', (table) => {
+    expect(textOf(table)).not.toContain(`create_distributed_table('${table}'`);
   });
 });

@@ -27,12 +27,6 @@ export async function readMoment(service: DrilledService, { revision, report }: 
   return `${status} ${type}${/must be within the kept history, (which begins at revision \d+|of which there is none)/.test(detail) ? '' : `: ${detail}`}`;
 }
 
-/** The moment before the present revision, whose report nobody has kept. */
-export const earlier = ({ revision }: KeptMoment): KeptMoment => ({
-  revision: String(Number(revision) - 1),
-  report: '',
-});
-
 /** Adds a record, changes it, and says what the history tells of it. */
 export async function lookAtHistory(stage: Stage, service: DrilledService, load: Load): Promise<string> {
   const row = { ...(JSON.parse(stage.rows(1, `history${stage.random.seed()}-`)) as { id: string }), status: 'PENDING' };

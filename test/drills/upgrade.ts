@@ -1,50 +1,67 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleProgram } from '../support/bundle-program.ts';
+import { makeNewerVersion } from '../support/newer-version.ts';
+import { mainProgram } from '../support/run-command.ts';
 import type { ScriptedDrill } from './drill.ts';
 import type { DrilledService } from './drilled-service.ts';
-import { changedAsKept, earlier, keepMoment, lookAtHistory, readMoment } from './history.ts';
+import { changedAsKept, type KeptMoment, keepMoment, lookAtHistory, readMoment } from './history.ts';
 import type { Stage } from './stage.ts';
 
-// The upgrade of a store that a released version has filled.
+// The upgrade of a store that the version before has filled.
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/**
- * The last commit of 0.1.0, of the last version that this one does not let in, and of the oldest
- * one that it does.
- */
-const versions = {
-  '0.1.0': '363f919',
-  'without open values': '9b10756b^',
-  'of the first open values': '870d9b8b^',
-} as const;
+type Environment = Readonly<Record<string, string>>;
+type Program = readonly [string, ...string[]];
 
-/** The program of a version, from git, with the packages of this one. */
-export function checkOut(stage: Stage, version: keyof typeof versions): readonly [string, ...string[]] {
+/** Two versions of the program that can use one store. */
+interface Versions {
+  readonly older: Program;
+  readonly newer: Program;
+}
+
+/**
+ * The last release and this version. Until there is a release: this version, and a copy of it with
+ * one more migration.
+ */
+async function findVersions(stage: Stage): Promise<Versions> {
+  const own: Program = stage.setting.program ?? [process.execPath, mainProgram];
+  const { stdout } = spawnSync('git', ['describe', '--tags', '--abbrev=0', '--match=v*', 'HEAD^'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  const release = stdout.trim();
+  if (release !== '') return { older: checkOut(stage, release), newer: own };
+  const copy = makeNewerVersion({ compatible: true, program: await bundleProgram() });
+  stage.defer(() => copy.remove());
+  return { older: own, newer: [process.execPath, copy.main] };
+}
+
+/** The program of a tag, from git, with the packages of this version. */
+function checkOut(stage: Stage, tag: string): Program {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-release-'));
   stage.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const archive = execFileSync('git', ['archive', versions[version]], { cwd: root, maxBuffer: 1e9 });
+  const archive = execFileSync('git', ['archive', tag], { cwd: root, maxBuffer: 1e9 });
   execFileSync('tar', ['--extract'], { cwd: folder, input: archive });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return [process.execPath, join(folder, 'src/cli/main.ts')];
 }
 
-type Environment = Readonly<Record<string, string>>;
-
-/** What 0.1.0 has filled: three tenants of 3,000 records each. */
-export interface FilledRelease {
-  readonly program: readonly [string, ...string[]];
-  /** Runs a command of 0.1.0, which must succeed; returns its output. */
-  readonly run: (...args: string[]) => Promise<string>;
+/** A store that the older version has filled: three tenants of 3,000 records each. */
+interface FilledStore extends Versions {
   /** May read the records of `acme`. */
   readonly client: Readonly<Record<'client_id' | 'client_secret', string>>;
+  /** The report of `acme` as the older version sent it. */
+  readonly moment: KeptMoment;
 }
 
-export async function fillWithRelease(stage: Stage, environment: Environment): Promise<FilledRelease> {
-  const program = checkOut(stage, '0.1.0');
+export async function fillWithOlder(stage: Stage, environment: Environment): Promise<FilledStore> {
+  const versions = await findVersions(stage);
+  const program = versions.older;
   const run = async (...args: string[]): Promise<string> =>
     (await stage.succeed(args, { environment, program })).stdout;
   await run('migrate');
@@ -52,20 +69,17 @@ export async function fillWithRelease(stage: Stage, environment: Environment): P
     await run('tenant', 'create', tenant);
     await run('generate', '--tenant', tenant, '--subscriptions', '3000', '--seed', '7');
   }
-  return { program, run, client: JSON.parse(await run('client', 'create', '--tenant', 'acme', '--json')) };
+  const client = JSON.parse(await run('client', 'create', '--tenant', 'acme', '--json'));
+  const service = await stage.serve({ environment, client }, { program });
+  await service.logIn();
+  const moment = await keepMoment(service);
+  await service.stop();
+  return { ...versions, client, moment };
 }
 
-/**
- * Loads rows into `acme` by the command of this version, or of another one; throws unless they were
- * loaded.
- */
-export const importInto =
-  (stage: Stage, environment: Environment, program?: readonly [string, ...string[]]) => (input: string) =>
-    stage.succeed(['import', '-', '--tenant', 'acme', '--format', 'ndjson'], {
-      environment,
-      input,
-      ...(program !== undefined && { program }),
-    });
+/** Loads rows into `acme` by the command of a version; throws unless they were loaded. */
+export const importInto = (stage: Stage, environment: Environment, program: Program) => (input: string) =>
+  stage.succeed(['import', '-', '--tenant', 'acme', '--format', 'ndjson'], { environment, input, program });
 
 /** Where a store can be. */
 const engines = {
@@ -73,48 +87,33 @@ const engines = {
   postgres: async (stage: Stage): Promise<Environment> => (await stage.emptyPostgres()).environment,
 } as const;
 
-const besideEach = `the last version without open values is refused; beside the first one with them: import 0, the former report of before as it was, its own as it was; ${changedAsKept}`;
-
 export const upgradeDrills: readonly ScriptedDrill[] = (['sqlite', 'postgres'] as const).map((engine) => ({
   name: `upgrade-${engine}`,
-  fault: `a ${engine} store that 0.1.0 has filled is upgraded, changed, changed by a program that keeps no history, by an older version that runs beside this one, and by this one`,
-  expected: `migrate 0; report 200 of 3000; before the upgrade 410 HISTORY_NOT_KEPT; ${changedAsKept}; 0.1.0 is refused; after a change without history: before it 410 HISTORY_NOT_KEPT; ${changedAsKept}; ${besideEach}; doctor 0`,
+  fault: `a ${engine} store that the version before has filled is upgraded, changed, changed by a program that keeps no history, by the version before that runs beside this one, and by this one`,
+  expected: `migrate 0; report 200 of 3000; the report of before as it was; ${changedAsKept}; after a change without history: before it 410 HISTORY_NOT_KEPT; ${changedAsKept}; beside the version before: import 0, the former report of before as it was, its own as it was; ${changedAsKept}; doctor 0`,
   async run(stage) {
     const environment = await engines[engine](stage);
-    const old = await fillWithRelease(stage, environment);
-    const { code: migrated } = await stage.run(['migrate'], { environment });
-    const service = await stage.serve({ environment, client: old.client });
+    const { older, newer, client, moment } = await fillWithOlder(stage, environment);
+    const { code: migrated } = await stage.run(['migrate'], { environment, program: newer });
+    const service = await stage.serve({ environment, client }, { program: newer });
     await service.logIn();
-    const report = `report ${await service.report()} of ${await service.total()}`;
-    const upgraded = await keepMoment(service);
-    const before = await readMoment(service, earlier(upgraded));
-    const load = importInto(stage, environment);
+    const report = `report ${await service.report()} of ${await service.total()}; the report of before ${await readMoment(service, moment)}`;
+    const load = importInto(stage, environment, newer);
     const after = await lookAtHistory(stage, service, load);
-    const moment = await keepMoment(service);
-    const refused = await refusalOf(old.run('tenant', 'list'));
-    await importInto(stage, { ...environment, HISTORY_DAYS: '0' })(stage.rows(10));
-    const without = `before it ${await readMoment(service, moment)}; ${await lookAtHistory(stage, service, load)}`;
-    const beside = await lookBeside(stage, service, environment);
-    const { code } = await stage.run(['doctor'], { environment });
-    return `migrate ${migrated}; ${report}; before the upgrade ${before}; ${after}; 0.1.0 is ${refused}; after a change without history: ${without}; ${beside}; doctor ${code}`;
+    const kept = await keepMoment(service);
+    await importInto(stage, { ...environment, HISTORY_DAYS: '0' }, newer)(stage.rows(10));
+    const without = `before it ${await readMoment(service, kept)}; ${await lookAtHistory(stage, service, load)}`;
+    const beside = await lookBeside(stage, service, importInto(stage, environment, older));
+    const again = await lookAtHistory(stage, service, load);
+    const { code } = await stage.run(['doctor'], { environment, program: newer });
+    return `migrate ${migrated}; ${report}; ${after}; after a change without history: ${without}; ${beside}; ${again}; doctor ${code}`;
   },
 }));
 
-/** Whether an older version refuses the store; otherwise what it says. */
-const refusalOf = (running: Promise<unknown>): Promise<string> =>
-  running.then(
-    () => 'not refused',
-    (error) => (/migrated by a newer version/.test(error) ? 'refused' : String(error)),
-  );
-
-/** Changes records by older versions of the program while a service of this one runs. */
-async function lookBeside(stage: Stage, service: DrilledService, environment: Environment): Promise<string> {
-  const load = importInto(stage, environment);
-  const [last, first] = [checkOut(stage, 'without open values'), checkOut(stage, 'of the first open values')];
-  const refused = await refusalOf(importInto(stage, environment, last)(stage.rows(10, 'older')));
+/** Changes records by the older version while a service of the newer one runs. */
+async function lookBeside(stage: Stage, service: DrilledService, load: ReturnType<typeof importInto>): Promise<string> {
   const before = await keepMoment(service);
-  const { code } = await importInto(stage, environment, first)(stage.rows(10, 'older'));
-  const between = await keepMoment(service);
-  const after = await lookAtHistory(stage, service, load);
-  return `the last version without open values is ${refused}; beside the first one with them: import ${code}, the former report of before ${await readMoment(service, before)}, its own ${await readMoment(service, between)}; ${after}`;
+  const { code } = await load(stage.rows(10, 'older'));
+  const own = await keepMoment(service);
+  return `beside the version before: import ${code}, the former report of before ${await readMoment(service, before)}, its own ${await readMoment(service, own)}`;
 }

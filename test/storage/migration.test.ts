@@ -6,31 +6,29 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkCounts } from '../../src/storage/counts/check.ts';
-import { listMigrations, pendingMigrations, splitStatements } from '../../src/storage/migrations.ts';
+import { listMigrations, parseMigration, pendingMigrations, splitStatements } from '../../src/storage/migrations.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import { distributedOption } from '../../src/storage/postgres/session.ts';
-import { type ChangeKey, readChanges } from '../../src/storage/read/changes.ts';
-import { readPastRecord } from '../../src/storage/read/past.ts';
-import { readHistory } from '../../src/storage/tables/history.ts';
-import { listTenants } from '../../src/storage/tables/tenant.ts';
+import { insertTenant, listTenants } from '../../src/storage/tables/tenant.ts';
 import { dumpPostgres, dumpSqlite } from '../../tools/dump-schema.ts';
 import { openPostgres } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
+import { makeNewerVersion, type NewerVersion } from '../support/newer-version.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { mainProgram } from '../support/run-command.ts';
 
 const committed = (engine: string): string =>
   readFileSync(new URL(`../../src/storage/schema.${engine}.sql`, import.meta.url), 'utf8');
 
+type Environment = Readonly<Record<string, string>>;
+
 interface EmptyDatabase {
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: Environment;
   dump(): Promise<string>;
   /** Runs a statement directly, without the store. */
   run(sql: string): Promise<void>;
-  /** Runs a statement that writes records of a tenant. */
-  runAs(tenant: string, sql: string): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -51,7 +49,6 @@ async function makeEmptyFolder(): Promise<EmptyDatabase> {
     environment: { DATA_DIR: folder },
     dump: async () => dumpSqlite(file),
     run,
-    runAs: (_tenant, sql) => run(sql),
     remove: async () => rmSync(folder, { recursive: true }),
   };
 }
@@ -59,22 +56,21 @@ async function makeEmptyFolder(): Promise<EmptyDatabase> {
 async function makeEmptyDatabase(): Promise<EmptyDatabase> {
   const opened = await openPostgres(testRole, true);
   const url = opened.environment.DATABASE_URL ?? '';
-  const run = async (statements: readonly string[]): Promise<void> => {
+  const run = async (sql: string): Promise<void> => {
     const client = new pg.Client({ connectionString: url, options: distributedOption });
     await client.connect();
-    for (const sql of statements) await client.query(sql);
+    await client.query(sql);
     await client.end();
   };
   return {
     environment: opened.environment,
     dump: () => dumpPostgres(url),
-    run: (sql) => run([sql]),
-    runAs: (tenant, sql) => run(['begin', `select set_tenant('${tenant}')`, sql, 'commit']),
+    run,
     remove: () => opened.close(),
   };
 }
 
-const open = (environment: Readonly<Record<string, string>>) =>
+const open = (environment: Environment) =>
   openStore({
     databaseUrl: environment.DATABASE_URL,
     dataDir: environment.DATA_DIR ?? '',
@@ -82,11 +78,31 @@ const open = (environment: Readonly<Record<string, string>>) =>
     onConnectionError: () => undefined,
   });
 
-const startMigrate = (environment: Readonly<Record<string, string>>) =>
-  spawn(process.execPath, [mainProgram, 'migrate', '--json'], {
+/** Creates a tenant with three records. */
+async function fill(environment: Environment): Promise<void> {
+  const store = open(environment);
+  await store.migrate();
+  await insertTenant(store, 'acme', 1);
+  const [acme] = await listTenants(store);
+  if (acme === undefined) throw new Error('the tenant must exist');
+  await store.loadSubscriptions(
+    acme.tenant,
+    ['a', 'b', 'c'].map((id) => subscriptionRow({ id })),
+  );
+  await store.close();
+}
+
+const startMigrate = (environment: Environment, program = mainProgram) =>
+  spawn(process.execPath, [program, 'migrate', '--json'], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+
+let newer: NewerVersion;
+beforeAll(() => {
+  newer = makeNewerVersion({ compatible: true });
+});
+afterAll(() => newer.remove());
 
 describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
   test('run by four processes at once are each applied by one, and all succeed', async () => {
@@ -110,100 +126,35 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     await database.remove();
   });
 
-  test('killed at any time are completed by the next run', async () => {
+  test('killed at any time are completed by the next run, also on a store with records', async () => {
+    const migrateNewer = async (environment: Environment): Promise<void> => {
+      const [code] = await once(startMigrate(environment, newer.main), 'close');
+      expect(code).toBe(0);
+    };
+    const complete = await makeEmpty();
+    await migrateNewer(complete.environment);
+    const schema = await complete.dump();
+    expect(schema).not.toBe(committed(engine));
+    await complete.remove();
     for (let kill = 0; kill < 6; kill += 1) {
       const database = await makeEmpty();
-      const child = startMigrate(database.environment);
+      const isFilled = kill % 2 === 1;
+      if (isFilled) await fill(database.environment);
+      const child = startMigrate(database.environment, newer.main);
       const closed = once(child, 'close');
       // a process needs some 150 ms until its first statement
       await sleep(120 + kill * 25 + Math.random() * 25);
       child.kill('SIGKILL');
       await closed;
+      await migrateNewer(database.environment);
+      expect(await database.dump()).toBe(schema);
       const store = open(database.environment);
-      await store.migrate();
       await store.checkReady();
+      const counted = (await listTenants(store)).map(({ tenant }) => store.readTenant(tenant, checkCounts));
+      expect(await Promise.all(counted)).toEqual(isFilled ? [{ rows: 3, problems: [] }] : []);
       await store.close();
-      expect(await database.dump()).toBe(committed(engine));
       await database.remove();
     }
-  });
-
-  test('give a store of the first version exact counts of each tenant', async () => {
-    const database = await makeEmpty();
-    const [first] = listMigrations(engine);
-    for (const statement of first?.statements ?? []) await database.run(statement);
-    await database.run('create table schema_migration (name text not null primary key, checksum text not null)');
-    await database.run(`insert into schema_migration values ('${first?.name}', '${first?.checksum}')`);
-    for (const [tenant, count] of [
-      ['acme', 3_000],
-      ['globex', 7],
-    ] as const) {
-      await database.run(`insert into tenant (id, created_at) values ('${tenant}', 1)`);
-      await database.runAs(
-        tenant,
-        `insert into subscription
-        (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, plan_id, iccid, device_id, auto_renew, record)
-        with recursive series (i) as (select 1 union all select i + 1 from series where i < ${count})
-        select '${tenant}', 'id' || cast(i as text), i % 40, i, i, case when i % 3 = 0 then null when i % 2 = 0 then 'ACTIVE' else 'EXPIRED' end,
-          'product-' || cast(i % 2 as text), 'plan', '8944', 'device', 'true', '{}' from series where true
-        on conflict do nothing`,
-      );
-    }
-    const store = open(database.environment);
-    await store.migrate();
-    for (const { tenant } of await listTenants(store)) {
-      const rows = tenant === 'acme' ? 3_000 : 7;
-      expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows, problems: [] });
-    }
-    await store.close();
-    await database.remove();
-  });
-
-  test('give a store of the second version changes: its records have revision 0, and later changes follow', async () => {
-    const database = await makeEmpty();
-    await database.run('create table schema_migration (name text not null primary key, checksum text not null)');
-    for (const { name, checksum, statements } of listMigrations(engine).slice(0, 2)) {
-      for (const statement of statements) await database.run(statement);
-      await database.run(`insert into schema_migration values ('${name}', '${checksum}')`);
-    }
-    await database.run("insert into tenant (id, created_at, revision) values ('acme', 1, 7)");
-    for (const id of ['b', 'a', 'c'])
-      await database.runAs(
-        'acme',
-        `insert into subscription
-        (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, plan_id, iccid, device_id, auto_renew, record)
-        values ('acme', '${id}', 1, 1, 1, null, 'product', 'plan', '8944', 'device', 'true', '{"id":"${id}"}')`,
-      );
-    const store = open(database.environment);
-    await store.migrate();
-    const [acme] = await listTenants(store);
-    if (acme === undefined) throw new Error('the tenant is gone');
-    const { tenant } = acme;
-    await store.recountSubscriptions(tenant, 1);
-    const changesOf = (from: ChangeKey) =>
-      store.readTenant(tenant, async (reader) =>
-        (await readChanges(reader, { after: from, newestFirst: false, limit: 10 })).map(({ revision, id, record }) => [
-          revision,
-          id,
-          record,
-        ]),
-      );
-    expect(await changesOf({ revision: 0, id: '' })).toEqual(['a', 'b', 'c'].map((id) => [0, id, `{"id":"${id}"}`]));
-    await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a', record: 'changed' })]);
-    await store.deleteSubscriptions(tenant, ['b']);
-    expect(await changesOf({ revision: 0, id: 'b' })).toEqual([
-      [0, 'c', '{"id":"c"}'],
-      [9, 'a', 'changed'],
-      [10, 'b', undefined],
-    ]);
-    // the history begins before the first change by this version
-    const past = (id: string, revision: number) =>
-      store.readTenant(tenant, (reader) => readPastRecord(reader, id, revision));
-    expect([await past('a', 8), await past('a', 9), await past('b', 8)]).toEqual(['{"id":"a"}', 'changed', undefined]);
-    const { kept } = await store.readTenant(tenant, readHistory);
-    expect(kept?.from).toBe(7);
-    await store.close();
-    await database.remove();
   });
 
   test('are required: a store that was not migrated is not ready and says what to do', async () => {
@@ -217,22 +168,36 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     await database.remove();
   });
 
-  test('refuse a migration that was changed after it was applied, and a store of a newer version', async () => {
+  test('refuse a store of a newer version', async () => {
     const database = await makeEmpty();
     const store = open(database.environment);
     await store.migrate();
-    await database.run("update schema_migration set checksum = 'other'");
-    await expect(store.checkReady()).rejects.toMatchObject({
-      code: 'UNUSABLE',
-      message: expect.stringContaining('0001-initial'),
-    });
-    await expect(store.migrate()).rejects.toMatchObject({ code: 'UNUSABLE' });
-    await database.run("update schema_migration set name = '9999-' || name");
+    await database.run("insert into schema_migration values ('9999-newer', 'other', null)");
     await expect(store.migrate()).rejects.toMatchObject({
       code: 'UNUSABLE',
       message: expect.stringContaining('newer version'),
     });
     await store.close();
+    await database.remove();
+  });
+
+  test('refuse a store of a version before the first release in a sentence, and leave it as it is', async () => {
+    const database = await makeEmpty();
+    // as its first version left it, which had neither the column oldest_schema nor most tables
+    await database.run('create table schema_migration (name text not null primary key, checksum text not null)');
+    await database.run("insert into schema_migration values ('0001-initial', 'other'), ('0002-spans', 'other')");
+    const before = await database.dump();
+    const store = open(database.environment);
+    const refused = {
+      code: 'UNUSABLE',
+      message: expect.stringMatching(
+        /^Cannot use the database: it must have been created by a released version of subreport: current value is a database of a development version, at '0002-spans'; export [^\n]+$/,
+      ),
+    };
+    await expect(store.checkReady()).rejects.toMatchObject(refused);
+    await expect(store.migrate()).rejects.toMatchObject(refused);
+    await store.close();
+    expect(await database.dump()).toBe(before);
     await database.remove();
   });
 });
@@ -257,11 +222,17 @@ describe('the text of migrations', () => {
     expect(names('sqlite').every((name, index) => name.startsWith(String(index + 1).padStart(4, '0')))).toBe(true);
   });
 
-  test('that is applied is not pending', () => {
-    const [first] = listMigrations('sqlite');
-    if (first === undefined) throw new Error('no migration');
-    expect(pendingMigrations([first], [])).toEqual([first]);
-    expect(pendingMigrations([first], [first])).toEqual([]);
+  test('that is applied is not pending, and must be the same', () => {
+    const header = '-- Oldest schema a program must know: 0001-initial\n';
+    const [first, second] = ['0001-initial', '0002-next'].map((name) => parseMigration(name, header));
+    if (first === undefined || second === undefined) throw new Error('no migrations');
+    const known = [first, second];
+    expect(pendingMigrations(known, [])).toEqual(known);
+    expect(pendingMigrations(known, [first])).toEqual([second]);
+    expect(pendingMigrations(known, known)).toEqual([]);
+    expect(() => pendingMigrations(known, [first, { ...second, checksum: 'other' }])).toThrow(
+      /^Cannot use the database: migration '0002-next' was changed after it had been applied/,
+    );
   });
 });
 

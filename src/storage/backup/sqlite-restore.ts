@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StorageError } from '../error.ts';
-import { listMigrations } from '../migrations.ts';
+import { listMigrations, pendingMigrations, selectMigrations, toAppliedMigration } from '../migrations.ts';
 import { SqliteConnection } from '../sqlite/connection.ts';
 import type { Row } from '../store.ts';
 import { syncFile } from './sqlite-backup.ts';
@@ -10,8 +10,8 @@ import { syncFile } from './sqlite-backup.ts';
 const sideFiles = ['-wal', '-shm'];
 
 /**
- * Throws `StorageError` unless a file is the database of an embedded store of this version or an
- * earlier one, without a trigger, view, table or index of others: a trigger would run with our
+ * Throws `StorageError` unless a file is the database of an embedded store that this version can
+ * migrate, without a trigger, view, table or index of others: a trigger would run with our
  * statements.
  */
 export function requireStoreFile(file: string): void {
@@ -20,6 +20,7 @@ export function requireStoreFile(file: string): void {
     const [table] = connection.all("select name from sqlite_master where name = 'schema_migration'", []);
     if (table === undefined)
       throw new StorageError('UNUSABLE', `Cannot use '${file}': it must be a SQLite database of subreport`);
+    pendingMigrations(listMigrations('sqlite'), connection.all(selectMigrations, []).map(toAppliedMigration));
     const own = ownObjects();
     const foreign = connection.all(selectObjects, []).filter((row) => !own.has(identify(row)));
     if (foreign.length > 0) {

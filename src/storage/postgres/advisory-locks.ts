@@ -13,7 +13,7 @@ import { noTimeLimit } from './session.ts';
 export const advisoryLocks = {
   /** One process migrates at a time. */
   migration: 7_236_119_410,
-  /** Entries of the audit log are committed in the order of their ids (migration `0011-audit`). */
+  /** Entries of the audit log are committed in the order of their ids (`audit_entry_in_order`). */
   auditOrder: 7_236_119_411,
 } as const;
 

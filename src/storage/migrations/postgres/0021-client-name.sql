@@ -1,3 +1,0 @@
--- Oldest schema a program must know: 0004-imports
--- What people call a client, such as "Finance, Acme"; null if it has no name.
-alter table client add column name text;

@@ -1,2 +1,0 @@
--- Oldest schema a program must know: 0004-imports
--- Nothing to do on SQLite: PostgreSQL's migration of this name is for Citus.

@@ -1,2 +1,0 @@
--- Oldest schema a program must know: 0004-imports
--- Only PostgreSQL loses foreign keys: SQLite checks them at little cost.
