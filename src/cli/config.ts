@@ -3,7 +3,6 @@ import type { ProviderSettings } from '../auth/provider/provider-sign-in.ts';
 import { refreshTokenUses, signingAlgorithms } from '../contract/oauth/grant.ts';
 import { defaultPageLimits, type PageLimits } from '../contract/report.ts';
 import { didYouMean } from '../contract/suggest.ts';
-import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';
 import { UsageError } from './error.ts';
 import { commandVariables } from './reader/environment.ts';
 import {
@@ -151,7 +150,7 @@ export const settings = {
     3_600,
     'Maximum duration of an export; the database retains replaced rows until it finishes',
   ),
-  ACCESS_TOKEN_SECONDS: wholeNumber(10, accessTokenSecondsMax, 300, 'Lifetime of access tokens'),
+  ACCESS_TOKEN_SECONDS: wholeNumber(10, 86_400, 300, 'Lifetime of access tokens'),
   REFRESH_TOKEN_SECONDS: wholeNumber(10, 2_592_000, 1_800, 'Lifetime of an unused refresh token'),
   REFRESH_FAMILY_SECONDS: wholeNumber(
     10,

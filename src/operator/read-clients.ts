@@ -56,7 +56,7 @@ export const describeDetails = ({ client, secrets }: DescribedClient): ClientDet
 export const describeSession = (session: ClientSession): ClientSessionBody => ({
   session: session.id,
   scopes: [...session.scopes],
-  started_at: timeOf(session.startedAt),
+  started_at: formatInstant(session.startedAt),
   last_used_at: formatInstant(session.lastUsedAt),
   refreshes: session.refreshes,
   expires_at: formatInstant(session.expiresAt),

@@ -130,15 +130,15 @@ create table refresh_family (
   expires_at bigint not null,
   cap_at bigint not null,
   revoked_at bigint,
-  started_at bigint,
-  access_ends_at bigint,
+  started_at bigint not null,
+  access_ends_at bigint not null,
   session_sha256 text collate "C"
 );
 
 create table schema_migration (
   name text collate "C" not null,
   checksum text not null,
-  oldest_schema text collate "C"
+  oldest_schema text collate "C" not null
 );
 
 create table subscription (

@@ -164,9 +164,9 @@ CREATE TABLE refresh_family (
   expires_at integer not null,
   cap_at integer not null,
   revoked_at integer,
-  started_at integer,
+  started_at integer not null,
   -- When its last access token expires. The row stays until then, so that the token can be revoked.
-  access_ends_at integer,
+  access_ends_at integer not null,
   -- The SHA-256 of a session's id, which is 256 random bits; null for a family of tokens.
   session_sha256 text,
   primary key (client_id, id)
@@ -184,7 +184,7 @@ CREATE INDEX refresh_family_rotated on refresh_family (client_id, rotated_at);
 
 CREATE INDEX refresh_family_session on refresh_family (session_sha256) where session_sha256 is not null;
 
-CREATE TABLE schema_migration (name text not null primary key, checksum text not null, oldest_schema text) strict;
+CREATE TABLE schema_migration (name text not null primary key, checksum text not null, oldest_schema text not null) strict;
 
 CREATE TABLE subscription (
   tenant_id text not null references tenant (id),

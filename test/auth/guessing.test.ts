@@ -77,18 +77,7 @@ describe.each(engines)('guessing at the token endpoint on $engine', ({ openTestS
     },
   );
 
-  test.each([
-    [
-      'of an earlier version',
-      (salt: Buffer, tag: Buffer) => `argon2id$${salt.toString('base64url')}$${tag.toString('base64url')}`,
-      19_456,
-    ],
-    [
-      'with fewer KiB',
-      (salt: Buffer, tag: Buffer) => `$argon2id$v=19$m=9216,t=2,p=1$${plain(salt)}$${plain(tag)}`,
-      9_216,
-    ],
-  ] as const)('a hash %s is upgraded when its secret is used (A 11.4.4)', async (_kind, write, memory) => {
+  test('a hash with fewer KiB is upgraded when its secret is used (A 11.4.4)', async () => {
     const own = await startService(await openTestStore());
     const secret = 'correct horse battery';
     const client = await own.createClient(await own.createTenant('acme'), { secret });
@@ -98,12 +87,13 @@ describe.each(engines)('guessing at the token endpoint on $engine', ({ openTestS
       nonce: salt,
       parallelism: 1,
       tagLength: 32,
-      memory,
+      memory: 9_216,
       passes: 2,
     });
     const { client_id } = client;
+    const hash = `$argon2id$v=19$m=9216,t=2,p=1$${plain(salt)}$${plain(tag)}`;
     await own.store.writeDirectory([
-      directoryStatement('update client_secret set hash = $2 where client_id = $1', [client_id, write(salt, tag)]),
+      directoryStatement('update client_secret set hash = $2 where client_id = $1', [client_id, hash]),
     ]);
     const send = (client_secret: string) => own.postToken({ ...grant, client_id, client_secret });
     await expectTokenError(await send('wrong'), 'invalid_client');

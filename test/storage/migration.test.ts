@@ -172,7 +172,7 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     const database = await makeEmpty();
     const store = open(database.environment);
     await store.migrate();
-    await database.run("insert into schema_migration values ('9999-newer', 'other', null)");
+    await database.run("insert into schema_migration values ('9999-newer', 'other', '9999-newer')");
     await expect(store.migrate()).rejects.toMatchObject({
       code: 'UNUSABLE',
       message: expect.stringContaining('newer version'),

@@ -64,14 +64,14 @@ export async function hashChosenSecret(secret: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`;
 }
 
-/** Whether `hashChosenSecret` created a stored hash, in this version or an earlier one. */
+/** Whether `hashChosenSecret` created a stored hash, perhaps with other parameters. */
 export const isChosenHash = (hash: string): boolean => readHash(hash) !== undefined;
 
-/** Whether a hash has outdated parameters or the format of an earlier version. */
+/** Whether a hash has outdated parameters. */
 export function isOutdatedHash(hash: string): boolean {
   const stored = readHash(hash);
   const names = ['memory', 'passes', 'parallelism'] as const;
-  return stored === undefined || !hash.startsWith('$') || names.some((name) => stored[name] !== parametersNow[name]);
+  return stored === undefined || names.some((name) => stored[name] !== parametersNow[name]);
 }
 
 /**
@@ -124,17 +124,8 @@ async function inTurn<T>(clientId: string, check: () => Promise<T>): Promise<T> 
 const overloaded = () =>
   new TokenError('temporarily_unavailable', 'Cannot verify the client secret now: try again in a second', 1);
 
-/**
- * Parses a PHC string, or the format of earlier versions: `argon2id$<salt>$<hash>` with fixed
- * parameters.
- */
+/** Parses a PHC string of argon2id. */
 function readHash(hash: string): StoredHash | undefined {
-  const earlier = /^argon2id\$([\w-]+)\$([\w-]+)$/.exec(hash);
-  if (earlier !== null) {
-    const [, salt = '', tag = ''] = earlier;
-    const then = { memory: 19_456, passes: 2, parallelism: 1 };
-    return { ...then, salt: Buffer.from(salt, 'base64url'), tag: Buffer.from(tag, 'base64url') };
-  }
   const phc = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/.exec(hash);
   if (phc === null) return undefined;
   const [, memory, passes, parallelism, salt = '', tag = ''] = phc;

@@ -80,8 +80,7 @@ export async function deleteClientById(store: Directory, clientId: string): Prom
 export interface ClientSession {
   readonly id: string;
   readonly scopes: readonly string[];
-  /** `null` for a session from before this was stored. */
-  readonly startedAt: number | null;
+  readonly startedAt: number;
   readonly lastUsedAt: number;
   readonly refreshes: number;
   /** When its newest refresh token expires. */

@@ -78,7 +78,7 @@ async function nextGeneration(
 
 /** Whether a family can no longer be refreshed. */
 export const isOver = ({ revokedAt, expiresAt, startedAt }: RefreshFamily, client: ClientRow, now: number): boolean =>
-  revokedAt !== null || expiresAt <= now || (startedAt !== null && startedAt <= (client.tokensRevokedAt ?? -1));
+  revokedAt !== null || expiresAt <= now || startedAt <= (client.tokensRevokedAt ?? -1);
 
 /**
  * One message for every reason, so that it reveals nothing to a person who found or forged the

@@ -162,7 +162,7 @@ export const ClientSession = Type.Object(
   {
     session: printable(64, 'Its id', '1b0cQwCqv0nN3x7b1cPq9A'),
     scopes: members.scopes,
-    started_at: nullableTime('When it began; null if that is not known'),
+    started_at: time('When it began'),
     last_used_at: time('When its refresh token was last used'),
     refreshes: wholeNumber('How often it was refreshed', 4),
     expires_at: time('When its refresh token expires'),

@@ -114,7 +114,7 @@ const lockWriters = 'lock table tenant in exclusive mode';
 const oneShardAtATime = "set local citus.multi_shard_modify_mode to 'sequential'";
 
 const createMigrationTable = `create table if not exists schema_migration
-  (name text collate "C" not null primary key, checksum text not null, oldest_schema text collate "C")`;
+  (name text collate "C" not null primary key, checksum text not null, oldest_schema text collate "C" not null)`;
 
 /**
  * Throws `StorageError` `UNUSABLE` on a worker: tables can only be created and distributed on the

@@ -342,7 +342,7 @@ class SqliteStore implements Store {
 const fileBytes = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 const createMigrationTable =
-  'create table if not exists schema_migration (name text not null primary key, checksum text not null, oldest_schema text) strict';
+  'create table if not exists schema_migration (name text not null primary key, checksum text not null, oldest_schema text not null) strict';
 
 /**
  * Opens a replacement on the embedded store in its own thread: the final comparison takes seconds,

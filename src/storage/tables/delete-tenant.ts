@@ -32,7 +32,6 @@ export async function finishDeletion(store: Store, tenant: TenantId, nowSeconds:
   );
 }
 
-/** An older version may leave versions: the next sweep removes them. */
 const finish = `update tenant set deleted_at = $2, history_rows = 0, history_from = revision, bytes_revision = revision,
   record_bytes = 0, history_bytes = 0, tombstone_bytes = 0, import_bytes = 0, rejection_bytes = 0 where id = $1` as const;
 

@@ -10,8 +10,7 @@ export interface RefreshFamily {
   readonly scope: string;
   /** Generation of the newest refresh token, from 1. */
   readonly generation: number;
-  /** When it began; `null` if that was before the column existed. */
-  readonly startedAt: number | null;
+  readonly startedAt: number;
   readonly rotatedAt: number;
   /**
    * When the newest refresh token expires unless it is used; 0 for a family removed by the limit.
@@ -37,11 +36,6 @@ interface RefreshUse {
   /** Whether an older generation is as valid as the newest one. */
   readonly reuse: boolean;
 }
-
-/**
- * The longest lifetime of an access token in seconds: the upper bound of `ACCESS_TOKEN_SECONDS`.
- */
-export const accessTokenSecondsMax = 86_400;
 
 /**
  * How long a family is retained after its last access token expires, in seconds: another one may
@@ -93,7 +87,7 @@ export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promis
        expires_at = case when cap_at < $5 then cap_at else $5 end,
        access_ends_at = case when access_ends_at > $6 then access_ends_at else $6 end
      where client_id = $1 and id = $2 and (generation = $3 or (generation > $3 and $8 = 1))
-       and revoked_at is null and expires_at > $4 and (started_at is null or started_at > $7)
+       and revoked_at is null and expires_at > $4 and started_at > $7
      returning client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, revoked_at`,
     [
       use.clientId,
@@ -170,9 +164,9 @@ export async function deleteDeadFamilies(store: Store, nowSeconds: number): Prom
       directoryStatement(
         `delete from refresh_family where (client_id, id) in (
            select client_id, id from refresh_family
-           where expires_at < $1 and coalesce(access_ends_at, rotated_at + $2) < $3 limit $4)
+           where expires_at < $1 and access_ends_at < $2 limit $3)
          returning id`,
-        [nowSeconds, accessTokenSecondsMax, nowSeconds - retentionSeconds, sweepRowsMax],
+        [nowSeconds, nowSeconds - retentionSeconds, sweepRowsMax],
       ),
     ]);
     removed = rows?.length ?? 0;
@@ -185,7 +179,7 @@ function toFamily(row: Row): RefreshFamily {
     clientId: String(row.client_id),
     scope: String(row.scope),
     generation: Number(row.generation),
-    startedAt: row.started_at === null ? null : Number(row.started_at),
+    startedAt: Number(row.started_at),
     rotatedAt: Number(row.rotated_at),
     expiresAt: Number(row.expires_at),
     capAt: Number(row.cap_at),

@@ -1,6 +1,5 @@
 import { type Directory, type DirectoryStatement, directoryStatement, type Row, type TenantId } from '../store.ts';
 import { deleteClientsOf } from './delete-tenant.ts';
-import { deleteImportsOf } from './import-history.ts';
 import { type StorageUse, useColumns, useOf } from './storage-use.ts';
 
 /** More rows than a directory has. */
@@ -50,8 +49,8 @@ export async function insertTenant(store: Directory, tenant: string, nowSeconds:
   );
   const deleted = await store.readDirectory('select id from tenant where id = $1 and deleted_at is not null', [tenant]);
   const results = await store.writeDirectory([
-    // a client may have been created meanwhile; an older version leaves the imports
-    ...(deleted.length > 0 ? [...deleteClientsOf(tenant), ...deleteImportsOf(tenant)] : []),
+    // a client may have been created meanwhile
+    ...(deleted.length > 0 ? deleteClientsOf(tenant) : []),
     insert,
   ]);
   return results.at(-1)?.length === 1;

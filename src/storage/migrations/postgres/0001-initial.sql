@@ -280,9 +280,9 @@ create table refresh_family (
   expires_at bigint not null,
   cap_at bigint not null,
   revoked_at bigint,
-  started_at bigint,
+  started_at bigint not null,
   -- When its last access token expires. The row stays until then, so that the token can be revoked.
-  access_ends_at bigint,
+  access_ends_at bigint not null,
   -- The SHA-256 of a session's id, which is 256 random bits; null for a family of tokens.
   session_sha256 text collate "C",
   primary key (client_id, id)

@@ -274,9 +274,9 @@ create table refresh_family (
   expires_at integer not null,
   cap_at integer not null,
   revoked_at integer,
-  started_at integer,
+  started_at integer not null,
   -- When its last access token expires. The row stays until then, so that the token can be revoked.
-  access_ends_at integer,
+  access_ends_at integer not null,
   -- The SHA-256 of a session's id, which is 256 random bits; null for a family of tokens.
   session_sha256 text,
   primary key (client_id, id)
