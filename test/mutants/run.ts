@@ -2,16 +2,19 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Mutant, mutants } from './mutants.ts';
+import type { Mutant } from './mutant.ts';
+import { areas, mutants } from './mutants.ts';
 import { resultsOf, runTests } from './run-tests.ts';
 import { copyTree, findMutatedFile, readSources } from './source-tree.ts';
 
 /**
- * Plants each mistake of `mutants.ts` in a copy of this tree and runs the test that must notice it.
+ * Plants each mistake of this folder in a copy of this tree and runs the test that must notice it.
  * Ends with 1 unless all of them are killed.
  */
 const { values } = parseArgs({
   options: {
+    /** Only the mutants of these areas, such as `auth`. */
+    area: { type: 'string', multiple: true },
     /** Only the mutants of these ids. */
     only: { type: 'string', multiple: true },
     /** Print the list and run nothing. */
@@ -19,8 +22,13 @@ const { values } = parseArgs({
   },
 });
 
-const { only } = values;
-const chosen = mutants.filter(({ id }) => only === undefined || only.includes(id));
+const { area, only } = values;
+const isArea = (name: string): name is keyof typeof areas => Object.hasOwn(areas, name);
+const wrong = area?.filter((name) => !isArea(name)) ?? [];
+if (wrong.length > 0)
+  throw new Error(`Cannot run: --area must be one of ${Object.keys(areas).join(', ')}: current value is '${wrong}'`);
+const candidates = area === undefined ? mutants : area.filter(isArea).flatMap((name) => areas[name]);
+const chosen = candidates.filter(({ id }) => only === undefined || only.includes(id));
 if (chosen.length < (only?.length ?? 1)) throw new Error(`Cannot run: --only must be an id that --list shows: ${only}`);
 
 if (values.list) for (const mutant of chosen) console.log(describe(mutant));

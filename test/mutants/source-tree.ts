@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import type { Mutant } from './mutants.ts';
+import type { Mutant } from './mutant.ts';
 
 /** A file of the source tree. */
 export interface SourceFile {

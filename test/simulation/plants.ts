@@ -1,4 +1,4 @@
-import type { Mutant } from '../mutants/mutants.ts';
+import type { Mutant } from '../mutants/mutant.ts';
 
 /** A mistake that the simulation must find within four histories, whatever its seed. */
 export type Plant = Pick<Mutant, 'id' | 'breaks' | 'search' | 'replace'>;
