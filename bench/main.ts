@@ -9,19 +9,9 @@ const programs: Readonly<Record<string, readonly (readonly string[])[]>> = {
   export: [['report/export.ts']],
   token: [['token/bench.ts']],
   capacity: [['capacity/measure.ts']],
-  deep: [['report/deep-page.ts']],
-  drivers: [['drivers/bench.ts']],
-  findings: [['report/findings.ts']],
   history: [['history/measure.ts'], ['history/changes-summary.ts']],
-  indexes: [['indexes/measure.ts']],
-  jobs: [['console/jobs.ts']],
   mirror: [['mirror/measure.ts']],
-  'page-turn': [['console/page-turn.ts']],
-  profile: [['report/profile.ts']],
-  summary: [['report/summary.ts']],
-  'sync-files': [['sync/files.ts']],
-  'sync-first': [['sync/first-copy.ts']],
-  traces: [['tracing/off.ts']],
+  sync: [['sync/first-copy.ts']],
 };
 
 const [name = '', ...args] = process.argv.slice(2);

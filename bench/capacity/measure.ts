@@ -2,13 +2,13 @@ import { parseArgs } from 'node:util';
 import { findTenant } from '../../src/storage/tables/tenant.ts';
 import { openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { loadDataSet } from '../support/data-set.ts';
-import { machineFacts, writeSection } from '../support/results.ts';
+import { machineFacts, printSection } from '../support/results.ts';
 import { measureServing, type Served } from './serving.ts';
 import { type Imported, measureImport, measureSize, type Stored } from './storing.ts';
 
 // What serving and storing cost: CPU time of all processes, disk and memory. On Linux only.
 //   npm run bench -- capacity
-//   npm run bench -- capacity --records 20000 --imported 5000 --rounds 1 --seconds 1 --dry-run
+//   npm run bench -- capacity --records 20000 --imported 5000 --rounds 1 --seconds 1
 
 const tenantCount = 200;
 const { values } = parseArgs({
@@ -19,7 +19,6 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '1' },
     connections: { type: 'string', default: '16' },
     engine: { type: 'string', multiple: true, default: ['SQLite', 'PostgreSQL'] },
-    'dry-run': { type: 'boolean', default: false },
   },
 });
 const records = Number(values.records);
@@ -29,17 +28,10 @@ const effort = {
   connections: Number(values.connections),
 };
 
-const results = {
-  file: new URL('../results/capacity.md', import.meta.url),
-  title: `# Capacity, measured
-
-Written by \`npm run bench -- capacity\` (\`bench/capacity/\`): ${records} records of ${tenantCount} tenants (Zipf), and ${values.imported} more imported in random order as one tenant. CPU time
-of all processes and threads: those of the service with its workers, and those of PostgreSQL. Other load on the machine adds to it, up to two or three times, so each figure is the least of some
-rounds. Seconds are for 1,000 requests;
-of the export and the import for 1,000,000 records. A page has 50 records; "cold" pages are of any tenant and any twelve months, without the response cache; "hot" and "304" are
-one page repeatedly. The access log is on, to /dev/null. Memory is the proportional set size of all processes of the service.
-`,
-};
+/** What the figures are. */
+const description = `${records} records of ${tenantCount} tenants (Zipf), and ${values.imported} more imported in random order as one tenant. CPU time of all processes and threads: those of the service with its
+workers, and those of PostgreSQL; each figure is the least of the rounds. Seconds are for 1,000 requests; of the export and the import for 1,000,000 records. A page has 50 records; "cold" pages are of any
+tenant and any twelve months, without the response cache; "hot" and "304" are one page repeatedly. The access log is on, to /dev/null. Memory is the proportional set size of all processes of the service.`;
 
 interface Engine {
   readonly empty: Stored;
@@ -68,12 +60,13 @@ async function measure(name: string): Promise<Engine> {
 
 for (const engine of values.engine) {
   const text = toMarkdown(await measure(engine));
-  if (values['dry-run']) console.log(text);
-  else writeSection(engine, text, results);
+  printSection(engine, text);
 }
 
 function toMarkdown(engine: Engine): string {
   return [
+    description,
+    '',
     `${new Date().toISOString().slice(0, 10)}; ${machineFacts()}.`,
     '',
     ...table(['workers', 'work', 'CPU s of the service', 'CPU s of PostgreSQL', 'sum'], costRows(engine)),

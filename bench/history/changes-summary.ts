@@ -9,13 +9,13 @@ import { syntheticRecords, until } from '../support/data-set.ts';
 import { exactCpuSeconds, exactFamilyCpuSeconds } from '../support/exact-cpu.ts';
 import { median } from '../support/median.ts';
 import { readOptions } from '../support/options.ts';
-import { machineFacts, writeSection } from '../support/results.ts';
+import { machineFacts, printSection } from '../support/results.ts';
 
 // A summary of changes, added up from the commits and read from the records, by CPU time of this
 // process and of PostgreSQL: a load that changed 60,000 records, and that load with another one
 // that changed some of the same records.
 //   npm run bench -- history
-//   node bench/history/changes-summary.ts --records 250000 --dry-run
+//   node bench/history/changes-summary.ts --records 250000
 
 const options = readOptions({ records: 1_000_000 });
 const changedRecords = 60_000;
@@ -90,10 +90,6 @@ async function measure(open: typeof openBenchSqlite): Promise<string> {
   }
 }
 
-const results = {
-  file: new URL('../results/history.md', import.meta.url),
-  title: '# The history, measured\n',
-};
 const openers = { sqlite: openBenchSqlite, postgres: openBenchPostgres } as const;
 for (const [engine, open] of Object.entries(openers)) {
   if (!options.engines.includes(engine)) continue;
@@ -105,6 +101,5 @@ for (const [engine, open] of Object.entries(openers)) {
 ${await measure(open)}
 
 ${new Date().toISOString().slice(0, 10)}; ${machineFacts()}.`;
-  if (options.dryRun) console.log(text);
-  else writeSection(name, text, results);
+  printSection(name, text);
 }

@@ -22,26 +22,18 @@ import { exactCpuSeconds } from '../support/exact-cpu.ts';
 import { median } from '../support/median.ts';
 import { readOptions } from '../support/options.ts';
 import { type OurService, startOurs } from '../support/our-service.ts';
-import { machineFacts, writeSection } from '../support/results.ts';
+import { machineFacts, printSection } from '../support/results.ts';
 
 // What the history costs: imports, pages and disk of two equal stores, of which one keeps it, and
 // the export of a former moment beside the one of today.
 //   npm run bench -- history
-//   npm run bench -- history --records 50000 --rounds 3 --engine sqlite --dry-run
+//   npm run bench -- history --records 50000 --rounds 3 --engine sqlite
 
 const options = readOptions({ records: 1_000_000, rounds: 4, connections: 16 });
 /** Records of the two stores that are compared. */
 const comparedRecords = Math.ceil(options.records / 10);
 const historyTables = ['subscription_version', 'subscription_commit', 'subscription_erasure'];
 const sides = ['with', 'without'] as const;
-
-const results = {
-  file: new URL('../results/history.md', import.meta.url),
-  title: `# The history, measured
-
-Written by \`npm run bench -- history\` (\`bench/history/\`). Ratios are medians of the rounds, by CPU time of all processes and of PostgreSQL, with the least and the greatest.
-`,
-};
 
 /** Median, least and greatest. */
 const spread = (values: readonly number[]): string =>
@@ -229,6 +221,5 @@ ${options.records} records of one tenant, of which 1 % have changed since the fo
 ${await compareExports(await open())}
 
 ${new Date().toISOString().slice(0, 10)}; ${machineFacts()}.`;
-  if (options.dryRun) console.log(text);
-  else writeSection(engine === 'sqlite' ? 'SQLite' : 'PostgreSQL', text, results);
+  printSection(engine === 'sqlite' ? 'SQLite' : 'PostgreSQL', text);
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,7 +12,7 @@ import { type SourceOrder, sourceOrders, writeChangedSource, writeSource } from 
 // and checking that file. Each import runs in a process of its own with the flags that
 // `subreport import` gives it.
 //   npm run bench -- import                            1 million records
-//   npm run bench -- import --records 100000 --engine sqlite --order 'in order' --dry-run
+//   npm run bench -- import --records 100000 --engine sqlite --order 'in order'
 //   npm run bench -- import --replace               also with --replace
 
 const { values: args } = parseArgs({
@@ -21,7 +21,6 @@ const { values: args } = parseArgs({
     engine: { type: 'string', multiple: true, default: ['sqlite', 'postgres'] },
     order: { type: 'string', multiple: true, default: [...sourceOrders] },
     replace: { type: 'boolean', default: false },
-    'dry-run': { type: 'boolean', default: false },
   },
 });
 /** Records with the same second, as a large bulk activation creates them. */
@@ -66,9 +65,7 @@ for (const order of args.order as SourceOrder[]) {
   }
 }
 rmSync(folder, { recursive: true });
-const report = toMarkdown(measured);
-console.log(report);
-if (!args['dry-run']) writeFileSync(new URL('../results/import.md', import.meta.url), `${report}\n`);
+console.log(toMarkdown(measured));
 
 function sum(a: Cost, b: Cost): Cost {
   return { cpuSeconds: a.cpuSeconds + b.cpuSeconds, seconds: a.seconds + b.seconds, grownMb: 0 };
@@ -87,15 +84,13 @@ function toMarkdown(results: readonly Measured[]): string {
     ...['base, µs a record', 'ours, µs a record', 'base ÷ ours', 'records/s', 'MB grown'],
   ];
   return [
-    '# Import',
-    '',
     'Imports of NDJSON: parsed, validated, stored with counts, revision and resume point in batches. "µs a record" is the CPU time of all processes, PostgreSQL and',
     'a final checkpoint included. The base of a first import, into an empty database, is a bare load of the same records: prepared rows, by `COPY` from a file on',
     'the server or by a prepared insert in batches of 10,000, into a table with the same indexes, which are there from the beginning.',
     'The base of an import with 5 % changed, whose file contains all records, is reading',
     'and checking the file without a database. The floor of a first import is reading and checking a file, inserting its rows in batches of 3,000 into a table with',
     'the primary key, and building the other indexes: no counts, tenant, revision or resume point. The floor with 5 % changed is reading the lines, reading the stored records by id, comparing, and checking and',
-    'writing those that differ, in batches of 3,000. "MB grown" is the memory of the import process. Written by `npm run bench -- import`.',
+    'writing those that differ, in batches of 3,000. "MB grown" is the memory of the import process.',
     '',
     machineFacts(),
     '',

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { machineFacts, writeSection } from '../support/results.ts';
+import { machineFacts, printSection } from '../support/results.ts';
 
 // What a mirror of a large account costs: CPU time, memory and bytes of its state file, for a walk
 // in which everything is new and for one without a change, beside an import of the same records.
@@ -57,7 +57,7 @@ try {
     ({ name, cpuSeconds, memoryMib }) =>
       `| ${name} | ${((cpuSeconds / records) * 1e6).toFixed(0)} | ${(cpuSeconds / imported).toFixed(2)} | ${memoryMib.toFixed(0)} |`,
   );
-  writeSection(
+  printSection(
     'SQLite',
     `${machineFacts('one process')}. ${records.toLocaleString('en')} records. CPU time of the command, which reads the origin and writes the store, without that of the origin.
 
@@ -67,11 +67,6 @@ ${lines.join('\n')}
 
 State file: ${(stateBytes / records).toFixed(0)} bytes a record.
 `,
-    {
-      file: new URL('../results/mirror.md', import.meta.url),
-      title:
-        '# A mirror of a large account, measured\n\nWritten by `npm run bench -- mirror` (`bench/mirror/`), in one run.\n',
-    },
   );
 } finally {
   rmSync(folder, { recursive: true });

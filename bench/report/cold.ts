@@ -8,7 +8,7 @@ import { compareSides, type Measured, ratioOf, type Side } from '../support/comp
 import { loadDataSet } from '../support/data-set.ts';
 import { readOptions } from '../support/options.ts';
 import { type OurService, startOurs } from '../support/our-service.ts';
-import { machineFacts, resultTable, writeSection } from '../support/results.ts';
+import { machineFacts, printSection, resultTable } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, type PageRequest, randomPages } from './page-requests.ts';
 
@@ -17,8 +17,8 @@ import { asRequests, fetchPage, type PageRequest, randomPages } from './page-req
 // cursor. Compares our service with node:http that sends the same bytes and, on one PostgreSQL,
 // with the hand-written peer. Prints the ratios that have a limit.
 //   node bench/report/cold.ts                                       a million records
-//   node bench/report/cold.ts --records 100000 --engine sqlite --dry-run
-//   node bench/report/cold.ts --base ../before --dry-run            another checkout beside it
+//   node bench/report/cold.ts --records 100000 --engine sqlite
+//   node bench/report/cold.ts --base ../before            another checkout beside it
 
 const tenantCount = 200;
 const recurringPages = 1_500;
@@ -178,8 +178,7 @@ async function measure(
       goalTable(measured, peer === undefined),
     ];
     const text = `${description}\n\n${machineFacts()}.\n\n${tables.join('\n\n')}`;
-    if (options.dryRun) console.log(text);
-    else writeSection(`Cold, ${name}`, text);
+    printSection(`Cold, ${name}`, text);
   } finally {
     for (const each of running) await each.stop();
     await opened.close();

@@ -11,14 +11,14 @@ import { exactCpuSeconds } from '../support/exact-cpu.ts';
 import { median } from '../support/median.ts';
 import { readOptions } from '../support/options.ts';
 import { type OurService, startOurs } from '../support/our-service.ts';
-import { machineFacts, writeSection } from '../support/results.ts';
+import { machineFacts, printSection } from '../support/results.ts';
 
 // Compares an export (all=true, CSV and NDJSON) with the engine's own dump of the same JSON in the
 // same order: COPY (select …) TO STDOUT on PostgreSQL, one prepared statement iterated on SQLite.
 // This process reads all of them to the last byte, one after the other, in rounds. CPU time is that
 // of the service and of PostgreSQL; for the dump, that of this process instead of the service.
 //   npm run bench -- export
-//   npm run bench -- export --records 200000 --rounds 3 --dry-run
+//   npm run bench -- export --records 200000 --rounds 3
 
 const options = readOptions({ records: 1_000_000 });
 const formats = ['ndjson', 'csv'] as const;
@@ -170,8 +170,7 @@ async function measure(name: string, opened: BenchStore): Promise<void> {
       '| side | CPU s | bare ÷ side, by CPU | s | bare ÷ side | MB | RSS growth, MiB, most of all rounds |\n|---|---|---|---|---|---|---|';
     const description = `The whole report of one tenant with ${options.records} records, with its SHA-256 and count, one reader. ${options.rounds} rounds after one that warms up. Goals: by CPU, CSV at least 0.7 and NDJSON at least 0.8; RSS growth at most 20 MiB. CPU is that of the service (of the reading process for the bare dump) and of PostgreSQL.`;
     const text = `${description}\n\n${machineFacts()}.\n\n${header}\n${rows.join('\n')}`;
-    if (options.dryRun) console.log(text);
-    else writeSection(`Whole report, ${name}`, text);
+    printSection(`Whole report, ${name}`, text);
   } finally {
     await ours.stop();
     await bare.close();

@@ -5,7 +5,7 @@ import { compareSides, type Side } from '../support/compare.ts';
 import { loadDataSet } from '../support/data-set.ts';
 import { readOptions } from '../support/options.ts';
 import { startOurs } from '../support/our-service.ts';
-import { machineFacts, resultTable, writeSection } from '../support/results.ts';
+import { machineFacts, printSection, resultTable } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, randomPages } from './page-requests.ts';
 
@@ -52,8 +52,7 @@ async function measure(name: string, opened: BenchStore): Promise<void> {
       parts.push(resultTable(await compareSides(short, options), 'raw, 304'));
     }
     const text = parts.join('\n\n');
-    if (options.dryRun) console.log(text);
-    else writeSection(`Hot, ${name}`, text);
+    printSection(`Hot, ${name}`, text);
   } finally {
     for (const each of running) await each.stop();
     await opened.close();

@@ -10,13 +10,13 @@ import { openBenchSqlite } from '../support/bench-store.ts';
 import { historySeconds, loadDataSet, until } from '../support/data-set.ts';
 import { median } from '../support/median.ts';
 import { readOptions } from '../support/options.ts';
-import { machineFacts, writeSection } from '../support/results.ts';
+import { machineFacts, printSection } from '../support/results.ts';
 
 // What a cold page 1, and the page after it by cursor, cost the embedded store without HTTP, next
 // to their floor: the same statements, prepared and with the same values, in a loop with nothing
 // around them.
 //   node bench/report/page-floor.ts
-//   node bench/report/page-floor.ts --records 20000 --rounds 3 --dry-run
+//   node bench/report/page-floor.ts --records 20000 --rounds 3
 
 const tenantCount = 50;
 const pageCount = 2_000;
@@ -139,8 +139,7 @@ ${machineFacts()}.
 ${row('page 1', (each) => each.first)}
 ${row('next page by cursor', (each) => each.next)}
 | next page ÷ page 1 | ${following('page')} | ${following('floor')} | |`;
-  if (options.dryRun) console.log(text);
-  else writeSection('Pages on SQLite, without HTTP', text);
+  printSection('Pages on SQLite, without HTTP', text);
 } finally {
   await close();
 }

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 /**
  * Options of the benchmarks:
- * `--records 50000 --rounds 3 --seconds 2 --connections 32 --engine sqlite --dry-run`.
+ * `--records 50000 --rounds 3 --seconds 2 --connections 32 --engine sqlite`.
  */
 export interface BenchOptions {
   readonly records: number;
@@ -13,13 +13,11 @@ export interface BenchOptions {
   readonly engines: readonly string[];
   /** Another checkout of this repository, whose service is measured too. */
   readonly base: string | undefined;
-  /** Only print, without changing the committed results. */
-  readonly dryRun: boolean;
 }
 
-/** Parses the options of the command line; the defaults are those of the committed results. */
+/** Parses the options of the command line; the defaults are those of results.md. */
 export function readOptions(
-  defaults: Pick<BenchOptions, 'records'> & Partial<Omit<BenchOptions, 'dryRun' | 'engines' | 'base'>>,
+  defaults: Pick<BenchOptions, 'records'> & Partial<Omit<BenchOptions, 'engines' | 'base'>>,
 ): BenchOptions {
   const { records, rounds, seconds, connections } = { rounds: 5, seconds: 3, connections: 32, ...defaults };
   const { values } = parseArgs({
@@ -30,7 +28,6 @@ export function readOptions(
       connections: { type: 'string', default: String(connections) },
       engine: { type: 'string', multiple: true, default: ['postgres', 'sqlite'] },
       base: { type: 'string' },
-      'dry-run': { type: 'boolean', default: false },
     },
   });
   const number = (name: 'records' | 'rounds' | 'seconds' | 'connections'): number => {
@@ -46,6 +43,5 @@ export function readOptions(
     connections: number('connections'),
     engines: values.engine,
     base: values.base,
-    dryRun: values['dry-run'],
   };
 }

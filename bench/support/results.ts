@@ -1,4 +1,3 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { type Measured, ratioOf } from './compare.ts';
 
@@ -40,30 +39,5 @@ export function resultTable(measured: readonly Measured[], base: string): string
   return [`| ${header.join(' | ')} |`, `|${header.map(() => '---').join('|')}|`, ...rows].join('\n');
 }
 
-/** A file of results, and how it begins. */
-export interface ResultsFile {
-  readonly file: URL;
-  readonly title: string;
-}
-
-const reportResults: ResultsFile = {
-  file: new URL('../results/report.md', import.meta.url),
-  title: `# The report, measured
-
-Written by \`npm run bench -- report\` (\`bench/report/\`): each side in a separate process, in turn, in short rounds; medians. Ratios are comparable across machines
-and days; requests per second are not. "CPU" is the CPU time of the server process, without that of PostgreSQL; it is least affected by other load on the machine. If
-a side is faster than the load generator, which shares the machine, the CPU ratio is more meaningful than the ratio of requests.
-`,
-};
-
-/** Replaces a section of the results, and prints it. */
-export function writeSection(name: string, text: string, { file, title } = reportResults): void {
-  const begin = `<!-- ${name} -->`;
-  const end = `<!-- end of ${name} -->`;
-  const section = `${begin}\n## ${name}\n\n${text}\n${end}\n`;
-  const kept = existsSync(file) ? readFileSync(file, 'utf8') : title;
-  const [before = '', rest] = kept.split(begin);
-  const after = rest?.split(`${end}\n`)[1] ?? '';
-  writeFileSync(file, rest === undefined ? `${kept}\n${section}` : before + section + after);
-  console.log(section);
-}
+/** Prints a part of the results. */
+export const printSection = (name: string, text: string): void => console.log(`## ${name}\n\n${text}\n`);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -193,9 +193,7 @@ await opened.close();
 rmSync(folder, { recursive: true });
 
 const shown = (count: number): string => count.toLocaleString('en');
-const text = `# The first copy of \`subreport sync\`
-
-Written by \`npm run bench -- sync-first\`: ${shown(options.records)} records, medians of ${options.rounds} rounds. The floor reads the NDJSON export without looking at it, and writes what is in
+const text = `${shown(options.records)} records, medians of ${options.rounds} rounds. The floor reads the NDJSON export without looking at it, and writes what is in
 memory already: rows with one prepared insert or \`COPY\`, lines to /dev/null. CPU time is that of the command with its start, and of the PostgreSQL with the copy, not of the service. A sync also checks
 the export's SHA-256 and each record's members, and counts the copy. Goal: at least 0.5 of the floor, and memory that does not grow with the report.
 
@@ -205,5 +203,4 @@ ${machineFacts()}.
 |---|---|---|---|---|---|---|---|
 ${lines.join('\n')}
 `;
-if (options.dryRun) process.stdout.write(text);
-else writeFileSync(new URL('../results/sync.md', import.meta.url), text);
+console.log(text);

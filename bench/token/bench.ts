@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { openBenchPostgres } from '../support/bench-store.ts';
 import { compareSides, type Side } from '../support/compare.ts';
 import { loadDataSet } from '../support/data-set.ts';
@@ -14,7 +13,7 @@ import { startOidcProvider, startService } from './token-servers.ts';
 // How many tokens a second both grants issue, ours and oidc-provider's, and what the check of an
 // access token costs our API.
 //   npm run bench -- token
-//   npm run bench -- token --rounds 1 --seconds 1 --dry-run
+//   npm run bench -- token --rounds 1 --seconds 1
 
 /** More access tokens than the service caches, so each is uncached when it is used again. */
 const manyTokens = 10_600;
@@ -53,13 +52,7 @@ try {
     ].map((side) => ({ ...side, databaseSeconds: () => exactFamilyCpuSeconds(opened.serverPid ?? 0) })),
     options,
   );
-  const text = formatResults(measured, options);
-  console.log(text);
-  if (!options.dryRun) {
-    const folder = new URL('../results/', import.meta.url);
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(new URL('token.md', folder), text);
-  }
+  console.log(formatResults(measured, options));
 } finally {
   for (const server of running) await server.stop();
   await opened.close();

@@ -24,9 +24,7 @@ export function formatResults(measured: readonly Measured[], { rounds, seconds, 
     ];
     return `| ${cells.join(' | ')} |`;
   };
-  return `# Tokens
-
-Written by \`npm run bench -- token\`: ${machineFacts()}.
+  return `${machineFacts()}.
 
 Each cell contains the rate and the CPU time of the server process per request, and that of PostgreSQL. Both and the load generator share the machine, so rates are only valid in
 comparison. The first CPU ratio covers the servers alone, the second one PostgreSQL too, and the aims are for the second one. ${rounds} rounds of ${seconds} s a side, sides in turn, ${connections} connections. Medians; the ratio is the

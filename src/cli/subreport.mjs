@@ -34,7 +34,7 @@ function isStartedByNpm() {
 async function start() {
   /**
    * An import allocates many short-lived objects: a larger young generation would take 50 MB more
-   * and save 4 % of the time (bench/results/import.md).
+   * and save 4 % of the time.
    */
   const flags = first === 'import' ? ['--max-semi-space-size=4'] : [];
   if (isNewEnough && flags.length === 0) {

@@ -13,7 +13,7 @@ import { lazyPostgres } from './stage.ts';
 //   npm run drill -- list                  the names
 //   npm run drill -- disk-full keys-rotated [--seed 7] [--json]
 //   npm run drill -- disk-full --program /usr/bin/subreport   an installed build
-//   npm run drill -- --write               and write bench/results/drills.md
+//   npm run drill -- --write               and write test/drills/results.md
 // Exits with 0 if all was as expected, 1 if something was not, 3 if drills could not run here.
 
 const { values, positionals } = parseArgs({
@@ -71,7 +71,7 @@ async function runAll(chosen: readonly Drill[]): Promise<number> {
 }
 
 function writePage(outcomes: readonly Outcome[]): void {
-  const page = new URL('../../bench/results/drills.md', import.meta.url);
+  const page = new URL('results.md', import.meta.url);
   const before = existsSync(page) ? readFileSync(page, 'utf8') : '';
   writeFileSync(page, drillsPage(drills, outcomes, before, new Date().toISOString().slice(0, 10)));
 }
