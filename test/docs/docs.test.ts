@@ -154,12 +154,18 @@ describe('documentation and code agree', () => {
     expect(read(page).trimEnd().split('\n').length).toBeLessThanOrEqual(linesMax);
   });
 
-  test('npm scripts named in the documentation exist', () => {
+  test('npm scripts and benchmarks named in the documentation exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = pages.flatMap((page) =>
       [...read(page).matchAll(/npm run ([a-z:-]+[a-z])/g)].map(([, name = '']) => name),
     );
     expect([...new Set(named)].filter((name) => !(name in scripts))).toEqual([]);
     expect(named.length).toBeGreaterThan(5);
+    const benchmarks = [...read('bench/main.ts').matchAll(/^ {2}'?([\w-]+)'?: \[\[/gm)].map(([, name]) => name);
+    const measured = [...pages, 'bench/README.md', 'bench/results.md'].flatMap((page) =>
+      [...read(page).matchAll(/npm run bench -- ([a-z-]+)/g)].map(([, name]) => name),
+    );
+    expect(benchmarks.length).toBeGreaterThan(5);
+    expect(measured.filter((name) => !benchmarks.includes(name))).toEqual([]);
   });
 });
