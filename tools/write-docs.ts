@@ -189,39 +189,28 @@ const count = (entries = all): string => entries.toLocaleString('en');
 const silent = { write: () => undefined };
 const program = await buildProgram({ stdout: silent, stderr: silent });
 
-/** The help of each command; options that several commands have are described once, at the top. */
+/** What each command does, with its options and examples; `--help` explains the options. */
 function commandLine(): string {
-  const leaves = leavesOf(program);
-  const entries = leaves.flatMap(({ command }) => optionEntries(helpOf(command)).map(withoutLayout));
-  const countOf = (entry: string): number => entries.filter((each) => each === entry).length;
-  const several = [...new Set(entries)].filter((entry) => countOf(entry) >= 3).sort((x, y) => countOf(y) - countOf(x));
-  const termOf = (entry: string): string => entry.split('  ')[0] ?? '';
-  // `--json` has several meanings: the others stay with their commands
-  const shared = several.filter((entry, at) => several.findIndex((other) => termOf(other) === termOf(entry)) === at);
-  const common = shared
-    .toSorted()
-    .filter((entry) => !entry.startsWith('-h, --help'))
-    .map((entry) => entry.replace(/^(.+?) {2}(.+)$/, '| `$1` | $2 |'));
-  const sections = leaves.map(({ path, command }) => {
-    const help = helpOf(command);
-    const known = optionEntries(help).filter((entry) => shared.includes(withoutLayout(entry)));
-    const own = known
-      .reduce((text, entry) => text.replace(entry, ''), help)
-      .replace(/\nOptions:\n(?=\n|$)/, '')
-      .replace(`Usage: ${path} [options]\n`, '');
-    const names = known.map((entry) => /--[\w-]+/.exec(entry)?.[0]).filter((name) => name !== '--help');
-    const also = names.length === 0 ? '' : `\nAlso ${names.map((name) => `\`${name}\``).join(', ')}.\n`;
-    return `## ${path}\n\n\`\`\`text\n${`${own.trim()}\n${examplesOf(command)}`.trim()}\n\`\`\`\n${also}`.trim();
-  });
-  return ['| option of several commands | meaning |', '|---|---|', ...common, '', sections.join('\n\n')].join('\n');
+  return leavesOf(program)
+    .map(({ path, command }) => {
+      const help = command.createHelp();
+      const terms = [
+        ...command.registeredArguments.map((argument) =>
+          argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+        ),
+        ...help.visibleOptions(command).map((option) => help.optionTerm(option)),
+      ].filter((term) => term !== '-h, --help');
+      const list = terms.map((term) => `\`${term}\``).join(', ');
+      const { notes, examples } = afterHelp(command);
+      const code = examples === '' ? '' : `\`\`\`sh\n${examples}\n\`\`\``;
+      const parts = [`## ${path}`, sentence(command.description()), list, notes, code];
+      return parts.filter((part) => part !== '').join('\n\n');
+    })
+    .join('\n\n');
 }
 
-const helpOf = (command: Command): string => command.configureHelp({ helpWidth: 110 }).helpInformation();
-
-/** The entries of the options in a help text, each with its further lines. */
-const optionEntries = (help: string): string[] => help.match(/^ {2}-.+\n(?: {10,}.+\n)*/gm) ?? [];
-
-const withoutLayout = (entry: string): string => entry.trim().replaceAll(/\n\s+/g, ' ').replace(/ {2,}/, '  ');
+const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
 
 interface Leaf {
   readonly path: string;
@@ -233,12 +222,18 @@ function leavesOf(command: Command, path = command.name()): Leaf[] {
   return leaves.length > 0 ? leaves : [{ path, command }];
 }
 
-/** The examples after the help of a command. */
-function examplesOf(command: Command): string {
+/** What follows the help of a command: notes, and its examples. */
+function afterHelp(command: Command): { readonly notes: string; readonly examples: string } {
   let text = '';
   command.configureOutput({ writeOut: (more) => (text += more) });
   command.outputHelp();
-  return text.slice(command.helpInformation().length);
+  const after = text.slice(command.helpInformation().length);
+  const [whole = '', examples = ''] = /^Examples?:\n((?: {2}.*\n?)+)/m.exec(after) ?? [];
+  const notes = after
+    .replace(whole, '')
+    .trim()
+    .replaceAll(/\n{2,}/g, '\n\n');
+  return { notes, examples: examples.replaceAll(/^ {2}/gm, '').trim() };
 }
 
 if (import.meta.main) {

@@ -43,7 +43,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
   },
   operation: {
     heading: 'How to add an operation of the operator, or an action of the audit log',
-    generated: ['openapi-operator.json', 'docs/command-line.md'],
+    generated: ['openapi-operator.json'],
     suites: [
       ...['test/audit/every-action', 'test/docs/audit', 'test/contract/openapi-operator', 'test/docs/docs'],
       ...['console/operator/routes', 'console/operator/audit/audit-actions'],

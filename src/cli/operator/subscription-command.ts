@@ -33,7 +33,7 @@ export function addSubscriptionCommand(program: Command, output: Output): void {
     .option('--json', 'print {"tenant","asked","deleted","missing"}')
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport subscription delete --tenant acme --id c3ViMQ c3ViMg\n  subreport subscription delete --tenant acme --file erase.txt --json\n  subreport subscription delete --tenant acme --email jane@example.com\n\nUnknown ids are counted as missing and are not an error. Remove the subscription from the source of your imports first. The history of imports may quote values of its rejected rows for IMPORT_HISTORY_DAYS (docs/import.md).',
+      '\nExamples:\n  subreport subscription delete --tenant acme --id c3ViMQ c3ViMg\n  subreport subscription delete --tenant acme --file erase.txt --json\n  subreport subscription delete --tenant acme --email jane@example.com\n\nUnknown ids are counted as missing and are not an error. Remove the subscription from the source of your imports first. Rejected rows that quote it are erased from the history of imports; a misspelled value stays for IMPORT_HISTORY_DAYS.',
     )
     .action(async ({ tenant, id = [], file, email, iccid, json = false, ...choice }: DeleteOptions) => {
       const ways = [id.length > 0 || file !== undefined, email !== undefined, iccid !== undefined];
