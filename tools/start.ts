@@ -67,8 +67,20 @@ async function mirrorOrigin(demo: ChildProcess): Promise<void> {
   console.log(`The service of somebody else is ${url}/connect-api. The tenant ${tenant} mirrors it.
 Sign in at http://127.0.0.1:${port}/console as ${reader.client_id}, with the secret in ${file}
 How old the mirror is:
-  XDG_CONFIG_HOME=${config} DATA_DIR=${folder} npx subreport mirror --from origin --to-tenant ${tenant} --status`);
-  const mirror = run(['mirror', '--from', 'origin', '--to-tenant', tenant, '--max-requests-per-minute', '1200'], env);
+  XDG_CONFIG_HOME=${config} npx subreport mirror --from origin --to-tenant ${tenant} --status`);
+  const scopes = 'operator:read,subscription:write';
+  const operator = run(
+    ['operator', 'create', '--name', tenant, '--scopes', scopes, '--expires-days', '30', '--json'],
+    env,
+    'pipe',
+  );
+  const { token } = JSON.parse(await text(operator.stdout as Readable));
+  const server = `http://127.0.0.1:${process.env.MANAGEMENT_PORT ?? '9464'}`;
+  const mirror = run(['mirror', '--from', 'origin', '--to-tenant', tenant, '--max-requests-per-minute', '1200'], {
+    ...env,
+    SUBREPORT_SERVER: server,
+    SUBREPORT_OPERATOR_TOKEN: token,
+  });
   demo.once('exit', () => {
     mirror.kill('SIGTERM');
     origin.close();

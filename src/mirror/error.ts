@@ -2,6 +2,8 @@
 type MirrorErrorCode =
   /** The origin responds with what is no report. */
   | 'ORIGIN_FAULT'
+  /** The service of the tenant cannot be reached for a while. */
+  | 'TARGET_FAULT'
   /** The origin rejects the credentials. */
   | 'ORIGIN_REJECTS'
   /** The state file is of another mirror, or in use. */

@@ -9,7 +9,7 @@ import type { MirrorTarget } from './target.ts';
 interface MirrorOptions {
   /** Base URL and client id of the origin. */
   readonly name: string;
-  /** Called with a sentence for people after each step, and when the origin fails. */
+  /** Called with a sentence for people after each step, and after each fault. */
   readonly onEvent?: (sentence: string) => void;
   readonly signal?: AbortSignal | undefined;
 }
@@ -18,6 +18,8 @@ interface MirrorOptions {
 const windowEveryMs = 300_000;
 const walkEveryMs = 3_600_000;
 const pauseAfterFaultMs = 60_000;
+/** Faults that may pass. */
+const faults: readonly string[] = ['ORIGIN_FAULT', 'TARGET_FAULT'];
 /** A window begins this long before the one before it: records may appear late. */
 const overlapSeconds = 900;
 /** More new pages than this are left to the walk. */
@@ -66,7 +68,7 @@ export class Mirror {
     return this.#finish(walk.number);
   }
 
-  /** Does so until the signal is aborted; a failing origin is tried again. */
+  /** Does so until the signal is aborted; continues after faults of the origin or the target. */
   async follow(): Promise<void> {
     const { signal, onEvent } = this.#options;
     while (signal?.aborted !== true) {
@@ -74,7 +76,7 @@ export class Mirror {
         const { startedAt } = await this.runOnce();
         await this.#waitUntil(startedAt * 1000 + walkEveryMs);
       } catch (error) {
-        if (!(error instanceof MirrorError && error.code === 'ORIGIN_FAULT')) throw error;
+        if (!(error instanceof MirrorError && faults.includes(error.code))) throw error;
         onEvent?.(error.message);
         await this.#origin.clock.sleep(pauseAfterFaultMs, signal);
       }

@@ -14,7 +14,8 @@ export interface MirrorTarget {
   begin(mirror: { readonly id: string; readonly origin: string }): Promise<void>;
   /**
    * Inserts or updates the records and removes those with the ids, in one transaction, durable when
-   * it resolves. Returns the ids of records that the tenant rejects, with the reason.
+   * it resolves. Returns the ids of records that the tenant rejects, with the reason. Throws
+   * `MirrorError` `TARGET_FAULT` if it cannot be reached for a while; applying them again is safe.
    */
   apply(changes: {
     readonly records: readonly OriginRecord[];

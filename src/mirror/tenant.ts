@@ -8,7 +8,7 @@ import type { MirrorAges, MirrorTarget } from './target.ts';
 const togetherMax = 500;
 const charactersMax = 3_000_000;
 
-/** A tenant of our service, through the operator's API or its functions. */
+/** A tenant of our service, through the operator's API. */
 export class TenantTarget implements MirrorTarget {
   readonly #call: CallOperation;
   readonly #tenant: string;

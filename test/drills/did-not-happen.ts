@@ -71,10 +71,19 @@ async function startOrigin(stage: Stage): Promise<void> {
   writeFileSync(join(profiles, 'origin.json'), JSON.stringify(profile));
 }
 
-const walk = (scene: Scene) =>
-  run(scene, ['mirror', '--from', 'origin', '--to-tenant', 'copy', '--once', '--max-requests-per-minute', '6000'], {
-    XDG_CONFIG_HOME: scene.stage.folder,
-  });
+async function walk(scene: Scene): Promise<void> {
+  const scopes = ['--scopes', 'operator:read,subscription:write'];
+  const { stdout } = await run(scene, ['operator', 'create', '--name', 'mirror', ...scopes, '--json']);
+  await run(
+    scene,
+    ['mirror', '--from', 'origin', '--to-tenant', 'copy', '--once', '--max-requests-per-minute', '6000'],
+    {
+      XDG_CONFIG_HOME: scene.stage.folder,
+      SUBREPORT_SERVER: `http://127.0.0.1:${scene.service.managementPort}`,
+      SUBREPORT_OPERATOR_TOKEN: JSON.parse(stdout).token,
+    },
+  );
+}
 
 /** Writes the instants of the last walk to the past. */
 async function ageMirror({ superuser }: Scene['place'], days: number): Promise<void> {

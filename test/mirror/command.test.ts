@@ -8,14 +8,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../tools/free-port.ts';
 import { calm, originCredentials, SimulatedOrigin } from '../origin/origin.ts';
+import { openSqlite, type TestStore } from '../support/engines.ts';
+import { runHere } from '../support/run-here.ts';
+import { startService, type TestService } from '../support/service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mirror-command-'));
 const origin = new SimulatedOrigin(7, { ...calm, sizeMax: 20, sendsTotal: false, showsNullStatus: true }, 400);
 
+let opened: TestStore;
+let service: TestService;
+let environment: Record<string, string>;
 const start = (...args: string[]): ChildProcess =>
-  spawn(process.execPath, ['src/cli/subreport.mjs', ...args], {
-    env: { ...process.env, DATA_DIR: join(folder, 'data'), XDG_CONFIG_HOME: folder, SUBREPORT_SERVER: '' },
-  });
+  spawn(process.execPath, ['src/cli/subreport.mjs', ...args], { env: { ...process.env, ...environment } });
 
 async function run(...args: string[]) {
   const child = start(...args);
@@ -36,11 +40,20 @@ beforeAll(async () => {
   const { clientId: client_id, clientSecret: client_secret } = originCredentials;
   const profile = { base_url: `${url}/connect-api`, token_url: `${url}/token`, client_id, client_secret };
   writeFileSync(join(folder, 'subreport/profiles/origin.json'), JSON.stringify(profile));
-  await run('migrate');
-  await run('tenant', 'create', 'acme');
+  opened = await openSqlite();
+  const port = await freePort();
+  service = await startService(opened, { MANAGEMENT_PORT: String(port) });
+  const create = ['operator', 'create', '--name', 'mirror', '--scopes', 'operator:read,subscription:write', '--json'];
+  environment = {
+    XDG_CONFIG_HOME: folder,
+    SUBREPORT_SERVER: `http://127.0.0.1:${port}`,
+    SUBREPORT_OPERATOR_TOKEN: JSON.parse((await runHere(create, opened.environment)).stdout).token,
+  };
+  await service.createTenant('acme');
 });
-afterAll(() => {
+afterAll(async () => {
   origin.close();
+  await service.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -59,19 +72,32 @@ describe('subreport mirror', () => {
     const status = JSON.parse((await run(...mirror('--status', '--json'))).stdout);
     expect(status).toMatchObject({ tenant: 'acme', records: 395, rejected: [] });
     expect(status.removed_ids.every((id: string) => gone.includes(id))).toBe(true);
-    const [tenant] = JSON.parse((await run('tenant', 'list', '--json')).stdout);
+    const [tenant] = JSON.parse((await runHere(['tenant', 'list', '--json'], opened.environment)).stdout);
     expect(tenant).toMatchObject({ records: 395, mirror: { changes_as_of: status.changes_as_of } });
   });
 
   test('refuses imports into its tenant until the mirror ends', async () => {
     const file = join(folder, 'none.ndjson');
     writeFileSync(file, '');
-    const refused = await run('import', file, '--tenant', 'acme');
+    const here = (...args: string[]) => runHere(args, opened.environment);
+    const refused = await here('import', file, '--tenant', 'acme');
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('it must not be a mirror')]);
-    expect((await run('tenant', 'end-mirror', 'acme')).code).toBe(0);
-    expect((await run('import', file, '--tenant', 'acme')).code).toBe(0);
+    expect((await here('tenant', 'end-mirror', 'acme')).code).toBe(0);
+    expect((await here('import', file, '--tenant', 'acme')).code).toBe(0);
     const again = await run(...mirror('--once'));
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('it must have no records')]);
+  });
+
+  test('needs a server that it can reach, except for its status', async () => {
+    const without = await runHere([...mirror('--once')], { XDG_CONFIG_HOME: folder, ...opened.environment });
+    expect([without.code, without.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^Cannot run the mirror: --server or SUBREPORT_SERVER must be the URL/),
+    ]);
+    const away = { ...environment, SUBREPORT_SERVER: 'http://127.0.0.1:9' };
+    const unreachable = await runHere([...mirror('--once')], away);
+    expect([unreachable.code, unreachable.stderr]).toEqual([1, expect.stringMatching(/^Cannot reach http/)]);
+    expect((await runHere([...mirror('--status')], { XDG_CONFIG_HOME: folder })).code).toBe(0);
   });
 });
 
@@ -92,10 +118,10 @@ test('npm start -- --origin mirrors a simulated service into a tenant of the dem
       });
     await expect.poll(() => printed).toMatch(/^walk 1: 15\d\d records$/m);
     const [, tenant] = /The tenant (\S+) mirrors it/.exec(printed) ?? [];
-    const [, config, data] = /XDG_CONFIG_HOME=(\S+) DATA_DIR=(\S+) npx subreport mirror/.exec(printed) ?? [];
+    const [, config] = /XDG_CONFIG_HOME=(\S+) npx subreport mirror/.exec(printed) ?? [];
     expect(printed).toContain(`http://127.0.0.1:${env.PORT}/console as sr-`);
     const args = ['src/cli/subreport.mjs', 'mirror', '--from', 'origin', '--to-tenant', tenant ?? '', '--status'];
-    const status = spawn(process.execPath, args, { env: { ...env, XDG_CONFIG_HOME: config, DATA_DIR: data } });
+    const status = spawn(process.execPath, args, { env: { ...env, XDG_CONFIG_HOME: config } });
     expect(await text(status.stdout)).toMatch(/^mirrored-\S+: 1,5\d\d records \(new: \d+ s, changes: \d+ s\)$/m);
   } finally {
     child.kill('SIGTERM');

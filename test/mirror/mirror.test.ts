@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { MirrorError } from '../../src/mirror/error.ts';
 import { Mirror } from '../../src/mirror/mirror.ts';
 import { Origin } from '../../src/mirror/origin.ts';
 import { MirrorState } from '../../src/mirror/state.ts';
@@ -184,6 +185,23 @@ describe('a mirror', () => {
     refusals = 7;
     await expect(mirror.runOnce()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
     expect(refusals).toBe(1);
+  });
+
+  test('that keeps running continues after faults of its tenant, and ends with any other error', async () => {
+    const told: string[] = [];
+    const { tenant, mirror, clock, origin } = startMirror({}, 40, { onEvent: (sentence) => told.push(sentence) });
+    const apply = tenant.apply.bind(tenant);
+    let refusals = 3;
+    tenant.apply = async (changes) => {
+      refusals -= 1;
+      if (refusals >= 0) throw new MirrorError('TARGET_FAULT', 'Cannot reach the tenant');
+      if (refusals < -6) throw new TypeError('another error');
+      return apply(changes);
+    };
+    await expect(mirror.follow()).rejects.toThrow('another error');
+    expect(told.filter((sentence) => sentence === 'Cannot reach the tenant')).toHaveLength(3);
+    expect(clock.ms).toBeGreaterThan(180_000);
+    expect([tenant.records.size, tenant.violations]).toEqual([origin.records.size, []]);
   });
 
   describe('that has stopped within a walk', () => {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { durationText } from '../../contract/instant.ts';
+import type { CallOperation } from '../../contract/operator/operations.ts';
 import { MirrorError } from '../../mirror/error.ts';
 import { Mirror } from '../../mirror/mirror.ts';
 import { Origin } from '../../mirror/origin.ts';
@@ -15,8 +16,8 @@ import { profileName } from '../reader/connection.ts';
 import { configFolder } from '../reader/environment.ts';
 import { type Profile, readProfile } from '../reader/profile.ts';
 import { runReader } from '../reader/reader-action.ts';
-import type { ServerChoice } from '../remote/server.ts';
-import { addServerOption, withOperations } from './operator-api.ts';
+import { type Server, type ServerChoice, serverOf } from '../remote/server.ts';
+import { callOn, UnavailableError } from '../remote/server-operations.ts';
 
 interface MirrorOptions extends ServerChoice {
   readonly from?: string;
@@ -30,7 +31,7 @@ interface MirrorOptions extends ServerChoice {
 }
 
 export function addMirrorCommand(program: Command, output: Output): void {
-  const command = program
+  program
     .command('mirror')
     .description('keep a tenant in step with an account of a Connect API v1 that somebody else operates')
     .option(
@@ -39,6 +40,10 @@ export function addMirrorCommand(program: Command, output: Output): void {
     )
     .option('--profile <name>', 'the same as --from')
     .requiredOption('--to-tenant <tenant>', 'the tenant: a new one without records, or the mirror itself')
+    .option(
+      '--server <url>',
+      "the operator's API of the service that has the tenant (default: SUBREPORT_SERVER); the token comes from SUBREPORT_OPERATOR_TOKEN or SUBREPORT_OPERATOR_TOKEN_FILE, and has the scopes operator:read and subscription:write",
+    )
     .option('--once', 'end after one whole walk')
     .option('--status', 'only show what the state file knows')
     .option('--state <file>', 'the state file (default: mirrors/PROFILE-TENANT.db beside the profiles)')
@@ -52,13 +57,12 @@ removed only if two complete walks whose counts agree have not seen it and a rea
 After Ctrl-C or kill, run the same command again: it continues within the walk.
 
 Examples:
-  subreport tenant create acme
+  export SUBREPORT_SERVER=http://127.0.0.1:9464 SUBREPORT_OPERATOR_TOKEN_FILE=/run/secrets/mirror
   subreport mirror --from connect --to-tenant acme --once
   subreport mirror --from connect --to-tenant acme --max-requests-per-minute 30
   subreport mirror --from connect --to-tenant acme --status --json`,
     )
     .action((options: MirrorOptions) => runReader((signal) => withMirrorErrors(() => mirror(options, signal, output))));
-  addServerOption(command);
 }
 
 async function mirror(options: MirrorOptions, signal: AbortSignal, output: Output): Promise<void> {
@@ -66,25 +70,41 @@ async function mirror(options: MirrorOptions, signal: AbortSignal, output: Outpu
   const file = options.state ?? join(configFolder(), 'mirrors', `${name}-${options.toTenant}.db`);
   if (options.status === true) return showStatus(file, options, output);
   const profile = readProfile(name);
+  const server = requireServer(options);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const state = new MirrorState(file);
   try {
-    await withOperations(options, async (call) => {
-      const target = new TenantTarget(call, options.toTenant);
-      const perMinute = Math.min(options.maxRequestsPerMinute, state.perMinute ?? Number.POSITIVE_INFINITY);
-      const origin = new Origin(originOf(profile, signal), perMinute);
-      const onEvent = (sentence: string) => void (options.json === true || output.stderr.write(`${sentence}\n`));
-      const named = `${profile.base_url} ${profile.client_id}`;
-      const running = new Mirror(origin, target, state, { name: named, onEvent, signal });
-      await running.begin();
-      if (options.once !== true) return running.follow();
-      const walk = await running.runOnce();
-      if (walk.fault !== null) process.exitCode = 1;
-    });
+    const target = new TenantTarget(callOf(server), options.toTenant);
+    const perMinute = Math.min(options.maxRequestsPerMinute, state.perMinute ?? Number.POSITIVE_INFINITY);
+    const origin = new Origin(originOf(profile, signal), perMinute);
+    const onEvent = (sentence: string) => void (options.json === true || output.stderr.write(`${sentence}\n`));
+    const named = `${profile.base_url} ${profile.client_id}`;
+    const running = new Mirror(origin, target, state, { name: named, onEvent, signal });
+    await running.begin();
+    if (options.once !== true) await running.follow();
+    else if ((await running.runOnce()).fault !== null) process.exitCode = 1;
     writeStatus(state, options, output);
   } finally {
     state.close();
   }
+}
+
+function requireServer(options: MirrorOptions): Server {
+  const server = serverOf(options);
+  if (server !== undefined) return server;
+  throw new UsageError(
+    "Cannot run the mirror: --server or SUBREPORT_SERVER must be the URL of the operator's API of the tenant's service, such as --server http://127.0.0.1:9464",
+  );
+}
+
+/** Calls the operations of a server. One that is unavailable is a fault of the target. */
+function callOf(server: Server): CallOperation {
+  const call = callOn(server);
+  return (...args) =>
+    call(...args).catch((error: unknown) => {
+      if (!(error instanceof UnavailableError)) throw error;
+      throw new MirrorError('TARGET_FAULT', error.message, { cause: error });
+    });
 }
 
 const originOf = (profile: Profile, signal: AbortSignal) => ({
@@ -166,7 +186,7 @@ function ageText(asOf: string | null): string {
   return seconds === null ? 'not yet' : durationText(seconds);
 }
 
-/** Exit code 2 for what the user must change, 1 for a failing origin. */
+/** Exit code 2 for what the user must change, 1 for a failing origin or server. */
 async function withMirrorErrors(work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -76,6 +76,11 @@ const reconnectMs = 500;
 /** Longest `Retry-After` that is waited for. */
 const waitMsMax = 60_000;
 
+/** The server could not be reached, or was overloaded or starting, in all attempts. */
+export class UnavailableError extends CommandError {
+  override readonly name = 'UnavailableError';
+}
+
 /**
  * Sends a request and returns the text of the response. It is sent up to three times if the
  * connection fails, or if the server asks to wait. Throws `CommandError` or `UsageError`.
@@ -105,7 +110,7 @@ async function attemptOnce(
   server: Server,
   request: ServerRequest,
   correlationId: string,
-): Promise<Reply | CommandError> {
+): Promise<Reply | UnavailableError> {
   try {
     const response = await open(server, request, correlationId);
     const { statusCode: status = 0, headers } = response;
@@ -114,7 +119,7 @@ async function attemptOnce(
     const { code, message } = connectionErrorOf(server.url, error, { correlationId, attempts: 1 });
     const isUnsent = ['CONNECTION_REFUSED', 'HOST_NOT_FOUND', 'CERTIFICATE_REJECTED'].includes(code);
     const doubt = isUnsent || request.method === 'GET' ? [] : ['The server may have received the request.'];
-    return new CommandError([message, ...doubt, `Correlation id: ${correlationId}`].join('\n'));
+    return new UnavailableError([message, ...doubt, `Correlation id: ${correlationId}`].join('\n'));
   }
 }
 
@@ -155,8 +160,13 @@ interface Reply {
 /** The error of a response that is not successful: all its sentences, and its correlation id. */
 function rejectionOf(server: Server, { status, text }: Reply, correlationId: string): Error {
   const { type, messages, correlation_id: id = correlationId } = parseProblem(text);
-  if (!Array.isArray(messages)) return responseError(server, `its status was ${status}`, id);
+  const isUnavailable = status === 429 || (status >= 502 && status <= 504);
+  if (!Array.isArray(messages)) {
+    const error = responseError(server, `its status was ${status}`, id);
+    return isUnavailable ? new UnavailableError(error.message) : error; // of a proxy
+  }
   const message = [...messages, `Correlation id: ${id}`].join('\n');
+  if (isUnavailable) return new UnavailableError(message);
   return type === 'INVALID_REQUEST_PARAMS' ? new UsageError(message) : new CommandError(message);
 }
 
