@@ -259,7 +259,7 @@ export const folders: readonly Folder[] = [
   {
     path: 'src/mirror',
     contents: 'keeps a tenant in step with an account of a service that somebody else operates',
-    imports: ['src/client', 'src/contract', 'node'],
+    imports: ['src/client', 'src/contract', 'src/sync/state-file.ts', 'node'],
   },
   {
     path: 'src/cli',

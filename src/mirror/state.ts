@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { chmodSync } from 'node:fs';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { StateFile, StateFileError, type StateKind } from '../sync/state-file.ts';
 import { MirrorError } from './error.ts';
 import type { OriginRecord } from './origin.ts';
 import { createdOf } from './probe.ts';
@@ -32,52 +31,47 @@ export interface Candidate {
   readonly iccid: string | null;
 }
 
-const schema = `
-  create table if not exists mirror (key text primary key, value text not null) strict;
-  create table if not exists record (
-    id text primary key, iccid text, created integer, digest text not null,
-    walk integer not null, alive integer not null, rejection text
-  ) strict, without rowid;
-  create index if not exists record_alive on record (alive);
-  create table if not exists walk (
-    number integer primary key, startedAt integer not null, originAt integer not null, endedAt integer,
-    page integer not null, firstTotal integer, lastTotal integer, seen integer not null default 0,
-    settled integer not null default 0, fault text, size integer not null
-  ) strict;
-  create table if not exists removal (id text primary key, at text not null) strict, without rowid;
-`;
+const kind: StateKind = {
+  applicationId: 0x73726d72,
+  migrations: [
+    `create table mirror (key text primary key, value text not null) strict;
+    create table record (
+      id text primary key, iccid text, created integer, digest text not null,
+      walk integer not null, alive integer not null, rejection text
+    ) strict, without rowid;
+    create index record_alive on record (alive);
+    create table walk (
+      number integer primary key, startedAt integer not null, originAt integer not null, endedAt integer,
+      page integer not null, firstTotal integer, lastTotal integer, seen integer not null default 0,
+      settled integer not null default 0, fault text, size integer not null
+    ) strict;
+    create table removal (id text primary key, at text not null) strict, without rowid;`,
+  ],
+};
 
 const walksKept = 10;
 const removalsKept = 1_000;
 
-/** What a mirror knows, in one SQLite file: it survives kill -9 at any moment. */
+/** What a mirror knows, in its state file. */
 export class MirrorState {
-  readonly #database: DatabaseSync;
-  /** Its exclusive lock is held while this process runs; readers of the state do not need it. */
-  readonly #lock: DatabaseSync | undefined;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #file: StateFile;
+
+  private constructor(file: StateFile) {
+    this.#file = file;
+  }
 
   /** Opens the file for one process. Throws `MirrorError` if another one has it. */
-  constructor(file: string, options: { readonly readOnly?: boolean } = {}) {
-    try {
-      this.#database = new DatabaseSync(file, { readOnly: options.readOnly ?? false, timeout: 1_000 });
-      if (options.readOnly === true) return;
-      this.#lock = new DatabaseSync(`${file}-lock`);
-      this.#lock.exec('begin exclusive');
-      chmodSync(file, 0o600);
-      this.#database.exec(`pragma journal_mode = wal; pragma synchronous = full; ${schema}`);
-    } catch (error) {
-      throw new MirrorError(
-        'STATE',
-        `Cannot use the state file of the mirror: it must be a file that this user can write and no other process uses: current value is '${file}' (${(error as Error).message})`,
-        { cause: error },
-      );
-    }
+  static open(file: string): MirrorState {
+    return withMirrorError(file, () => new MirrorState(StateFile.open(file, kind)));
+  }
+
+  /** Reads the file, also beside a process that has it; `undefined` if there is none. */
+  static read<T>(file: string, work: (state: MirrorState) => T): T | undefined {
+    return withMirrorError(file, () => StateFile.read(file, kind, (state) => work(new MirrorState(state))));
   }
 
   close(): void {
-    this.#lock?.close();
-    this.#database.close();
+    this.#file.close();
   }
 
   /** The id of this mirror and its origin. Throws `MirrorError` if the file is of another. */
@@ -249,32 +243,32 @@ export class MirrorState {
 
   /** Runs `work` as one transaction. */
   transact(work: () => void): void {
-    this.#database.exec('begin immediate');
-    try {
-      work();
-      this.#database.exec('commit');
-    } catch (error) {
-      this.#database.exec('rollback');
-      throw error;
-    }
-  }
-
-  #statement(sql: string): StatementSync {
-    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, known);
-    return known;
+    this.#file.transact(work);
   }
 
   #run(sql: string, ...values: (string | number | null)[]): void {
-    this.#statement(sql).run(...values);
+    this.#file.all(sql, ...values);
   }
 
   #get(sql: string, ...values: (string | number | null)[]): Record<string, unknown> | undefined {
-    return this.#statement(sql).get(...values) as Record<string, unknown> | undefined;
+    return this.#file.all(sql, ...values)[0];
   }
 
-  #all(sql: string, ...values: (string | number | null)[]): Record<string, unknown>[] {
-    return this.#statement(sql).all(...values) as Record<string, unknown>[];
+  #all(sql: string, ...values: (string | number | null)[]): readonly Record<string, unknown>[] {
+    return this.#file.all(sql, ...values);
+  }
+}
+
+function withMirrorError<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof StateFileError)) throw error;
+    throw new MirrorError(
+      'STATE',
+      `Cannot use the state file of the mirror: it must be a file that this user can write and no other process uses: current value is '${file}' (${error.message})`,
+      { cause: error },
+    );
   }
 }
 

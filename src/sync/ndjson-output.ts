@@ -1,11 +1,16 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Changes, Destination, Position, SourceIdentity, WholeReport } from './destination.ts';
 import { SyncError } from './error.ts';
 import { lineOf } from './record-row.ts';
+import { StateFile, StateFileError, type StateKind } from './state-file.ts';
 
-/** The state file: the position, and whose report it is. */
+/** The state file: the position, and whose report it is, as JSON. */
 type StoredPosition = Position & SourceIdentity;
+
+const kind: StateKind = {
+  applicationId: 0x73726e64,
+  migrations: ['create table stream (only integer primary key check (only = 1), position text not null) strict;'],
+};
 
 /**
  * Changes as lines for another program: records and tombstones as in the change feed, before a
@@ -16,6 +21,7 @@ export class NdjsonOutput implements Destination {
   readonly #write: (text: string) => Promise<void>;
   readonly #stateFile: string | undefined;
   #source: SourceIdentity | undefined;
+  #state: StateFile | undefined;
 
   /** @param stateFile keeps the position between syncs; without it, each is a whole report */
   constructor(write: (text: string) => Promise<void>, stateFile?: string) {
@@ -25,12 +31,16 @@ export class NdjsonOutput implements Destination {
 
   async begin(source: SourceIdentity): Promise<Position | undefined> {
     this.#source = { service: source.service, clientId: source.clientId };
-    const stored = this.#stateFile === undefined ? undefined : readState(this.#stateFile);
-    if (stored === undefined) return undefined;
+    // a run that ends without a commit creates no file
+    if (this.#stateFile === undefined || !existsSync(this.#stateFile)) return undefined;
+    this.#state = openState(this.#stateFile);
+    const [row] = this.#state.all('select position from stream');
+    if (row === undefined) return undefined;
+    const stored = JSON.parse(String(row.position)) as StoredPosition;
     if (stored.service === source.service && stored.clientId === source.clientId) return stored;
     throw new SyncError(
       'OTHER_SOURCE',
-      `Cannot continue from '${this.#stateFile}': it must be the state of a sync for the same client of the same service; name another file, such as --state sync-2.json: current value is that of '${stored.clientId}' of ${stored.service}`,
+      `Cannot continue from '${this.#stateFile}': it must be the state of a sync for the same client of the same service; name another file, such as --state sync-2.db: current value is that of '${stored.clientId}' of ${stored.service}`,
     );
   }
 
@@ -50,38 +60,29 @@ export class NdjsonOutput implements Destination {
 
   async commit(position: Position): Promise<void> {
     await this.#write(`${JSON.stringify({ next: position.token, revision: position.revision })}\n`);
-    if (this.#stateFile !== undefined)
-      writeState(this.#stateFile, { ...(this.#source as SourceIdentity), ...position });
+    if (this.#stateFile === undefined) return;
+    this.#state ??= openState(this.#stateFile);
+    const stored: StoredPosition = { ...(this.#source as SourceIdentity), ...position };
+    this.#state.all('insert or replace into stream values (1, ?)', JSON.stringify(stored));
   }
 
   async close(): Promise<void> {
-    // the output stays open
+    this.#state?.close(); // the output stays open
   }
 }
 
-function readState(file: string): StoredPosition | undefined {
-  let text: string;
+function openState(file: string): StateFile {
   try {
-    text = readFileSync(file, 'utf8');
+    return StateFile.open(file, kind);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    if (!(error instanceof StateFileError)) throw error;
+    const [code, rule] =
+      error.code === 'BUSY'
+        ? (['DESTINATION_BUSY', 'no other sync with it may be running; try again when it has ended'] as const)
+        : ([
+            'DESTINATION_INVALID',
+            `it must be a state file that a sync to stdout:ndjson wrote, or not exist, such as --state sync.db: current value is: ${error.message}`,
+          ] as const);
+    throw new SyncError(code, `Cannot continue from '${file}': ${rule}`, { cause: error });
   }
-  try {
-    const state = JSON.parse(text) as StoredPosition;
-    if (typeof state.token === 'string' && typeof state.service === 'string') return state;
-  } catch {
-    // said below
-  }
-  throw new SyncError(
-    'DESTINATION_INVALID',
-    `Cannot continue from '${file}': it must be a state file that sync wrote, or not exist, such as --state sync.json`,
-  );
-}
-
-/** Replaces the file; another process sees the old content or the new one. */
-function writeState(file: string, position: StoredPosition): void {
-  const part = `${file}.${randomBytes(4).toString('hex')}`;
-  writeFileSync(part, `${JSON.stringify(position)}\n`, { mode: 0o600, flag: 'wx' });
-  renameSync(part, file);
 }

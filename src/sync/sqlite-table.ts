@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { SyncError } from './error.ts';
-import { isSqliteBusy } from './is-sqlite-busy.ts';
 import { columns, type Row } from './record-row.ts';
+import { isSqliteBusy } from './state-file.ts';
 import { columnList, onConflict, type TableDatabase } from './table-copy.ts';
 
 /** How long to wait for another process that writes to the database, in milliseconds. */

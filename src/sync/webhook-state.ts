@@ -1,9 +1,7 @@
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue } from 'node:sqlite';
 import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
-import { isSqliteBusy } from './is-sqlite-busy.ts';
+import { StateFile, StateFileError, type StateKind } from './state-file.ts';
 
 /** The place of a webhook in the changes, and the health of its endpoint. */
 export interface WebhookPlace extends SourceIdentity {
@@ -43,74 +41,46 @@ interface Expiry {
   readonly data: string;
 }
 
-const schema = `
-create table if not exists webhook (
-  only integer primary key check (only = 1), url text not null, service text not null, client_id text not null,
-  token text not null, revision integer not null, failures integer not null default 0,
-  retry_at integer not null default 0, disabled_at integer not null default 0, last_result text not null default ''
-) strict;
-create table if not exists event (
-  number integer primary key, id text not null unique, type text not null, data text not null,
-  created_at integer not null, attempts integer not null default 0, retry_at integer not null default 0,
-  is_delivered integer not null default 0,
-  subscription_id text, expires_at integer, threshold_seconds integer, scan integer,
-  unique (subscription_id, expires_at, threshold_seconds)
-) strict;
-create index if not exists event_pending on event (attempts, number) where is_delivered = 0;
-pragma user_version = 1;`;
+const kind: StateKind = {
+  applicationId: 0x73727768,
+  migrations: [
+    `create table webhook (
+      only integer primary key check (only = 1), url text not null, service text not null, client_id text not null,
+      token text not null, revision integer not null, failures integer not null default 0,
+      retry_at integer not null default 0, disabled_at integer not null default 0, last_result text not null default ''
+    ) strict;
+    create table event (
+      number integer primary key, id text not null unique, type text not null, data text not null,
+      created_at integer not null, attempts integer not null default 0, retry_at integer not null default 0,
+      is_delivered integer not null default 0,
+      subscription_id text, expires_at integer, threshold_seconds integer, scan integer,
+      unique (subscription_id, expires_at, threshold_seconds)
+    ) strict;
+    create index event_pending on event (attempts, number) where is_delivered = 0;`,
+  ],
+};
 
-/**
- * The state file of one webhook. One process at a time has it open; the lock ends with the process.
- */
+/** The state file of one webhook. */
 export class WebhookState {
-  readonly #file: string;
-  readonly #database: DatabaseSync;
+  readonly #file: StateFile;
 
-  private constructor(file: string, prepare: (database: DatabaseSync) => void) {
+  private constructor(file: StateFile) {
     this.#file = file;
-    this.#database = this.#try(() => new DatabaseSync(file, { timeout: waitMs }));
-    try {
-      this.#try(() => prepare(this.#database));
-    } catch (error) {
-      this.#database.close();
-      throw error;
-    }
   }
 
-  /** Opens the file for a run, and creates it if necessary. */
+  /** Opens the file for a run, and creates it if necessary. Throws `SyncError`. */
   static open(file: string): WebhookState {
-    requireFolder(file);
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    return new WebhookState(file, (database) => {
-      // with this mode, the lock of the first write is kept until the file is closed
-      database.exec(`pragma locking_mode = exclusive; begin exclusive; ${schema} commit`);
-      chmodSync(file, 0o600);
-    });
+    return withSyncError(file, () => new WebhookState(StateFile.open(file, kind)));
   }
 
   /** Reads the file and writes nothing; `undefined` if no run has created it. */
   static read<T>(file: string, work: (state: WebhookState) => T): T | undefined {
-    requireFolder(file);
-    if (!existsSync(file) || statSync(file).size === 0) return undefined;
-    const state = new WebhookState(file, (database) => database.exec('select 1 from webhook'));
-    try {
-      return work(state);
-    } finally {
-      state.close();
-    }
+    return withSyncError(file, () => StateFile.read(file, kind, (state) => work(new WebhookState(state))));
   }
 
   /** Runs `work` in a transaction. */
-  async transact<T>(work: () => Promise<T> | T): Promise<T> {
-    this.#database.exec('begin');
-    try {
-      const result = await work();
-      this.#database.exec('commit');
-      return result;
-    } catch (error) {
-      this.#database.exec('rollback');
-      throw error;
-    }
+  transact<T>(work: () => Promise<T> | T): Promise<T> {
+    return this.#file.transactSlowly(async () => work());
   }
 
   place(): WebhookPlace | undefined {
@@ -216,45 +186,26 @@ export class WebhookState {
   }
 
   close(): void {
-    this.#database.close();
+    this.#file.close();
   }
 
   #all(sql: string, values: readonly SQLInputValue[] = []): readonly Record<string, unknown>[] {
-    return this.#database.prepare(sql).all(...values);
-  }
-
-  #try<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      const { errcode, message } = error as { errcode?: number; message: string };
-      if (errcode === undefined) throw error;
-      if (isSqliteBusy(error))
-        throw new SyncError(
-          'DESTINATION_BUSY',
-          `Cannot use '${this.#file}': no other sync of this webhook may be running; try again when it has ended`,
-        );
-      throw invalidState(this.#file, message);
-    }
+    return this.#file.all(sql, ...values);
   }
 }
 
-/** Throws unless the nearest existing folder above a file can be written. */
-function requireFolder(file: string): void {
-  let folder = dirname(resolve(file));
-  while (!existsSync(folder)) folder = dirname(folder);
+function withSyncError<T>(file: string, work: () => T): T {
   try {
-    accessSync(`${folder}/.`, constants.W_OK); // with the dot, a file fails
+    return work();
   } catch (error) {
-    throw invalidState(file, (error as Error).message);
+    if (!(error instanceof StateFileError)) throw error;
+    const [code, rule] =
+      error.code === 'BUSY'
+        ? (['DESTINATION_BUSY', 'no other sync of this webhook may be running; try again when it has ended'] as const)
+        : ([
+            'DESTINATION_INVALID',
+            `it must be a state file that a sync of this webhook wrote, or not exist, such as --state webhook.db: current value is: ${error.message}`,
+          ] as const);
+    throw new SyncError(code, `Cannot use '${file}': ${rule}`, { cause: error });
   }
 }
-
-const invalidState = (file: string, found: string): SyncError =>
-  new SyncError(
-    'DESTINATION_INVALID',
-    `Cannot use '${file}': it must be a state file that a sync of this webhook wrote, or not exist, such as --state webhook.db: current value is: ${found}`,
-  );
-
-/** How long to wait for a lock, in milliseconds: reads hold it for less, runs until they end. */
-const waitMs = 100;

@@ -40,7 +40,7 @@ const commands: readonly (readonly string[])[] = [
   ['changes', '--state', 'changes.token'],
   ['sync', '--to', 'sqlite:copy.db'],
   ['sync', '--to', 'dir:files', '--format', 'csv.gz'],
-  ['sync', '--to', 'stdout:ndjson', '--state', 'state.json'],
+  ['sync', '--to', 'stdout:ndjson', '--state', 'state.db'],
   ['backup', 'backup.db'],
   ['generate', '--subscriptions', '5', '--output', 'made.ndjson'],
   ['import', 'bad.ndjson', '--tenant', 'acme', '--errors', 'errors.ndjson'],

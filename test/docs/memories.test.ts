@@ -55,7 +55,7 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
     'span-tree.ts',
     'conform/account.ts',
     'mirror/mirror.ts',
-    'mirror/state.ts',
+    'sync/state-file.ts',
     'sync/s3-files.ts',
   ];
   for (const file of stateful) {

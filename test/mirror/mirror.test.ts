@@ -24,7 +24,7 @@ function startMirror(
   const origin = new SimulatedOrigin(1, { ...calm, ...mood }, count, clock.wallTime);
   const tenant = new ModelTenant(origin);
   const folder = mkdtempSync(join(tmpdir(), 'mirror-'));
-  const state = new MirrorState(join(folder, 'state.db'));
+  const state = MirrorState.open(join(folder, 'state.db'));
   closers.push(() => {
     state.close();
     rmSync(folder, { recursive: true });
@@ -262,14 +262,13 @@ describe('a mirror', () => {
 
   test('has its state file alone, which only its user can read, while others may read the status', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'mirror-')), 'state.db');
-    const state = new MirrorState(file);
+    const state = MirrorState.open(file);
     closers.push(() => rmSync(dirname(file), { recursive: true }));
-    expect(() => new MirrorState(file)).toThrow(/no other process uses: current value is/);
-    const status = new MirrorState(file, { readOnly: true });
-    expect([status.records, statSync(file).mode & 0o777]).toEqual([0, 0o600]);
-    status.close();
+    expect(() => MirrorState.open(file)).toThrow(/no other process uses: current value is/);
+    const status = MirrorState.read(file, ({ records }) => [records, statSync(file).mode & 0o777]);
+    expect(status).toEqual([0, 0o600]);
     state.close();
-    new MirrorState(file).close();
+    MirrorState.open(file).close();
   });
 
   test('does not continue with the state file of another origin', () => {

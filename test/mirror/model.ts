@@ -105,7 +105,7 @@ export async function runModel(seed: number): Promise<ModelResult> {
   let walks = 0;
   const saved = new Set<string>();
   const runOnce = async () => {
-    const state = new MirrorState(join(folder, 'state.db'));
+    const state = MirrorState.open(join(folder, 'state.db'));
     running = new AbortController();
     try {
       const reader = new Origin(

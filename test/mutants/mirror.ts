@@ -150,7 +150,7 @@ export const mirrorMutants: readonly Mutant[] = [
   {
     id: 'mirror-twice-at-once',
     breaks: 'Two processes mirror with one state file.',
-    search: "this.#lock.exec('begin exclusive');",
+    search: "lock.exec('begin exclusive');",
     replace: '',
     file: 'mirror.test.ts',
     test: 'has its state file alone, which only its user can read, while others may read the status',

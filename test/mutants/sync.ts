@@ -242,4 +242,13 @@ export const syncMutants: readonly Mutant[] = [
     file: 'file-places.test.ts',
     test: 'is refused with a key that known_hosts revokes for any host, although another line trusts it',
   },
+  {
+    id: 'state-of-something-else',
+    breaks: 'A copy of a report that is named as a state file gets the tables of a state.',
+    search: "if (value('application_id') !== applicationId) throw",
+    replace: "if (value('application_id') < 0) throw",
+    file: 'state-file.test.ts',
+    test: 'is refused if it is %s, and stays as it is',
+    on: ['sqlite'],
+  },
 ];

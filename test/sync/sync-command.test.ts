@@ -215,7 +215,7 @@ test('a connector with a cursor on createdDate, as many tools have, ends with an
 });
 
 test('stdout:ndjson gives another program all changes, and continues from the state file', async () => {
-  const state = join(folder, 'state.json');
+  const state = join(folder, 'state.db');
   const held = new Map<string, object>();
   const syncAndApply = async () => {
     const { code, stdout } = await run('--to', 'stdout:ndjson', '--state', state);
@@ -242,6 +242,8 @@ test('stdout:ndjson gives another program all changes, and continues from the st
   await report.erase(['id_2']);
   await report.loseTombstones();
   expect(await syncAndApply()).toBe(25);
+  expect((await run('check', '--to', 'stdout:ndjson', '--state', `${state}-2`)).code).toBe(0);
+  expect(readdirSync(folder).filter((name) => name.startsWith('state'))).toEqual(['state.db', 'state.db-lock']);
   writeFileSync(state, 'else');
   expect(await run('--to', 'stdout:ndjson', '--state', state)).toMatchObject({ code: 2, stdout: '' });
   expect(readFileSync(state, 'utf8')).toBe('else');

@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { durationText } from '../../contract/instant.ts';
 import type { CallOperation } from '../../contract/operator/operations.ts';
@@ -71,8 +70,7 @@ async function mirror(options: MirrorOptions, signal: AbortSignal, output: Outpu
   if (options.status === true) return showStatus(file, options, output);
   const profile = readProfile(name);
   const server = requireServer(options);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const state = new MirrorState(file);
+  const state = MirrorState.open(file);
   try {
     const target = new TenantTarget(callOf(server), options.toTenant);
     const perMinute = Math.min(options.maxRequestsPerMinute, state.perMinute ?? Number.POSITIVE_INFINITY);
@@ -118,16 +116,14 @@ const originOf = (profile: Profile, signal: AbortSignal) => ({
 });
 
 function showStatus(file: string, options: MirrorOptions, output: Output): void {
-  if (!existsSync(file))
+  const wasRead = MirrorState.read(file, (state) => {
+    writeStatus(state, options, output);
+    return true;
+  });
+  if (wasRead === undefined)
     throw new CommandError(
       `Cannot show the mirror: its state file must exist; run it first with: subreport mirror --to-tenant ${options.toTenant} --once: current value is '${file}'`,
     );
-  const state = new MirrorState(file, { readOnly: true });
-  try {
-    writeStatus(state, options, output);
-  } finally {
-    state.close();
-  }
 }
 
 function writeStatus(state: MirrorState, { toTenant: tenant, json }: MirrorOptions, output: Output): void {

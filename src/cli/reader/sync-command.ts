@@ -50,7 +50,7 @@ Examples:
   subreport sync --to dir:/var/exports --format csv.gz
   subreport sync --to 's3://exports/subreport?region=eu-central-1' --format parquet
   subreport sync --to sftp://exports@files.example.com/reports --secret-file ~/.ssh/id_ed25519
-  subreport sync --to stdout:ndjson --state sync.json | ./load-changes
+  subreport sync --to stdout:ndjson --state sync.db | ./load-changes
   subreport sync --to webhook:https://example.com/hooks --state webhook.db --secret-file webhook.secret --expiring 7d,1d`,
     )
     .action((_unknown: string, options: SyncOptions) =>
