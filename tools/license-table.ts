@@ -7,7 +7,6 @@ const permissive = ['Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause
 const inOldForm: Readonly<Record<string, string>> = { buildcheck: 'MIT', 'cpu-features': 'MIT', ssh2: 'MIT' };
 
 interface LockedPackage {
-  readonly version?: string;
   readonly license?: string;
   readonly dev?: true;
   readonly link?: true;
@@ -16,8 +15,7 @@ interface LockedPackage {
 
 /**
  * The packages that an installation of the service contains, also within the scripts of the
- * consoles, with their versions, as a list by license. Throws if the license of one is unknown or
- * not permissive.
+ * consoles, as a list by license. Throws if the license of one is unknown or not permissive.
  */
 export function licenseTable(
   lockfile = new URL('../package-lock.json', import.meta.url),
@@ -27,7 +25,7 @@ export function licenseTable(
   const bundled = withDependencies(imported, packages);
   const rows = Object.entries(packages)
     .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && (!dev || bundled.has(path)) && !link)
-    .map(([path, { version, license: locked }]) => {
+    .map(([path, { license: locked }]) => {
       const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
       const license = locked ?? inOldForm[name];
       if (license === undefined || !permissive.includes(license)) {
@@ -35,7 +33,7 @@ export function licenseTable(
           `Cannot use ${name}: its license must be one of ${permissive.join(', ')}: current value is '${license}'`,
         );
       }
-      return { license, entry: `${name} ${version}` };
+      return { license, entry: name };
     });
   return permissive
     .map(

@@ -22,7 +22,7 @@ test('the list of licenses has runtime packages once, and no development package
     'node_modules/@scope/c': { version: '2.0.0', license: 'ISC' },
     'node_modules/d': { version: '3.0.0', license: 'GPL-3.0', dev: true },
   });
-  expect(table).toBe('- **ISC**: @scope/c 2.0.0\n- **MIT**: a 1.0.0');
+  expect(table).toBe('- **ISC**: @scope/c\n- **MIT**: a');
 });
 
 test('it lists packages of the console scripts with their dependencies, although they are development packages', () => {
@@ -32,7 +32,7 @@ test('it lists packages of the console scripts with their dependencies, although
     'node_modules/chart/node_modules/scale': { version: '2.0.0', license: 'MIT', dev: true },
     'node_modules/scale': { version: '1.0.0', license: 'GPL-3.0', dev: true },
   };
-  expect(tableOf(packages, ['chart'])).toBe('- **ISC**: chart 1.0.0, colour 1.0.0\n- **MIT**: scale 2.0.0');
+  expect(tableOf(packages, ['chart'])).toBe('- **ISC**: chart, colour\n- **MIT**: scale');
 });
 
 test.each(['GPL-3.0', undefined])('a runtime package with the license %s is rejected', (license) => {
