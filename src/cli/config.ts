@@ -42,7 +42,7 @@ export const settings = {
   MANAGEMENT_URL: url(
     ['https', 'http'],
     'https://reports-admin.example.com',
-    "URL at which operators reach the operator's API through a proxy. With https, the cookie of their console is only sent over TLS",
+    "URL at which operators reach the operator's API through a proxy",
   ),
   MANAGEMENT_ALLOWED_HOSTS: hostNames(
     "Further names in the Host header of requests to the operator's API, in addition to IP addresses, localhost, MANAGEMENT_HOST and the name in MANAGEMENT_URL",
@@ -69,7 +69,7 @@ export const settings = {
     60,
     2_592_000,
     43_200,
-    'Time after which a person must sign in to a console again, however often the session is used',
+    'Time after which a session of a console ends in any case',
   ),
   DATA_DIR: text('./data', 'a directory, such as /var/lib/subreport', 'Directory of the SQLite database (mode 0700)'),
   DATABASE_URL: url(
@@ -142,7 +142,7 @@ export const settings = {
     0,
     1_048_576,
     16,
-    'Minimum average rate of an export in KiB per second, enforced after the client has stalled for EXPORT_STALL_SECONDS in total; 0 means no limit',
+    'Minimum average rate of an export in KiB per second, once its client has stalled for EXPORT_STALL_SECONDS in total; 0 means no limit',
   ),
   EXPORT_SECONDS_MAX: wholeNumber(
     1,
@@ -178,7 +178,7 @@ export const settings = {
   KEYCLOAK_MEMBERS: oneOf(
     ['true', 'false'],
     'true',
-    'Whether token responses contain session_state and not-before-policy, which clients written for Keycloak may expect',
+    'Whether token responses contain session_state and not-before-policy, for clients written for Keycloak',
   ),
   SIGNING_ALGORITHM: oneOf(signingAlgorithms, 'ES256', 'Signature algorithm of new access tokens'),
   KEY_ENCRYPTION_SECRET: randomKey(
@@ -200,7 +200,7 @@ export const settings = {
     'Maximum failed attempts per minute with imported secrets or operator tokens, for each pair of client and network; five times as many for a network in total; 0 means no limit',
   ),
   TRUSTED_PROXIES: networks(
-    'Proxies whose X-Forwarded-For header is trusted, so that failed attempts count for the address of the client instead of the proxy',
+    'Proxies whose X-Forwarded-For header is trusted, so that limits count for the address of the client',
   ),
   CHECK_HOURS: wholeNumber(
     0,
