@@ -129,6 +129,5 @@ export const clientMutants: readonly Mutant[] = [
     replace: '{ copy_read: 1 }',
     file: 'sync-command.test.ts',
     test: 'says nothing about a copy that was not read',
-    on: ['sqlite'],
   },
 ];

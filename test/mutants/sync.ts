@@ -249,6 +249,5 @@ export const syncMutants: readonly Mutant[] = [
     replace: "if (value('application_id') < 0) throw",
     file: 'state-file.test.ts',
     test: 'is refused if it is %s, and stays as it is',
-    on: ['sqlite'],
   },
 ];
