@@ -5,7 +5,7 @@ import { defaultPageLimits } from '../../src/contract/report.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import { planReport } from '../../src/report/plan.ts';
 import { runReport } from '../../src/report/run.ts';
-import type { PageStore } from '../../src/storage/read/page.ts';
+import type { PageStore } from '../../src/storage/read/page-statements.ts';
 import { RangeMemory } from '../../src/storage/read/range-memory.ts';
 import type { PageRequest } from '../report/page-requests.ts';
 import type { BenchStore } from '../support/bench-store.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Page, PageStore } from '../../src/storage/read/page.ts';
 import { readPage } from '../../src/storage/read/page.ts';
 import type { PageQuery } from '../../src/storage/read/page-sql.ts';
+import type { Page, PageStore } from '../../src/storage/read/page-statements.ts';
 import { RangeMemory } from '../../src/storage/read/range-memory.ts';
 import { numbered } from '../../src/storage/sqlite/connection.ts';
 import type { TenantId } from '../../src/storage/store.ts';

@@ -73,7 +73,7 @@ interface WantedRecords {
 }
 
 /** A statement that reads records, and the function that reads its row. */
-interface RecordsQuery extends TenantStatement {
+export interface RecordsQuery extends TenantStatement {
   readonly toRecords: (row: Row | undefined) => PageRecords;
 }
 
@@ -98,30 +98,17 @@ export function recordsQuery(engine: Store['engine'], wanted: WantedRecords): Re
     values,
     toRecords(row) {
       if (row === undefined || typeof row.ids !== 'string') return noRecords;
-      const { ids } = row;
+      const ids = row.ids.split('\n');
       const dates = [Number(row.least_date), Number(row.greatest_date)];
       const [first = 0, last = 0] = returned.descending ? dates.reverse() : dates;
       return {
         bytes: utf8Of(engine, row, layout),
-        count: countLines(ids),
-        first: { date: first, id: firstLine(ids) },
-        last: { date: last, id: ids.slice(ids.lastIndexOf('\n') + 1) },
+        count: ids.length,
+        first: { date: first, id: ids[0] ?? '' },
+        last: { date: last, id: ids.at(-1) ?? '' },
       };
     },
   };
-}
-
-// splitting the ids of a page takes a microsecond more
-
-function countLines(text: string): number {
-  let count = 1;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
-}
-
-function firstLine(text: string): string {
-  const end = text.indexOf('\n');
-  return end < 0 ? text : text.slice(0, end);
 }
 
 /** SQL of how many records, counted up to `most`, are beyond a key in an order, or from it on. */
