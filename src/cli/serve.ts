@@ -2,17 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuditTally } from '../audit/audit-tally.ts';
 import type { AuthContext } from '../auth/auth-context.ts';
-import type { FailureBudget } from '../auth/failure-budget.ts';
-import type { KeyRingOptions } from '../auth/keys/ensure-keys.ts';
-import { openKeyRing } from '../auth/keys/key-ring.ts';
-import { createExternalIssuer } from '../auth/provider/external-issuer.ts';
 import { createProviderSignIn } from '../auth/provider/provider-sign-in.ts';
 import { createOperatorSessions } from '../auth/sessions/session-holder.ts';
 import { createOperatorGate } from '../auth/verify/authorize-operator.ts';
-import { createResourceServer, type ExternalIssuer } from '../auth/verify/resource-server.ts';
+import { createResourceServer } from '../auth/verify/resource-server.ts';
 import { operations } from '../contract/operations.ts';
-import { apiPath } from '../contract/report.ts';
-import type { ExportLimits } from '../http/listener/slots.ts';
 import type { ServiceState } from '../http/operator/operator-handlers.ts';
 import { buildServer } from '../http/server.ts';
 import type { HealthSource } from '../metrics/health.ts';
@@ -22,10 +16,11 @@ import { RangeMemory } from '../storage/read/range-memory.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 import { listSettings } from './config-command.ts';
-import { listenFailure } from './log/describe-failure.ts';
+import { listenOnBoth } from './listen.ts';
 import { runReportedDoctor } from './serving/check-store.ts';
 import { type Counters, createCounters } from './serving/counters.ts';
-import { createProtection, type Protection } from './serving/create-protection.ts';
+import { createProtection, exportLimits } from './serving/create-protection.ts';
+import { openAuth, openExternalIssuer } from './serving/open-auth.ts';
 import { openTracing } from './serving/open-tracing.ts';
 import { openServiceAudit } from './serving/service-audit.ts';
 import { openCertificates } from './settings/certificates.ts';
@@ -71,7 +66,7 @@ export async function serve(
     reusePort: false,
   },
 ): Promise<RunningService> {
-  const { publicUrl, limits } = config;
+  const { publicUrl } = config;
   // before the servers, which then record their requests
   const stopTracing = await openTracing(config, logger);
   store.watch();
@@ -79,22 +74,7 @@ export async function serve(
   const auth = await openAuth(config, keyRing, failures);
   const resourceServer = createResourceServer(auth, openExternalIssuer(config, logger));
   let draining = false;
-  const shared = {
-    report: {
-      store,
-      ranges: new RangeMemory(),
-      limits,
-      now: nowSeconds,
-      reportUrl: publicUrl + operations.listSubscriptions.path,
-    },
-    isDraining: () => draining,
-    checkReady: (deadline: number) => store.within(deadline).checkReady(),
-    requestMs: config.REQUEST_SECONDS_MAX * 1000,
-    trustedProxies: config.TRUSTED_PROXIES,
-    connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
-    ...consoleOptions(config),
-    logger,
-  };
+  const bothListeners = partsOfBoth(config, store, logger, () => draining);
   // without the operator's API, the service loads a quarter fewer modules
   const operator = config.MANAGEMENT_PORT === 0 ? undefined : await loadOperator();
   const certificates = openCertificates(config, logger);
@@ -103,13 +83,15 @@ export async function serve(
   const opened = operator?.openMetrics({ store, config, isDraining: () => draining, waiting, certificates });
   const audit = openServiceAudit(store, logger, opened);
   const app = await buildServer({
-    ...shared,
+    ...bothListeners,
     tls: certificates.public,
     observe: audit.observe,
     auth,
     resourceServer,
     authorize: (header) => resourceServer.authorize(header, 'subscription:read'),
-    ...protection,
+    limiter: protection.limiter,
+    queue: protection.queue,
+    pageCacheBytes: protection.pageCacheBytes,
     exports: { ...exportLimits(config), memory: protection.memory, onCount: opened?.metrics.exports },
     publicUrl,
   });
@@ -117,17 +99,21 @@ export async function serve(
   const spool = openSpool(config);
   await spool.sweep();
   const management = await operator?.buildManagementServer({
-    ...shared,
+    ...bothListeners,
     tls: certificates.management,
     store,
     spool,
     now: nowSeconds,
     keyRing,
     audit: audit.log,
-    ...watchOperators(auth, audit.tally, logger),
-    ...serviceState(config, sharedHealth ?? opened?.health),
+    ...openOperatorAccess(auth, audit.tally, logger),
+    ...describeService(config, sharedHealth ?? opened?.health),
     authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
-    ...managementOptions(config, protection),
+    limiter: protection.limiter,
+    memory: protection.memory,
+    bodyPace,
+    managementUrl: config.MANAGEMENT_URL,
+    allowedHosts: [config.MANAGEMENT_HOST, ...config.MANAGEMENT_ALLOWED_HOSTS],
     observe: opened?.observeManagement,
     measure: opened?.metrics,
     renderMetrics: renderMetrics ?? (async () => opened?.metrics.render()),
@@ -149,21 +135,27 @@ export async function serve(
   };
 }
 
-const managementOptions = ({ MANAGEMENT_URL, ...config }: Config, { limiter, memory }: Protection) => ({
-  limiter,
-  memory,
-  bodyPace,
-  managementUrl: MANAGEMENT_URL,
-  allowedHosts: [config.MANAGEMENT_HOST, ...config.MANAGEMENT_ALLOWED_HOSTS],
-});
-
-const consoleOptions = ({ CONSOLE, provider }: Config) => ({
-  hasConsole: CONSOLE === 'true',
-  provider: provider && createProviderSignIn(provider),
+/** What both listeners need. */
+const partsOfBoth = (config: Config, store: Store, logger: Logger, isDraining: () => boolean) => ({
+  report: {
+    store,
+    ranges: new RangeMemory(),
+    limits: config.limits,
+    now: nowSeconds,
+    reportUrl: config.publicUrl + operations.listSubscriptions.path,
+  },
+  isDraining,
+  checkReady: (deadline: number) => store.within(deadline).checkReady(),
+  requestMs: config.REQUEST_SECONDS_MAX * 1000,
+  trustedProxies: config.TRUSTED_PROXIES,
+  connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
+  hasConsole: config.CONSOLE === 'true',
+  provider: config.provider && createProviderSignIn(config.provider),
+  logger,
 });
 
 /** What authorizes operators, by a token or a session; the audit log counts sign-ins. */
-function watchOperators({ store, failures, settings: limits }: AuthContext, tally: AuditTally, logger: Logger) {
+function openOperatorAccess({ store, failures, settings: limits }: AuthContext, tally: AuditTally, logger: Logger) {
   const onUnrecorded = (error: unknown) =>
     logger.warn({ err: error }, 'the use of a token of an operator could not be recorded');
   const shared = { store, now: nowSeconds, onUnrecorded };
@@ -172,32 +164,10 @@ function watchOperators({ store, failures, settings: limits }: AuthContext, tall
   return { operatorGate: gate, operatorSessions: watchSessions(sessions, tally) };
 }
 
-const serviceState = (config: Config, health: HealthSource | undefined): ServiceState => ({
+const describeService = (config: Config, health: HealthSource | undefined): ServiceState => ({
   checkStore: () => runReportedDoctor(config, health),
   readHealth: async (period) => health?.read(period),
   settings: listSettings(config),
-});
-
-const openAuth = async (config: Config, ring: KeyRingOptions, failures: FailureBudget): Promise<AuthContext> => ({
-  store: ring.store,
-  keys: await openKeyRing(ring),
-  failures,
-  now: nowSeconds,
-  settings: authSettings(config),
-});
-
-const authSettings = (config: Config): AuthContext['settings'] => ({
-  issuer: config.publicUrl,
-  audience: `${config.publicUrl}${apiPath}`,
-  accessTokenSeconds: config.ACCESS_TOKEN_SECONDS,
-  refreshTokenSeconds: config.REFRESH_TOKEN_SECONDS,
-  refreshFamilySeconds: config.REFRESH_FAMILY_SECONDS,
-  refreshFamiliesMax: config.REFRESH_FAMILIES_MAX,
-  refreshGraceSeconds: config.REFRESH_GRACE_SECONDS,
-  sessionIdleSeconds: config.CONSOLE_IDLE_SECONDS,
-  sessionSeconds: config.CONSOLE_SESSION_SECONDS,
-  refreshTokenUse: config.REFRESH_TOKEN_USE,
-  keycloakMembers: config.KEYCLOAK_MEMBERS === 'true',
 });
 
 async function loadOperator() {
@@ -206,65 +176,4 @@ async function loadOperator() {
     import('./serving/open-metrics.ts'),
   ]);
   return { buildManagementServer, openMetrics };
-}
-
-const exportLimits = (config: Config): ExportLimits => ({
-  max: config.EXPORTS_MAX,
-  perClientMax: config.EXPORTS_PER_CLIENT_MAX,
-  perTenantMax: config.EXPORTS_PER_TENANT_MAX,
-  stallMs: config.EXPORT_STALL_SECONDS * 1000,
-  durationMs: config.EXPORT_SECONDS_MAX * 1000,
-  rateMin: config.EXPORT_RATE_MIN_KIB * 1024,
-});
-
-async function listenOnBoth(
-  app: FastifyInstance,
-  management: FastifyInstance | undefined,
-  config: Config,
-  reusePort: boolean,
-): Promise<void> {
-  try {
-    await listen(app, config, '', reusePort);
-    if (management !== undefined) await listen(management, config, 'MANAGEMENT_', reusePort);
-  } catch (error) {
-    await Promise.all([app.close(), management?.close()]);
-    throw error;
-  }
-}
-
-/** What the log says of each listener, by the prefix of its settings. */
-const listening = { '': 'listening', MANAGEMENT_: "the operator's API is listening" } as const;
-
-async function listen(
-  app: FastifyInstance,
-  config: Config,
-  prefix: keyof typeof listening,
-  reusePort: boolean,
-): Promise<void> {
-  const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
-  const place = { host, port, reusePort }; // an option of Node.js that Fastify's types lack
-  await app
-    .listen({ ...place, listenTextResolver: (address) => `${listening[prefix]} at ${address}` })
-    .catch((error: unknown) => {
-      throw listenFailure(error, config, prefix);
-    });
-}
-
-/**
- * Creates the external issuer. Its keys are loaded in the background; the start does not wait for
- * them.
- */
-function openExternalIssuer({ external }: Config, logger: Logger): ExternalIssuer | undefined {
-  if (external === undefined) return undefined;
-  const { issuer } = external;
-  const opened = createExternalIssuer(external, {
-    now: nowSeconds,
-    onFault: (error) =>
-      logger.warn(
-        { err: error, issuer },
-        'the keys of the external issuer cannot be read; the cached keys stay in use',
-      ),
-  });
-  void opened.prepare();
-  return opened;
 }

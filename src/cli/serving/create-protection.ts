@@ -1,13 +1,13 @@
 import { FairQueue, type FairQueueLimits } from '../../http/listener/fair-queue.ts';
 import { createRateLimiter, type RateLimiter, type RequestCounter } from '../../http/listener/rate-limit.ts';
-import { type MemoryBudget, shareMemory } from '../../http/listener/slots.ts';
+import { type ExportLimits, type MemoryBudget, shareMemory } from '../../http/listener/slots.ts';
 import type { RequestMetrics } from '../../metrics/request-metrics.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
 import { planMemory } from './plan-memory.ts';
 
 /** What protects a process from too many requests, and from those that need too much memory. */
-export interface Protection {
+interface Protection {
   readonly limiter: RateLimiter;
   readonly queue: FairQueue;
   readonly pageCacheBytes: number;
@@ -52,4 +52,13 @@ const queueLimits = (config: Config): FairQueueLimits => ({
   waitingMax: config.REQUESTS_WAITING_MAX,
   // a request that starts still has half of its time
   waitMsMax: (config.REQUEST_SECONDS_MAX * 1000) / 2,
+});
+
+export const exportLimits = (config: Config): ExportLimits => ({
+  max: config.EXPORTS_MAX,
+  perClientMax: config.EXPORTS_PER_CLIENT_MAX,
+  perTenantMax: config.EXPORTS_PER_TENANT_MAX,
+  stallMs: config.EXPORT_STALL_SECONDS * 1000,
+  durationMs: config.EXPORT_SECONDS_MAX * 1000,
+  rateMin: config.EXPORT_RATE_MIN_KIB * 1024,
 });
