@@ -133,6 +133,7 @@ export function readWalks(page: string): ReadonlyMap<string, Section> {
     page
       .split('\n## ')
       .slice(1)
+      .filter((section) => /^- on /m.test(section))
       .map((section) => [
         section.split('\n')[0] ?? '',
         {

@@ -7,7 +7,7 @@ import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { withGeneratedPart } from '../../tools/generated-part.ts';
-import { type WalkTraces, walksPart } from '../../tools/walks.ts';
+import { readWalks, type WalkTraces, walksPart } from '../../tools/walks.ts';
 import { signIn, signInWith } from '../support/console-session.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -170,4 +170,11 @@ test('docs/contributing/walks.md names the files that each kind of request passe
   const now = pageOf(page, first, await traceBoth());
   if (isUpdate) writeFileSync(pageFile, now);
   else expect(page).toBe(now);
+});
+
+test('the story of every request in docs/contributing/walks.md names each of its files, and no other', () => {
+  const page = readFileSync(pageFile, 'utf8');
+  const story = page.split('## Every request, in order')[1]?.split('<!--')[0] ?? '';
+  const named = [...story.matchAll(/`([\w/-]+\/[\w-]+)`/g)].map(([, file = '']) => file);
+  expect(new Set(named)).toEqual(new Set(readWalks(page).get('Every request')?.both));
 });
