@@ -6,11 +6,10 @@ import { inSpan } from '../tracing/span.ts';
 import { CsvLines, csvHeader } from './csv-lines.ts';
 import { explainNothing } from './explain-nothing.ts';
 import { describeFilters } from './filters.ts';
-import { describeExplanation } from './format.ts';
 import { describeRevision, requireRevision, settle } from './moment.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext, ReportQuery } from './report-query.ts';
-import { describeFormat } from './write-records.ts';
+import { describeExplanation, describeFormat } from './write-records.ts';
 
 /** A whole report from one snapshot, read in pieces. */
 export interface ReportExport {

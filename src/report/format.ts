@@ -4,7 +4,7 @@ import { type Cursor, encodeCursor } from './cursor.ts';
 import { describeFilters } from './filters.ts';
 import type { ReportQuery } from './report-query.ts';
 import type { ReportPage } from './run.ts';
-import { describeFormat, writePage } from './write-records.ts';
+import { describeExplanation, describeFormat, writePage } from './write-records.ts';
 
 /** The body of a response, and its headers. */
 export interface FormattedReport<Body extends string | Buffer = string> {
@@ -112,9 +112,3 @@ function cursorHeaders({ prev, next }: PagePointers): Record<string, string> {
     ...(prev?.cursor !== undefined && { 'x-previous-cursor': prev.cursor }),
   };
 }
-
-/** The explanation as a header: percent-encoded, but for printable ASCII without `%`. */
-export const describeExplanation = (explanation: string | undefined): Record<string, string> =>
-  explanation === undefined
-    ? {}
-    : { 'x-explanation': explanation.replaceAll(/[^\x20-\x24\x26-\x7e]+/gu, encodeURIComponent) };

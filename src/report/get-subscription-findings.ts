@@ -5,10 +5,9 @@ import { type Finding, readCommitted, readFindings } from '../storage/read/findi
 import { countMatching } from '../storage/read/records.ts';
 import type { TenantId, TenantReader } from '../storage/store.ts';
 import { readRevision } from '../storage/tables/tenant-revision.ts';
-import { inSpan } from '../tracing/span.ts';
+import { createStages, inSpan } from '../tracing/span.ts';
 import type { TimedReport } from './list-subscriptions.ts';
 import type { ReportContext } from './report-query.ts';
-import { createStages } from './stage-timer.ts';
 
 const hourSeconds = 3_600;
 

@@ -3,13 +3,13 @@ import type { SubscriptionSummary, SummaryGroup } from '../contract/summary.ts';
 import { countErased, type Moment, summarisePast } from '../storage/read/past.ts';
 import type { DimensionCounts, SummaryBucket, SummaryCounts, SummaryPlan } from '../storage/read/summary.ts';
 import type { SqlValue, Store, TenantId } from '../storage/store.ts';
+import { createStages, type StageTimer } from '../tracing/span.ts';
 import { explainNothing } from './explain-nothing.ts';
 import { type AskedFilters, canonicalFilters, dateColumns, describeFilters, planFilter } from './filters.ts';
 import type { FormattedReport } from './format.ts';
-import { describeExplanation } from './format.ts';
 import type { TimedReport } from './list-subscriptions.ts';
 import { describeRevision, readTenant, requireRevision, settle } from './moment.ts';
-import { createStages, type StageTimer } from './stage-timer.ts';
+import { describeExplanation } from './write-records.ts';
 
 /** The cache key of a summary, apart from the tenant and its revision. */
 export function summaryKey({ nowSeconds, ...asked }: SummaryQuery): string {

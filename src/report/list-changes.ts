@@ -16,6 +16,7 @@ import {
 import type { SettledMoment } from '../storage/read/past.ts';
 import type { Store, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
+import { createStages, type StageTimer, type Timings } from '../tracing/span.ts';
 import {
   baseOf,
   type ChangeToken,
@@ -31,7 +32,6 @@ import type { FormattedReport } from './format.ts';
 import { describeMoment, notKept, readTenant, requireRevision, settle } from './moment.ts';
 import type { ChangesQuery } from './parse-changes.ts';
 import type { ReportContext } from './report-query.ts';
-import { createStages, type StageTimer, type Timings } from './stage-timer.ts';
 
 /** Formatted changes, with the duration of each stage after parsing. */
 interface TimedChanges extends FormattedReport {

@@ -1,11 +1,9 @@
 import { type FormPair, parseForm } from '../contract/form.ts';
-import { subscriptionParameters } from '../contract/history.ts';
 import { malformedFault, nameFaults } from '../contract/parameter-faults.ts';
 import { type Fault, shorten } from '../contract/problem.ts';
 import { type ReportParameter, reportParameters, sortValues } from '../contract/query.ts';
 import { formatWords, type PageLimits, type ReportFormat, reportFormats } from '../contract/report.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../contract/schema.ts';
-import type { Moment } from '../storage/read/past.ts';
 import { findContradictions, findUnpaged, findUnreadablePast, findUnstreamable } from './contradictions.ts';
 import { decodeCursor, fingerprintOf } from './cursor.ts';
 import { ReportError, refuse } from './error.ts';
@@ -40,20 +38,6 @@ export function parseNoParameters(queryString: string, why = 'this operation has
     ...pairs.map(({ name }) => ({ parameter: shorten(name), value: null, rule: `left out: ${why}` })),
   ];
   refuse(faults, malformed.length > 0);
-}
-
-/**
- * Parses the query string of one record, without its `?`. Throws `ReportError` with every fault.
- */
-export function parseOne(queryString: string, { now }: QueryContext): { readonly asOf?: Moment } {
-  const { pairs, malformed } = parseForm(queryString);
-  const faults = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(subscriptionParameters))];
-  const text = pairs.find(({ name }) => name === 'as-of')?.value;
-  const asOf = text === undefined ? undefined : parseMoment(text, now());
-  if (text !== undefined && asOf === undefined)
-    faults.push({ parameter: 'as-of', value: shorten(text), rule: ruleOf(subscriptionParameters['as-of']) });
-  refuse(faults, malformed.length > 0);
-  return asOf === undefined ? {} : { asOf };
 }
 
 interface ReportParts extends QueryParts {

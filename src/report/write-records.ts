@@ -29,3 +29,9 @@ export function describeFormat(format: ReportFormat): Record<string, string> {
     ...(format !== 'json' && { 'content-disposition': `attachment; filename="subscriptions.${format}"` }),
   };
 }
+
+/** The explanation as a header: percent-encoded, but for printable ASCII without `%`. */
+export const describeExplanation = (explanation: string | undefined): Record<string, string> =>
+  explanation === undefined
+    ? {}
+    : { 'x-explanation': explanation.replaceAll(/[^\x20-\x24\x26-\x7e]+/gu, encodeURIComponent) };

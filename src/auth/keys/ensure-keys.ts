@@ -2,14 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { JWK } from 'jose';
 import type { SigningAlgorithm } from '../../contract/oauth/grant.ts';
 import type { Store } from '../../storage/store.ts';
-import {
-  type AuthKeyRow,
-  deleteAuthKeys,
-  insertAuthKey,
-  type KeyPurpose,
-  listAuthKeys,
-  rewriteAuthKey,
-} from '../../storage/tables/auth-key.ts';
+import { type AuthKeyRow, type KeyPurpose, listAuthKeys } from '../../storage/tables/auth-key.ts';
+import { deleteAuthKeys, insertAuthKey, rewriteAuthKey } from '../../storage/tables/auth-key-changes.ts';
 import { randomId } from '../random-id.ts';
 import type { KeyCipher, OpenedKey } from './key-cipher.ts';
 import { type KeyLifetimes, keyLeadSeconds } from './key-schedule.ts';

@@ -1,11 +1,6 @@
 import type { Directory } from '../../storage/store.ts';
-import {
-  type AuthKeyRow,
-  deleteAuthKeys,
-  insertAuthKey,
-  type KeyPurpose,
-  listAuthKeys,
-} from '../../storage/tables/auth-key.ts';
+import { type AuthKeyRow, type KeyPurpose, listAuthKeys } from '../../storage/tables/auth-key.ts';
+import { deleteAuthKeys, insertAuthKey } from '../../storage/tables/auth-key-changes.ts';
 import { KeyError } from '../error.ts';
 import { type KeyRingOptions, makeKey } from './ensure-keys.ts';
 import { clockSeconds, type KeyState, keyLeadSeconds, scheduleKeys } from './key-schedule.ts';

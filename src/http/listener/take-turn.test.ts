@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { RequestError } from './error.ts';
-import { FairQueue } from './fair-queue.ts';
-import { addTurns, takeTurn } from './take-turn.ts';
+import { addTurns, FairQueue, takeTurn } from './fair-queue.ts';
 
 test.each(['waits', 'is authorized'])('a client that disconnects while its request %s takes no turn', async (when) => {
   const queue = new FairQueue({ runningMax: 1, waitingMax: 10, waitMsMax: 60_000, startsPerTurn: 1 });

@@ -11,10 +11,10 @@ import {
   type SignInMethod,
 } from '../../contract/oauth/console-session.ts';
 import { RequestError } from '../listener/error.ts';
+import { takeTurn } from '../listener/fair-queue.ts';
 import { readJsonBody } from '../listener/read-body.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import { addSessionRoutes, type BrowserSessions, signInRequired } from '../listener/session-routes.ts';
-import { takeTurn } from '../listener/take-turn.ts';
 import { type OauthServing, oauthFlow } from './oauth-endpoints.ts';
 import { auditRequest, startTokenAudit } from './token-audit.ts';
 

@@ -19,9 +19,9 @@ import { parseForm, repeatedNames } from '../../contract/form.ts';
 import { operations } from '../../contract/operations.ts';
 import { inSpan } from '../../tracing/span.ts';
 import type { FairQueue } from '../listener/fair-queue.ts';
+import { takeTurn } from '../listener/fair-queue.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
-import { takeTurn } from '../listener/take-turn.ts';
 import { bodyBytesMax, forbidStoring, formType, sendTokenError } from './send-token-error.ts';
 import { addTokenAudit, auditRequest, type TokenAudit } from './token-audit.ts';
 

@@ -3,11 +3,10 @@ import { operations } from '../../contract/operations.ts';
 import { findingsMoment, getSubscriptionFindings } from '../../report/get-subscription-findings.ts';
 import { parseNoParameters } from '../../report/parse.ts';
 import { accessOf } from '../listener/access-log.ts';
-import { FairQueue } from '../listener/fair-queue.ts';
+import { FairQueue, takeTurn } from '../listener/fair-queue.ts';
 import { queryOf } from '../listener/operation-routes.ts';
 import { liftDeadline } from '../listener/request-deadline.ts';
 import { createSlots } from '../listener/slots.ts';
-import { takeTurn } from '../listener/take-turn.ts';
 import { acceptJson, type SharedParts } from './report-routes.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createStages, type Timings } from '../../report/stage-timer.ts';
 import { BoundedMap } from '../../storage/bounded-map.ts';
 import type { TenantId } from '../../storage/store.ts';
-import { inSpan } from '../../tracing/span.ts';
+import { createStages, inSpan, type Timings } from '../../tracing/span.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { type ContentCoding, compress, compressBytesMin, preferredCoding } from '../listener/content-encoding.ts';
 

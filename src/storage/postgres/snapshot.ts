@@ -5,8 +5,9 @@ import { close, closeAtOnce, connect, createDedicatedClient, describeDatabase } 
 import { bypassesRowSecurity } from './database-facts.ts';
 import { toStorageError } from './error.ts';
 import { beginReading, distributedOption, limitTime, tenantOpening } from './session.ts';
-import { createReusingSocket, readMessages } from './wire/driver.ts';
+import { readMessages } from './wire/driver.ts';
 import { LineQuery } from './wire/line-query.ts';
+import { createReusingSocket } from './wire/reusing-socket.ts';
 
 /**
  * Timeout of one statement of a snapshot in milliseconds: the first batch may have to sort a whole

@@ -3,7 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { createReusingSocket, readMessages, wholeMessages } from './driver.ts';
+import { readMessages, wholeMessages } from './driver.ts';
+import { createReusingSocket } from './reusing-socket.ts';
 
 const message = (content: Uint8Array): Buffer => {
   const bytes = Buffer.alloc(5 + content.length, 'D');

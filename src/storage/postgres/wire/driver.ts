@@ -1,4 +1,3 @@
-import { Socket } from 'node:net';
 import type pg from 'pg';
 import type { Row } from '../../store.ts';
 
@@ -40,26 +39,8 @@ export interface MessageHandler {
   handleMessage(type: number, bytes: Buffer, start: number): boolean;
 }
 
-/** Bytes that a socket reads at once. */
-const readBytes = 64 * 1024;
-
 /** The event of a read whose memory is valid during the call. */
-const reusedRead = 'reusedRead';
-
-/**
- * Creates a socket for a client that reads much. After `readMessages`, it receives everything into
- * the same memory; an encrypted connection still gets new memory for each read, with which V8 ran
- * twelve full garbage collections for a report of 70 MB, in a third of the CPU time.
- */
-export function createReusingSocket(): Socket {
-  const memory = Buffer.allocUnsafeSlow(readBytes);
-  const callback = (bytes: number): boolean => {
-    const read = memory.subarray(0, bytes);
-    return socket.emit(reusedRead, read) || socket.emit('data', Buffer.from(read));
-  };
-  const socket = new Socket({ onread: { buffer: memory, callback } });
-  return socket;
-}
+export const reusedRead = 'reusedRead';
 
 /** The type of a message and its length, which includes the four bytes of itself. */
 const headBytes = 5;
