@@ -9,7 +9,7 @@ import { reportParameters } from '../src/contract/query.ts';
 import { defaultPageLimits } from '../src/contract/report.ts';
 import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
 import { summaryParameters } from '../src/contract/summary.ts';
-import { choosePath, covers, orderPath, type Widths } from '../src/storage/read/path.ts';
+import { chooseIndex, covers, type IndexEntries, indexOfOrder } from '../src/storage/read/choose-index.ts';
 import { countedFilter, type DateColumn, type SubscriptionFilter } from '../src/storage/subscription-filter.ts';
 import { clientReference } from './client-reference.ts';
 import { withGeneratedPart } from './generated-part.ts';
@@ -72,7 +72,7 @@ interface AskedPath {
   readonly name: string;
   readonly filter: SubscriptionFilter;
   /** The entries that it leaves in the indexes. */
-  readonly left: Omit<Widths, 'all'>;
+  readonly left: Omit<IndexEntries, 'all'>;
   readonly products?: readonly string[];
 }
 
@@ -144,12 +144,12 @@ const orders = ['created_date', 'expiration_date'] as const;
 
 /** The index that a page or a total reads, and how many entries of it at most. */
 function pathOf({ filter, left, products }: AskedPath, order?: DateColumn) {
-  const widths = { all, ...left };
+  const entries = { all, ...left };
   const readsProduct = filter.productId !== undefined;
-  const ordered = order && orderPath(filter, order, { widths, ...(products && { products }) });
-  const path = choosePath(widths, readsProduct, ordered);
+  const ordered = order && indexOfOrder(filter, order, { entries, ...(products && { products }) });
+  const path = chooseIndex(entries, readsProduct, ordered);
   return {
-    entries: widths[path] ?? all,
+    entries: entries[path] ?? all,
     isSorted: order !== undefined && path !== ordered,
     covers: covers(path, readsProduct),
   };

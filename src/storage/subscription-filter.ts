@@ -33,22 +33,24 @@ export interface SubscriptionFilter extends DateBounds, Readonly<Partial<Record<
   /** Any of these; not empty. `null` is no status. */
   readonly statuses?: readonly (string | null)[];
   readonly furtherBounds?: readonly DateBounds[];
-  /**
-   * Maximum records of one SIM, device or subscriber that are read, in no particular order.
-   */
-  readonly recordsMax?: number;
-  /** The index that the rows are read in, if the planner has no choice (`read/path.ts`). */
-  readonly along?: Path;
+}
+
+/** A filter, and how its rows are read: the service chooses that, never a query. */
+export interface Scan extends SubscriptionFilter {
+  /** The index that the rows are read in, if the planner has no choice (`read/choose-index.ts`). */
+  readonly index?: RecordIndex;
   /** All products that the rows have, of which the index of products reads the ranges. */
-  readonly productsAlong?: readonly string[];
+  readonly indexProducts?: readonly string[];
+  /** Maximum records of one SIM, device or subscriber that are read, in no particular order. */
+  readonly recordsMax?: number;
 }
 
 /** An index of the records, by its first column. The dates order themselves. */
-export type Path = DateColumn | 'product_id' | 'status';
+export type RecordIndex = DateColumn | 'product_id' | 'status';
 
-/** The date that orders the entries of a path, those of one product or status. */
-export const dateOfPath = <P extends string>(path: P): Exclude<P, 'product_id' | 'status'> | 'created_date' =>
-  path === 'product_id' || path === 'status' ? 'created_date' : (path as Exclude<P, 'product_id' | 'status'>);
+/** The date that orders the entries of an index, those of one product or status. */
+export const dateOfIndex = <P extends string>(index: P): Exclude<P, 'product_id' | 'status'> | 'created_date' =>
+  index === 'product_id' || index === 'status' ? 'created_date' : (index as Exclude<P, 'product_id' | 'status'>);
 
 /** Adds a value to a statement and returns its placeholder; `$1` is the tenant. */
 export type Bind = (value: SqlValue) => string;
@@ -62,26 +64,26 @@ export function binder(values: SqlValue[]): Bind {
 const leadingColumns = ['iccid', 'device_id', 'email', 'product_id'];
 
 /**
- * With `along`, or for one SIM, device or subscriber, columns that lead another index are compared
- * as expressions, so that both engines can only use that of the path. SQLite would otherwise find
+ * With an index, or for one SIM, device or subscriber, columns that lead another index are compared
+ * as expressions, so that both engines can only use that index. SQLite would otherwise find
  * a subscriber's records within bounds by reading all records within the bounds.
  */
-export function filterConditions(filter: SubscriptionFilter, bind: Bind): string[] {
-  const { statuses, productsAlong } = filter;
-  const along = filter.along ?? columnOfOne(filter);
+export function filterConditions(filter: Scan, bind: Bind): string[] {
+  const { statuses, indexProducts } = filter;
+  const index = filter.index ?? columnOfOne(filter);
   const conditions: string[] = [];
-  if (productsAlong?.length === 0)
+  if (indexProducts?.length === 0)
     conditions.push('false'); // an empty list is an error on PostgreSQL
-  else if (productsAlong !== undefined) conditions.push(`product_id in (${productsAlong.map(bind).join(', ')})`);
+  else if (indexProducts !== undefined) conditions.push(`product_id in (${indexProducts.map(bind).join(', ')})`);
   for (const [name, column] of allValueColumns) {
     const value = filter[name];
-    const isAside = along !== undefined && along !== column && leadingColumns.includes(column);
-    if (value !== undefined) conditions.push(`${isAside ? `${column} || ''` : column} = ${bind(value)}`);
+    const isOfOther = index !== undefined && index !== column && leadingColumns.includes(column);
+    if (value !== undefined) conditions.push(`${isOfOther ? `${column} || ''` : column} = ${bind(value)}`);
   }
-  if (statuses !== undefined) conditions.push(statusCondition(statuses, along, bind));
+  if (statuses !== undefined) conditions.push(statusCondition(statuses, index, bind));
   for (const { dateColumn, afterSeconds, beforeSeconds } of boundsOf(filter)) {
-    const isAside = along !== undefined && dateOfPath(along) !== dateColumn;
-    const date = isAside ? `${dateColumn} + 0` : dateColumn;
+    const isOfOther = index !== undefined && dateOfIndex(index) !== dateColumn;
+    const date = isOfOther ? `${dateColumn} + 0` : dateColumn;
     if (afterSeconds !== undefined) conditions.push(`${date} > ${bind(afterSeconds)}`);
     if (beforeSeconds !== undefined) conditions.push(`${date} < ${bind(beforeSeconds)}`);
   }
@@ -106,13 +108,13 @@ export const unindexedStatus = 'EXPIRED';
 const otherThanAny = ',';
 
 /**
- * Along another path, an expression: PostgreSQL up to version 16 would read a list of statuses in
+ * In another index, an expression: PostgreSQL up to version 16 would read a list of statuses in
  * the index, but lose its order. It is not the one of the index of statuses, which PostgreSQL would
  * read then. Otherwise, statuses that are indexed repeat the index's own condition.
  */
-function statusCondition(statuses: readonly (string | null)[], along: string | undefined, bind: Bind): string {
+function statusCondition(statuses: readonly (string | null)[], index: string | undefined, bind: Bind): string {
   const any = (words: readonly string[]): string => `in (${words.map(bind).join(', ')})`;
-  if (along !== undefined && along !== 'status')
+  if (index !== undefined && index !== 'status')
     return `coalesce(status, '${otherThanAny}') ${any(statuses.map((status) => status ?? otherThanAny))}`;
   const words = statuses.filter((status) => status !== null);
   const conditions = [
@@ -137,7 +139,7 @@ function columnOfOne({ iccid, email, deviceId }: SubscriptionFilter): 'iccid' | 
  * The rows of one SIM, device or subscriber are found before they are sorted or grouped: their
  * indexes have no order, and a planner may otherwise read all rows of the tenant in that order.
  */
-export function rowsFrom(filter: SubscriptionFilter, columns: string, bind: Bind): string {
+export function rowsFrom(filter: Scan, columns: string, bind: Bind): string {
   const rows = `from subscription where tenant_id = $1${and(filterConditions(filter, bind))}`;
   if (!selectsOne(filter)) return rows;
   const limit = bind(filter.recordsMax ?? Number.MAX_SAFE_INTEGER);
@@ -149,11 +151,11 @@ export const and = (conditions: readonly string[]): string =>
   conditions.map((condition) => ` and ${condition}`).join('');
 
 /** The part of a filter that the counts of a span know: product, statuses and renewal. */
-export function countedPart(filter: SubscriptionFilter): SubscriptionFilter {
-  const { dateColumn, productId, statuses, autoRenew, along } = filter;
+export function countedPart(filter: Scan): Scan {
+  const { dateColumn, productId, statuses, autoRenew, index } = filter;
   return {
     dateColumn,
-    ...(along !== undefined && { along }),
+    ...(index !== undefined && { index }),
     ...(productId !== undefined && { productId }),
     ...(statuses !== undefined && { statuses }),
     ...(autoRenew !== undefined && { autoRenew }),
@@ -169,8 +171,8 @@ const isBounded = ({ afterSeconds, beforeSeconds }: DateBounds): boolean =>
  * the order of `createdDate`, also a product. A condition that is added to `SubscriptionFilter` is
  * not counted until it is listed here.
  */
-export function countedFilter(filter: SubscriptionFilter, column?: DateColumn): SubscriptionFilter | undefined {
-  const { productId, statuses, autoRenew, dateColumn, afterSeconds, beforeSeconds, along, ...others } = filter;
+export function countedFilter(filter: Scan, column?: DateColumn): SubscriptionFilter | undefined {
+  const { productId, statuses, autoRenew, dateColumn, afterSeconds, beforeSeconds, index, ...others } = filter;
   if (Object.values(others).some((value) => value !== undefined)) return undefined;
   const wanted = column ?? (productId === undefined ? dateColumn : 'created_date');
   if (isBounded(filter) && dateColumn !== wanted) return undefined;

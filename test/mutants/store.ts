@@ -128,9 +128,9 @@ export const storeMutants: readonly Mutant[] = [
   {
     id: 'one-subscriber-by-date',
     breaks: 'Both bounds of a date make SQLite read all records within them to find those of one subscriber.',
-    search: 'const along = filter.along ?? columnOfOne(filter);',
-    replace: 'const { along } = filter;',
-    file: 'path.test.ts',
+    search: 'const index = filter.index ?? columnOfOne(filter);',
+    replace: 'const { index } = filter;',
+    file: 'choose-index.test.ts',
     test: 'of one subscriber leaves no other index to use',
   },
   {
@@ -139,7 +139,7 @@ export const storeMutants: readonly Mutant[] = [
       'PostgreSQL takes the index of statuses for any filter with a status, as its condition is that of the index.',
     search: "const otherThanAny = ',';",
     replace: "const otherThanAny = '';",
-    file: 'path.test.ts',
+    file: 'choose-index.test.ts',
     test: 'of one subscriber leaves no other index to use',
   },
   {

@@ -104,8 +104,8 @@ function totalSql(filter: SubscriptionFilter, bind: Bind): string {
 function rankSql(filter: SubscriptionFilter, seconds: number, bind: Bind): string {
   const { series, n } = countsSql(filter, bind);
   // a planner may take the index of statuses for narrower than these rows
-  const along = filter.productId === undefined ? filter.dateColumn : 'product_id';
-  const conditions = filterConditions({ ...countedPart(filter), along }, bind);
+  const index = filter.productId === undefined ? filter.dateColumn : 'product_id';
+  const conditions = filterConditions({ ...countedPart(filter), index }, bind);
   const date = bind(seconds);
   const { leaf, group } = spanLevel;
   const keyAt = (level: typeof leaf | typeof group): string =>

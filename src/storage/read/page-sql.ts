@@ -8,8 +8,9 @@ import {
   countedFilter,
   countedPart,
   type DateColumn,
-  dateOfPath,
+  dateOfIndex,
   rowsFrom,
+  type Scan,
   type SubscriptionFilter,
   unindexedStatus,
 } from '../subscription-filter.ts';
@@ -38,6 +39,11 @@ export interface PageQuery {
   readonly layout: Layout;
 }
 
+/** A page, with the index that is read for it. */
+export interface ScannedQuery extends PageQuery {
+  readonly filter: Scan;
+}
+
 export type PageStart =
   | { readonly kind: 'first' }
   /** The first one beyond a key, or at it. */
@@ -61,7 +67,7 @@ export const noRecords: PageRecords = { bytes: Buffer.alloc(0), count: 0 };
 
 /** Which records are read, and how they are returned. */
 interface WantedRecords {
-  readonly filter: SubscriptionFilter;
+  readonly filter: Scan;
   readonly order: SubscriptionOrder;
   readonly start: PageStart;
   readonly limit: number;
@@ -113,7 +119,7 @@ export function recordsQuery(engine: Store['engine'], wanted: WantedRecords): Re
 
 /** SQL of how many records, counted up to `most`, are beyond a key in an order, or from it on. */
 export function countBeyondSql(
-  filter: SubscriptionFilter,
+  filter: Scan,
   order: SubscriptionOrder,
   start: PageStart & { readonly kind: 'beyond' },
   most: number,
@@ -124,14 +130,8 @@ export function countBeyondSql(
 }
 
 /** SQL that reads `date`, `id` and `record` of up to `limit` records in an order from a start. */
-export function pageSql(
-  filter: SubscriptionFilter,
-  order: SubscriptionOrder,
-  start: PageStart,
-  limit: number,
-  bind: Bind,
-): string {
-  if (filter.along !== undefined) return foundSql(filter, order, start, limit, bind);
+export function pageSql(filter: Scan, order: SubscriptionOrder, start: PageStart, limit: number, bind: Bind): string {
+  if (filter.index !== undefined) return foundSql(filter, order, start, limit, bind);
   const rows = rowsAt(filter, order, start, limit, bind);
   const begin = beginSql(filter, order, start, bind);
   return `${begin === '' ? '' : `with ${begin} `}${rowsSql('id, record', rows)}`;
@@ -141,16 +141,10 @@ export function pageSql(
 export const recordOfFound = '(select record from subscription as s where s.tenant_id = $1 and s.id = found.id)';
 
 /**
- * SQL of the same along a path: finds the keys in the index alone, which has all that the filter
+ * SQL of the same as a scan: finds the keys in the index alone, which has all that the filter
  * compares, sorts them if it is not that of the order, and then reads the records of the page.
  */
-function foundSql(
-  filter: SubscriptionFilter,
-  order: SubscriptionOrder,
-  start: PageStart,
-  limit: number,
-  bind: Bind,
-): string {
+function foundSql(filter: Scan, order: SubscriptionOrder, start: PageStart, limit: number, bind: Bind): string {
   const steps = start.kind === 'step' ? start.steps : 0;
   const from = start.kind === 'step' ? ({ kind: 'first' } as const) : start;
   const rows = rowsAt(filter, order, from, limit, bind);
@@ -161,13 +155,7 @@ function foundSql(
 }
 
 /** Up to `limit` rows of a filter in an order from a start. */
-function rowsAt(
-  filter: SubscriptionFilter,
-  order: SubscriptionOrder,
-  wanted: PageStart,
-  limit: number,
-  bind: Bind,
-): Rows {
+function rowsAt(filter: Scan, order: SubscriptionOrder, wanted: PageStart, limit: number, bind: Bind): Rows {
   const isOutside = wanted.kind === 'beyond' && !isInside(filter, order, wanted.orderKey);
   const start = isOutside ? ({ kind: 'first' } as const) : wanted;
   const bounded = start.kind === 'first' ? filter : withoutFirstBound(filter, order);
@@ -176,7 +164,7 @@ function rowsAt(
 }
 
 interface Rows {
-  readonly filter: SubscriptionFilter;
+  readonly filter: Scan;
   readonly order: SubscriptionOrder;
   /** Conditions in addition to the filter's. */
   readonly range: readonly string[];
@@ -188,7 +176,7 @@ interface Rows {
 const rowsSql = (columns: string, rows: Rows): string => `${orderedRowsSql(columns, rows)} limit ${rows.limit}`;
 
 /** SQL of all rows of a filter in an order, with their date and other columns. */
-export const allRowsSql = (columns: string, filter: SubscriptionFilter, order: SubscriptionOrder, bind: Bind): string =>
+export const allRowsSql = (columns: string, filter: Scan, order: SubscriptionOrder, bind: Bind): string =>
   orderedRowsSql(columns, { filter, order, range: [], bind });
 
 /**
@@ -207,12 +195,12 @@ function orderedRowsSql(columns: string, rows: Omit<Rows, 'limit'>): string {
 }
 
 /** The filters of the ranges of an index that have the rows of a filter in an order. */
-function mergedParts(filter: SubscriptionFilter, order: SubscriptionOrder): readonly SubscriptionFilter[] {
+function mergedParts(filter: Scan, order: SubscriptionOrder): readonly Scan[] {
   if (isByStatus(filter, order))
     return [...new Set(filter.statuses)].map((status) => ({ ...filter, statuses: [status] }));
-  const { productsAlong, ...others } = filter;
-  if (productsAlong === undefined || order.column !== 'created_date') return [];
-  return productsAlong.map((productId) => ({ ...others, productId }));
+  const { indexProducts, ...others } = filter;
+  if (indexProducts === undefined || order.column !== 'created_date') return [];
+  return indexProducts.map((productId) => ({ ...others, productId }));
 }
 
 function rangeSql(columns: string, { filter, order, range, bind }: Omit<Rows, 'limit'>): string {
@@ -222,22 +210,22 @@ function rangeSql(columns: string, { filter, order, range, bind }: Omit<Rows, 'l
 }
 
 /**
- * The column of an order; an expression along a path of another date, whose rows are sorted:
+ * The column of an order; an expression in the index of another date, whose rows are sorted:
  * otherwise a planner may read the whole index of the order instead, to sort nothing.
  */
-const orderedColumn = ({ along }: SubscriptionFilter, { column }: SubscriptionOrder): string =>
-  along === undefined || dateOfPath(along) === column ? column : `${column} + 0`;
+const orderedColumn = ({ index }: Scan, { column }: SubscriptionOrder): string =>
+  index === undefined || dateOfIndex(index) === column ? column : `${column} + 0`;
 
 /** Whether the index of statuses has the rows of a filter, those of each status in the order. */
-export function isByStatus(filter: SubscriptionFilter, { column }: SubscriptionOrder): boolean {
-  const { productId, autoRenew, statuses, along } = filter;
+export function isByStatus(filter: Scan, { column }: SubscriptionOrder): boolean {
+  const { productId, autoRenew, statuses, index } = filter;
   if (statuses === undefined || statuses.includes(unindexedStatus)) return false;
-  if (productId !== undefined || autoRenew !== undefined || along !== undefined) return false;
+  if (productId !== undefined || autoRenew !== undefined || index !== undefined) return false;
   return column === 'created_date' && countedFilter(filter, column) !== undefined;
 }
 
 /** Whether a key is inside the filter's first bound in an order; a forged cursor may be outside. */
-function isInside(filter: SubscriptionFilter, { column, descending }: SubscriptionOrder, { date }: OrderKey): boolean {
+function isInside(filter: Scan, { column, descending }: SubscriptionOrder, { date }: OrderKey): boolean {
   const { dateColumn, afterSeconds = Number.NEGATIVE_INFINITY, beforeSeconds = Number.POSITIVE_INFINITY } = filter;
   return dateColumn !== column || (descending ? date < beforeSeconds : date > afterSeconds);
 }
@@ -246,7 +234,7 @@ function isInside(filter: SubscriptionFilter, { column, descending }: Subscripti
  * A filter without the bound that the start implies: SQLite uses one lower and one upper bound of
  * an index, and would choose this one.
  */
-function withoutFirstBound(filter: SubscriptionFilter, { column, descending }: SubscriptionOrder): SubscriptionFilter {
+function withoutFirstBound(filter: Scan, { column, descending }: SubscriptionOrder): Scan {
   if (filter.dateColumn !== column) return filter;
   const { afterSeconds, beforeSeconds, ...others } = filter;
   if (descending) return { ...others, ...(afterSeconds !== undefined && { afterSeconds }) };
@@ -273,7 +261,7 @@ function startConditions(column: string, descending: boolean, start: PageStart, 
  * each record that it skips. The id is an expression, as SQLite would search for a key of two
  * columns by its date alone.
  */
-function beginSql(filter: SubscriptionFilter, order: SubscriptionOrder, start: PageStart, bind: Bind): string {
+function beginSql(filter: Scan, order: SubscriptionOrder, start: PageStart, bind: Bind): string {
   if (start.kind === 'first' || start.kind === 'beyond') return '';
   const { leaf, rows } = stepsTo(filter, order, start, bind);
   return `${leaf}begin_at as (select date, coalesce(id, '') as at_id from (${rowsSql('id', rows)}) as stepped)`;
@@ -281,7 +269,7 @@ function beginSql(filter: SubscriptionFilter, order: SubscriptionOrder, start: P
 
 /** The row that a page begins at, and the `with` queries that it needs. */
 function stepsTo(
-  filter: SubscriptionFilter,
+  filter: Scan,
   order: SubscriptionOrder,
   start: PageStart & { kind: 'step' | 'leaf' | 'selected' },
   bind: Bind,

@@ -3,12 +3,12 @@ import type { ReadOptions, Row, SqlValue, Store, TenantStatement } from '../stor
 import { type Bind, binder } from '../subscription-filter.ts';
 import {
   countBeyondSql,
-  type PageQuery,
   type PageRecords,
   type PageStart,
   type RecordsQuery,
   recordsQuery,
   reverse,
+  type ScannedQuery,
 } from './page-sql.ts';
 import type { KnownRange } from './range-memory.ts';
 
@@ -34,12 +34,12 @@ export interface Page extends FilterRange {
 /** The parts of the store that a page uses. */
 export type PageStore = Pick<Store, 'engine' | 'readTenant' | 'readTenantOnce'>;
 
-export type BoundedQuery = PageQuery & ReadOptions;
+export type BoundedQuery = ScannedQuery & ReadOptions;
 
 /** The statement of the body; `columns` are added to it. */
 export function bodyQuery(
   { engine }: PageStore,
-  query: PageQuery,
+  query: ScannedQuery,
   start: PageStart,
   columns?: (bind: Bind) => string,
 ): RecordsQuery {
@@ -57,7 +57,7 @@ export function bodyQuery(
 }
 
 /** The statement of the head; `total` is the filter as it is counted. */
-export function headQuery(query: PageQuery, known: KnownRange | undefined, total = query.filter): TenantStatement {
+export function headQuery(query: ScannedQuery, known: KnownRange | undefined, total = query.filter): TenantStatement {
   const values: SqlValue[] = [];
   const sql = `select ${headColumns(query, known, binder(values), total)}revision
     from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1` as const;
@@ -65,7 +65,7 @@ export function headQuery(query: PageQuery, known: KnownRange | undefined, total
 }
 
 /** The statement of the body with the columns of the head. */
-export const wholeQuery = (store: PageStore, query: PageQuery, start: PageStart, known: KnownRange | undefined) =>
+export const wholeQuery = (store: PageStore, query: ScannedQuery, start: PageStart, known: KnownRange | undefined) =>
   bodyQuery(store, query, start, (bind) => `${headColumns(query, known, bind)}${revisionColumn}`);
 
 const revisionColumn =
@@ -73,7 +73,7 @@ const revisionColumn =
 
 /** The columns of the head except the revision, as far as they are not known, each with a comma. */
 function headColumns(
-  { filter, order, position, size }: PageQuery,
+  { filter, order, position, size }: ScannedQuery,
   known: KnownRange | undefined,
   bind: Bind,
   total = filter,
@@ -90,7 +90,7 @@ function headColumns(
 
 /** The page of a row of the head, or of both statements in one. */
 export function toPage(
-  { position, size }: PageQuery,
+  { position, size }: ScannedQuery,
   row: Row | undefined,
   records: PageRecords,
   known: KnownRange | undefined,

@@ -1,9 +1,24 @@
 import { rankIn, readRange } from '../counts/range.ts';
 import { openSelect } from '../counts/select.ts';
 import type { LineBatch, SqlValue, TenantReader, TenantSnapshot, TenantSql } from '../store.ts';
-import { binder, countedFilter, rowsFrom, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
+import {
+  binder,
+  countedFilter,
+  rowsFrom,
+  type Scan,
+  type SubscriptionFilter,
+  selectsOne,
+} from '../subscription-filter.ts';
+import {
+  cheapestScan,
+  chooseIndex,
+  countOfPlan,
+  indexOfOrder,
+  readSelectivity,
+  readsProduct,
+  scanOf,
+} from './choose-index.ts';
 import { allRowsSql, recordOfFound, type SubscriptionOrder } from './page-sql.ts';
-import { alongPath, choosePath, countOfPlan, narrowest, orderPath, readPaths, readsProduct } from './path.ts';
 
 /** Streams the JSON of all records of a filter, in an order, up to `batchRows` at a time. */
 export async function* streamRecords(
@@ -14,20 +29,20 @@ export async function* streamRecords(
 ): AsyncIterable<LineBatch> {
   const { column, descending } = order;
   const counted = selectsOne(filter) ? undefined : countedFilter(filter, column);
-  const paths = selectsOne(filter) || counted !== undefined ? undefined : await readPaths(snapshot, filter);
-  const path = orderPath(filter, column, paths);
-  const along = paths === undefined ? path : choosePath(paths.widths, readsProduct(filter), path);
+  const selectivity = selectsOne(filter) || counted !== undefined ? undefined : await readSelectivity(snapshot, filter);
+  const inOrder = indexOfOrder(filter, column, selectivity);
+  const index = selectivity === undefined ? inOrder : chooseIndex(selectivity.entries, readsProduct(filter), inOrder);
   const from = counted && (await fromFirst(snapshot, counted, descending));
-  const asked = paths === undefined ? (from ?? filter) : alongPath(filter, along, paths);
+  const asked: Scan = selectivity === undefined ? (from ?? filter) : scanOf(filter, index, selectivity);
   const values: SqlValue[] = [];
   const bind = binder(values);
   const direction = descending ? 'desc' : 'asc';
   // Keys that have to be sorted are sorted before their records are read, and both engines read
   // them as they were written: an order of the outer query would read all records first.
   const sql =
-    along !== path
+    index !== inOrder
       ? `with found as materialized (${allRowsSql('id', asked, order, bind)}) select ${recordOfFound} as record from found`
-      : asked.productsAlong !== undefined
+      : asked.indexProducts !== undefined
         ? `select record from (${allRowsSql('id, record', asked, order, bind)} limit ${bind(Number.MAX_SAFE_INTEGER)}) as page`
         : `select record ${rowsFrom(asked, `${column}, id, record`, bind)} order by ${column} ${direction}, id ${direction}`;
   yield* snapshot.streamLines(sql as TenantSql, values, batchRows);
@@ -50,7 +65,7 @@ async function fromFirst(
 }
 
 export async function countMatching(reader: TenantReader, filter: SubscriptionFilter): Promise<number> {
-  return (await countOfPlan(reader, filter)) ?? (await readRange(reader, await narrowest(reader, filter))).total;
+  return (await countOfPlan(reader, filter)) ?? (await readRange(reader, await cheapestScan(reader, filter))).total;
 }
 
 /** The JSON text of one record, or `undefined` if the tenant has none with this id. */

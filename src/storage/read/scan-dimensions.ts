@@ -6,15 +6,15 @@ import {
   binder,
   boundsOf,
   type DateColumn,
-  dateOfPath,
+  dateOfIndex,
   dayOf,
   filterConditions,
-  type Path,
+  type RecordIndex,
   rowsFrom,
   type SubscriptionFilter,
   selectsOne,
 } from '../subscription-filter.ts';
-import { choosePath, covers, pathCost, rangesAlong, readPaths, readsProduct } from './path.ts';
+import { chooseIndex, covers, readSelectivity, readsProduct, scanCost, scanRanges } from './choose-index.ts';
 
 /** A column that a summary counts by, or the day of a date. */
 export type Dimension = 'status' | 'product_id' | 'plan_id' | 'auto_renew' | 'day';
@@ -32,7 +32,7 @@ export interface DimensionScan {
 const countedEntries = 3;
 
 /**
- * Counts rows by reading them all, in steps along an index. Yields rows of the columns with a count
+ * Counts rows by reading them all, in steps of an index. Yields rows of the columns with a count
  * `n`; the same values occur once for each step that has them. Nothing is grouped where rows are
  * counted by product, or by plan and each product has one.
  */
@@ -40,33 +40,33 @@ export async function* scanDimensions(reader: TenantReader, scan: DimensionScan)
   if (selectsOne(scan.filter)) return yield* await countFound(reader, scan);
   const { filter, columns } = scan;
   const isByProduct = columns.every((column) => column === 'product_id' || column === 'plan_id');
-  const paths = await readPaths(reader, filter, isByProduct || columns.includes('product_id'));
-  const { widths, plans, products } = paths;
-  const grouped = choosePath(widths, readsProduct(filter, columns));
+  const selectivity = await readSelectivity(reader, filter, isByProduct || columns.includes('product_id'));
+  const { entries, plans, products } = selectivity;
+  const grouped = chooseIndex(entries, readsProduct(filter, columns));
   const isCounted =
     isByProduct &&
     products?.every((product) => plans?.has(product)) === true &&
-    (widths.product_id ?? widths.all) <= countedEntries * pathCost(widths, grouped, readsProduct(filter, columns));
-  const along = isCounted ? 'product_id' : grouped;
-  for (const range of rangesAlong(filter, along, paths)) {
+    (entries.product_id ?? entries.all) <= countedEntries * scanCost(entries, grouped, readsProduct(filter, columns));
+  const index = isCounted ? 'product_id' : grouped;
+  for (const range of scanRanges(filter, index, selectivity)) {
     const product = isCounted ? range.productId : undefined;
     const constant = product === undefined ? undefined : { product_id: product, plan_id: plans?.get(product) ?? null };
-    for (const step of await stepsAlong(reader, range, along))
-      for (const row of await countStep(reader, { ...scan, filter: step }, along, constant !== undefined))
+    for (const step of await scanSteps(reader, range, index))
+      for (const row of await countStep(reader, { ...scan, filter: step }, index, constant !== undefined))
         yield { ...row, ...constant };
   }
 }
 
 /**
- * A range of a path in steps of some 30,000 entries, all within a second together: the groups of
- * the path's tree, and for statuses those of all records.
+ * A range of an index in steps of some 30,000 entries, all within a second together: the groups of
+ * the tree of its date, and for statuses those of all records.
  */
-async function stepsAlong(
+async function scanSteps(
   reader: TenantReader,
   filter: SubscriptionFilter,
-  along: Path,
+  index: RecordIndex,
 ): Promise<readonly SubscriptionFilter[]> {
-  const dateColumn = dateOfPath(along);
+  const dateColumn = dateOfIndex(index);
   const {
     dateColumn: _column,
     afterSeconds: _after,
@@ -79,7 +79,7 @@ async function stepsAlong(
   const furtherBounds = bounds.filter((each) => each !== own);
   const tree = {
     dateColumn,
-    ...(along === 'product_id' && others.productId !== undefined && { productId: others.productId }),
+    ...(index === 'product_id' && others.productId !== undefined && { productId: others.productId }),
   };
   const rows = await reader.all(
     `select distinct from_date from subscription_span where tenant_id = $1 and series = $2 and level = ${spanLevel.group}
@@ -87,9 +87,9 @@ async function stepsAlong(
     [seriesOfFilter(tree), own.afterSeconds ?? firstOrderKey.date, own.beforeSeconds ?? endOrderKey.date],
   );
   const edges = rows.map(({ from_date }) => Number(from_date));
-  return [undefined, ...edges].map((edge, index) => {
+  return [undefined, ...edges].map((edge, at) => {
     const afterSeconds = edge === undefined ? own.afterSeconds : edge - 1;
-    const beforeSeconds = edges[index] ?? own.beforeSeconds;
+    const beforeSeconds = edges[at] ?? own.beforeSeconds;
     return {
       ...others,
       dateColumn,
@@ -108,20 +108,20 @@ async function stepsAlong(
 function countStep(
   reader: TenantReader,
   { filter, columns, dateColumn }: DimensionScan,
-  along: Path,
+  index: RecordIndex,
   isTogether: boolean,
 ): Promise<readonly Row[]> {
   const values: SqlValue[] = [];
   const bind = binder(values);
   const selected = selectedOf(columns, dateColumn);
   const groups = columns.join(', ');
-  const entries = `from subscription where tenant_id = $1${and(filterConditions({ ...filter, along }, bind))}` as const;
+  const entries = `from subscription where tenant_id = $1${and(filterConditions({ ...filter, index }, bind))}` as const;
   if (isTogether) return reader.all(`select count(*) as n ${entries}`, values);
-  if (covers(along, readsProduct(filter, columns)))
+  if (covers(index, readsProduct(filter, columns)))
     return reader.all(`select ${selected}, count(*) as n ${entries} group by ${groups}`, values);
   return reader.all(
     `select ${groups}, count(*) as n from (select ${selected} ${entries}
-      order by ${dateOfPath(along)}, id limit ${bind(Number.MAX_SAFE_INTEGER)}) as step group by ${groups}`,
+      order by ${dateOfIndex(index)}, id limit ${bind(Number.MAX_SAFE_INTEGER)}) as step group by ${groups}`,
     values,
   );
 }

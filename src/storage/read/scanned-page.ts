@@ -1,19 +1,19 @@
 import { type FilterRange, rankIn, toRange } from '../counts/range.ts';
 import { openSelect } from '../counts/select.ts';
 import type { TenantId, TenantReader } from '../store.ts';
-import { countedFilter, type Path, type SubscriptionFilter } from '../subscription-filter.ts';
+import { countedFilter, type RecordIndex, type Scan, type SubscriptionFilter } from '../subscription-filter.ts';
+import {
+  chooseIndex,
+  countOfPlan,
+  indexOfOrder,
+  readSelectivity,
+  readsProduct,
+  type Selectivity,
+  scanOf,
+  selectivityOfPage,
+} from './choose-index.ts';
 import { noRecords, type PageQuery, type PageStart } from './page-sql.ts';
 import { type BoundedQuery, bodyQuery, headQuery, type Page, type PageStore, toPage } from './page-statements.ts';
-import {
-  alongPath,
-  choosePath,
-  countOfPlan,
-  orderPath,
-  type Paths,
-  pathsOfPage,
-  readPaths,
-  readsProduct,
-} from './path.ts';
 import type { KnownRange } from './range-memory.ts';
 
 /**
@@ -53,25 +53,25 @@ export function readScanned(
 
 /** The filter with the index that is read, for the total and for the records. */
 interface ScannedIndexes {
-  readonly ofTotal: SubscriptionFilter;
+  readonly ofTotal: Scan;
   /** For a page that ends after this many records of the order. */
-  readonly ofPage: (records: number) => SubscriptionFilter;
+  readonly ofPage: (records: number) => Scan;
 }
 
 /** Chooses the indexes by the numbers of entries that the counts have of each. */
 async function indexesOf(reader: TenantReader, { filter, order }: PageQuery): Promise<ScannedIndexes> {
   const counted = countedFilter(filter, order.column);
   if (counted !== undefined) {
-    const ofOrder = { ...counted, along: orderPath(filter, order.column) };
+    const ofOrder = { ...counted, index: indexOfOrder(filter, order.column) };
     return { ofTotal: filter, ofPage: () => ofOrder };
   }
-  const paths = await readPaths(reader, filter);
-  const inOrder = orderPath(filter, order.column, paths);
-  const choose = (of: Paths, wanted?: Path): SubscriptionFilter =>
-    alongPath(filter, choosePath(of.widths, readsProduct(filter), wanted), of);
+  const selectivity = await readSelectivity(reader, filter);
+  const inOrder = indexOfOrder(filter, order.column, selectivity);
+  const choose = (of: Selectivity, wanted?: RecordIndex): Scan =>
+    scanOf(filter, chooseIndex(of.entries, readsProduct(filter), wanted), of);
   return {
-    ofTotal: countedFilter(filter) === undefined ? choose(paths) : filter,
-    ofPage: (records) => choose(pathsOfPage(paths, inOrder, records), inOrder),
+    ofTotal: countedFilter(filter) === undefined ? choose(selectivity) : filter,
+    ofPage: (records) => choose(selectivityOfPage(selectivity, inOrder, records), inOrder),
   };
 }
 

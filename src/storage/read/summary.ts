@@ -18,7 +18,14 @@ import {
   filterConditions,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
-import { choosePath, countedParts, type Paths, pathCost, readPaths, readsProduct } from './path.ts';
+import {
+  chooseIndex,
+  countedParts,
+  readSelectivity,
+  readsProduct,
+  type Selectivity,
+  scanCost,
+} from './choose-index.ts';
 import { type Dimension, type DimensionScan, scanDimensions } from './scan-dimensions.ts';
 
 /** The rows that a summary counts, and its dimensions. */
@@ -53,7 +60,7 @@ export async function summarise(reader: TenantReader, plan: SummaryPlan): Promis
   const asked: readonly Dimension[] = bucket === undefined ? columns : [...columns, 'day'];
   if (parts !== undefined && totals !== undefined) {
     const isByProduct = asked.includes('product_id') || asked.includes('plan_id');
-    const rowsRead = isByProduct ? costOfScan(await readPaths(reader, filter), filter, asked) : 0;
+    const rowsRead = isByProduct ? costOfScan(await readSelectivity(reader, filter), filter, asked) : 0;
     const counting = asked.map(async (column) => {
       const ofParts = parts.map((part, index) =>
         countDimension(reader, { ...plan, filter: part }, column, totals[index] ?? 0, rowsRead),
@@ -92,9 +99,9 @@ function joinCounts(parts: readonly (DimensionCounts | undefined)[]): DimensionC
 }
 
 /** What reading the rows of a filter would cost, in entries of an index. */
-function costOfScan({ widths }: Paths, filter: SubscriptionFilter, columns: readonly Dimension[]): number {
+function costOfScan({ entries }: Selectivity, filter: SubscriptionFilter, columns: readonly Dimension[]): number {
   const reads = readsProduct(filter, columns);
-  return pathCost(widths, choosePath(widths, reads), reads);
+  return scanCost(entries, chooseIndex(entries, reads), reads);
 }
 
 /**
@@ -108,9 +115,9 @@ async function areRangesCheaper(
   columns: readonly Dimension[],
 ): Promise<boolean> {
   if (!hasBucketIndex(filter, dateColumn)) return false;
-  const paths = await readPaths(reader, filter);
-  const { [dateColumn]: n = paths.widths.all } = paths.widths;
-  return n <= rangeEntries * costOfScan(paths, filter, columns);
+  const selectivity = await readSelectivity(reader, filter);
+  const { [dateColumn]: n = selectivity.entries.all } = selectivity.entries;
+  return n <= rangeEntries * costOfScan(selectivity, filter, columns);
 }
 
 /** Entries that are counted as ranges at the cost of one that is grouped (`countBuckets`). */
