@@ -1,7 +1,9 @@
 import pg from 'pg';
 import type { TracedDatabase } from '../../tracing/statement-span.ts';
 import { before } from '../deadline.ts';
-import { toStorageError, withAddress } from './error.ts';
+import { toStorageError, translateError, withAddress } from './error.ts';
+import { distributedOption } from './session.ts';
+import { parserOf } from './wire/batch.ts';
 import { socketOf } from './wire/driver.ts';
 
 /** Longest time to connect in milliseconds, the wait for a free connection of the pool included. */
@@ -56,6 +58,27 @@ export function closeAtOnce(client: pg.ClientBase): void {
 export async function close(client: pg.Client): Promise<void> {
   // it is closed either way
   await before(performance.now() + 1_000, client.end(), () => closeAtOnce(client)).catch(() => undefined);
+}
+
+/**
+ * Runs work on a dedicated connection without a time limit: migrating a large table or waiting for
+ * another migration may take long.
+ */
+export async function useUnbounded<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = createDedicatedClient(url, {
+    name: 'subreport-migrate',
+    pipeline: true,
+    options: distributedOption,
+    types: { getTypeParser: parserOf },
+  });
+  try {
+    await connect(client, url);
+    return await work(client);
+  } catch (error) {
+    throw translateError(error);
+  } finally {
+    await close(client);
+  }
 }
 
 const portDefault = 5_432;

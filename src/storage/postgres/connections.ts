@@ -1,10 +1,9 @@
 import pg from 'pg';
 import { before, operationMsDefault, overdue } from '../deadline.ts';
-import { StorageError } from '../error.ts';
 import type { PoolUse, TenantId } from '../store.ts';
-import { close, closeAtOnce, connect, connectMsMax, createDedicatedClient } from './connect.ts';
-import { isConnectionLost, isFromDriver, toStorageError, withAddress } from './error.ts';
-import { distributedOption, serverTimeouts, sessionOptions } from './session.ts';
+import { closeAtOnce, connectMsMax } from './connect.ts';
+import { isConnectionLost, toStorageError, translateError, withAddress } from './error.ts';
+import { serverTimeouts, sessionOptions } from './session.ts';
 import { parserOf } from './wire/batch.ts';
 import { readMessages } from './wire/driver.ts';
 
@@ -45,10 +44,7 @@ export interface Use {
   readonly reads?: boolean;
 }
 
-/**
- * The connection pool, whose uses are bounded by deadlines, and clients outside it for unbounded
- * work.
- */
+/** The connection pool, whose uses are bounded by deadlines. */
 export class PostgresConnections {
   readonly #url: string;
   readonly #operationMs: number;
@@ -112,27 +108,6 @@ export class PostgresConnections {
     }
   }
 
-  /**
-   * Runs work on a dedicated connection without a time limit: migrating a large table or waiting
-   * for another migration may take long.
-   */
-  async useUnbounded<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = createDedicatedClient(this.#url, {
-      name: 'subreport-migrate',
-      pipeline: true,
-      options: distributedOption,
-      types: { getTypeParser: parserOf },
-    });
-    try {
-      await connect(client, this.#url);
-      return await work(client);
-    } catch (error) {
-      throw translate(error);
-    } finally {
-      await close(client);
-    }
-  }
-
   /** Calls `observe` with the seconds that each use waited for its connection. */
   observeWaits(observe: (seconds: number) => void): void {
     this.#observeWait = observe;
@@ -166,7 +141,7 @@ export class PostgresConnections {
       return result;
     } catch (error) {
       destroy(client);
-      throw translate(error);
+      throw translateError(error);
     }
   }
 
@@ -207,9 +182,4 @@ export class PostgresConnections {
 function destroy(client: pg.PoolClient): void {
   closeAtOnce(client);
   client.release(true);
-}
-
-function translate(error: unknown): unknown {
-  if (error instanceof StorageError) return error;
-  return isFromDriver(error) ? toStorageError(error) : error;
 }

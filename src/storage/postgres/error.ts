@@ -87,7 +87,7 @@ export function withAddress(error: unknown, url: string): unknown {
 /**
  * Whether an error comes from PostgreSQL or the connection rather than from a defect in our code.
  */
-export function isFromDriver(error: unknown): boolean {
+function isFromDriver(error: unknown): boolean {
   return !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError);
 }
 
@@ -122,6 +122,12 @@ interface ServerError {
  * sessions or transactions that took too long.
  */
 const endsConnection = (code = ''): boolean => /^(?:08|57P|25P0[34])/.test(code);
+
+/** An error of the driver or the server as a `StorageError`; any other error stays as it is. */
+export function translateError(error: unknown): unknown {
+  if (error instanceof StorageError) return error;
+  return isFromDriver(error) ? toStorageError(error) : error;
+}
 
 /** Whether a lock was not free in time. */
 export function isBusy(error: unknown): boolean {

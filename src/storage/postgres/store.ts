@@ -27,7 +27,7 @@ import {
 } from '../store.ts';
 import { lockImportOnPostgres } from './advisory-locks.ts';
 import { announceChange } from './change-sql.ts';
-import { describeDatabase } from './connect.ts';
+import { describeDatabase, useUnbounded } from './connect.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
 import { appliedMigrations } from './database-facts.ts';
 import { createDirectoryGroups } from './directory-groups.ts';
@@ -205,7 +205,7 @@ class PostgresStore implements Store {
   }
 
   async eraseRemovedKeys(): Promise<void> {
-    await this.#shared.connections.useUnbounded(async (client) => {
+    await useUnbounded(this.#shared.url, async (client) => {
       await client.query("set lock_timeout = '5s'");
       await client.query('vacuum (full) auth_key');
     });
@@ -224,7 +224,7 @@ class PostgresStore implements Store {
   }
 
   migrate(): Promise<MigrationResult> {
-    return this.#shared.connections.useUnbounded(migratePostgres);
+    return useUnbounded(this.#shared.url, migratePostgres);
   }
 
   async checkReady(): Promise<void> {

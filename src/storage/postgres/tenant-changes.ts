@@ -19,7 +19,8 @@ import { commitRevision, countNewRanges, erasedRanges, type RevisionCommit } fro
 import { rowBytes, sumErased, useAfter } from '../tables/storage-use.ts';
 import { eraseVersionsOf } from '../tables/subscription-ids.ts';
 import { addErasures, announceChange, begin, eraseVersions, lastRevision, lockTenant } from './change-sql.ts';
-import type { PostgresConnections, Use } from './connections.ts';
+import { useUnbounded } from './connect.ts';
+import type { Use } from './connections.ts';
 import type { PostgresListener } from './listener.ts';
 import { changeRows, loadRows, removeRows, type TenantChange, toRemoved } from './load.ts';
 import { countOnPostgres } from './run-count.ts';
@@ -33,7 +34,7 @@ interface ChangeParts {
   readonly keepsHistory: boolean;
   /** The storage budget of a tenant in bytes; 0 is none. */
   readonly bytesMax: number;
-  readonly connections: Pick<PostgresConnections, 'useUnbounded'>;
+  readonly url: string;
   readonly statements: Statements;
   readonly listener: Pick<PostgresListener, 'noteOwnChange'>;
   readonly facts: Pick<DatabaseFactsReader, 'read'>;
@@ -114,7 +115,7 @@ export class TenantChanges {
   }
 
   recountSubscriptions(tenant: TenantId, nowSeconds: number): Promise<void> {
-    return this.#parts.connections.useUnbounded((client) =>
+    return useUnbounded(this.#parts.url, (client) =>
       this.#parts.statements.inTenant(client, begin, tenant, async () => {
         await client.query(noTimeLimit);
         const { row } = lastRevision(await this.#query(client, lockTenant, [tenant]));
