@@ -17,6 +17,10 @@ type SyncErrorCode =
   | 'DESTINATION_BUSY'
   /** The destination failed or its connection was lost, which is temporary. */
   | 'DESTINATION_FAILED'
+  /** The destination has refused what was written, and would again. */
+  | 'DESTINATION_REFUSED'
+  /** A place of files cannot be listed or read; it may still be possible to write to it. */
+  | 'DESTINATION_UNREADABLE'
   /** The endpoint of a webhook has not accepted an event, which is tried again later. */
   | 'DELIVERY_PENDING'
   /** The copy differs from the report. */

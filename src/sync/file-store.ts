@@ -1,37 +1,35 @@
 /**
- * Files below a folder, a prefix of a bucket, or a directory of a server. Names are relative to it:
- * `FILE` or `FOLDER/FILE`. Methods throw `SyncError` if the place fails.
+ * Files below a folder, or a path of a remote of rclone. Names are relative to it: `FOLDER/FILE`.
+ * Methods throw `SyncError` if the place fails, `DESTINATION_UNREADABLE` if it cannot be read.
  */
 export interface FileStore {
   /** The place in messages, without secrets. */
   readonly shown: string;
-  /** Names of the folders, in no order. */
-  folders(): Promise<readonly string[]>;
-  /** Content of a file; `undefined` if there is none. */
-  read(name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** What the user should know before the place is used. */
+  readonly warning?: string;
   /**
-   * Writes a large file, which appears when it is complete and flushed. Errors of `content` are
-   * thrown as they are. After an error, `discard` removes what was written.
+   * Names of the entries of the place or of one of its folders, in no order, with their sizes in
+   * bytes; -1 if they are unknown, of no meaning for folders. None if the folder does not exist.
    */
-  write(name: string, content: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Creates a small file, which appears when it is complete. Returns false if it exists. */
-  create(name: string, text: string): Promise<boolean>;
-  /** Replaces a small file. */
-  replace(name: string, text: string): Promise<void>;
-  /** Removes a file and whatever unfinished writes of it left; no error if there is nothing. */
+  list(folder?: string): Promise<ReadonlyMap<string, number>>;
+  /** Content of a file that `list` names. */
+  read(name: string): AsyncIterable<Uint8Array>;
+  /**
+   * Writes a file with a new name, and returns when all of it is stored. Errors of `content` are
+   * thrown as they are. After an error, a part may be left, which no manifest names.
+   */
+  write(name: string, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
+  /** Removes what a failed run wrote of a file, if that is allowed. */
   discard(name: string): Promise<void>;
   /** Throws `SyncError` if no file can be written, as far as that can be known without writing. */
   requireWritable?(): Promise<void>;
-  close(): Promise<void>;
 }
 
-/** Reads a small file as text, at most 64 KiB of it; `undefined` if there is none. */
-export async function readSmallFile(files: FileStore, name: string): Promise<string | undefined> {
-  const content = await files.read(name);
-  if (content === undefined) return undefined;
+/** Reads a small file as text, at most 64 KiB of it. */
+export async function readSmallFile(files: FileStore, name: string): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const part of content) {
+  for await (const part of files.read(name)) {
     parts.push(part);
     bytes += part.length;
     if (bytes > 65_536) break;

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { access, constants, link, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { access, constants, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { SyncError } from './error.ts';
 import type { FileStore } from './file-store.ts';
 
@@ -20,59 +19,46 @@ export class FolderFiles implements FileStore {
     throw files.#error('DESTINATION_INVALID', 'is not a folder');
   }
 
-  folders(): Promise<readonly string[]> {
-    return this.#guard(async () => {
-      const entries = await readdir(this.shown, { withFileTypes: true });
-      return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  list(folder = ''): Promise<ReadonlyMap<string, number>> {
+    return this.#guardRead(async () => {
+      const path = join(this.shown, folder);
+      const entries = await readdir(path, { withFileTypes: true }).catch(ifMissing([]));
+      const sized = entries.map(async (entry): Promise<[string, number]> => {
+        const found = entry.isFile() ? await stat(join(path, entry.name)).catch(ifMissing(undefined)) : undefined;
+        return [entry.name, found?.size ?? -1];
+      });
+      return new Map(await Promise.all(sized));
     });
   }
 
-  read(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
-    return this.#guard(async () => {
-      const handle = await open(this.#path(name)).catch(ifMissing(undefined));
-      return handle?.createReadStream();
-    });
+  async *read(name: string): AsyncGenerator<Uint8Array, void, undefined> {
+    const handle = await this.#guardRead(() => open(join(this.shown, name)));
+    const chunks = handle.createReadStream()[Symbol.asyncIterator]();
+    for (;;) {
+      const { done, value } = await this.#guardRead(() => chunks.next());
+      if (done === true) return;
+      yield value;
+    }
   }
 
-  write(name: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+  write(name: string, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     return this.#guard(async () => {
-      const path = this.#path(name);
-      await this.#writeNew(`${path}.part`, content);
-      await rename(`${path}.part`, path);
-      await this.#flushFolders(path);
-    });
-  }
-
-  create(name: string, text: string): Promise<boolean> {
-    return this.#guard(async () => {
-      const path = this.#path(name);
-      const part = await this.#writePart(path, text);
+      const path = join(this.shown, name);
       try {
-        await link(part, path); // unlike a rename, it fails if the file exists
+        await this.#writePart(path, content);
+        await rename(`${path}.part`, path);
         await this.#flushFolders(path);
-        return true;
       } catch (error) {
-        // ENOENT: another run has removed the part
-        if (['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+        await this.discard(name).catch(() => undefined); // the first error is the one to report
         throw error;
-      } finally {
-        await rm(part, { force: true });
       }
     });
   }
 
-  replace(name: string, text: string): Promise<void> {
-    return this.#guard(async () => rename(await this.#writePart(this.#path(name), text), this.#path(name)));
-  }
-
   discard(name: string): Promise<void> {
     return this.#guard(async () => {
-      const path = this.#path(name);
-      const [folder, isOfRun] = [dirname(path), name.includes('/')];
-      for (const entry of await readdir(folder).catch(ifMissing([])))
-        if (entry === basename(path) || (entry.endsWith('.part') && (isOfRun || entry.startsWith(name))))
-          await rm(join(folder, entry), { force: true });
-      if (isOfRun) await rmdir(folder).catch(ifNotEmpty);
+      const path = join(this.shown, name);
+      for (const left of [`${path}.part`, path]) await rm(left, { force: true });
     });
   }
 
@@ -80,24 +66,10 @@ export class FolderFiles implements FileStore {
     return this.#guard(() => access(this.shown, constants.W_OK | constants.X_OK));
   }
 
-  async close(): Promise<void> {
-    // nothing is open
-  }
-
-  #path(name: string): string {
-    return join(this.shown, name);
-  }
-
-  async #writePart(path: string, text: string): Promise<string> {
-    const part = `${path}.${randomBytes(4).toString('hex')}.part`;
-    await this.#writeNew(part, [Buffer.from(text)]);
-    return part;
-  }
-
-  /** Writes and flushes a file that does not exist yet, in its folder. */
-  async #writeNew(path: string, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
-    if (dirname(path) !== this.shown) await mkdir(dirname(path), { recursive: true });
-    const handle = await open(path, 'wx');
+  /** Writes and flushes a part, in the folder of its file. */
+  async #writePart(path: string, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    await mkdir(dirname(path), { recursive: true });
+    const handle = await open(`${path}.part`, 'wx');
     try {
       for await (const chunk of content) await handle.writeFile(chunk);
       await handle.sync();
@@ -124,6 +96,14 @@ export class FolderFiles implements FileStore {
     }
   }
 
+  #guardRead<T>(work: () => Promise<T>): Promise<T> {
+    return work().catch((error: NodeJS.ErrnoException) => {
+      const rule = 'this user must be able to list its folders and to read its files';
+      const message = `Cannot read dir:${this.shown}: ${rule}: current value is ${error.code ?? error.message}`;
+      throw new SyncError('DESTINATION_UNREADABLE', message, { cause: error });
+    });
+  }
+
   #error(code: 'DESTINATION_INVALID' | 'DESTINATION_FAILED', found: string, cause?: unknown): SyncError {
     const rule =
       code === 'DESTINATION_INVALID'
@@ -143,7 +123,3 @@ const ifMissing =
     if (error.code === 'ENOENT') return value;
     throw error;
   };
-
-const ifNotEmpty = (error: NodeJS.ErrnoException): void => {
-  if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(error.code ?? '')) throw error;
-};

@@ -36,35 +36,54 @@ export const folderOf = (instant: Date): string => instant.toISOString().replace
 
 const folderPattern = /^\d{4}-\d{2}-\d{2}T\d{6}Z$/;
 
-const nameIn = (folder: string): string => `${folder}/manifest.json`;
+const namePattern = /^manifest-[0-9a-f]{16}\.json$/;
 
-/** Returns the manifest of a run; `undefined` if the run has none. */
-export async function readManifest(files: FileStore, folder: string): Promise<Manifest | undefined> {
-  const text = await readSmallFile(files, nameIn(folder));
-  if (text === undefined) return undefined;
+/** The name of a run's manifest; its file has the same random part. */
+export const manifestName = (run: string): string => `manifest-${run}.json`;
+
+export const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`;
+
+/** A run that is complete. */
+interface CompleteRun {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  /** The size of its file in the list of the folder, -1 if that does not tell it. */
+  readonly listedBytes: number | undefined;
+}
+
+/**
+ * Returns the run that is complete for an instant; `undefined` if there is none. Of runs at the
+ * same time, the one whose manifest has the last name counts.
+ */
+export async function completeRunOf(files: FileStore, folder: string): Promise<CompleteRun | undefined> {
+  const entries = await files.list(folder);
+  for (const name of [...entries.keys()]
+    .filter((each) => namePattern.test(each))
+    .sort()
+    .reverse()) {
+    const manifest = await readManifest(files, `${folder}/${name}`);
+    if (manifest !== undefined) return { folder, manifest, listedBytes: entries.get(manifest.file) };
+  }
+  return undefined;
+}
+
+/** Reads a manifest; `undefined` if a run was killed while it was written. */
+async function readManifest(files: FileStore, name: string): Promise<Manifest | undefined> {
+  const text = await readSmallFile(files, name);
   const manifest = parseManifest(text);
-  if (manifest !== undefined) return manifest;
+  if (manifest !== undefined || isUnfinished(text)) return manifest;
   throw new SyncError(
     'DESTINATION_CHANGED',
-    `Cannot use ${files.shown}: ${nameIn(folder)} must be a manifest that sync wrote; remove its folder, or use another place, such as dir:/var/exports`,
+    `Cannot use ${files.shown}: ${name} must be a manifest that sync wrote; remove its folder, or use another place, such as dir:/var/exports`,
   );
 }
 
-/** Writes the manifest of a run. Returns false if another run has written one. */
-export async function createManifest(files: FileStore, folder: string, manifest: Manifest): Promise<boolean> {
-  if (await files.create(nameIn(folder), `${JSON.stringify(manifest, null, 2)}\n`)) return true;
-  // a repeated request may find what the first one has written
-  return (await readManifest(files, folder))?.file === manifest.file;
-}
-
 /** The newest run that is complete. */
-export async function newestManifest(
-  files: FileStore,
-): Promise<{ readonly folder: string; readonly manifest: Manifest } | undefined> {
-  const folders = (await files.folders()).filter((name) => folderPattern.test(name)).sort();
+export async function newestRun(files: FileStore): Promise<CompleteRun | undefined> {
+  const folders = [...(await files.list()).keys()].filter((name) => folderPattern.test(name)).sort();
   for (const folder of folders.reverse()) {
-    const manifest = await readManifest(files, folder);
-    if (manifest !== undefined) return { folder, manifest };
+    const found = await completeRunOf(files, folder);
+    if (found !== undefined) return found;
   }
   return undefined;
 }
@@ -76,6 +95,12 @@ export function requireSource(files: FileStore, { report }: Manifest, source: So
     'OTHER_SOURCE',
     `Cannot use ${files.shown}: it must have files for the same client of the same service, or none; use another place, such as dir:/var/exports/other: current value is files for '${report.client_id}' of ${report.service}`,
   );
+}
+
+/** Whether a text is the beginning of a manifest. */
+function isUnfinished(text: string): boolean {
+  const start = '{\n  "schema_version": 1,';
+  return start.startsWith(text) || (text.startsWith(start) && !text.endsWith('\n}\n'));
 }
 
 const hash = /^[0-9a-f]{64}$/;

@@ -1,7 +1,6 @@
 import type { Destination, ReadableCopy } from './destination.ts';
 import { SyncError } from './error.ts';
 import type { FileStore } from './file-store.ts';
-import type { SftpSecrets } from './sftp-host.ts';
 
 /** Where a copy is kept, as the command line names it. */
 export interface DestinationOptions {
@@ -29,28 +28,40 @@ export async function openDestination(
 }
 
 /** Whether a destination has a new file for each run, instead of a copy that is kept in step. */
-export const isFilePlace = (to: string): boolean => /^(dir:|s3:\/\/|sftp:\/\/)/.test(to);
+export const isFilePlace = (to: string): boolean => /^(dir:|rclone:|s3:\/\/|sftp:\/\/)/.test(to);
 
 /** What a place of files needs besides its URL. */
-export interface PlaceOptions extends SftpSecrets {
+export interface PlaceOptions {
   readonly to: string;
+  /** The host keys of SFTP servers, for rclone. */
+  readonly sftpKnownHostsFile?: string;
 }
 
 /** Opens a place of files. Throws `SyncError` if it cannot be used. */
 export async function openFiles(
-  { to, ...secrets }: PlaceOptions,
+  { to, sftpKnownHostsFile: knownHosts }: PlaceOptions,
   environment: NodeJS.ProcessEnv = {},
+  signal?: AbortSignal,
 ): Promise<FileStore> {
-  if (to.startsWith('s3:')) {
-    const { S3Files } = await import('./s3-files.ts');
-    return S3Files.open(to, secrets.secretFile, environment);
+  if (to.startsWith('dir:')) {
+    const { FolderFiles } = await import('./folder-files.ts');
+    return FolderFiles.open(to.slice('dir:'.length));
   }
-  if (to.startsWith('sftp:')) {
-    const { SftpFiles } = await import('./sftp-files.ts');
-    return SftpFiles.open(to, secrets, environment);
-  }
-  const { FolderFiles } = await import('./folder-files.ts');
-  return FolderFiles.open(to.slice('dir:'.length));
+  if (!to.startsWith('rclone:')) throw formerDestination(to);
+  const { RcloneFiles } = await import('./rclone-files.ts');
+  const pinned = knownHosts === undefined ? {} : { RCLONE_SFTP_KNOWN_HOSTS_FILE: knownHosts };
+  return RcloneFiles.open(to.slice('rclone:'.length), { environment: { ...environment, ...pinned }, signal });
+}
+
+/** The error of `s3://…` or `sftp://…`, with the same place as rclone names it. */
+function formerDestination(to: string): SyncError {
+  const [, scheme = '', host = '', path = ''] = /^(\w+):\/\/(?:[^@/]*@)?([^/:?]*)[^/?]*([^?]*)/s.exec(to) ?? [];
+  const place = scheme === 's3' ? `${host}${path}` : path.replace(/^\/~\//, '');
+  const remote = scheme === 's3' ? 'type s3 with the region' : `type sftp for ${host}`;
+  return new SyncError(
+    'DESTINATION_INVALID',
+    `Cannot use --to ${scheme}://…: rclone must write the files: use --to rclone:${scheme}:${place}, after 'rclone config' has made the remote ${scheme} of ${remote}`,
+  );
 }
 
 /** Opens a copy to read it. Throws `SyncError` if there is none that can be read. */
@@ -84,5 +95,5 @@ function requireTable(table: string, mayHaveSchema: boolean): void {
 const unknownDestination = (to: string): SyncError =>
   new SyncError(
     'DESTINATION_INVALID',
-    `Cannot use --to: it must be sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX, sftp://USER@HOST/PATH, webhook:URL or stdout:ndjson, such as sqlite:copy.db: current value is '${to.replace(/:\/\/.*/s, '://…')}'`,
+    `Cannot use --to: it must be sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, rclone:REMOTE:PATH, webhook:URL or stdout:ndjson, such as sqlite:copy.db: current value is '${to.replace(/:\/\/.*/s, '://…')}'`,
   );

@@ -3,14 +3,14 @@ import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'no
 import type { ExportOptions } from '../client/index.ts';
 import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
-import { removeLockOf, takeLock } from './file-lock.ts';
 import type { FileStore } from './file-store.ts';
 import {
-  createManifest,
+  completeRunOf,
   folderOf,
   type Manifest,
-  newestManifest,
-  readManifest,
+  manifestName,
+  manifestText,
+  newestRun,
   requireSource,
   type SnapshotFormat,
 } from './manifest.ts';
@@ -27,80 +27,92 @@ interface SnapshotResult {
   readonly manifest: Manifest;
   /** The file in messages. */
   readonly place: string;
-  /** Whether an earlier run for the instant had written it. */
+  /** Whether another run for the instant had written it. */
   readonly wasComplete: boolean;
+  /** Why the place could not be read: other files of it are then unknown. */
+  readonly unread?: string;
 }
 
 /**
  * Writes the whole report to a new file of a place, and its manifest after it. The manifest is
- * written only when the service's count and digest agree with the file. A run whose instant has a
- * manifest does nothing. Throws `SyncError`, or an error of the client library; the run then counts
- * for nothing, and its file is removed, now or by the next run.
+ * written only when the service's count and digest agree with the file, and all of it is stored. A
+ * run whose instant has a manifest does nothing. Throws `SyncError`, or an error of the client
+ * library; the run then counts for nothing.
+ *
+ * No run locks a place: names have a random part, so no two runs write to one file. Of two runs for
+ * one instant at once, the second finds the manifest of the first before it writes its own, or both
+ * are complete and the last by name counts.
  */
 export async function runSnapshot(source: Source, files: FileStore, options: SnapshotOptions): Promise<SnapshotResult> {
+  const run = randomBytes(8).toString('hex');
+  const folder = folderOf(options.scheduledFor);
+  const before = await lookAt(files, () => findComplete(source, files, options));
+  if (before.found !== undefined) return resultOf(files, folder, before.found, true);
+  const file = `subscriptions-${run}.${options.format}`;
+  const { manifest, found, unread } = await writeFile(source, files, options, file);
+  if (found !== undefined) await files.discard(`${folder}/${file}`);
+  // if this fails, the file stays: the manifest may be stored all the same
+  else await files.write(`${folder}/${manifestName(run)}`, [Buffer.from(manifestText(manifest))]);
+  const why = before.unread ?? unread;
+  return { ...resultOf(files, folder, found ?? manifest, found !== undefined), ...(why && { unread: why }) };
+}
+
+/** Writes the file of a run, and looks for another run that was faster. */
+async function writeFile(source: Source, files: FileStore, options: SnapshotOptions, file: string) {
+  const folder = folderOf(options.scheduledFor);
   try {
-    const found = await findComplete(source, files, options);
-    if (found === undefined) return await writeSnapshot(source, files, options);
-    const file = `${folderOf(options.scheduledFor)}/${found.manifest.file}`;
-    await removeLockOf(files, file, (left) => removeOfKilled(files, left));
-    return found;
-  } finally {
-    await files.close();
+    const manifest = await copyReport(source, files, options, file);
+    return { manifest, ...(await lookAt(files, () => findOther(files, folder, manifest))) };
+  } catch (error) {
+    await files.discard(`${folder}/${file}`).catch(() => undefined); // `error` is the one to report
+    throw error;
   }
 }
 
-/** Returns what an earlier run wrote. Throws if the place has files of something else. */
+const resultOf = ({ shown }: FileStore, folder: string, manifest: Manifest, wasComplete: boolean): SnapshotResult => ({
+  manifest,
+  place: `${shown}/${folder}/${manifest.file}`,
+  wasComplete,
+});
+
+/** Looks at a place that the run may have no right to read. */
+async function lookAt(
+  { shown }: FileStore,
+  look: () => Promise<Manifest | undefined>,
+): Promise<{ readonly found?: Manifest | undefined; readonly unread?: string }> {
+  try {
+    return { found: await look() };
+  } catch (error) {
+    if (!(error instanceof SyncError) || error.code !== 'DESTINATION_UNREADABLE') throw error;
+    return { unread: `${error.message}. So earlier files in ${shown} were not looked at` };
+  }
+}
+
+/** Returns what an earlier run wrote for the instant. Throws if the place has other files. */
 async function findComplete(
   source: Source,
   files: FileStore,
   { format, scheduledFor }: SnapshotOptions,
-): Promise<SnapshotResult | undefined> {
-  const folder = folderOf(scheduledFor);
-  const manifest = await readManifest(files, folder);
-  const newest = manifest ?? (await newestManifest(files))?.manifest;
-  if (newest !== undefined) requireSource(files, newest, source);
-  if (manifest === undefined) return undefined;
-  if (manifest.format === format)
-    return { manifest, place: `${files.shown}/${folder}/${manifest.file}`, wasComplete: true };
+): Promise<Manifest | undefined> {
+  const own = await completeRunOf(files, folderOf(scheduledFor));
+  const newest = own ?? (await newestRun(files));
+  if (newest !== undefined) requireSource(files, newest.manifest, source);
+  if (own === undefined || own.manifest.format === format) return own?.manifest;
   throw new SyncError(
     'DESTINATION_CHANGED',
-    `Cannot write ${format} for ${manifest.scheduled_for} to ${files.shown}: a place must have one format for an instant; use another place, such as dir:/var/exports/${format}: current value is ${manifest.format}`,
+    `Cannot write ${format} for ${own.manifest.scheduled_for} to ${files.shown}: a place must have one format for an instant; use another place, such as dir:/var/exports/${format}: current value is ${own.manifest.format}`,
   );
 }
 
-async function writeSnapshot(source: Source, files: FileStore, options: SnapshotOptions): Promise<SnapshotResult> {
-  const run = randomBytes(8).toString('hex');
-  const folder = folderOf(options.scheduledFor);
-  // no two runs write to one file, so that a manifest can only be about the file of its run
-  const file = `subscriptions-${run}.${options.format}`;
-  const lock = await takeLock(files, run, `${folder}/${file}`, (left) => removeOfKilled(files, left));
-  try {
-    const found = await findComplete(source, files, options);
-    const manifest = found?.manifest ?? (await copyReport(source, files, options, file));
-    if (found === undefined) {
-      await lock.confirm();
-      if (!(await createManifest(files, folder, manifest)))
-        throw new SyncError('DESTINATION_BUSY', `Cannot complete ${file}: another run must not have written ${folder}`);
-    }
-    return found ?? { manifest, place: `${files.shown}/${folder}/${file}`, wasComplete: false };
-  } finally {
-    // what cannot be removed now is in the lock, which then stays for the next run
-    await removeLeftovers(files, `${folder}/${file}`)
-      .then(() => lock.release())
-      .catch(() => undefined);
-  }
-}
-
-/** Removes a file of a run, unless its manifest was written. */
-async function removeLeftovers(files: FileStore, left: string): Promise<void> {
-  const [folder = '', file] = left.split('/');
-  if ((await readManifest(files, folder))?.file !== file) await files.discard(left);
-}
-
-/** Removes what a killed run left: its file without a manifest, and unfinished writes beside it. */
-async function removeOfKilled(files: FileStore, left: string): Promise<void> {
-  await removeLeftovers(files, left);
-  await files.discard(`${left}.part`);
+/** Returns what another run wrote meanwhile. Throws if the file of this one is not whole. */
+async function findOther(files: FileStore, folder: string, { file, bytes }: Manifest): Promise<Manifest | undefined> {
+  const stored = (await files.list(folder)).get(file);
+  if (stored !== bytes && stored !== -1)
+    throw new SyncError(
+      'DESTINATION_FAILED',
+      `Cannot complete ${files.shown}/${folder}/${file}: the whole file must be stored, ${bytes} bytes: current value is ${stored ?? 'no file'}`,
+    );
+  return (await completeRunOf(files, folder))?.manifest;
 }
 
 async function copyReport(
@@ -161,13 +173,9 @@ const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
 
 /** Throws `SyncError` if a place has files of another source, or takes none. Writes nothing. */
 export async function checkPlace(source: SourceIdentity, files: FileStore): Promise<void> {
-  try {
-    const newest = await newestManifest(files);
-    if (newest !== undefined) requireSource(files, newest.manifest, source);
-    await files.requireWritable?.();
-  } finally {
-    await files.close();
-  }
+  const newest = await newestRun(files);
+  if (newest !== undefined) requireSource(files, newest.manifest, source);
+  await files.requireWritable?.();
 }
 
 /** The newest complete file of a place, read again. */
@@ -180,24 +188,19 @@ interface SnapshotVerification {
 
 /** Compares the newest file with its manifest. Throws `SyncError` `NOT_EQUAL` if there is none. */
 export async function verifySnapshot(files: FileStore): Promise<SnapshotVerification> {
-  try {
-    const newest = await newestManifest(files);
-    if (newest === undefined)
-      throw new SyncError(
-        'NOT_EQUAL',
-        `Cannot verify ${files.shown}: it must have a complete file: run 'subreport sync' first`,
-      );
-    const { folder, manifest } = newest;
-    const place = `${files.shown}/${folder}/${manifest.file}`;
-    const content = await files.read(`${folder}/${manifest.file}`);
-    if (content === undefined)
-      throw new SyncError('NOT_EQUAL', `Cannot verify ${place}: it must exist, as its manifest says`);
-    const found = new Measured();
-    for await (const _chunk of found.of(content));
-    const { bytes, sha256 } = found;
-    const isEqual = bytes === manifest.bytes && sha256 === manifest.sha256;
-    return { manifest, place, found: { bytes, sha256 }, isEqual };
-  } finally {
-    await files.close();
-  }
+  const newest = await newestRun(files);
+  if (newest === undefined)
+    throw new SyncError(
+      'NOT_EQUAL',
+      `Cannot verify ${files.shown}: it must have a complete file: run 'subreport sync' first`,
+    );
+  const { folder, manifest, listedBytes } = newest;
+  const { place } = resultOf(files, folder, manifest, true);
+  if (listedBytes === undefined)
+    throw new SyncError('NOT_EQUAL', `Cannot verify ${place}: it must exist, as its manifest says`);
+  const found = new Measured();
+  for await (const _chunk of found.of(files.read(`${folder}/${manifest.file}`)));
+  const { bytes, sha256 } = found;
+  const isEqual = bytes === manifest.bytes && sha256 === manifest.sha256;
+  return { manifest, place, found: { bytes, sha256 }, isEqual };
 }

@@ -1,101 +1,93 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { RcloneFiles } from '../../src/sync/rclone-files.ts';
 import { verifySnapshot } from '../../src/sync/run-snapshot.ts';
-import { freePort } from '../../tools/free-port.ts';
-import { type Fault, type ProxiedRequest, startFaultyProxy } from '../client/faulty-proxy.ts';
 import { engines } from '../support/engines.ts';
-import { eventually } from '../support/eventually.ts';
 import { subscriptionRow } from '../support/rows.ts';
-import { runCommand } from '../support/run-command.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 import {
+  type FileServer,
   filesOf,
-  hasSshd,
+  hasReceivers,
+  localServer,
   namesAt,
   type Place,
-  s3Place,
   startCuttingProxy,
-  startPasswordServer,
   startS3,
   startSshd,
-  uploadsOf,
+  startWebDav,
 } from './file-servers.ts';
+import { startLossyProxy } from './lossy-proxy.ts';
 
-// What goes wrong at the receivers of files. Each failed run ends with a sentence and an exit code,
-// and leaves no manifest; the next run completes, and removes what was left.
-// `FILE_FAULTS=all` loses the response to each request to S3, not only to those with a consequence.
+// What goes wrong at the receivers of files, and between. Each failed run ends with a sentence and
+// an exit code, and leaves no manifest; the next run completes.
 
 let folder: string;
 let service: TestService;
 let report: ChangingReport;
-let s3: Awaited<ReturnType<typeof startS3>>;
+let sshd: Awaited<ReturnType<typeof startSshd>>;
+const withReceivers = hasReceivers();
 const ends: (() => unknown)[] = [];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'subreport-faults-'));
   service = await startService(await engines[0].openTestStore());
   report = await createChangingReport(service, 'faults', 1);
-  // NDJSON of 9 MB: two parts of S3
+  // NDJSON of 6 MB: two parts of S3, and more than a small disk has
   await report.load(
-    Array.from({ length: 30_000 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_600_000_000 + n })),
+    Array.from({ length: 20_000 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_600_000_000 + n })),
   );
-  s3 = await startS3(join(folder, 's3'));
+  if (withReceivers) sshd = await startSshd(join(folder, 'sshd'));
 });
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 afterAll(async () => {
-  await s3.stop();
+  if (withReceivers) await sshd.stop();
   await service.close();
   rmSync(folder, { recursive: true });
 });
 
-const argsOf = ({ to, options }: Place): string[] => [
-  ...[
-    'sync',
-    '--to',
-    to,
-    ...options,
-    '--retry-seconds',
-    '0',
-    '--format',
-    'ndjson',
-    '--scheduled-for',
-    '2026-11-23T03:00:00Z',
-  ],
+const argsOf = ({ to }: Place): string[] => [
+  ...['sync', '--to', to, '--format', 'ndjson', '--scheduled-for', '2026-11-23T03:00:00Z', '--retry-seconds', '0'],
 ];
 const variablesOf = (place: Place) => ({ ...environmentOf(service, report.credentials), ...place.environment });
 
-const noRoom = 'have room for the files, and stay available until the end';
-
-/** Runs, and expects an exit code and a sentence with the place, the rule and what was found. */
-async function expectFailure(place: Place, code: number, rule: string, found: RegExp): Promise<void> {
-  // a process of its own: the next run finds that it has ended
-  const result = await runCommand(argsOf(place), { environment: variablesOf(place) });
-  expect([result.code, result.stdout]).toEqual([code, '']);
-  expect(result.stderr).toMatch(new RegExp(`^Cannot use .*: it must ${rule}.*: current value is ${found.source}\n$`));
-  expect(result.stderr).toContain(place.to.replace(/\?.*/, ''));
-  expect(namesAt(place)).not.toContain('manifest.json');
+/** Starts a server for one test. */
+async function during<S extends { stop(): unknown }>(starting: Promise<S>): Promise<S> {
+  const server = await starting;
+  ends.push(() => server.stop());
+  return server;
 }
 
-/** Runs, and expects the whole report and nothing else. */
+const manifestsAt = (place: Place): string[] => namesAt(place).filter((name) => name.startsWith('manifest-'));
+
+/** Runs, and expects an exit code, a sentence in one line, and no manifest. */
+async function expectFailure(place: Place, code: number, sentence: RegExp): Promise<void> {
+  const result = await runHere(argsOf(place), variablesOf(place));
+  expect([result.code, result.stdout]).toEqual([code, '']);
+  expect(result.stderr).toMatch(sentence);
+  expect(result.stderr.trim().split('\n')).toHaveLength(1);
+  expect(manifestsAt(place)).toEqual([]);
+}
+
+/** Runs, and expects the whole report with its manifest; files of failed runs may be beside it. */
 async function expectComplete(place: Place): Promise<void> {
-  const { code, stderr } = await runHere(argsOf(place), variablesOf(place));
-  expect([stderr, code]).toEqual(['', 0]);
+  expect(await runHere(argsOf(place), variablesOf(place))).toMatchObject({ stderr: '', code: 0 });
   const { isEqual, manifest } = await verifySnapshot(await filesOf(place));
   expect([isEqual, manifest.sha256]).toEqual([true, await report.digest()]);
-  expect(namesAt(place)).toEqual(['manifest.json', manifest.file]);
+  expect(manifestsAt(place)).toHaveLength(1);
 }
 
 const local = (name: string): Place => {
   mkdirSync(join(folder, name));
-  return { to: `dir:${join(folder, name)}`, options: [], environment: {}, folder: join(folder, name) };
+  return { to: `dir:${join(folder, name)}`, environment: {}, folder: join(folder, name) };
 };
 
 describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a disk that is full', () => {
@@ -110,198 +102,261 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a disk
   test('under a folder is a failure, and the next run completes once there is room', async () => {
     const makeRoom = mountSmallDisk(join(folder, 'full-dir'));
     const place = local('full-dir/exports');
-    await expectFailure(place, 1, noRoom, /ENOSPC/);
+    await expectFailure(place, 1, /^Cannot use dir:.*: it must have room for the files.*: current value is ENOSPC$/m);
     expect(namesAt(place)).toEqual([]);
     makeRoom();
     await expectComplete(place);
   });
 
-  test.runIf(hasSshd())('at an SFTP server is a failure, and the next run completes once there is room', async () => {
+  const full = /^Cannot write to rclone:.*: rclone must store the whole file: current value is Failed to rcat.*$/m;
+
+  test.runIf(withReceivers)('at rclone is a failure, and the next run completes once there is room', async () => {
+    const makeRoom = mountSmallDisk(join(folder, 'full-local'));
+    const place = localServer(join(folder, 'full-local')).placeOf('exports');
+    await expectFailure(
+      place,
+      1,
+      /^Cannot write to rclone:.*: current value is Failed to rcat.*no space left on device$/m,
+    );
+    makeRoom();
+    await expectComplete(place);
+  });
+
+  test.runIf(withReceivers)('at an SFTP server is a failure, and the next run completes with room', async () => {
     const makeRoom = mountSmallDisk(join(folder, 'full-sftp'));
-    const sshd = await startSshd(join(folder, 'full-sftp'));
-    ends.push(() => sshd.stop());
-    const place = sshd.placeOf('exports');
-    await expectFailure(place, 75, noRoom, /a failed request, as with a full disk/);
-    expect(namesAt(place)).toEqual([]);
+    const place = (await during(startSshd(join(folder, 'full-sftp')))).placeOf('exports');
+    await expectFailure(place, 1, full);
     makeRoom();
     await expectComplete(place);
   });
 
-  test('at a server of S3, which ends by it, is a failure, and the next run completes once there is room', async () => {
-    const disk = join(folder, 'full-s3');
-    const makeRoom = mountSmallDisk(disk);
-    const port = await freePort();
-    const start = async () => {
-      const program = fileURLToPath(new URL('../../node_modules/s3rver/bin/s3rver.js', import.meta.url));
-      const args = [program, '-d', disk, '-a', '127.0.0.1', '-p', String(port), '--configure-bucket', 'exports'];
-      const child = spawn(process.execPath, args, { stdio: 'ignore' });
-      ends.push(() => child.kill());
-      await eventually(() => fetch(`http://127.0.0.1:${port}`));
-      return once(child, 'exit');
-    };
-    const crash = start();
-    await eventually(() => fetch(`http://127.0.0.1:${port}`));
-    const place = s3Place(`http://127.0.0.1:${port}`, disk, 'files');
-    await expectFailure(place, 75, 'take the whole file, and stay available until the end', /.*(ECONN|other side).*/);
-    await crash;
+  test.runIf(withReceivers)('at a WebDAV server is a failure, and the next run completes with room', async () => {
+    const makeRoom = mountSmallDisk(join(folder, 'full-dav'));
+    const place = (await during(startWebDav(join(folder, 'full-dav')))).placeOf('exports');
+    await expectFailure(place, 1, full);
     makeRoom();
-    void start();
-    await eventually(() => fetch(`http://127.0.0.1:${port}`));
     await expectComplete(place);
   });
 });
 
-describe('S3', () => {
-  const available = 'take the whole file, and stay available until the end';
-  const usable = 'be a bucket that exists, in the region of the request, and the credentials must be valid for it';
+describe.runIf(withReceivers)('S3', () => {
+  const isMade = (key: string): boolean => key.includes('/subscriptions-');
 
-  /** A place behind a proxy, and the same without it. */
-  async function behindProxy(name: string, choose: (request: ProxiedRequest) => Fault | undefined) {
-    const proxy = await startFaultyProxy(s3.url, choose);
-    ends.push(() => proxy.close());
-    const direct = s3.placeOf(name);
-    const environment = { ...direct.environment, AWS_ENDPOINT_URL: proxy.url };
-    return { proxy, direct, place: { ...direct, environment } };
-  }
-
-  const uploads = (): string[] => {
-    const at = uploadsOf(join(folder, 's3'));
-    return existsSync(at) ? readdirSync(at) : [];
-  };
-
-  test('that is lost in the middle of an upload is a failure, and the next run aborts the upload', async () => {
-    let isLost = false;
-    const { place, direct } = await behindProxy('lost', ({ path }) => {
-      isLost ||= path.includes('partNumber=2');
-      return isLost ? 'reset' : undefined;
-    });
-    await expectFailure(place, 75, available, /.*(ECONNRESET|other side closed).*/);
-    expect(uploads()).toHaveLength(1);
-    await expectComplete(direct);
-    expect(uploads()).toEqual([]);
+  test.each([
+    ['to take a part', (method: string, key: string) => method === 'PUT' && isMade(key)],
+    [
+      'to join the parts',
+      (method: string, key: string, parts: number) => method === 'POST' && isMade(key) && parts > 0,
+    ],
+    ['to take the manifest', (_method: string, key: string) => key.includes('/manifest-')],
+  ])('that refuses %s is a failure, and leaves no upload', async (what, refuses) => {
+    let isOver = false;
+    let parts = 0;
+    const s3 = await during(
+      startS3(join(folder, `s3-${what.replaceAll(' ', '-')}`), (method, key) => {
+        const isRefused = !isOver && refuses(method, key, parts);
+        parts += Number(method === 'PUT');
+        return isRefused ? [403, 'QuotaExceeded'] : undefined;
+      }),
+    );
+    const place = s3.placeOf('files');
+    await expectFailure(place, 1, /^Cannot write to rclone:s3:exports\/files: .*Failed to rcat.*QuotaExceeded/);
+    expect(s3.uploads()).toBe(0);
+    isOver = true;
+    await expectComplete(place);
   });
 
-  const failures: readonly [string, RegExp, number, string][] = [
-    ['to take a part', /^PUT \S+partNumber=2/, 507, '507 StorageFull: No space left'],
-    // S3 sends the status before it joins the parts
-    ['to join the parts', /^POST \S+uploadId=/, 200, 'StorageFull: No space left'],
+  test('without the bucket is a failure, and none is made', async () => {
+    const s3 = await during(startS3(join(folder, 's3-none')));
+    const place = { ...s3.placeOf('files'), to: 'rclone:s3:exported/files' };
+    await expectFailure(place, 1, /^Cannot write to rclone:s3:exported\/files: .*NoSuchBucket/);
+  });
+
+  test('that lets a client write, and only look at what it wrote, gets a whole file, and the run says what it could not read', async () => {
+    let mayRead = false;
+    const s3 = await during(
+      // HEAD: rclone compares the size of what it has streamed
+      startS3(join(folder, 's3-write'), (method) => (mayRead || method !== 'GET' ? undefined : [403, 'AccessDenied'])),
+    );
+    const place = s3.placeOf('files');
+    const { code, stdout, stderr } = await runHere(argsOf(place), variablesOf(place));
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^copy 20,000 rows/)]);
+    expect(stderr).toMatch(
+      /^Cannot read rclone:s3:exports\/files: .*AccessDenied.* So earlier files in rclone:s3:exports\/files were not looked at\n$/,
+    );
+    for (const command of ['status', 'verify', 'check']) {
+      const denied = await runHere(['sync', command, '--to', place.to], variablesOf(place));
+      expect([denied.code, denied.stdout, denied.stderr]).toEqual([
+        1,
+        '',
+        expect.stringMatching(/^Cannot read rclone:/),
+      ]);
+    }
+    mayRead = true;
+    expect((await verifySnapshot(await filesOf(place))).isEqual).toBe(true);
+    expect(namesAt(place)).toHaveLength(2);
+  });
+});
+
+describe.runIf(withReceivers)('an SFTP server', () => {
+  test('that lets a client only write gets the file and its manifest', async () => {
+    const server = await during(startSshd(join(folder, 'sftp-write'), 'internal-sftp -P opendir,readdir,read,remove'));
+    const place = server.placeOf('files');
+    const { code, stderr } = await runHere(argsOf(place), variablesOf(place));
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^Cannot read rclone:sftp:.* were not looked at\n$/)]);
+    const readable = { ...place, to: `dir:${place.folder}` };
+    expect((await verifySnapshot(await filesOf(readable))).isEqual).toBe(true);
+  });
+
+  test('that is read-only, or with another user key, is a failure', async () => {
+    const readOnly = await during(startSshd(join(folder, 'sftp-read'), 'internal-sftp -R'));
+    await expectFailure(
+      readOnly.placeOf('files'),
+      1,
+      /^Cannot write to rclone:sftp:.*.*Failed to rcat.*permission denied$/m,
+    );
+    const place = sshd.placeOf('other-user');
+    const environment = { ...place.environment, RCLONE_CONFIG_SFTP_KEY_FILE: join(folder, 'sftp-read', 'user') };
+    await expectFailure({ ...place, environment }, 1, /^Cannot write to rclone:sftp:.*unable to authenticate/);
+  });
+
+  test('with another host key than the known one is refused, and without known hosts a run warns', async () => {
+    const place = sshd.placeOf('hosts');
+    const other = join(folder, 'other_hosts');
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'other')]);
+    writeFileSync(other, `[127.0.0.1]:${sshd.port} ${readFileSync(join(folder, 'other.pub'), 'utf8')}`);
+    const { RCLONE_CONFIG_SFTP_KNOWN_HOSTS_FILE: pinned, ...environment } = place.environment;
+    const unpinned = { ...place, environment };
+    await expectFailure(
+      { ...unpinned, environment: { ...environment, RCLONE_SFTP_KNOWN_HOSTS_FILE: other } },
+      1,
+      /^Cannot write to rclone:sftp:.*knownhosts: key mismatch/,
+    );
+    const warned = await runHere([...argsOf(unpinned), '--quiet'], variablesOf(unpinned));
+    expect([warned.code, warned.stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /^Warning: rclone does not check the host key of rclone:sftp:.*--sftp-known-hosts-file.*\n$/,
+      ),
+    ]);
+    const verify = ['sync', 'verify', '--to', place.to, '--sftp-known-hosts-file', pinned ?? ''];
+    expect(await runHere(verify, variablesOf(unpinned))).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe.runIf(withReceivers)('rclone', () => {
+  const refused = 'that is read-only is a failure';
+
+  test(`at a WebDAV server ${refused}`, async () => {
+    const dav = await during(startWebDav(join(folder, 'dav-read'), '--read-only'));
+    await expectFailure(dav.placeOf('files'), 1, /^Cannot write to rclone:dav:files: /);
+  });
+
+  test('that is lost in the middle of a file is a failure', async () => {
+    const proxy = await during(startCuttingProxy(sshd.port, 2_000_000));
+    const place = sshd.placeOf('lost');
+    const known = join(folder, 'lost_hosts');
+    writeFileSync(known, readFileSync(sshd.knownHosts, 'utf8').replace(`:${sshd.port} `, `:${proxy.port} `));
+    const settings = { RCLONE_CONFIG_SFTP_PORT: String(proxy.port), RCLONE_CONFIG_SFTP_KNOWN_HOSTS_FILE: known };
+    const lost = { ...place, environment: { ...place.environment, ...settings } };
+    await expectFailure(lost, 75, /^Cannot write to rclone:sftp:/);
+    await expectComplete(place);
+  });
+
+  test('leaves no manifest if the export ends early, and the next run completes', async () => {
+    const proxy = await startLossyProxy(service.url);
+    ends.push(() => proxy.close());
+    for (const server of [localServer(join(folder, 'early')), await during(startS3(join(folder, 's3-early')))]) {
+      const place = (server as FileServer).placeOf('files');
+      proxy.lose(1_000, 1_000_000);
+      const { code } = await runHere(argsOf(place), { ...variablesOf(place), SUBREPORT_URL: proxy.url });
+      expect([code === 0, manifestsAt(place)]).toEqual([false, []]);
+      await expectComplete(place);
+    }
+  });
+
+  /** A program with the name of rclone, which may start the real one. */
+  function programOf(name: string, script: string): Record<string, string> {
+    const path = join(folder, name);
+    const rclone = execFileSync('sh', ['-c', 'command -v rclone'], { encoding: 'utf8' }).trim();
+    mkdirSync(path);
+    writeFileSync(join(path, 'rclone'), `#!/bin/sh\nrclone=${rclone}\n${script}\n`);
+    chmodSync(join(path, 'rclone'), 0o755);
+    return { PATH: `${path}:${process.env.PATH}` };
+  }
+
+  const liars: readonly (readonly [string, string, number, RegExp])[] = [
+    [
+      'ends before its input',
+      'head -c 100000 >/dev/null',
+      1,
+      /^Cannot write to rclone:.*: rclone must store the whole file/,
+    ],
+    ['stores nothing', 'cat >/dev/null', 75, /^Cannot complete rclone:.*: the whole file must be stored.*is no file$/m],
+    [
+      'stores a part',
+      'head -c 100000 | $rclone "$@"; cat >/dev/null',
+      75,
+      /^Cannot complete rclone:.*: the whole file must be stored, \d+ bytes: current value is 100000$/m,
+    ],
+    [
+      'fails with escapes and much text',
+      `head -c 3000000 /dev/zero | tr '\\0' x >&2; printf '\\n2026/11/26 04:20:47 Failed: \\033[2Jno\\302\\233\\nroom\\n' >&2; exit 1`,
+      1,
+      /^Cannot write to rclone:.*: current value is Failed: \ufffd\[2Jno\ufffd room$/m,
+    ],
   ];
 
-  test.each(failures)('that fails %s is a failure, and nothing is left', async (_what, request, status, found) => {
-    const body = '<Error><Code>StorageFull</Code><Message>No space left</Message></Error>';
-    const { place, direct } = await behindProxy(`failing-${status}`, ({ method, path }) =>
-      request.test(`${method} ${path}`) ? { status, body } : undefined,
+  test.each(liars)(
+    'that %s, although it may say that it succeeded, leaves no manifest',
+    async (name, script, code, sentence) => {
+      const environment = programOf(name, `case "$*" in *rcat*) ${script};; *) exec $rclone "$@";; esac`);
+      const place = localServer(join(folder, 'liars')).placeOf(name.replaceAll(' ', '-'));
+      await expectFailure({ ...place, environment: { ...place.environment, ...environment } }, code, sentence);
+      await expectComplete(place);
+    },
+  );
+
+  test('that only seems to write by a variable of the user writes', async () => {
+    const place = localServer(join(folder, 'dry')).placeOf('files');
+    await expectComplete({ ...place, environment: { ...place.environment, RCLONE_DRY_RUN: 'true' } });
+  });
+
+  test('that is not installed, or without the remote, is wrong use', async () => {
+    const place = localServer(join(folder, 'missing')).placeOf('files');
+    const environment = { ...place.environment, PATH: '/none' };
+    await expectFailure(
+      { ...place, environment },
+      2,
+      /: the program rclone must be installed, .*apt-get install rclone/,
     );
-    await expectFailure(place, 75, available, new RegExp(found));
-    expect([namesAt(place), uploads()]).toEqual([[], []]);
-    await expectComplete(direct);
-  });
-
-  test('that refuses a file is wrong use, and check finds it', async () => {
-    const body = '<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>';
-    const { place, direct } = await behindProxy('refused', ({ method, path }) =>
-      method === 'GET' || path.includes('.lock') ? undefined : { status: 403, body },
+    const other = { ...place, to: 'rclone:none:files' };
+    await expectFailure(
+      other,
+      2,
+      /^Cannot use rclone:none:files: it must have a remote that 'rclone listremotes' shows/,
     );
-    await expectFailure(place, 2, usable, /403 AccessDenied: Access Denied/);
-    const check = ['sync', 'check', '--to', place.to];
-    const checked = await runHere(check, variablesOf(place));
-    expect([checked.code, checked.stderr]).toEqual([2, expect.stringContaining('current value is 403 AccessDenied')]);
-    await expectComplete(direct);
-    const files = namesAt(direct);
-    expect((await runHere(check, variablesOf(direct))).code).toBe(0);
-    expect([namesAt(direct), uploads()]).toEqual([files, []]);
   });
 
-  test('without the bucket, or in another region, is wrong use', async () => {
-    const place = s3.placeOf('missing');
-    const other = { ...place, to: 's3://exported/files' };
-    await expectFailure(other, 2, usable, /404 NoSuchBucket: The specified bucket does not exist/);
-    const body = '<Error><Code>PermanentRedirect</Code><Message>Use the endpoint of the region</Message></Error>';
-    const moved = await behindProxy('moved', () => ({ status: 301, body }));
-    await expectFailure(moved.place, 2, usable, /301 PermanentRedirect: Use the endpoint of the region/);
+  test('gets no secret of the service', async () => {
+    const seen = join(folder, 'seen');
+    const environment = programOf('environment', `env >>${seen}; exec $rclone "$@"`);
+    const place = localServer(join(folder, 'secrets')).placeOf('files');
+    await runHere(argsOf(place), { ...variablesOf(place), ...environment });
+    expect(readFileSync(seen, 'utf8')).toContain('RCLONE_CONFIG_DISK_TYPE');
+    expect(readFileSync(seen, 'utf8')).not.toContain(report.credentials.client_secret);
   });
 
-  const requests: Readonly<Record<string, RegExp>> = {
-    'the lock': /^PUT \S+lock$/,
-    'the begin of an upload': /^POST \S+uploads=$/,
-    'the completion of an upload': /^POST \S+uploadId=/,
-    'the manifest': /^PUT \S+manifest\.json$/,
-  };
-
-  test.each(Object.keys(requests))('that loses its response to %s once has one whole file', async (name) => {
-    const isIt = ({ method, path }: ProxiedRequest) => requests[name]?.test(`${method} ${path}`) === true;
-    expect(await completeWithLoss(name, isIt)).toBe(true);
-  });
-
-  test.runIf(process.env.FILE_FAULTS === 'all')('that loses any one response has one whole file', async () => {
-    let lost = 0;
-    for (let isLost = true; isLost; lost += Number(isLost)) {
-      let count = 0;
-      isLost = await completeWithLoss(`any-${lost}`, () => count++ === lost);
-    }
-    process.stdout.write(`S3: ${lost} responses were lost, each in a run of its own\n`);
-    expect(lost).toBeGreaterThan(12);
-  });
-
-  /** Expects a complete run without the response to a request. Returns whether there was one. */
-  async function completeWithLoss(name: string, isIt: (request: ProxiedRequest) => boolean): Promise<boolean> {
-    let isLost = false;
-    const { place } = await behindProxy(`without-${name.replaceAll(' ', '-')}`, (request) => {
-      if (isLost || !isIt(request)) return undefined;
-      isLost = true;
-      return 'lose';
-    });
-    await expectComplete(place);
-    expect(uploads()).toEqual([]);
-    return isLost;
-  }
-});
-
-describe.runIf(hasSshd())('an SFTP server', () => {
-  const usable = 'be a directory that exists, and that the user can list and write';
-  let sshd: Awaited<ReturnType<typeof startSshd>>;
-  beforeAll(async () => {
-    sshd = await startSshd(join(folder, 'sshd'));
-  });
-  afterAll(() => sshd.stop());
-
-  test('that is lost in the middle of an upload is a failure, and the next run removes its part', async () => {
-    const proxy = await startCuttingProxy(sshd.port, 5_000_000);
-    ends.push(proxy.stop);
-    const direct = sshd.placeOf('lost');
-    const place = { ...direct, to: direct.to.replace(`:${sshd.port}`, `:${proxy.port}`) };
-    await expectFailure(place, 75, noRoom, /.+/);
-    expect(namesAt(direct)).toEqual([
-      '.subreport-sync.lock',
-      expect.stringMatching(/^subscriptions-.*\.ndjson\.part$/),
-    ]);
-    await expectComplete(direct);
-  });
-
-  test('that is read-only, without the directory, or with another user key is wrong use', async () => {
-    const readOnly = await startSshd(join(folder, 'read-only'), 'internal-sftp -R');
-    ends.push(() => readOnly.stop());
-    await expectFailure(readOnly.placeOf('files'), 2, usable, /Permission denied/);
-    const place = sshd.placeOf('files');
-    await expectFailure({ ...place, to: `${place.to}/none` }, 2, usable, /no directory/);
-    const [pin = '', fingerprint = '', flag = ''] = place.options;
-    const other = { ...place, options: [pin, fingerprint, flag, join(folder, 'read-only', 'user')] };
-    await expectFailure(other, 2, usable, /a user whose key or password the server refuses/);
-    expect(namesAt(place)).toEqual([]);
-  });
-
-  test('takes the password of SUBREPORT_SFTP_PASSWORD or of a file, and refuses another one', async () => {
-    const server = await startPasswordServer('correct horse');
-    ends.push(server.stop);
-    const { folder: at } = local('password');
-    const to = `sftp://anyone@127.0.0.1:${server.port}${at}`;
-    const pinned = ['--host-key', server.fingerprint];
-    const place: Place = { to, options: pinned, environment: { SUBREPORT_SFTP_PASSWORD: 'wrong' }, folder: at };
-    await expectFailure(place, 2, usable, /a user whose key or password the server refuses/);
-    await expectComplete({ ...place, environment: { SUBREPORT_SFTP_PASSWORD: 'correct horse' } });
-    writeFileSync(join(folder, 'secret'), 'correct horse\n');
-    const withFile = { ...place, options: [...pinned, '--secret-file', join(folder, 'secret')] };
-    const again = await runHere(argsOf(withFile), environmentOf(service, report.credentials));
-    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('was complete before')]);
+  test('that makes no progress is ended', async () => {
+    const silent = createServer((socket) => void socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    ends.push(() => silent.close());
+    const { port } = silent.address() as { readonly port: number };
+    const options = { environment: { PATH: process.env.PATH ?? '' }, idleMsMax: 500 };
+    const files = await RcloneFiles.open(`:webdav,url="http://127.0.0.1:${port}",vendor=other:x`, options);
+    await expect(files.list()).rejects.toThrow('current value is no progress for 0.5 s');
+    await expect(files.write('a/b', [Buffer.from('text')])).rejects.toThrow(
+      /Cannot write to rclone::webdav,…: .* no progress for/,
+    );
   });
 });

@@ -40,15 +40,17 @@ const at = (second: number) => ['--to', `dir:${here()}`, '--scheduled-for', `202
 
 const readManifest = (second: number) => {
   const place = join(here(), `2026-11-23T03000${second}Z`);
-  const manifest = JSON.parse(readFileSync(join(place, 'manifest.json'), 'utf8'));
-  return { manifest, file: join(place, manifest.file), names: readdirSync(place).sort() };
+  const names = readdirSync(place).sort();
+  const name = join(place, names[0] ?? '');
+  const manifest = JSON.parse(readFileSync(name, 'utf8'));
+  return { manifest, name, file: join(place, manifest.file), names };
 };
 
 test.each(snapshotFormats)('a run writes a file of format %s, and its manifest after it', async (format) => {
   const { code, stdout, stderr } = await run(...at(0), '--format', format);
   const { manifest, file, names } = readManifest(0);
   expect([code, stdout, stderr]).toEqual([0, `copy 25 rows = report 25 rows at revision 1 in ${file}\n`, '']);
-  expect(names).toEqual(['manifest.json', manifest.file]);
+  expect(names).toEqual([`manifest-${manifest.file.slice(14, 30)}.json`, manifest.file]);
   expect(readdirSync(here())).toEqual(['2026-11-23T030000Z']);
   const bytes = readFileSync(file);
   const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
@@ -128,9 +130,9 @@ test('check tries a folder and its owner, and writes nothing', async () => {
   }
   await run(...at(0));
   expect((await run('check', ...to)).code).toBe(0);
-  const { manifest } = readManifest(0);
+  const { manifest, name } = readManifest(0);
   const other = { ...manifest, report: { ...manifest.report, client_id: 'other' } };
-  writeFileSync(join(here(), '2026-11-23T030000Z', 'manifest.json'), JSON.stringify(other));
+  writeFileSync(name, JSON.stringify(other));
   expect((await run('check', ...to)).code).toBe(2);
 });
 
@@ -149,46 +151,52 @@ test('a file in another format for an instant, or of another client, is wrong us
   expect(readdirSync(here())).toEqual(['2026-11-23T030000Z']);
 });
 
-test.each([
-  ['2026-11-23T030000Z/manifest.json', '{"rows": 25}', 'must be a manifest that sync wrote; remove its folder'],
-  [
-    '.subreport-sync.lock',
-    'mine',
-    'must be the lock of a sync; remove it if no sync is running: current value is mine',
-  ],
-])('a file %s that sync did not write is wrong use, and stays', async (name, text, rule) => {
-  mkdirSync(join(here(), '2026-11-23T030000Z'));
-  writeFileSync(join(here(), name), text);
-  const { code, stdout, stderr } = await run(...at(1));
-  expect([code, stdout]).toEqual([2, '']);
-  expect(stderr).toContain(`Cannot use ${here()}: ${name} ${rule}`);
-  expect(readFileSync(join(here(), name), 'utf8')).toBe(text);
-});
+const manifestName = '2026-11-23T030000Z/manifest-0123456789abcdef.json';
 
-const sftp = ['--to', 'sftp://a@127.0.0.1:9/x'];
+test.each(['{"rows": 25}', 'mine', '{\n  "schema_version": 1,\n  "rows": 25\n}\n'])(
+  'a manifest %j that sync did not write is wrong use, and stays',
+  async (text) => {
+    mkdirSync(join(here(), '2026-11-23T030000Z'));
+    writeFileSync(join(here(), manifestName), text);
+    const { code, stdout, stderr } = await run(...at(1));
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(
+      `Cannot use ${here()}: ${manifestName} must be a manifest that sync wrote; remove its folder`,
+    );
+    expect(readFileSync(join(here(), manifestName), 'utf8')).toBe(text);
+  },
+);
+
+test('each beginning of a manifest, as a killed run leaves, is none', async () => {
+  await run(...at(1));
+  const text = readFileSync(readManifest(1).name, 'utf8');
+  rmSync(join(here(), '2026-11-23T030001Z'), { recursive: true });
+  mkdirSync(join(here(), '2026-11-23T030000Z'));
+  for (const bytes of [0, 1, 20, 23, 24, 60, text.length - 2]) {
+    writeFileSync(join(here(), manifestName), text.slice(0, bytes));
+    expect((await run('status', ...at(0).slice(0, 2))).stderr).toMatch(/^Cannot show the status: there must be a copy/);
+  }
+  expect(await run(...at(0))).toMatchObject({ code: 0, stdout: expect.stringMatching(/^copy 25 rows/) });
+});
 
 /** Arguments, and what the sentence has. */
 const mistakes: readonly [string[], RegExp][] = [
   [['--to', 'dir:/none/at/all'], /^Cannot use dir:\/none\/at\/all: it must be a folder that exists/],
-  [['--to', 'ftp://a/b'], /^Cannot use --to: it must be sqlite:FILE, .*sftp:.*: current value is 'ftp:\/\/…'/],
-  [['--to', 's3://x'], /^Cannot use --to: it must be s3:\/\/BUCKET\/PREFIX/],
-  [['--to', 's3://exports/x?acl=public'], /^Cannot use --to: it must be s3:.*, optionally with \?endpoint=URL/],
-  [['--to', 's3://exports/x?endpoint=http://example.com'], /^Cannot use the endpoint of S3: it must be an https URL/],
   [
-    ['--to', 's3://exports/x', '--secret-file', '/dev/null'],
-    /^Cannot use S3: its credentials must be in AWS_ACCESS_KEY_ID/,
+    ['--to', 'ftp://a/b'],
+    /^Cannot use --to: it must be sqlite:FILE, .*rclone:REMOTE:PATH.*: current value is 'ftp:\/\/…'/,
   ],
-  [['--to', 'sftp://a:secret@host/x'], /^Cannot use --to: it must be sftp:.* without a password/],
-  [[...sftp, '--known-hosts', '/dev/null'], /^Cannot use SFTP: there must be a private key or a password/],
-  [[...sftp, '--host-key', 'MD5:1'], /^Cannot use --host-key: it must be a fingerprint .*: current value is 'MD5:1'/],
+  [['--to', 's3://exports/x?region=a'], /^Cannot use --to s3:.*: use --to rclone:s3:exports\/x, after 'rclone config'/],
   [
-    [...sftp, '--known-hosts', '/none'],
-    /^Cannot use --known-hosts: it must be a file that this user can read: .*'\/none'/,
+    ['--to', 'sftp://a:secret@host:22/x'],
+    /^Cannot use --to sftp:.*: use --to rclone:sftp:\/x, .* type sftp for host$/m,
   ],
+  [['--to', 'sftp://a@host/~/x'], /: use --to rclone:sftp:x, after/],
   [
-    [...sftp, '--known-hosts', '/dev/null', '--secret-file', '/none'],
-    /^Cannot use --secret-file: it must be a file that/,
+    ['--to', 'rclone:/var/exports'],
+    /^Cannot use --to: it must be rclone:REMOTE:PATH .*: current value is 'rclone:\/var/,
   ],
+  [['--to', 'rclone::sftp,pass=secret@'], /^Cannot use --to: it must be .*: current value is 'rclone::sftp,…'$/m],
   [
     ['--to', 'dir:.', '--scheduled-for', 'today'],
     /^Cannot use --scheduled-for: it must be an ISO 8601 date-time .*'today'/,

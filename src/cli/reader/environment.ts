@@ -17,7 +17,7 @@ export function readVariable(name: (typeof commandVariables)[number]): string | 
   return process.env[name] || undefined;
 }
 
-/** All variables, for destinations that use those of Amazon's tools and OpenSSH. */
+/** All variables, for rclone, which has settings and credentials in them. */
 export const allVariables = (): NodeJS.ProcessEnv => process.env;
 
 /** The folder of the profiles (XDG Base Directory Specification). */

@@ -3,10 +3,16 @@ import type { Source, SyncResult } from '../../sync/run-sync.ts';
 import { CommandError, UsageError } from '../error.ts';
 import { countText, type Output, writeResult } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
-import { allVariables } from './environment.ts';
 import { forUser, runReader } from './reader-action.ts';
 import { openScreen } from './record-writer.ts';
-import { addCopyOptions, type CopyOptions, requireDestination, sourceOf, withSyncErrors } from './sync-options.ts';
+import {
+  addCopyOptions,
+  type CopyOptions,
+  openPlace,
+  requireDestination,
+  sourceOf,
+  withSyncErrors,
+} from './sync-options.ts';
 import { addCheckCommand, addStatusCommand } from './sync-status-command.ts';
 
 interface SyncOptions extends CopyOptions {
@@ -27,7 +33,7 @@ export function addSyncCommand(program: Command, output: Output): void {
     .description('bring a copy in step with the report: sync without a subcommand');
   addCopyOptions(
     command,
-    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX, sftp://USER@HOST/PATH, webhook:URL or stdout:ndjson',
+    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, rclone:REMOTE:PATH, webhook:URL or stdout:ndjson',
   )
     .option('--reload', 'read the whole report again, and bring the copy in step with it')
     .option('--enable', 'for a webhook: deliver again after a response with 410')
@@ -39,17 +45,16 @@ The first sync reads the whole report, each further one what has changed. Record
 transaction, and only if the copy has as many records as the report at the same revision. The password of PostgreSQL
 may be in PGPASSWORD or ~/.pgpass.
 
-In files (dir:, s3:, sftp:), each run writes the whole report to a new file below the instant of the run, and last
-its manifest.json. A file without a manifest is not complete. S3 uses AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or
-the file of credentials; AWS_REGION, and AWS_ENDPOINT_URL for other servers. SFTP uses the private key or password of
---secret-file, SUBREPORT_SFTP_PASSWORD or ssh-agent.
+In files (dir: and rclone:), each run writes the whole report to a new file below the instant of the run, and last its
+manifest. A file without a manifest is not complete. rclone writes to S3, Google Cloud Storage, Azure, SFTP and some
+seventy other stores; 'rclone config' makes a REMOTE with their credentials.
 
 Examples:
   subreport sync --to sqlite:copy.db
   subreport sync --to postgres://reports@db.example.com/warehouse --table mobile.subscriptions
   subreport sync --to dir:/var/exports --format csv.gz
-  subreport sync --to 's3://exports/subreport?region=eu-central-1' --format parquet
-  subreport sync --to sftp://exports@files.example.com/reports --secret-file ~/.ssh/id_ed25519
+  subreport sync --to rclone:s3:exports/subreport --format parquet
+  subreport sync --to rclone:sftp:/reports --sftp-known-hosts-file ~/.ssh/known_hosts
   subreport sync --to stdout:ndjson --state sync.db | ./load-changes
   subreport sync --to webhook:https://example.com/hooks --state webhook.db --secret-file webhook.secret --expiring 7d,1d`,
     )
@@ -115,18 +120,18 @@ async function syncFile(
   output: Output,
   signal: AbortSignal,
 ): Promise<void> {
-  const { openFiles } = await import('../../sync/open-destination.ts');
   const { runSnapshot } = await import('../../sync/run-snapshot.ts');
   const run = { format: options.format, scheduledFor, signal };
-  const result = await runSnapshot(source, await openFiles(options, allVariables()), run);
+  const result = await runSnapshot(source, await openPlace(options, output, signal), run);
   if (options.quiet === true && options.json !== true) return;
-  const { manifest, place, wasComplete } = result;
+  const { manifest, place, wasComplete, unread } = result;
+  if (unread !== undefined && options.json !== true) output.stderr.write(`${unread}\n`);
   const sentence = `${tableSentence({ rows: manifest.rows, revision: manifest.report.revision })} in ${place}`;
   const done = `The run for ${manifest.scheduled_for} was complete before: nothing was written`;
   writeResult(
     output,
     options.json === true,
-    { place, was_complete: wasComplete, ...manifest },
+    { place, was_complete: wasComplete, unread, ...manifest },
     wasComplete ? `${done}\n${sentence}` : sentence,
   );
 }
@@ -164,10 +169,7 @@ function addVerifyCommand(sync: Command, output: Output): void {
   const command = sync
     .command('verify')
     .description('compare a copy with the report at its revision, byte by byte, by the SHA-256 of the export');
-  addCopyOptions(
-    command,
-    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX or sftp://USER@HOST/PATH',
-  )
+  addCopyOptions(command, 'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH or rclone:REMOTE:PATH')
     .addHelpText('after', '\nExample:\n  subreport sync verify --to sqlite:copy.db')
     .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => verify(options, output, signal))))
     .hook('preAction', requireDestination);
@@ -175,7 +177,7 @@ function addVerifyCommand(sync: Command, output: Output): void {
 
 async function verify(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const { isFilePlace, openCopy } = await import('../../sync/open-destination.ts');
-  if (isFilePlace(options.to)) return verifyFile(options, output);
+  if (isFilePlace(options.to)) return verifyFile(options, output, signal);
   const source = sourceOf(options);
   const { verifyCopy } = await import('../../sync/verify-copy.ts');
   const copy = await openCopy(options);
@@ -196,10 +198,9 @@ async function verify(options: CopyOptions, output: Output, signal: AbortSignal)
 }
 
 /** Compares the newest file with its manifest, without the service. */
-async function verifyFile(options: CopyOptions, output: Output): Promise<void> {
-  const { openFiles } = await import('../../sync/open-destination.ts');
+async function verifyFile(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const { verifySnapshot } = await import('../../sync/run-snapshot.ts');
-  const { manifest, place, found, isEqual } = await verifySnapshot(await openFiles(options, allVariables()));
+  const { manifest, place, found, isEqual } = await verifySnapshot(await openPlace(options, output, signal));
   const describe = ({ bytes, sha256 }: typeof found) => `${countText(bytes)} bytes with SHA-256 ${sha256}`;
   if (!isEqual)
     throw new CommandError(

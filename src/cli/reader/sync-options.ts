@@ -1,11 +1,14 @@
 import { type Command, Option } from 'commander';
 import { didYouMean } from '../../contract/suggest.ts';
+import type { FileStore } from '../../sync/file-store.ts';
 import { type SnapshotFormat, snapshotFormats } from '../../sync/manifest.ts';
 import type { PlaceOptions } from '../../sync/open-destination.ts';
 import type { Source } from '../../sync/run-sync.ts';
 import { CommandError, TemporaryError, UsageError } from '../error.ts';
 import { integerFrom } from '../integer-option.ts';
+import type { Output } from '../output.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { allVariables } from './environment.ts';
 import { forUser } from './reader-action.ts';
 
 /** The options of every command of a copy. */
@@ -14,6 +17,7 @@ export interface CopyOptions extends ProfileOption, PlaceOptions {
   readonly to: string;
   readonly table: string;
   readonly format: SnapshotFormat;
+  readonly secretFile?: string;
   readonly state?: string;
   readonly expiring?: string;
   readonly expiringAll?: boolean;
@@ -46,12 +50,8 @@ export const addCopyOptions = (command: Command, destinations: string): Command 
         .default('csv'),
     )
     .option('--state <file>', 'for stdout:ndjson and a webhook: the position to continue from, written at the end')
-    .option(
-      '--secret-file <file>',
-      'file of the secret: credentials of S3; private key or password of SFTP; signing secret of a webhook, in a second line the former one',
-    )
-    .option('--host-key <fingerprint>', 'the host key of an SFTP server, such as SHA256:…')
-    .option('--known-hosts <file>', 'the host keys of SFTP servers (default: ~/.ssh/known_hosts)')
+    .option('--secret-file <file>', 'for a webhook: file of the signing secret, in a second line the former one')
+    .option('--sftp-known-hosts-file <file>', 'for rclone: the host keys of SFTP servers, such as ~/.ssh/known_hosts')
     .option('--expiring <durations>', 'for a webhook: tell of subscriptions that end within these, such as 7d,3d,1d')
     .option('--expiring-all', 'with --expiring: also of subscriptions that renew automatically')
     .option(
@@ -62,6 +62,14 @@ export const addCopyOptions = (command: Command, destinations: string): Command 
     )
     .option('--json', 'print JSON')
     .option('-q, --quiet', 'suppress messages other than errors');
+
+/** Opens the place of files of a command. Prints what the user should know before it is used. */
+export async function openPlace(options: CopyOptions, output: Output, signal: AbortSignal): Promise<FileStore> {
+  const { openFiles } = await import('../../sync/open-destination.ts');
+  const files = await openFiles(options, allVariables(), signal);
+  if (files.warning !== undefined) output.stderr.write(`${files.warning}\n`);
+  return files;
+}
 
 /** The service and the client whose report a command reads. */
 export function sourceOf(options: CopyOptions): Source {

@@ -3,10 +3,16 @@ import type { Position } from '../../sync/destination.ts';
 import type { Source } from '../../sync/run-sync.ts';
 import { CommandError } from '../error.ts';
 import { countText, type Output, writeResult } from '../output.ts';
-import { allVariables } from './environment.ts';
 import { runReader } from './reader-action.ts';
 import { type NoteGauges, withMetrics } from './sync-metrics.ts';
-import { addCopyOptions, type CopyOptions, requireDestination, sourceOf, withSyncErrors } from './sync-options.ts';
+import {
+  addCopyOptions,
+  type CopyOptions,
+  openPlace,
+  requireDestination,
+  sourceOf,
+  withSyncErrors,
+} from './sync-options.ts';
 
 interface StatusOptions extends CopyOptions {
   readonly metrics?: string;
@@ -18,10 +24,7 @@ export function addStatusCommand(sync: Command, output: Output): void {
     .description(
       'show the revision of a copy, its age and the revision of the report; for a webhook, also what is pending',
     );
-  addCopyOptions(
-    command,
-    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, s3://BUCKET/PREFIX, sftp://USER@HOST/PATH or webhook:URL',
-  )
+  addCopyOptions(command, 'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, rclone:REMOTE:PATH or webhook:URL')
     .option('--metrics <file>', "write them to NAME.prom, for the textfile collector of Prometheus' node_exporter")
     .addHelpText(
       'after',
@@ -48,23 +51,28 @@ export function addCheckCommand(sync: Command, output: Output): void {
 
 async function check(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const source = sourceOf(options);
-  await checkDestination(options, source);
+  await checkDestination(options, source, output, signal);
   const { currentPosition } = await import('../../sync/read-source.ts');
   const { revision } = await currentPosition(source.client, { signal });
   if (options.quiet !== true || options.json === true)
     writeResult(output, options.json === true, { revision }, 'source and destination can be used');
 }
 
-async function checkDestination(options: CopyOptions, source: Source): Promise<void> {
+async function checkDestination(
+  options: CopyOptions,
+  source: Source,
+  output: Output,
+  signal: AbortSignal,
+): Promise<void> {
   if (options.to.startsWith('webhook:')) {
     const { readWebhook } = await import('../../sync/webhook-options.ts');
     const { checkWebhook } = await import('../../sync/webhook-status.ts');
     return checkWebhook(readWebhook(options), source);
   }
-  const { isFilePlace, openDestination, openFiles } = await import('../../sync/open-destination.ts');
+  const { isFilePlace, openDestination } = await import('../../sync/open-destination.ts');
   if (isFilePlace(options.to)) {
     const { checkPlace } = await import('../../sync/run-snapshot.ts');
-    return checkPlace(source, await openFiles(options, allVariables()));
+    return checkPlace(source, await openPlace(options, output, signal));
   }
   const destination = await openDestination(options, async () => undefined);
   try {
@@ -86,7 +94,7 @@ async function showStatus(
 ): Promise<void> {
   const source = sourceOf(options);
   if (options.to.startsWith('webhook:')) return showWebhookStatus(source, options, output, signal, note);
-  const position = await positionOf(options);
+  const position = await positionOf(options, output, signal);
   if (position === undefined) {
     note({ copy_read: 1, last_success_timestamp_seconds: 0 });
     throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
@@ -149,15 +157,18 @@ async function showWebhookStatus(
 }
 
 /** The position of a copy, or of the newest file. */
-async function positionOf(options: CopyOptions): Promise<Omit<Position, 'token'> | undefined> {
-  const { isFilePlace, openCopy, openFiles } = await import('../../sync/open-destination.ts');
+async function positionOf(
+  options: CopyOptions,
+  output: Output,
+  signal: AbortSignal,
+): Promise<Omit<Position, 'token'> | undefined> {
+  const { isFilePlace, openCopy } = await import('../../sync/open-destination.ts');
   if (!isFilePlace(options.to)) {
     const copy = await openCopy(options);
     return copy.position().finally(() => copy.close());
   }
-  const { newestManifest } = await import('../../sync/manifest.ts');
-  const files = await openFiles(options, allVariables());
-  const newest = await newestManifest(files).finally(() => files.close());
+  const { newestRun } = await import('../../sync/manifest.ts');
+  const newest = await newestRun(await openPlace(options, output, signal));
   if (newest === undefined) return undefined;
   const { rows, report, completed_at } = newest.manifest;
   return { rows, revision: report.revision, syncedAt: completed_at };
