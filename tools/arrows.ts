@@ -20,7 +20,7 @@ const programs = ['src/conform', 'src/workbook', 'src/mcp/serve-mcp.ts', 'src/sy
 const ofReaders = ['error', 'integer-option', 'output', 'package-version', 'progress-bar'].map(
   (name) => `src/cli/${name}.ts`,
 );
-const destinations = ['aws4fetch', 'pg', 'pg-copy-streams', 'ssh2'];
+const destinations = ['pg', 'pg-copy-streams'];
 const server = ['fastify', '@fastify/*', 'node'];
 
 /**

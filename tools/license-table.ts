@@ -3,9 +3,6 @@ import { globSync, readFileSync } from 'node:fs';
 /** Licenses that allow use in a product of any license, if their text is kept. */
 const permissive = ['Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'Unlicense'];
 
-/** Licenses of packages that name them in `licenses`: npm does not write it into the lockfile. */
-const inOldForm: Readonly<Record<string, string>> = { buildcheck: 'MIT', 'cpu-features': 'MIT', ssh2: 'MIT' };
-
 interface LockedPackage {
   readonly license?: string;
   readonly dev?: true;
@@ -25,9 +22,8 @@ export function licenseTable(
   const bundled = withDependencies(imported, packages);
   const rows = Object.entries(packages)
     .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && (!dev || bundled.has(path)) && !link)
-    .map(([path, { license: locked }]) => {
+    .map(([path, { license }]) => {
       const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
-      const license = locked ?? inOldForm[name];
       if (license === undefined || !permissive.includes(license)) {
         throw new TypeError(
           `Cannot use ${name}: its license must be one of ${permissive.join(', ')}: current value is '${license}'`,
