@@ -10,10 +10,10 @@ const ports = { first: 10_240, behindLast: 32_768 };
 
 /**
  * Every `step`th port belongs to one worker of Vitest, so that no other takes it meanwhile. Vitest
- * numbers its workers from 1.
+ * numbers its workers from 1; those of another run have another parent.
  */
 const step = 64;
-const own = Number(process.env.VITEST_POOL_ID ?? 0) % step;
+const own = (Number(process.env.VITEST_POOL_ID ?? 0) + 8 * process.ppid) % step;
 let turn = randomInt((ports.behindLast - ports.first) / step);
 
 /** A loopback port that nothing listens on now. A process gets 352 different ports in a row. */
