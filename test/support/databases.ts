@@ -11,13 +11,20 @@ interface NewDatabase {
   readonly template?: string;
 }
 
+/** URLs of databases without the extension, which none gets later. */
+const plainServers = new Set<string>();
+
 /**
  * URLs of the superuser on all nodes of the cluster that a database coordinates, the coordinator
  * first; only the URL itself if the database has no Citus extension.
  */
 export async function nodesOf(url: string): Promise<readonly string[]> {
+  if (plainServers.has(url)) return [url];
   const [{ found } = { found: false }] = await query(url, 'select to_regclass($$pg_dist_node$$) is not null as found');
-  if (found !== true) return [url];
+  if (found !== true) {
+    plainServers.add(url);
+    return [url];
+  }
   const rows = await query(url, 'select nodename, nodeport from pg_dist_node where isactive order by groupid');
   return rows.map(({ nodename, nodeport }) => {
     const node = new URL(url);
@@ -39,7 +46,7 @@ export async function createDatabase(url: string, name: string, { owner, templat
     onEach(nodes, async (node) => {
       // the daemon of Citus connects to each database
       if (isCluster && template !== undefined) await query(node, endSessions, [template]);
-      await query(node, `create database ${name}${ownedBy}${from}`);
+      await ask(node, `create database ${name}${ownedBy}${from}`);
       if (!isCluster || template !== undefined) return;
       await query(inDatabase(node, name), 'create extension citus');
       if (owner !== undefined) await query(inDatabase(node, name), `grant create on schema public to ${owner}`);
@@ -54,7 +61,7 @@ export async function createDatabase(url: string, name: string, { owner, templat
 
 /** Drops a database, if it exists, with its sessions. */
 export async function dropDatabase(url: string, name: string): Promise<void> {
-  await onEach(await nodesOf(url), (node) => query(node, `drop database if exists ${name} with (force)`));
+  await onEach(await nodesOf(url), (node) => ask(node, `drop database if exists ${name} with (force)`));
 }
 
 /** Lets no session open a template any more, on a cluster: a copy fails while one is open. */
@@ -95,14 +102,26 @@ const onEach = (nodes: readonly string[], work: (node: string) => Promise<unknow
   Promise.all(nodes.map(work));
 
 async function withLock(url: string, work: () => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  await ask(url, 'select pg_advisory_lock(1)');
   try {
-    await client.query('select pg_advisory_lock(1)');
     await work();
   } finally {
-    await client.end();
+    await ask(url, 'select pg_advisory_unlock(1)');
   }
+}
+
+/** One connection of this process to each server. */
+const pools = new Map<string, pg.Pool>();
+
+/**
+ * Runs a statement on the kept connection to a server: opening one takes 8 ms of CPU time, and
+ * creating a database 25 ms.
+ */
+async function ask(url: string, sql: string): Promise<void> {
+  const pool = pools.get(url) ?? new pg.Pool({ connectionString: url, max: 1, allowExitOnIdle: true });
+  if (!pools.has(url)) pool.on('error', () => undefined); // the server stops at the end of the run
+  pools.set(url, pool);
+  await pool.query(sql);
 }
 
 async function query(url: string, sql: string, values: readonly string[] = []): Promise<Record<string, unknown>[]> {
