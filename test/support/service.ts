@@ -46,10 +46,10 @@ const patient = { ACCESS_TOKEN_SECONDS: '3600', REQUEST_SECONDS_MAX: '60', REQUE
 export async function startService(opened: TestStore, environment: Record<string, string> = {}): Promise<TestService> {
   const { store } = opened;
   const port = await freePort();
-  const lines: string[] = [];
+  let text = '';
   const sink = new Writable({
     write(chunk, _encoding, done) {
-      lines.push(String(chunk));
+      text += chunk;
       done();
     },
   });
@@ -62,7 +62,7 @@ export async function startService(opened: TestStore, environment: Record<string
   });
   const { app, management } = await serve(config, store, pino({ level: 'trace' }, sink));
   return serviceAt(port, store, {
-    logText: () => lines.join(''),
+    logText: () => text,
     async close() {
       await Promise.all([app.close(), management?.close()]);
       await opened.close();
@@ -114,6 +114,7 @@ export const servicesOnEngines = engines.flatMap((engine) => services.map((servi
 function serviceAt(port: number, store: Store, running: Pick<TestService, 'logText' | 'close'>): TestService {
   const url = `http://127.0.0.1:${port}`;
   const baseUrl = `${url}/connect-api`;
+  const readLog = logReader(running.logText);
   const postToken: TestService['postToken'] = (form, headers = {}) =>
     fetch(`${url}/oauth2/token`, {
       method: 'POST',
@@ -125,8 +126,7 @@ function serviceAt(port: number, store: Store, running: Pick<TestService, 'logTe
     baseUrl,
     store,
     get log() {
-      const lines = running.logText().split('\n');
-      return lines.slice(0, -1).map((line) => JSON.parse(line));
+      return [...readLog()];
     },
     logText: running.logText,
     async createTenant(name) {
@@ -146,6 +146,19 @@ function serviceAt(port: number, store: Store, running: Pick<TestService, 'logTe
     get: (path, token, headers = {}) =>
       fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } }),
     close: running.close,
+  };
+}
+
+/** Parses each line of a growing log once: tests read it many times while they wait. */
+function logReader(logText: () => string): () => readonly Record<string, unknown>[] {
+  const parsed: Record<string, unknown>[] = [];
+  let end = 0;
+  return () => {
+    const text = logText();
+    const newEnd = text.lastIndexOf('\n') + 1;
+    for (const line of text.slice(end, newEnd).split('\n')) if (line !== '') parsed.push(JSON.parse(line));
+    end = newEnd;
+    return parsed;
   };
 }
 
