@@ -411,20 +411,21 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
   test('a whole report shows one snapshot, whatever is imported meanwhile', async () => {
     const own = await service.createTenant('moment');
     const ownToken = await service.accessToken(await clientOf(own));
-    await load(service.store, own, large);
+    const rows = large.slice(0, 2_500);
+    await load(service.store, own, rows);
     const response = await begin('all=true&format=ndjson', ownToken);
     const other = opened.openAgain();
-    const changed = large.slice(-500).map((row) => ({
+    const changed = rows.slice(-500).map((row) => ({
       ...row,
       record: row.record.replace(/"status":"[A-Z]+"/, '"status":"LATER"'),
     }));
     await load(other, own, [...changed, ...many.slice(0, 500)]);
     const { text } = await finishExport(response);
     const { body, summary } = summaryOf(text);
-    expect(summary).toEqual({ rows: large.length, sha256: sha256(body) });
+    expect(summary).toEqual({ rows: rows.length, sha256: sha256(body) });
     expect(body.includes('LATER')).toBe(false);
     const after = summaryOf((await receive('all=true&format=ndjson', ownToken)).text);
-    expect(after.summary.rows).toBe(large.length + 500);
+    expect(after.summary.rows).toBe(rows.length + 500);
     expect(after.body.includes('LATER')).toBe(true);
   });
 
