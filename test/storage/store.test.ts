@@ -16,7 +16,7 @@ import {
   rotateRefreshFamily,
 } from '../../src/storage/tables/refresh-family.ts';
 import { findTenant, insertTenant, listTenants } from '../../src/storage/tables/tenant.ts';
-import { engines, enginesOfNewerSchema, pooledPostgres, type TestStore } from '../support/engines.ts';
+import { enginesAndMore, type TestStore } from '../support/engines.ts';
 import { readTexts } from '../support/read-page.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
@@ -26,7 +26,7 @@ const byCreation = { column: 'created_date', descending: false } as const;
 const secretsOf = async (store: Store, clientId: string, now: number) =>
   (await findClientWithSecrets(store, clientId, now))?.secrets;
 
-describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store on $engine', ({ openTestStore }) => {
+describe.each(enginesAndMore)('the store on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   const tenantOf = async (name: string): Promise<TenantId> => {

@@ -58,7 +58,7 @@ export const engines = (inject('isPostgresOnly') ? bothEngines.slice(1) : bothEn
  * The engines with the schema of a later version, which this version must support
  * (docs/decisions/storage.md#upgrades).
  */
-export const enginesOfNewerSchema = engines.map(({ engine, openTestStore }) => ({
+const enginesOfNewerSchema = engines.map(({ engine, openTestStore }) => ({
   engine: `${engine} with the schema of a later version`,
   openTestStore: () => migrateFurther(openTestStore()),
 }));
@@ -90,6 +90,14 @@ export async function openSqlite(): Promise<KeptTestStore> {
 
 /** PostgreSQL behind a pooler that may give each transaction another session. */
 export const pooledPostgres = { engine: 'postgres behind a pooler', openTestStore: () => openPooled() } as const;
+
+/**
+ * The engines with all that may be between them and the program. An older server alone is tested:
+ * the schema of a later version and the pooler do not depend on its version.
+ */
+export const enginesAndMore = inject('isPostgresOnly')
+  ? engines
+  : [...engines, ...enginesOfNewerSchema, pooledPostgres];
 
 /** Opens PostgreSQL behind a pooler, which may be too old for prepared statements. */
 export async function openPooled(options?: PoolerOptions): Promise<TestStore> {
