@@ -130,14 +130,14 @@ export class PostgresTables implements TableDatabase {
   }
 }
 
-/** Wrong credentials, a missing database, and what the user may not do, by their SQLSTATE. */
-const invalid = /^(28|3D|3F|42)/;
+/** SQLSTATEs of lost connections, a standby, conflicts, resources, locks, shutdowns, the system. */
+const temporary = /^(08|25006|40|53|55|57|58)/;
 
 function toSyncError(error: unknown, shown: string): unknown {
   const { code, message = '', syscall } = error as { code?: string; message?: string; syscall?: string };
   const isOfDatabase = error instanceof pg.DatabaseError;
   if (!isOfDatabase && syscall === undefined && !/^(Connection|timeout|Client)/i.test(message)) return error;
-  const kind = isOfDatabase && invalid.test(code ?? '') ? 'DESTINATION_INVALID' : 'DESTINATION_FAILED';
+  const kind = isOfDatabase && !temporary.test(code ?? '') ? 'DESTINATION_INVALID' : 'DESTINATION_FAILED';
   return new SyncError(kind, `Cannot use ${shown}: it must accept the copy: ${message || code}`, { cause: error });
 }
 

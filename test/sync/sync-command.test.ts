@@ -279,6 +279,19 @@ test('a database that does not exist is named without the password, with exit co
   expect(stderr).not.toContain('hidden');
 });
 
+test('a record that a constraint of the database refuses is named at once, with exit code 2', async () => {
+  const copy = { ...copies.postgres(), table: `constrained_${count}` };
+  const args = ['--to', copy.to, '--table', copy.table];
+  await run(...args);
+  await copy.query(`alter table ${copy.table} add constraint known check (id <> 'refused')`);
+  await report.load([subscriptionRow({ id: 'refused' })]);
+  const { code, stderr } = await run(...args);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^Cannot use postgres:.* violates check constraint "known"/),
+  ]);
+});
+
 test('a profile that does not exist is wrong use, and nothing is written', async () => {
   const file = join(folder, 'never.db');
   const { code, stderr } = await runHere(['sync', '--profile', 'missing', '--to', `sqlite:${file}`], {
