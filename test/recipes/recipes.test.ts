@@ -41,6 +41,15 @@ const recipes: Readonly<Record<string, Recipe>> = {
     generated: ['src/storage/schema.sqlite.sql', 'src/storage/schema.postgres.sql'],
     suites: ['src/import/check-row', 'test/storage/columns', 'test/storage/schema', 'test/storage/migration-rule'],
   },
+  field: {
+    heading: 'How to add a field of the record',
+    generated: ['openapi.json', 'openapi-operator.json', 'docs/client-reference.md'],
+    suites: [
+      ...['src/contract/record-fields', 'src/contract/csv', 'src/client/records', 'src/workbook/workbook'],
+      ...['src/import/read-ndjson', 'test/conform/conform', 'test/contract/openapi', 'test/docs/docs'],
+      'console/report/changes/describe-differences',
+    ],
+  },
   operation: {
     heading: 'How to add an operation of the operator, or an action of the audit log',
     generated: ['openapi-operator.json'],
