@@ -127,6 +127,10 @@ async function measure(
     running.push(ours, logging, forgetful);
     // tenants as often as random pages of theirs are full
     const full = (await findWalks(logging, randomPages(tenants, recurringPages))).map((walk) => walk.first.tenant);
+    if (full.length === 0)
+      throw new RangeError(
+        `Cannot measure: --records must be so many that a page of twelve months has a following one: current value is ${options.records}`,
+      );
     const walks = await findWalks(logging, randomPages(full, recurringPages));
     const pages = walks.map((walk) => walk.first);
     const fresh = randomPages(full, newPages);
