@@ -195,40 +195,8 @@ export interface Directory {
   ): Promise<readonly (readonly Row[])[]>;
 }
 
-/**
- * The store, on either engine. All functions reject with `StorageError` if the store itself fails.
- * One test suite runs on both implementations (`test/storage/`).
- */
-export interface Store extends Directory {
-  readonly engine: 'sqlite' | 'postgres';
-  /**
-   * The most rows of one load in a process that also serves requests, if its writes wait for the
-   * load; else `undefined`.
-   */
-  readonly servingBatchRowsMax: number | undefined;
-  /**
-   * The storage budget of a tenant in bytes; 0 is none. Loads and replacements that exceed it
-   * reject with `OVER_BUDGET` and store nothing.
-   */
-  readonly tenantBytesMax: number;
-  /**
-   * The same store for one request: every operation, whatever it waits for (a connection, a lock, a
-   * statement, the commit), ends by `deadline`, a time of `performance.now()`, or rejects with
-   * `UNAVAILABLE` or `BUSY`. Without a deadline, each operation has its own time limit.
-   */
-  within(deadline: number): Store;
-  /**
-   * Whether the last work of a tenant did not finish in time; absent if the engine cannot hang for
-   * one tenant alone.
-   */
-  isHanging?(tenant: string): boolean;
-  /** How the connection pool is used at present; absent if the engine has none. */
-  poolUse?(): PoolUse;
-  /**
-   * From now on, calls `observe` with the seconds that each use of the pool waited for its
-   * connection, also if it gave up; absent if the engine has no pool.
-   */
-  observePoolWaits?(observe: (seconds: number) => void): void;
+/** How requests read the rows of one tenant. */
+interface TenantReads {
   /** Runs `work` with a reader of one snapshot of a tenant. The reader cannot write. */
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, options?: ReadOptions): Promise<T>;
   /**
@@ -245,6 +213,10 @@ export interface Store extends Directory {
    * the caller must bound how many are open, and must close each.
    */
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot>;
+}
+
+/** Changes of the rows of one tenant, each in one transaction that locks it. */
+interface TenantWrites {
   /**
    * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves.
    * Equal rows stay as they are. `resumePoint`, with the counts of these rows added to its own, is
@@ -303,18 +275,10 @@ export interface Store extends Directory {
    * transaction that is durable when it resolves. Returns the rows of each.
    */
   writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]>;
-  /**
-   * Runs `work` in one transaction of the directory it gets, durable when the promise resolves. If
-   * `work` throws, nothing is changed. Other writes may wait meanwhile, so `work` must wait for
-   * nothing else.
-   */
-  transact<T>(work: (directory: Directory) => Promise<T>): Promise<T>;
-  /**
-   * Erases removed keys from the store's own files: SQLite rewrites the file and empties its
-   * write-ahead log, PostgreSQL rewrites the table of keys. They remain in PostgreSQL's write-ahead
-   * log and in backups.
-   */
-  eraseRemovedKeys(): Promise<void>;
+}
+
+/** How a process learns of changes that others made. */
+interface ChangeNotices {
   /** Starts following changes made by other processes, for `changeMark`. Ends with `close`. */
   watch(): void;
   /**
@@ -327,6 +291,10 @@ export interface Store extends Directory {
    * it is read from the database, or if there is none because of a pooler.
    */
   changeMarkAgeMs(): number;
+}
+
+/** What operates the store, and measures it. */
+interface StoreUpkeep {
   /**
    * Applies the missing migrations under a lock. Safe if two processes do so at once, or one is
    * killed.
@@ -343,6 +311,54 @@ export interface Store extends Directory {
    */
   examine(full?: boolean): Promise<readonly StoreCheck[]>;
   readSize(): Promise<readonly StorePart[]>;
+  /**
+   * Erases removed keys from the store's own files: SQLite rewrites the file and empties its
+   * write-ahead log, PostgreSQL rewrites the table of keys. They remain in PostgreSQL's write-ahead
+   * log and in backups.
+   */
+  eraseRemovedKeys(): Promise<void>;
+  /**
+   * Whether the last work of a tenant did not finish in time; absent if the engine cannot hang for
+   * one tenant alone.
+   */
+  isHanging?(tenant: string): boolean;
+  /** How the connection pool is used at present; absent if the engine has none. */
+  poolUse?(): PoolUse;
+  /**
+   * From now on, calls `observe` with the seconds that each use of the pool waited for its
+   * connection, also if it gave up; absent if the engine has no pool.
+   */
+  observePoolWaits?(observe: (seconds: number) => void): void;
+}
+
+/**
+ * The store, on either engine. All functions reject with `StorageError` if the store itself fails.
+ * One test suite runs on both implementations (`test/storage/`).
+ */
+export interface Store extends Directory, TenantReads, TenantWrites, ChangeNotices, StoreUpkeep {
+  readonly engine: 'sqlite' | 'postgres';
+  /**
+   * The most rows of one load in a process that also serves requests, if its writes wait for the
+   * load; else `undefined`.
+   */
+  readonly servingBatchRowsMax: number | undefined;
+  /**
+   * The storage budget of a tenant in bytes; 0 is none. Loads and replacements that exceed it
+   * reject with `OVER_BUDGET` and store nothing.
+   */
+  readonly tenantBytesMax: number;
+  /**
+   * The same store for one request: every operation, whatever it waits for (a connection, a lock, a
+   * statement, the commit), ends by `deadline`, a time of `performance.now()`, or rejects with
+   * `UNAVAILABLE` or `BUSY`. Without a deadline, each operation has its own time limit.
+   */
+  within(deadline: number): Store;
+  /**
+   * Runs `work` in one transaction of the directory it gets, durable when the promise resolves. If
+   * `work` throws, nothing is changed. Other writes may wait meanwhile, so `work` must wait for
+   * nothing else.
+   */
+  transact<T>(work: (directory: Directory) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
