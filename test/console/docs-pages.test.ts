@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
 import { importRecords } from '../../src/import/import-records.ts';
@@ -8,7 +8,7 @@ import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { accessibilityFaults } from '../support/accessibility-faults.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { hasChromium, type SharedBrowser, shareChromium } from '../support/chromium.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
@@ -16,7 +16,7 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
   let service: TestService;
   let management: string;
   let client: TestClient;
-  let browser: Browser;
+  let browser: SharedBrowser;
   let page: Page;
   let foreign: string[];
   let failures: string[];
@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
       dryRun: false,
       onRejected: () => undefined,
     });
-    browser = await launchChromium();
+    browser = await shareChromium();
   });
   afterAll(async () => {
     await browser.close();

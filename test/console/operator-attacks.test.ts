@@ -1,10 +1,9 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
 import { operatorScopes } from '../../src/contract/oauth/grant.ts';
 import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { hasChromium, type SharedBrowser, shareChromium } from '../support/chromium.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -13,14 +12,14 @@ const script = '"><img src=x onerror="window.attacked=1"><script>window.attacked
 describe.skipIf(!hasChromium)("attacks on the operator's console", () => {
   let service: TestService;
   let management: string;
-  let browser: Browser;
+  let browser: SharedBrowser;
 
   beforeAll(async () => {
     const port = await freePort();
     management = `http://127.0.0.1:${port}`;
     service = await startService(await engines[0].openTestStore(), { MANAGEMENT_PORT: String(port) });
     await service.createTenant('acme');
-    browser = await launchChromium();
+    browser = await shareChromium();
   });
   afterAll(async () => {
     await browser.close();

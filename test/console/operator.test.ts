@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
 import type { OperatorScope } from '../../src/contract/oauth/grant.ts';
@@ -9,7 +9,7 @@ import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts'
 import { insertTenant, setMirrorStatement } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { accessibilityFaults } from '../support/accessibility-faults.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { hasChromium, type SharedBrowser, shareChromium } from '../support/chromium.ts';
 import { csvText } from '../support/csv-text.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
   let origin: string;
   let token: string;
   let readToken: string;
-  let browser: Browser;
+  let browser: SharedBrowser;
   let page: Page;
   let failures: string[];
   let clientSecret: string;
@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     service = await startService(await engines[0].openTestStore(), { MANAGEMENT_PORT: String(port) });
     token = await createToken(hostileName, ['operator:read', 'operator:write', 'subscription:write']);
     readToken = await createToken('reader', ['operator:read']);
-    browser = await launchChromium();
+    browser = await shareChromium();
     page = await openPage();
     await signIn(page, token);
   });

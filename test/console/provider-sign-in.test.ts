@@ -1,7 +1,7 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createExternalClient } from '../../src/auth/clients/manage-clients.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { hasChromium, type SharedBrowser, shareChromium } from '../support/chromium.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { consoleClient, type SignInProvider, startSignInProvider } from '../support/sign-in-provider.ts';
@@ -10,7 +10,7 @@ import { consoleClient, type SignInProvider, startSignInProvider } from '../supp
 describe.skipIf(!hasChromium)('sign-in at an identity provider in a browser', () => {
   let provider: SignInProvider;
   let service: TestService;
-  let browser: Browser;
+  let browser: SharedBrowser;
   let context: BrowserContext;
   let page: Page;
 
@@ -25,7 +25,7 @@ describe.skipIf(!hasChromium)('sign-in at an identity provider in a browser', ()
     const tenant = await service.createTenant('acme');
     await createExternalClient(service.store, Math.floor(Date.now() / 1000), { tenant, clientId: 'acme-people' });
     provider.claims.ada = { subreport_client: 'acme-people' };
-    browser = await launchChromium();
+    browser = await shareChromium();
   });
   afterAll(async () => {
     await browser.close();

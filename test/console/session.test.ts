@@ -1,20 +1,20 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { hasChromium, type SharedBrowser, shareChromium } from '../support/chromium.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
 describe.skipIf(!hasChromium)('a session in a browser', () => {
   let service: TestService;
   let client: TestClient;
-  let browser: Browser;
+  let browser: SharedBrowser;
   let context: BrowserContext;
   let page: Page;
 
   beforeAll(async () => {
     service = await startService(await engines[0].openTestStore());
     client = await service.createClient(await service.createTenant('acme'));
-    browser = await launchChromium();
+    browser = await shareChromium();
   });
   afterAll(async () => {
     await browser.close();

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityFaults } from '../support/accessibility-faults.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { hasChromium, type SharedBrowser, shareChromium } from '../support/chromium.ts';
 import { createFilledTenant } from '../support/console-tenant.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
@@ -13,7 +13,7 @@ const names = [longName, 'خطة أوروبا ٥ جيجابايت، ٣٠ يوم�
 
 describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   let service: TestService;
-  let browser: Browser;
+  let browser: SharedBrowser;
   let clients: Readonly<Record<'acme' | 'empty', TestClient>>;
   let context: BrowserContext;
   let page: Page;
@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
       acme,
       empty: await service.createClient(await service.createTenant('empty')),
     };
-    browser = await launchChromium();
+    browser = await shareChromium();
   });
   afterAll(async () => {
     await browser.close();

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parse } from 'csv-parse/sync';
-import type { Browser } from 'playwright-core';
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { beginHistory } from '../../src/storage/tables/history.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { hasChromium, type SharedBrowser, shareChromium } from '../support/chromium.ts';
 import { type RunningCommand, untilWritten } from '../support/run-command.ts';
 import { startBreakingProxy } from './breaking-proxy.ts';
 import {
@@ -207,10 +207,10 @@ describe('express-app.ts', () => {
 
 describe.skipIf(!hasChromium)('browser/', () => {
   let server: RunningCommand;
-  let browser: Browser;
+  let browser: SharedBrowser;
   beforeAll(async () => {
     server = acme.start('browser/server.ts');
-    browser = await launchChromium();
+    browser = await shareChromium();
   });
   afterAll(async () => {
     await browser.close();
@@ -219,7 +219,7 @@ describe.skipIf(!hasChromium)('browser/', () => {
   });
 
   test('the page shows the newest subscriptions of a status, or an error with its correlation id', async () => {
-    const page = await browser.newPage({ viewport: { width: 900, height: 500 } });
+    const page = await (await browser.newContext({ viewport: { width: 900, height: 500 } })).newPage();
     await page.goto(await listening(server));
     const message = page.getByRole('status');
     await message.getByText('of 300').waitFor();

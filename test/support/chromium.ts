@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { waitMsMax } from './wait-limit.ts';
 
 const executablePath = [
@@ -40,18 +40,52 @@ const disabledFeatures = [
   'WebUIOmniboxPopup',
 ];
 
+/** What suites use of a browser that they share. */
+export interface SharedBrowser extends Pick<Browser, 'newContext'> {
+  /** Closes what this suite has opened. */
+  close(): Promise<void>;
+}
+
+let launching: Promise<Browser> | undefined;
+
+/**
+ * The browser of this process, for one suite: its start takes a second of CPU time. It ends with
+ * the process.
+ */
+export async function shareChromium(): Promise<SharedBrowser> {
+  launching ??= launchChromium({ handleSIGTERM: false });
+  const browser = await launching;
+  const contexts: BrowserContext[] = [];
+  return {
+    async newContext(options) {
+      const context = await browser.newContext(options);
+      contexts.push(context);
+      return context;
+    },
+    async close() {
+      await Promise.all(contexts.map((context) => context.close()));
+    },
+  };
+}
+
 interface BrowserOptions {
   /**
    * Pages that were left live on for Back, as in the browsers of users; Playwright's default ends
    * them.
    */
   readonly keepsPages?: boolean;
+  /** Whether SIGTERM closes the browser, and not this process; the default. */
+  readonly handleSIGTERM?: boolean;
 }
 
 /** Starts a browser that sends no requests of its own. */
-export async function launchChromium({ keepsPages = false }: BrowserOptions = {}): Promise<Browser> {
+export async function launchChromium({
+  keepsPages = false,
+  handleSIGTERM = true,
+}: BrowserOptions = {}): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: executablePath ?? '',
+    handleSIGTERM,
     ...(keepsPages && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
     args: [
       '--no-sandbox',

@@ -1,8 +1,8 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { importRecords } from '../../src/import/import-records.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import type { TenantId } from '../../src/storage/store.ts';
-import { launchChromium } from './chromium.ts';
+import { type SharedBrowser, shareChromium } from './chromium.ts';
 import { signIn } from './console-session.ts';
 import { engines } from './engines.ts';
 import { startService, type TestClient, type TestService } from './service.ts';
@@ -11,7 +11,7 @@ import { startService, type TestClient, type TestService } from './service.ts';
 export interface ReportConsole {
   readonly service: TestService;
   readonly client: TestClient;
-  readonly browser: Browser;
+  readonly browser: SharedBrowser;
   /** Loads records over those of the tenant. */
   load(rows: Iterable<object>): Promise<void>;
   /** Opens a page of the console, signed in. */
@@ -41,7 +41,7 @@ export async function startReportConsole(
   const client = await service.createClient(tenant);
   const load = (given: Iterable<object>) => loadRecords(service, tenant, given);
   await load(rows);
-  const browser = await launchChromium();
+  const browser = await shareChromium();
   return {
     service,
     client,
