@@ -18,10 +18,10 @@ import { type ReportConsole, startReportConsole } from '../support/report-consol
 import { subscriptionRow } from '../support/rows.ts';
 import { runHere } from '../support/run-here.ts';
 
-// Every surface that counts the records of a tenant of 300,000 says what the model says. No page,
-// and no list of 100 or 1,000 of them, may be taken for all.
+// Every surface that counts the records of a tenant of 60,000 says what the model says. No page,
+// and no list of 100, 1,000 or 20,000 of them, the longest of any surface, may be taken for all.
 
-const all = 300_000;
+const all = 60_000;
 const day = 86_400;
 const now = Math.floor(Date.now() / 1000);
 const numbers = Array.from({ length: all }, (_, n) => n);
@@ -85,7 +85,7 @@ const statuses = [
 const byStatus = ({ by }: Pick<SubscriptionSummary, 'by'>) =>
   (by.status ?? []).toSorted((a, b) => b.count - a.count).map(({ value, count }) => ({ value, count }));
 
-describe('300,000 records', () => {
+describe('60,000 records', () => {
   test('are counted exactly by the API and the client library', async () => {
     const token = await reports.service.accessToken(reports.client);
     for (const [query, count] of [
@@ -93,7 +93,7 @@ describe('300,000 records', () => {
       ['?status=none', model.none],
       ['?product-id=product-0', model.product0],
       ['?expires-within=7d&auto-renew=false', model.notRenewed],
-      ['?page=3000&size=100', all],
+      [`?page=${all / 100}&size=100`, all],
       ['?page=9999999&size=100', all],
     ] as const) {
       const response = await reports.service.get(`/v1/subscription${query}`, token);
@@ -117,7 +117,9 @@ describe('300,000 records', () => {
     expect(stdout).toContain(`${shown(all)} subscriptions`);
     const run = (...args: string[]) => runHere(args, environment);
     expect((await run('list')).stderr).toContain(`1-20 of ${shown(all)}. Next page`);
-    expect((await run('list', '--page', '15001')).stderr).toContain(`on this page, ${shown(all)} in total`);
+    expect((await run('list', '--page', String(all / 20 + 1))).stderr).toContain(
+      `on this page, ${shown(all)} in total`,
+    );
     expect((await run('list', '--email', 'many@example.com')).stderr).toContain(`1-20 of ${shown(all / 4)}.`);
     const summary = JSON.parse((await run('summary', '--json')).stdout) as SubscriptionSummary;
     expect([summary.total, byStatus(summary)]).toEqual([all, statuses]);

@@ -9,10 +9,10 @@ interface Runs {
 }
 
 /** After this time in milliseconds, only the minimum is run. */
-const enoughMs = 2_000;
+const enoughMs = 1_000;
 
 /**
- * Checks a property in rounds of `least` runs, until `most` runs are done or two seconds have
+ * Checks a property in rounds of `least` runs, until `most` runs are done or a second has
  * passed. A failure shows its seed. (fast-check's own limit would leave a run unfinished.)
  */
 export async function checkProperty<T>(property: fc.IAsyncPropertyWithHooks<T>, { least, most }: Runs): Promise<void> {
