@@ -7,6 +7,7 @@ import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Subscription } from '../../src/contract/subscription.ts';
 import { freePort } from '../../tools/free-port.ts';
+import { makeCommandFolder } from '../support/command-folder.ts';
 import { eventually, startMsMax } from '../support/eventually.ts';
 import { startCommand, untilWritten } from '../support/run-command.ts';
 
@@ -88,7 +89,9 @@ describe('the commands of the README', () => {
 
   test('the commands under "Use it" lead from an empty folder to a report', async () => {
     const port = String(await freePort());
-    const own = { ...environment, PORT: port };
+    const commands = makeCommandFolder();
+    onTestFinished(() => rmSync(commands.folder, { recursive: true }));
+    const own = { ...environment, PORT: port, PATH: commands.environment.PATH };
     const [create = '', load = '', createClient = '', serve = ''] = blockWith('tenant create').split(/(?<=\n)/);
     const home = { ...own, XDG_CONFIG_HOME: folder };
     for (const line of [create, load, createClient]) {
