@@ -26,12 +26,6 @@ export function addWorkMetrics(registry: Registry) {
   };
 }
 
-/** An entry of the audit log, without who and what it names. */
-interface MeasuredEntry {
-  readonly action: string;
-  readonly outcome: string;
-}
-
 export function addAuditMetrics(registry: Registry) {
   const registers = [registry];
   const recorded = new Counter({
@@ -46,7 +40,9 @@ export function addAuditMetrics(registry: Registry) {
     registers,
   });
   return {
-    recorded: ({ action, outcome }: MeasuredEntry) => recorded.inc({ action, outcome }),
+    /** An entry of the audit log, without who and what it names. */
+    recorded: (entry: { readonly action: string; readonly outcome: string }) =>
+      recorded.inc({ action: entry.action, outcome: entry.outcome }),
     /** The store did not accept this many entries. */
     writeFailed: (entries: number) => lost.inc(entries),
   };
