@@ -26,7 +26,7 @@ import {
   startWebDav,
 } from './file-servers.ts';
 
-// Each kind of place, with kill -9 at random points of a run. `FILE_KILLS=25` is what the note has.
+// Each kind of place, with kill -9 at random points of a run. `FILE_KILLS=25` kills 125 runs.
 const kills = Number(process.env.FILE_KILLS ?? 2);
 const withReceivers = hasReceivers();
 
