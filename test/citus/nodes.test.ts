@@ -43,6 +43,7 @@ import {
   listMirrors,
   listTenants,
 } from '../../src/storage/tables/tenant.ts';
+import { findRevision } from '../../src/storage/tables/tenant-revision.ts';
 import { createDatabase, dropDatabase } from '../support/databases.ts';
 import { postgresUrl } from '../support/engines.ts';
 import { testRole, urlOf } from '../support/global-setup.ts';
@@ -190,6 +191,7 @@ const uses: Readonly<Record<string, Case>> = {
   createTenant: (store) => createTenant(operator(store), `new-${crypto.randomUUID()}`),
   findTenant: (store, tenant) => findTenant(store, tenant),
   findAnyTenant: (store, tenant) => findAnyTenant(store, tenant),
+  findRevision: (store, tenant) => findRevision(store, tenant),
   'listSubscriptions: first page': list('size=10'),
   'listSubscriptions: deep page': list('size=10&page=4'),
   'listSubscriptions: filters': list('status=ACTIVE&after=1970-01-01T00:00:10Z&product-id=product-1&sort=-createdDate'),

@@ -7,6 +7,9 @@ import { waitMsMax } from './wait-limit.ts';
  */
 export const startMsMax = 90_000;
 
+/** Longest time for what has the lowest priority, and waits while other programs use all CPU time. */
+export const idleMsMax = 600_000;
+
 /** Waits until an assertion holds, or throws its last error. */
 export async function eventually<T>(assertion: () => T | Promise<T>, msMax = waitMsMax): Promise<T> {
   for (const endsAt = performance.now() + msMax; ; await sleep(20)) {

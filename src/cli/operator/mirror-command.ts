@@ -56,8 +56,7 @@ removed only if two complete walks whose counts agree have not seen it and a rea
 After Ctrl-C or kill, run the same command again: it continues within the walk.
 
 Examples:
-  export SUBREPORT_SERVER=http://127.0.0.1:9464 SUBREPORT_OPERATOR_TOKEN_FILE=/run/secrets/mirror
-  subreport mirror --from connect --to-tenant acme --once
+  subreport mirror --from connect --to-tenant acme --server http://127.0.0.1:9464 --once
   subreport mirror --from connect --to-tenant acme --max-requests-per-minute 30
   subreport mirror --from connect --to-tenant acme --status --json`,
     )

@@ -7,16 +7,13 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import { fillTenant } from '../../../test/backup/stores.ts';
-import { eventually } from '../../../test/support/eventually.ts';
+import { eventually, idleMsMax } from '../../../test/support/eventually.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
 import { readConfig } from '../config.ts';
 import { checkRegularly, runDoctorProcess } from './check-store.ts';
 
 afterEach(() => vi.useRealTimers());
-
-/** The check has the lowest priority, so it waits while other programs use all CPU time. */
-const idleMsMax = 600_000;
 
 test(
   'a flipped byte in a record causes an error line at the next scheduled check, without a restart',
