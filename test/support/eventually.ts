@@ -7,7 +7,7 @@ import { waitMsMax } from './wait-limit.ts';
  */
 export const startMsMax = 90_000;
 
-/** Longest time for what has the lowest priority, and waits while other programs use all CPU time. */
+/** Longest time for what has the lowest priority: it waits while others use all CPU time. */
 export const idleMsMax = 600_000;
 
 /** Waits until an assertion holds, or throws its last error. */
