@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { RcloneFiles } from '../../src/sync/rclone-files.ts';
 import { verifySnapshot } from '../../src/sync/run-snapshot.ts';
 import { engines } from '../support/engines.ts';
+import { eventually } from '../support/eventually.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -353,7 +354,10 @@ describe.runIf(withReceivers)('rclone', () => {
     ends.push(() => silent.close());
     const { port } = silent.address() as { readonly port: number };
     const options = { environment: { PATH: process.env.PATH ?? '' }, idleMsMax: 500 };
-    const files = await RcloneFiles.open(`:webdav,url="http://127.0.0.1:${port}",vendor=other:x`, options);
+    // on a busy machine, rclone may not even start within that time
+    const files = await eventually(() =>
+      RcloneFiles.open(`:webdav,url="http://127.0.0.1:${port}",vendor=other:x`, options),
+    );
     await expect(files.list()).rejects.toThrow('current value is no progress for 0.5 s');
     await expect(files.write('a/b', [Buffer.from('text')])).rejects.toThrow(
       /Cannot write to rclone::webdav,…: .* no progress for/,
