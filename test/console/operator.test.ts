@@ -145,8 +145,8 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
       await expect.poll(() => charts.getByRole('img').count()).toBe(8);
       await button('Check now').click();
       // it runs in a process of its own
-      await page.getByText('No problem found').waitFor();
-      await page.getByText('The store passed its last check').waitFor({ timeout: idleMsMax });
+      await page.getByText('No problem found').waitFor({ timeout: idleMsMax });
+      await page.getByText('The store passed its last check').waitFor();
       await button('Last 24 hours').click();
       await page.getByRole('region', { name: 'Metrics of the last 24 hours' }).waitFor();
       expect((await api('/doctor')).ok).toBe(true);
