@@ -16,7 +16,7 @@ const globalSetup = 'test/support/global-setup.ts';
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'unit', include: ['{src,console}/**/*.test.{ts,tsx}'] } },
+      { extends: true, test: { name: 'unit', include: ['packages/**/*.test.{ts,tsx}'] } },
       { extends: true, test: { name: 'engines', include: ['test/**/*.test.ts'], globalSetup } },
       {
         extends: true,

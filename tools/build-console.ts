@@ -14,7 +14,7 @@ import { licenseTexts } from './license-texts.ts';
 // builds again after each change.
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const sources = join(root, 'console');
+const sources = join(root, 'packages/console');
 
 /** Where `npm run build` writes, and where the service reads. */
 export const consolesFolder = join(root, 'dist/console');
@@ -109,7 +109,7 @@ async function bundle(entry: string): Promise<readonly BuiltScript[]> {
     // without it, the page of each console waits for a dozen files of a few hundred bytes
     const shared = { name: 'shared', minShareCount: 4 };
     // apart, because a worker imports it, where the code of pages fails
-    const contract = { name: 'contract', test: /src[\\/]contract[\\/]/, minShareCount: 2, priority: 1 };
+    const contract = { name: 'contract', test: /packages[\\/]contract[\\/]/, minShareCount: 2, priority: 1 };
     const codeSplitting = { groups: [contract, shared] };
     const { output } = await built.generate({ format: 'esm', minify: true, codeSplitting, ...names });
     const chunks = output.filter((file) => file.type === 'chunk');
@@ -203,7 +203,7 @@ function buildOnChange(): void {
       (error: unknown) => console.error(error),
     );
   };
-  for (const folder of [sources, join(root, 'src/client')])
+  for (const folder of [sources, join(root, 'packages/client')])
     watch(folder, { recursive: true }, () => {
       clearTimeout(timer);
       timer = setTimeout(build, 50);

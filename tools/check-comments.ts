@@ -48,7 +48,7 @@ export function wideComments(source: string): readonly WideLine[] {
 }
 
 if (import.meta.main) {
-  const folders = ['src', 'test', 'tools', 'bench', 'console', 'examples', '*.ts'];
+  const folders = ['packages', 'test', 'tools', 'bench', 'examples', '*.ts'];
   const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...folders], {
     encoding: 'utf8',
   });

@@ -1,17 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 
-// Refuses exports of src/ that no other file imports. `node tools/check-exports.ts` prints each.
-// With --tests it only lists those that nothing but tests imports.
+// Refuses exports of packages/ that no other file imports. `node tools/check-exports.ts` prints
+// each. With --tests it only lists those that nothing but tests imports.
 
 /** The exports for users of the packages. */
-const publicEntries = ['src/client/index.ts', 'src/cli/start-service.ts'];
+const publicEntries = ['packages/client/index.ts', 'packages/service/cli/start-service.ts'];
 
-/** The exports of src/, as `file#name`, that no other of the sources (texts by path) imports. */
+/**
+ * The exports of packages/ but console/, as `file#name`, that no other of the sources (texts by
+ * path) imports.
+ */
 export function unusedExports(sources: ReadonlyMap<string, string>): readonly string[] {
   const used = new Set([...sources].flatMap(([file, source]) => importsOf(file, source)));
   return [...sources]
-    .filter(([file]) => file.startsWith('src/') && !publicEntries.includes(file))
+    .filter(([file]) => /^packages\/(?!console\/)/.test(file) && !publicEntries.includes(file))
     .flatMap(([file, source]) => (used.has(`${file}#*`) ? [] : exportsOf(source).map((name) => `${file}#${name}`)))
     .filter((name) => !used.has(name));
 }
@@ -51,7 +54,7 @@ function namesIn(list: string, pick: RegExp): string[] {
 }
 
 if (import.meta.main) {
-  const files = ['src', 'tools', 'bench', 'console', 'test'].flatMap((folder) =>
+  const files = ['packages', 'tools', 'bench', 'test'].flatMap((folder) =>
     readdirSync(folder, { recursive: true }).map((file) => join(folder, String(file).replaceAll('\\', '/'))),
   );
   const isTest = (file: string): boolean => file.startsWith('test/') || file.endsWith('.test.ts');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const folder = 'src/client';
+const folder = 'packages/client';
 
 /** The sections of the reference, and the files whose exports they list. */
 const sections: readonly (readonly [string, readonly string[]])[] = [

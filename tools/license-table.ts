@@ -42,7 +42,7 @@ export function licenseTable(
 
 /** The packages that the sources of the consoles import. */
 function consoleImports(): string[] {
-  const sources = globSync('console/**/*.{ts,tsx}', { cwd: new URL('../', import.meta.url) });
+  const sources = globSync('packages/console/**/*.{ts,tsx}', { cwd: new URL('../', import.meta.url) });
   return sources
     .filter((source) => !source.endsWith('.test.ts'))
     .flatMap((source) => [...readFileSync(new URL(`../${source}`, import.meta.url), 'utf8').matchAll(packageImport)])

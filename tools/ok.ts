@@ -18,7 +18,7 @@ const withTests = !process.argv.includes('--without-tests');
 const checks: readonly Step[] = [
   { name: 'format, lint and imports (biome)', run: () => command('biome', ['ci', '--colors=off', '.']) },
   { name: 'comments of at most 100 columns', run: () => command('node', ['tools/check-comments.ts']) },
-  { name: 'every export of src/ is imported', run: () => command('node', ['tools/check-exports.ts']) },
+  { name: 'every export of packages/ is imported', run: () => command('node', ['tools/check-exports.ts']) },
   { name: 'limits of size', run: () => command('node', ['tools/size.ts', '--check']) },
   { name: 'the version is in the changelog', run: () => command('node', ['tools/check-release.ts']) },
   {

@@ -2,17 +2,17 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readWalks } from './walks.ts';
 
-// `npm run size`: files, lines and quantiles of each folder of src/ without its tests, lengths of
-// functions, and files and lines of the walks in docs/contributing/walks.md. With --check, which
-// `npm run ok` uses, it prints only what exceeds a limit, and fails. Biome checks imports and
-// circles.
+// `npm run size`: files, lines and quantiles of each folder of packages/ without tests and
+// consoles, lengths of functions, and files and lines of the walks in docs/contributing/walks.md.
+// With --check, which `npm run ok` uses, it prints only what exceeds a limit, and fails. Biome
+// checks imports and circles.
 
 const linesOfFileMax = 400;
 const linesOfFunctionMax = 25;
 /** How far a walk may grow over its row of docs/contributing/size.md. */
 const room = 1.05;
 
-/** Texts of source files by path from the root, such as `src/report/plan.ts`. */
+/** Texts of source files by path from the root, such as `packages/service/report/plan.ts`. */
 type Sources = ReadonlyMap<string, string>;
 /** Paths of source files by the walk that passes them. */
 type Walks = ReadonlyMap<string, readonly string[]>;
@@ -49,7 +49,9 @@ export function walksOnPostgres(sources: Sources, page: string): Walks {
   const walks = new Map(
     [...readWalks(page)].map(([walk, { both, postgres }]) => [
       walk,
-      [...both, ...postgres].map((file) => `src/${file}.ts`).filter((file) => sources.has(file)),
+      [...both, ...postgres]
+        .flatMap((file) => [`packages/service/${file}.ts`, `packages/${file}.ts`])
+        .filter((file) => sources.has(file)),
     ]),
   );
   const ofPage = ['Every request', 'The store', 'The access token', 'A page'];
@@ -110,7 +112,7 @@ function print(sources: Sources, name: string, files: readonly string[]): void {
 if (import.meta.main) {
   const root = fileURLToPath(new URL('../', import.meta.url));
   const read = (file: string): string => readFileSync(`${root}/${file}`, 'utf8');
-  const files = globSync('src/**/*.{ts,mjs}', { cwd: root })
+  const files = globSync('packages/**/*.{ts,mjs}', { cwd: root, exclude: ['packages/console/**'] })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => !file.includes('.test.'));
   const sources: Sources = new Map(files.toSorted().map((file) => [file, read(file)]));
@@ -119,7 +121,9 @@ if (import.meta.main) {
     console.log('   files   lines  median     p90 largest');
     const folders = Map.groupBy(sources.keys(), (file) => file.split('/').slice(0, -1).join('/'));
     for (const [folder, inside] of folders) print(sources, folder, inside);
-    print(sources, 'src', [...sources.keys()]);
+    console.log('\npackages');
+    const packages = Map.groupBy(sources.keys(), (file) => file.split('/')[1] ?? '');
+    for (const [name, inside] of packages) print(sources, name, inside);
     console.log('\nwalks on PostgreSQL');
     for (const [walk, passed] of walks) print(sources, walk, passed);
     const functions = [...sources.values()].flatMap(functionLines);

@@ -11,11 +11,11 @@ import { fileURLToPath } from 'node:url';
 // it, and a mirror of it in a new tenant of the demo.
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const command = join(root, 'src/cli/subreport.mjs');
+const command = join(root, 'packages/service/cli/subreport.mjs');
 const given = process.argv.slice(2);
 
 // Not without npm, because a process that nohup started may outlive its parent.
-if (process.env.npm_lifecycle_event === 'start') await import(join(root, 'src/cli/end-with-parent.mjs'));
+if (process.env.npm_lifecycle_event === 'start') await import(join(root, 'packages/service/cli/end-with-parent.mjs'));
 
 if (given.includes('--origin')) await startBoth();
 else {

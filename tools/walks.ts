@@ -2,9 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 
-const source = fileURLToPath(new URL('../src/', import.meta.url));
+const source = fileURLToPath(new URL('../packages/', import.meta.url));
 
-/** The files of src/, without `.ts`, that ran for the requests of each walk. */
+/** The files of packages/, without `.ts`, that ran for the requests of each walk. */
 type Trace = ReadonlyMap<string, readonly string[]>;
 
 export interface WalkTraces {
@@ -81,12 +81,12 @@ function readImports(): ReadonlyMap<string, readonly string[]> {
   return new Map(
     globSync('**/*.ts', { cwd: source }).map((file) => {
       const paths = readFileSync(join(source, file), 'utf8').matchAll(/(?:from|import\(|new URL\()\s*'(\.[^']+)'/g);
-      return [withoutEnd(file), [...paths].map(([, path = '']) => withoutEnd(join(dirname(file), path)))];
+      return [shortName(file), [...paths].map(([, path = '']) => shortName(join(dirname(file), path)))];
     }),
   );
 }
 
-const withoutEnd = (file: string): string => file.replaceAll('\\', '/').replace(/\.ts$/, '');
+const shortName = (file: string): string => file.replaceAll('\\', '/').replace(/^service\/|\.ts$/g, '');
 
 /** Sorts files as a reader meets them: each after a file that imports it, depth first. */
 function inReadingOrder(files: readonly string[], imports: ReadonlyMap<string, readonly string[]>): string[] {

@@ -6,7 +6,7 @@ import { withGeneratedPart } from './generated-part.ts';
 /** The patterns that match an import that a file of the folder may have. */
 function patternsOf(folder: string, allowed: string): string[] {
   if (allowed === 'node') return ['node:*', 'node:*/**'];
-  if (!/^(?:src|console)\//.test(allowed)) return [allowed];
+  if (!/^packages\//.test(allowed)) return [allowed];
   const path = relative(folder, allowed);
   const fromHere = path.startsWith('../') ? path : `./${path}`;
   if (isFile(allowed)) return [fromHere];
@@ -15,7 +15,7 @@ function patternsOf(folder: string, allowed: string): string[] {
 
 function nameOf(allowed: string): string {
   if (allowed === 'node') return 'Node';
-  return allowed.replace(/^src\/(.*?)(\/\*)?$/, (_, path, own) => (own === undefined ? path : `${path}/*.ts`));
+  return allowed.replace(/^packages\/(.*?)(\/\*)?$/, (_, path, own) => (own === undefined ? path : `${path}/*.ts`));
 }
 
 function ruleOf({ path, imports, forbids }: Folder): object | undefined {
@@ -25,7 +25,7 @@ function ruleOf({ path, imports, forbids }: Folder): object | undefined {
   const may =
     forbids === undefined
       ? `may import only ${names || 'its own files'}`
-      : 'reaches the service only through src/client/, and imports nothing of the other console';
+      : 'reaches the service only through packages/client/, and imports nothing of the other console';
   const patterns = [
     {
       group: forbids ?? [
@@ -41,7 +41,7 @@ function ruleOf({ path, imports, forbids }: Folder): object | undefined {
     importNames: ['default'],
     message: 'import Type from contract/type.ts: typebox itself takes 110 ms of CPU time at each start',
   };
-  const options = path.startsWith('src/contract') ? { paths: { typebox }, patterns } : { patterns };
+  const options = path.startsWith('packages/contract') ? { paths: { typebox }, patterns } : { patterns };
   return {
     includes: [isFile(path) ? path : `${path}/**`],
     linter: { rules: { style: { noRestrictedImports: { level: 'error', options } } } },
@@ -66,8 +66,14 @@ const folderList = (): string =>
 
 /** Without the arrows that follow from others. */
 function arrowPicture(): string {
-  const areaOf = (path: string): string => path.split('/').slice(0, 2).join('/');
-  const areas = [...new Set(folders.map(({ path }) => areaOf(path)).filter((path) => path.startsWith('src/')))];
+  const areaOf = (path: string): string =>
+    path
+      .split('/')
+      .slice(0, path.startsWith('packages/service/') ? 3 : 2)
+      .join('/');
+  const areas = [
+    ...new Set(folders.map(({ path }) => areaOf(path)).filter((path) => /^packages\/(?!console)/.test(path))),
+  ];
   const imports = new Map(
     areas.map((area) => {
       const rows = folders.filter(({ path }) => areaOf(path) === area);
@@ -78,9 +84,15 @@ function arrowPicture(): string {
   const lines = areas.flatMap((from) => {
     const direct = [...(imports.get(from) ?? [])];
     const needed = direct.filter((to) => !direct.some((other) => other !== to && reaches(imports, other, to)));
-    return needed.map((to) => `  ${from.slice(4)} --> ${to.slice(4)}`);
+    return needed.map((to) => `  ${boxOf(from)} --> ${boxOf(to)}`);
   });
   return ['```mermaid', 'flowchart TD', ...lines, '```'].join('\n');
+}
+
+/** A box of the picture, whose name has no slash. */
+function boxOf(area: string): string {
+  const name = area.slice('packages/'.length);
+  return name.includes('/') ? `${name.replace('/', '-')}[${name}]` : name;
 }
 
 /** Whether a way leads from a node of a graph without circles to another one. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { packageVersion } from '../src/cli/package-version.ts';
-import { defaultPageLimits } from '../src/contract/report.ts';
+import { defaultPageLimits } from '../packages/contract/report.ts';
+import { packageVersion } from '../packages/terminal/package-version.ts';
 import { buildOpenApi } from './openapi/openapi.ts';
 import { buildOperatorOpenApi } from './openapi/operator-openapi.ts';
 

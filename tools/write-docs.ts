@@ -1,16 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { TSchema } from 'typebox';
-import { buildProgram } from '../src/cli/command-line.ts';
-import { describeSetting, settings } from '../src/cli/config.ts';
-import { changeParameters } from '../src/contract/change.ts';
-import { changesSummaryParameters } from '../src/contract/changes-summary.ts';
-import { reportParameters } from '../src/contract/query.ts';
-import { defaultPageLimits } from '../src/contract/report.ts';
-import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
-import { summaryParameters } from '../src/contract/summary.ts';
-import { chooseIndex, covers, type IndexEntries, indexOfOrder } from '../src/storage/read/choose-index.ts';
-import { countedFilter, type DateColumn, type SubscriptionFilter } from '../src/storage/subscription-filter.ts';
+import { changeParameters } from '../packages/contract/change.ts';
+import { changesSummaryParameters } from '../packages/contract/changes-summary.ts';
+import { reportParameters } from '../packages/contract/query.ts';
+import { defaultPageLimits } from '../packages/contract/report.ts';
+import { descriptionOf, ruleOf } from '../packages/contract/schema.ts';
+import { summaryParameters } from '../packages/contract/summary.ts';
+import { buildProgram } from '../packages/service/cli/command-line.ts';
+import { describeSetting, settings } from '../packages/service/cli/config.ts';
+import { chooseIndex, covers, type IndexEntries, indexOfOrder } from '../packages/service/storage/read/choose-index.ts';
+import {
+  countedFilter,
+  type DateColumn,
+  type SubscriptionFilter,
+} from '../packages/service/storage/subscription-filter.ts';
 import { clientReference } from './client-reference.ts';
 import { withGeneratedPart } from './generated-part.ts';
 import { licenseTable } from './license-table.ts';

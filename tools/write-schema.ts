@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../src/storage/open-store.ts';
+import { openStore } from '../packages/service/storage/open-store.ts';
 import { dumpPostgres, dumpSqlite } from './dump-schema.ts';
 import { startPostgres } from './postgres-server.ts';
 
-// Writes the schemas that the migrations lead to: src/storage/schema.sqlite.sql and
+// Writes the schemas that the migrations lead to: packages/service/storage/schema.sqlite.sql and
 // schema.postgres.sql.
 const folder = mkdtempSync(join(tmpdir(), 'subreport-schema-'));
 const server = await startPostgres();
@@ -15,7 +15,7 @@ try {
     await store.migrate();
     await store.close();
   }
-  const target = (engine: string) => new URL(`../src/storage/schema.${engine}.sql`, import.meta.url);
+  const target = (engine: string) => new URL(`../packages/service/storage/schema.${engine}.sql`, import.meta.url);
   writeFileSync(target('sqlite'), dumpSqlite(join(folder, 'subreport.db')));
   writeFileSync(target('postgres'), await dumpPostgres(server.url));
 } finally {

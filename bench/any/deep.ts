@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { defaultPageLimits } from '../../src/contract/report.ts';
-import { exportSubscriptions } from '../../src/report/export-subscriptions.ts';
-import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
-import { parseReport } from '../../src/report/parse.ts';
-import { readChanges } from '../../src/storage/read/changes.ts';
-import type { TenantId } from '../../src/storage/store.ts';
-import { findTenant } from '../../src/storage/tables/tenant.ts';
+import { defaultPageLimits } from '../../packages/contract/report.ts';
+import { exportSubscriptions } from '../../packages/service/report/export-subscriptions.ts';
+import { listSubscriptions } from '../../packages/service/report/list-subscriptions.ts';
+import { parseReport } from '../../packages/service/report/parse.ts';
+import { readChanges } from '../../packages/service/storage/read/changes.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
+import { findTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { until } from '../support/data-set.ts';
 import { cpuSeconds, openAny } from './stores.ts';
 

@@ -1,6 +1,6 @@
-import { formatInstant } from '../../src/contract/instant.ts';
-import { sortValues } from '../../src/contract/query.ts';
-import { summaryGroups } from '../../src/contract/summary.ts';
+import { formatInstant } from '../../packages/contract/instant.ts';
+import { sortValues } from '../../packages/contract/query.ts';
+import { summaryGroups } from '../../packages/contract/summary.ts';
 import { historySeconds, until } from '../support/data-set.ts';
 
 /** A random query of the report or of a summary, and what kind of question it is. */

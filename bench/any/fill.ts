@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import type pg from 'pg';
-import { columnArrays, unnestColumns } from '../../src/storage/postgres/change-sql.ts';
-import type { TenantId } from '../../src/storage/store.ts';
-import { columnNames, rowValues, valuePlaceholders } from '../../src/storage/subscription-row.ts';
+import { columnArrays, unnestColumns } from '../../packages/service/storage/postgres/change-sql.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
+import { columnNames, rowValues, valuePlaceholders } from '../../packages/service/storage/subscription-row.ts';
 import { syntheticRecords } from '../support/data-set.ts';
 
 // Fills the table of records in a tenth of a load's time: the indexes are built at the end. The

@@ -2,10 +2,15 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { openStore } from '../../src/storage/open-store.ts';
-import type { SqlValue, Store, TenantId } from '../../src/storage/store.ts';
-import { and, binder, filterConditions, type SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import type { SqlValue, Store, TenantId } from '../../packages/service/storage/store.ts';
+import {
+  and,
+  binder,
+  filterConditions,
+  type SubscriptionFilter,
+} from '../../packages/service/storage/subscription-filter.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
 import { until } from '../support/data-set.ts';
 import { exactFamilyCpuSeconds } from '../support/exact-cpu.ts';

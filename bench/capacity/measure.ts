@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { findTenant } from '../../src/storage/tables/tenant.ts';
+import { findTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { loadDataSet } from '../support/data-set.ts';
 import { machineFacts, printSection } from '../support/results.ts';

@@ -1,5 +1,5 @@
 import { get } from 'node:http';
-import type { TenantId } from '../../src/storage/store.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { asRequests, fetchPage, randomPages } from '../report/page-requests.ts';
 import type { BenchStore } from '../support/bench-store.ts';
 import { runLoad } from '../support/loader.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { insertTenant } from '../../src/storage/tables/tenant.ts';
+import { insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { writeSource } from '../import/write-sources.ts';
 import type { BenchStore } from '../support/bench-store.ts';
 import { until } from '../support/data-set.ts';

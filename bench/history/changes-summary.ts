@@ -1,9 +1,9 @@
-import { readTenant } from '../../src/report/moment.ts';
-import { type ChangesPeriod, summariseChanges } from '../../src/storage/read/changes-summary.ts';
-import { countCommitted } from '../../src/storage/read/committed-changes.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { readTenant } from '../../packages/service/report/moment.ts';
+import { type ChangesPeriod, summariseChanges } from '../../packages/service/storage/read/changes-summary.ts';
+import { countCommitted } from '../../packages/service/storage/read/committed-changes.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { syntheticRecords, until } from '../support/data-set.ts';
 import { exactCpuSeconds, exactFamilyCpuSeconds } from '../support/exact-cpu.ts';

@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
-import { checkRow } from '../../src/import/check-row.ts';
-import { readNdjson } from '../../src/import/read-ndjson.ts';
-import { columnArrays, insertRows } from '../../src/storage/postgres/change-sql.ts';
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import { checkRow } from '../../packages/service/import/check-row.ts';
+import { readNdjson } from '../../packages/service/import/read-ndjson.ts';
+import { columnArrays, insertRows } from '../../packages/service/storage/postgres/change-sql.ts';
+import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 
 /** The column values of a record, ready for insertion. */

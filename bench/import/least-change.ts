@@ -2,11 +2,11 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import type { SourceRow } from '../../src/import/check-row.ts';
-import { checkRow } from '../../src/import/check-row.ts';
-import { readNdjson } from '../../src/import/read-ndjson.ts';
-import { columnArrays, upsertRows } from '../../src/storage/postgres/change-sql.ts';
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import type { SourceRow } from '../../packages/service/import/check-row.ts';
+import { checkRow } from '../../packages/service/import/check-row.ts';
+import { readNdjson } from '../../packages/service/import/read-ndjson.ts';
+import { columnArrays, upsertRows } from '../../packages/service/storage/postgres/change-sql.ts';
+import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
 
 /** What is compared with a row. */
 interface StoredRecord {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { insertTenant } from '../../src/storage/tables/tenant.ts';
+import { insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { loadBarePostgres, loadBareSqlite, loadLeastPostgres } from './bare-load.ts';

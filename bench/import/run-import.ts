@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
-import { importRecords } from '../../src/import/import-records.ts';
-import { readValidRows } from '../../src/import/read-valid-rows.ts';
-import { replaceRecords } from '../../src/import/replace-records.ts';
-import { openStore } from '../../src/storage/open-store.ts';
-import type { Store } from '../../src/storage/store.ts';
-import { findTenant } from '../../src/storage/tables/tenant.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import { readValidRows } from '../../packages/service/import/read-valid-rows.ts';
+import { replaceRecords } from '../../packages/service/import/replace-records.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import type { Store } from '../../packages/service/storage/store.ts';
+import { findTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { changeLeast } from './least-change.ts';
 
 // One import in a separate process: `node run-import.ts FILE import|replace|check|change-least`;

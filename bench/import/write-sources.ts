@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { type SyntheticRow, syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 
 /** The order of the records in a source. */
 export const sourceOrders = ['in order', 'at random', 'one second, at random'] as const;

@@ -20,7 +20,7 @@ import { machineFacts, printSection } from '../support/results.ts';
 //   npm run bench -- mirror CREDENTIALS.json   (as for `subreport login`)
 
 const [credentials = ''] = process.argv.slice(2);
-const command = fileURLToPath(new URL('../../src/cli/subreport.mjs', import.meta.url));
+const command = fileURLToPath(new URL('../../packages/service/cli/subreport.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'subreport-mirror-'));
 const [port, managementPort] = [String(await freePort()), String(await freePort())];
 const env: NodeJS.ProcessEnv = {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { openStore } from '../../src/storage/open-store.ts';
-import type { TenantId, TenantStatement } from '../../src/storage/store.ts';
-import { utf8Of } from '../../src/storage/utf8-column.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import type { TenantId, TenantStatement } from '../../packages/service/storage/store.ts';
+import { utf8Of } from '../../packages/service/storage/utf8-column.ts';
 
 // The floor of a page: node:http that runs the statements of our pages and sends their bytes with
 // the headers of one page. It reads no query, checks no token and computes no header. `PAGES` is a

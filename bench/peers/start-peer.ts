@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { exportSPKI, generateKeyPair, SignJWT } from 'jose';
-import type { TenantId } from '../../src/storage/store.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import type { BenchStore } from '../support/bench-store.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 

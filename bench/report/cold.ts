@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { startFloor } from '../peers/start-floor.ts';
@@ -103,6 +104,10 @@ function goalTable(measured: readonly Measured[], isSqlite: boolean): string {
   return ['| CPU time | ratio | goal |', '|---|---|---|', ...rows].join('\n');
 }
 
+/** The main module of another version, which may have its sources elsewhere. */
+const mainOf = (folder: string): string =>
+  ['packages/service/cli/main.ts', 'src/cli/main.ts'].map((file) => resolve(folder, file)).find(existsSync) ?? folder;
+
 async function measure(
   name: string,
   opened: BenchStore,
@@ -116,14 +121,13 @@ async function measure(
     console.log(`${name}: loaded in ${((performance.now() - began) / 1000).toFixed(0)} s`);
     const peer = await peerOf(opened, tenants);
     if (peer !== undefined) running.push(peer);
-    const ours = await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0' });
-    const { base: folder } = options;
-    const base =
-      folder && (await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0' }, `${resolve(folder)}/src/cli/main.ts`));
+    const uncached = { PAGE_CACHE_MIB: '0' };
+    const ours = await startOurs(opened, tenants, uncached);
+    const base = options.base && (await startOurs(opened, tenants, uncached, mainOf(options.base)));
     if (base) running.push(base);
     const logging = await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0', LOG_LEVEL: 'info' });
     // its own process, so that its ranges evict none of those that recur
-    const forgetful = await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0' });
+    const forgetful = await startOurs(opened, tenants, uncached);
     running.push(ours, logging, forgetful);
     // tenants as often as random pages of theirs are full
     const full = (await findWalks(logging, randomPages(tenants, recurringPages))).map((walk) => walk.first.tenant);
@@ -134,8 +138,7 @@ async function measure(
     const walks = await findWalks(logging, randomPages(full, recurringPages));
     const pages = walks.map((walk) => walk.first);
     const fresh = randomPages(full, newPages);
-    const [first] = pages;
-    if (first === undefined) throw new RangeError('Cannot measure: a page must have a following one');
+    const [first] = pages as [PageRequest, ...PageRequest[]];
     const raw = await startRaw(await fetchPage(ours.port, first, ours.tokens), opened.folder);
     const floor = await startFloor(opened, pages.slice(0, floorPages), await fetchPage(ours.port, first, ours.tokens));
     running.push(raw, floor);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { TenantId } from '../../src/storage/store.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { loadDataSet } from '../support/data-set.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { readPage } from '../../src/storage/read/page.ts';
-import type { PageQuery } from '../../src/storage/read/page-sql.ts';
-import type { Page, PageStore } from '../../src/storage/read/page-statements.ts';
-import { RangeMemory } from '../../src/storage/read/range-memory.ts';
-import { numbered } from '../../src/storage/sqlite/connection.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { readPage } from '../../packages/service/storage/read/page.ts';
+import type { PageQuery } from '../../packages/service/storage/read/page-sql.ts';
+import type { Page, PageStore } from '../../packages/service/storage/read/page-statements.ts';
+import { RangeMemory } from '../../packages/service/storage/read/range-memory.ts';
+import { numbered } from '../../packages/service/storage/sqlite/connection.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { openBenchSqlite } from '../support/bench-store.ts';
 import { historySeconds, loadDataSet, until } from '../support/data-set.ts';
 import { median } from '../support/median.ts';

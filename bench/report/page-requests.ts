@@ -1,5 +1,5 @@
-import { formatInstant } from '../../src/contract/instant.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { formatInstant } from '../../packages/contract/instant.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { historySeconds, until } from '../support/data-set.ts';
 import { getRequest } from '../support/our-service.ts';
 

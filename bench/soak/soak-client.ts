@@ -1,4 +1,4 @@
-import type { ClientCredentialsOnce } from '../../src/auth/clients/manage-clients.ts';
+import type { ClientCredentialsOnce } from '../../packages/service/auth/clients/manage-clients.ts';
 
 /** Kinds of requests with their share in percent; the last one takes the rest. */
 const shares = { page: 48, notModified: 23, token: 18, summary: 4, changes: 2, past: 1, load: 2, export: 2 } as const;

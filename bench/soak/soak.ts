@@ -2,9 +2,9 @@ import { existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { createClient } from '../../src/auth/clients/manage-clients.ts';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { directoryStatement } from '../../src/storage/store.ts';
+import { createClient } from '../../packages/service/auth/clients/manage-clients.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import { directoryStatement } from '../../packages/service/storage/store.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { loadDataSet, tenantSizes, until } from '../support/data-set.ts';
@@ -111,7 +111,7 @@ const sizes = tenantSizes(options.records, tenantCount);
 const logFile = join(opened.folder, 'soak.log');
 const managementPort = await freePort();
 const server = await startServer(
-  'src/cli/main.ts',
+  'packages/service/cli/main.ts',
   ['serve'],
   {
     MANAGEMENT_PORT: String(managementPort),

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openStore } from '../../src/storage/open-store.ts';
-import type { Store } from '../../src/storage/store.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import type { Store } from '../../packages/service/storage/store.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
 
 /** A migrated, empty store, and the settings that select it. */

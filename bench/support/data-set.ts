@@ -1,8 +1,8 @@
-import { checkRow } from '../../src/import/check-row.ts';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { checkRow } from '../../packages/service/import/check-row.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 
 /**
  * The current time of all generated data: 2026-01-01T00:00:00Z. The data covers the preceding three

@@ -1,5 +1,5 @@
-import { createClient } from '../../src/auth/clients/manage-clients.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { createClient } from '../../packages/service/auth/clients/manage-clients.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import type { BenchStore } from './bench-store.ts';
 import { until } from './data-set.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
@@ -22,7 +22,7 @@ export async function startOurs(
   { store, environment }: Pick<BenchStore, 'store' | 'environment'>,
   tenants: readonly TenantId[],
   more: Readonly<Record<string, string>> = {},
-  program = 'src/cli/main.ts',
+  program = 'packages/service/cli/main.ts',
   workers = 1,
 ): Promise<StartedService> {
   const settings = {

@@ -10,8 +10,8 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { createClient } from '../../src/client/index.ts';
-import { type Row, rowOf } from '../../src/sync/record-row.ts';
+import { type Row, rowOf } from '../../packages/cli/sync/record-row.ts';
+import { createClient } from '../../packages/client/index.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { openBenchSqlite } from '../support/bench-store.ts';
@@ -70,7 +70,17 @@ const probe = `data:text/javascript,process.on('exit', () => {
 /** Runs the command in a process of its own. */
 async function sync(to: string, table: string, reader: (typeof ours.clients)[number]): Promise<Measured> {
   const { client_id, client_secret } = reader;
-  const args = ['--import', probe, 'src/cli/subreport.mjs', 'sync', '--to', to, '--table', table, '--quiet'];
+  const args = [
+    '--import',
+    probe,
+    'packages/service/cli/subreport.mjs',
+    'sync',
+    '--to',
+    to,
+    '--table',
+    table,
+    '--quiet',
+  ];
   const environment = { SUBREPORT_URL: url, SUBREPORT_CLIENT_ID: client_id, SUBREPORT_CLIENT_SECRET: client_secret };
   const before = treeCpuSeconds(server.pid);
   const child = spawn(process.execPath, args, {

@@ -1,6 +1,6 @@
 import diagnostics from 'node:diagnostics_channel';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
-import { operations } from '../../src/contract/operations.ts';
+import { operations } from '../../packages/contract/operations.ts';
 import { syntheticRecords } from '../support/data-set.ts';
 import { measuredPaths } from './measured-paths.ts';
 

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
 import pg from 'pg';
-import type { ClientCredentialsOnce } from '../../src/auth/clients/manage-clients.ts';
-import { settings } from '../../src/cli/config.ts';
+import type { ClientCredentialsOnce } from '../../packages/service/auth/clients/manage-clients.ts';
+import { settings } from '../../packages/service/cli/config.ts';
 import { createAdapterTable, createPostgresAdapter } from './postgres-adapter.ts';
 
 // oidc-provider, configured like our token endpoint: both grants, rotation, JWT access tokens

@@ -1,4 +1,4 @@
-import type { ClientCredentialsOnce } from '../../src/auth/clients/manage-clients.ts';
+import type { ClientCredentialsOnce } from '../../packages/service/auth/clients/manage-clients.ts';
 import type { Side } from '../support/compare.ts';
 import type { TokenServer } from './token-servers.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { type ClientCredentialsOnce, createClient } from '../../src/auth/clients/manage-clients.ts';
-import { operations } from '../../src/contract/operations.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { operations } from '../../packages/contract/operations.ts';
+import { type ClientCredentialsOnce, createClient } from '../../packages/service/auth/clients/manage-clients.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import type { BenchStore } from '../support/bench-store.ts';
 import { until } from '../support/data-set.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';

@@ -1,4 +1,4 @@
-import type { AuditAction } from '../../src/audit/audit-event.ts';
+import type { AuditAction } from '../../packages/service/audit/audit-event.ts';
 
 const mirrorId = '0b6f2f53-6d7a-4b60-9c0e-5d2c2f0c8f11';
 

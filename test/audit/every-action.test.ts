@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AuditAction } from '../../src/audit/audit-event.ts';
-import { buildProgram } from '../../src/cli/command-line.ts';
-import { operatorOperations } from '../../src/contract/operator/operations.ts';
-import { listAuditEntries } from '../../src/storage/tables/audit-entry.ts';
+import { operatorOperations } from '../../packages/contract/operator/operations.ts';
+import type { AuditAction } from '../../packages/service/audit/audit-event.ts';
+import { buildProgram } from '../../packages/service/cli/command-line.ts';
+import { listAuditEntries } from '../../packages/service/storage/tables/audit-entry.ts';
 import { openSqlite } from '../support/engines.ts';
 import { startManagement, type TestManagement } from '../support/management.ts';
 import { runHere } from '../support/run-here.ts';
@@ -180,7 +180,7 @@ describe('each changing command leaves an entry', () => {
   });
 });
 
-/** Functions that change the store; those of `src/operator/` record what they do. */
+/** Functions that change the store; those of `packages/service/operator/` record what they do. */
 const changing =
   /^(?:createClient|createExternalClient|(?:begin|delete|disable|edit|enable|erase|finish|insert|make|put|record|remove|replace|revoke|rewrite|rotate|update)[A-Z])/;
 
@@ -197,8 +197,8 @@ const exempt: Readonly<Record<string, string>> = {
   'load-subscriptions.ts replaceRecords': 'the same',
 };
 
-test('commands and routes change the store only through src/operator/', () => {
-  const root = new URL('../../src/', import.meta.url);
+test('commands and routes change the store only through packages/service/operator/', () => {
+  const root = new URL('../../packages/service/', import.meta.url);
   const found = ['cli/', 'http/operator/'].flatMap((folder) =>
     readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))

@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { decodeJwt } from 'jose';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { formatAuditEntry } from '../../src/audit/audit-log.ts';
-import type { TokenResponse } from '../../src/contract/oauth/token.ts';
-import { listAuditEntries } from '../../src/storage/tables/audit-entry.ts';
+import type { TokenResponse } from '../../packages/contract/oauth/token.ts';
+import { formatAuditEntry } from '../../packages/service/audit/audit-log.ts';
+import { listAuditEntries } from '../../packages/service/storage/tables/audit-entry.ts';
 import { openSqlite, type TestStore } from '../support/engines.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TokenResponse } from '../../src/contract/oauth/token.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import type { TokenResponse } from '../../packages/contract/oauth/token.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 

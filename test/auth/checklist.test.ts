@@ -3,10 +3,10 @@ import { globSync, readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { decodeJwt, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKeyCipher } from '../../src/auth/keys/key-cipher.ts';
-import { openKeyRing } from '../../src/auth/keys/key-ring.ts';
-import type { TokenResponse } from '../../src/contract/oauth/token.ts';
-import { directoryStatement } from '../../src/storage/store.ts';
+import type { TokenResponse } from '../../packages/contract/oauth/token.ts';
+import { createKeyCipher } from '../../packages/service/auth/keys/key-cipher.ts';
+import { openKeyRing } from '../../packages/service/auth/keys/key-ring.ts';
+import { directoryStatement } from '../../packages/service/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { expectTokenError } from '../support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
@@ -39,7 +39,7 @@ const rules = [...read('test/auth/token-checklist.md').matchAll(/^(\d+)\. /gm)].
  * Numbers of rules that begin the titles of tests; test/spec numbers its titles by items of the
  * specification.
  */
-const titled = globSync('{test,src}/**/*.test.ts', { cwd: root.pathname })
+const titled = globSync('{test,packages}/**/*.test.ts', { cwd: root.pathname })
   .filter((file) => !file.startsWith('test/spec/'))
   .flatMap((file) => [
     ...[...read(file).matchAll(/['"`](\d{1,2}(?:, \d{1,2})*)(?:: | \((?:RFC|docs|spec|strict|robust))/g)],

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { createKeyCipher } from '../../src/auth/keys/key-cipher.ts';
-import type { Store } from '../../src/storage/store.ts';
+import { createKeyCipher } from '../../packages/service/auth/keys/key-cipher.ts';
+import type { Store } from '../../packages/service/storage/store.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { rotateKeys } from '../support/key-ring.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';

@@ -1,11 +1,11 @@
 import { argon2Sync, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { AuthContext } from '../../src/auth/auth-context.ts';
-import { authenticateClient } from '../../src/auth/clients/authenticate-client.ts';
-import { readConfig } from '../../src/cli/config.ts';
-import { createCounters } from '../../src/cli/serving/counters.ts';
-import type { TokenResponse } from '../../src/contract/oauth/token.ts';
-import { directoryStatement, type TenantId } from '../../src/storage/store.ts';
+import type { TokenResponse } from '../../packages/contract/oauth/token.ts';
+import type { AuthContext } from '../../packages/service/auth/auth-context.ts';
+import { authenticateClient } from '../../packages/service/auth/clients/authenticate-client.ts';
+import { readConfig } from '../../packages/service/cli/config.ts';
+import { createCounters } from '../../packages/service/cli/serving/counters.ts';
+import { directoryStatement, type TenantId } from '../../packages/service/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { expectTokenError } from '../support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { RefreshTokenUse } from '../../src/contract/oauth/grant.ts';
+import type { RefreshTokenUse } from '../../packages/contract/oauth/grant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { OldClient, type OldClientOptions } from '../support/old-client.ts';
 import { runHere } from '../support/run-here.ts';

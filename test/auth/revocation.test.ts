@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { TokenResponse } from '../../src/contract/oauth/token.ts';
-import { directoryStatement } from '../../src/storage/store.ts';
+import type { TokenResponse } from '../../packages/contract/oauth/token.ts';
+import { directoryStatement } from '../../packages/service/storage/store.ts';
 import { engines, pooledPostgres, type TestStore } from '../support/engines.ts';
 import { expectTokenError } from '../support/expect-error.ts';
 import { runHere } from '../support/run-here.ts';

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createClient } from '../../src/auth/clients/manage-clients.ts';
-import { refreshTokenUses } from '../../src/contract/oauth/grant.ts';
-import { openStore } from '../../src/storage/open-store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { refreshTokenUses } from '../../packages/contract/oauth/grant.ts';
+import { createClient } from '../../packages/service/auth/clients/manage-clients.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { OldClient, type OldClientOptions } from '../support/old-client.ts';
 
@@ -52,7 +52,7 @@ async function startService(use: string): Promise<Running> {
     REFRESH_GRACE_SECONDS: '1',
     REFRESH_TOKEN_USE: use,
   };
-  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+  const main = fileURLToPath(new URL('../../packages/service/cli/main.ts', import.meta.url));
   const child = spawn(process.execPath, [main, 'serve'], { env: environment, stdio: ['ignore', 'inherit', 'inherit'] });
   const url = `http://127.0.0.1:${port}`;
   while (child.exitCode === null) {

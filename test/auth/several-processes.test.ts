@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient } from '../../src/auth/clients/manage-clients.ts';
-import type { TokenResponse } from '../../src/contract/oauth/token.ts';
-import type { TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import type { TokenResponse } from '../../packages/contract/oauth/token.ts';
+import { createClient } from '../../packages/service/auth/clients/manage-clients.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { type RunningCommand, startCommand, untilWritten } from '../support/run-command.ts';

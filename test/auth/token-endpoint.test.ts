@@ -1,8 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { disableClientById, rotateClientSecret } from '../../src/auth/clients/manage-clients.ts';
-import type { TokenResponse } from '../../src/contract/oauth/token.ts';
+import type { TokenResponse } from '../../packages/contract/oauth/token.ts';
+import { disableClientById, rotateClientSecret } from '../../packages/service/auth/clients/manage-clients.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { revokeTokens as revokeAllTokens } from '../../src/auth/clients/edit-client.ts';
-import { disableClientById, rotateClientSecret } from '../../src/auth/clients/manage-clients.ts';
-import type { TokenResponse } from '../../src/contract/oauth/token.ts';
-import type { TenantId } from '../../src/storage/store.ts';
-import { findClient } from '../../src/storage/tables/client.ts';
+import type { TokenResponse } from '../../packages/contract/oauth/token.ts';
+import { revokeTokens as revokeAllTokens } from '../../packages/service/auth/clients/edit-client.ts';
+import { disableClientById, rotateClientSecret } from '../../packages/service/auth/clients/manage-clients.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
+import { findClient } from '../../packages/service/storage/tables/client.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';

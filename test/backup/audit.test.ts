@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openStore } from '../../src/storage/open-store.ts';
-import { findLastBackup } from '../../src/storage/tables/audit-entry.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import { findLastBackup } from '../../packages/service/storage/tables/audit-entry.ts';
 import { runHere } from '../support/run-here.ts';
 import { places, type StorePlace } from './stores.ts';
 

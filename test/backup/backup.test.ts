@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { findTenant } from '../../src/storage/tables/tenant.ts';
+import { findTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { runCommand, startCommand } from '../support/run-command.ts';
 import { runHere } from '../support/run-here.ts';
 import { contentOf, fillTenant, makeDatabase, makeFolder, places, type StorePlace, withStore } from './stores.ts';

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../src/storage/open-store.ts';
-import type { Row, Store, TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import type { Row, Store, TenantId } from '../../packages/service/storage/store.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { openPostgres } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -1,20 +1,20 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { defaultPageLimits } from '../../src/contract/report.ts';
-import { exportSubscriptions } from '../../src/report/export-subscriptions.ts';
-import { getSubscription, getSubscriptionHistory } from '../../src/report/get-subscription.ts';
-import { getSubscriptionSummary } from '../../src/report/get-subscription-summary.ts';
-import { listChanges } from '../../src/report/list-changes.ts';
-import { parseReport } from '../../src/report/parse.ts';
-import { parseChanges } from '../../src/report/parse-changes.ts';
-import { parseSummary } from '../../src/report/parse-summary.ts';
-import type { ReportContext } from '../../src/report/report-query.ts';
-import { checkCounts } from '../../src/storage/counts/check.ts';
-import { openStore } from '../../src/storage/open-store.ts';
-import { checkRecords } from '../../src/storage/records/check.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import { findSubscriptionIds } from '../../src/storage/tables/subscription-ids.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { defaultPageLimits } from '../../packages/contract/report.ts';
+import { exportSubscriptions } from '../../packages/service/report/export-subscriptions.ts';
+import { getSubscription, getSubscriptionHistory } from '../../packages/service/report/get-subscription.ts';
+import { getSubscriptionSummary } from '../../packages/service/report/get-subscription-summary.ts';
+import { listChanges } from '../../packages/service/report/list-changes.ts';
+import { parseReport } from '../../packages/service/report/parse.ts';
+import { parseChanges } from '../../packages/service/report/parse-changes.ts';
+import { parseSummary } from '../../packages/service/report/parse-summary.ts';
+import type { ReportContext } from '../../packages/service/report/report-query.ts';
+import { checkCounts } from '../../packages/service/storage/counts/check.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import { checkRecords } from '../../packages/service/storage/records/check.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import { findSubscriptionIds } from '../../packages/service/storage/tables/subscription-ids.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 // Runs on the database of TEST_DATABASE_URL if it has the extension citus and at least one worker

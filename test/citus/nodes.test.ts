@@ -1,40 +1,54 @@
 import { globSync, readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { createAuditLog } from '../../src/audit/audit-log.ts';
-import { defaultPageLimits } from '../../src/contract/report.ts';
-import { eraseRecords } from '../../src/import/erase-records.ts';
-import { eraseRejections } from '../../src/import/erase-rejections.ts';
-import { importRecords } from '../../src/import/import-records.ts';
-import { replaceRecords } from '../../src/import/replace-records.ts';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { eraseSubscriptions } from '../../src/operator/erase.ts';
-import { loadRecords } from '../../src/operator/load.ts';
-import { applyMirror, beginMirror, endMirror } from '../../src/operator/mirrors.ts';
-import type { OperatorContext } from '../../src/operator/perform.ts';
-import { createTenant, deleteTenant, requireNoMirror, requireTenant, showTenant } from '../../src/operator/tenants.ts';
-import { exportSubscriptions } from '../../src/report/export-subscriptions.ts';
-import { getChangesSummary } from '../../src/report/get-changes-summary.ts';
-import { getSubscription, getSubscriptionHistory } from '../../src/report/get-subscription.ts';
-import { getSubscriptionFindings } from '../../src/report/get-subscription-findings.ts';
-import { getSubscriptionSummary } from '../../src/report/get-subscription-summary.ts';
-import { listChanges } from '../../src/report/list-changes.ts';
-import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
-import { parseReport } from '../../src/report/parse.ts';
-import { parseChanges, parseChangesSummary } from '../../src/report/parse-changes.ts';
-import { parseSummary } from '../../src/report/parse-summary.ts';
-import type { ReportContext } from '../../src/report/report-query.ts';
-import { checkCounts } from '../../src/storage/counts/check.ts';
-import { countRecords } from '../../src/storage/counts/range.ts';
-import { openStore } from '../../src/storage/open-store.ts';
-import { checkRecords } from '../../src/storage/records/check.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import { sweepTombstones, sweepTombstonesOf } from '../../src/storage/tables/history.ts';
-import { putRejections, readRejections, removeRejections } from '../../src/storage/tables/import-history.ts';
-import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
-import { readTenantUse, sumStored } from '../../src/storage/tables/storage-use.ts';
-import { findSubscriptionIds } from '../../src/storage/tables/subscription-ids.ts';
-import { readHistoryUse, sweepVersions, sweepVersionsOf } from '../../src/storage/tables/sweep-versions.ts';
+import { defaultPageLimits } from '../../packages/contract/report.ts';
+import { createAuditLog } from '../../packages/service/audit/audit-log.ts';
+import { eraseRecords } from '../../packages/service/import/erase-records.ts';
+import { eraseRejections } from '../../packages/service/import/erase-rejections.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import { replaceRecords } from '../../packages/service/import/replace-records.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import { eraseSubscriptions } from '../../packages/service/operator/erase.ts';
+import { loadRecords } from '../../packages/service/operator/load.ts';
+import { applyMirror, beginMirror, endMirror } from '../../packages/service/operator/mirrors.ts';
+import type { OperatorContext } from '../../packages/service/operator/perform.ts';
+import {
+  createTenant,
+  deleteTenant,
+  requireNoMirror,
+  requireTenant,
+  showTenant,
+} from '../../packages/service/operator/tenants.ts';
+import { exportSubscriptions } from '../../packages/service/report/export-subscriptions.ts';
+import { getChangesSummary } from '../../packages/service/report/get-changes-summary.ts';
+import { getSubscription, getSubscriptionHistory } from '../../packages/service/report/get-subscription.ts';
+import { getSubscriptionFindings } from '../../packages/service/report/get-subscription-findings.ts';
+import { getSubscriptionSummary } from '../../packages/service/report/get-subscription-summary.ts';
+import { listChanges } from '../../packages/service/report/list-changes.ts';
+import { listSubscriptions } from '../../packages/service/report/list-subscriptions.ts';
+import { parseReport } from '../../packages/service/report/parse.ts';
+import { parseChanges, parseChangesSummary } from '../../packages/service/report/parse-changes.ts';
+import { parseSummary } from '../../packages/service/report/parse-summary.ts';
+import type { ReportContext } from '../../packages/service/report/report-query.ts';
+import { checkCounts } from '../../packages/service/storage/counts/check.ts';
+import { countRecords } from '../../packages/service/storage/counts/range.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import { checkRecords } from '../../packages/service/storage/records/check.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import { sweepTombstones, sweepTombstonesOf } from '../../packages/service/storage/tables/history.ts';
+import {
+  putRejections,
+  readRejections,
+  removeRejections,
+} from '../../packages/service/storage/tables/import-history.ts';
+import { readResumePoint } from '../../packages/service/storage/tables/resume-point.ts';
+import { readTenantUse, sumStored } from '../../packages/service/storage/tables/storage-use.ts';
+import { findSubscriptionIds } from '../../packages/service/storage/tables/subscription-ids.ts';
+import {
+  readHistoryUse,
+  sweepVersions,
+  sweepVersionsOf,
+} from '../../packages/service/storage/tables/sweep-versions.ts';
 import {
   findAnyTenant,
   findFirstTenant,
@@ -42,8 +56,8 @@ import {
   insertTenant,
   listMirrors,
   listTenants,
-} from '../../src/storage/tables/tenant.ts';
-import { findRevision } from '../../src/storage/tables/tenant-revision.ts';
+} from '../../packages/service/storage/tables/tenant.ts';
+import { findRevision } from '../../packages/service/storage/tables/tenant-revision.ts';
 import { createDatabase, dropDatabase } from '../support/databases.ts';
 import { postgresUrl } from '../support/engines.ts';
 import { testRole, urlOf } from '../support/global-setup.ts';
@@ -363,7 +377,7 @@ test('every function that reads or changes one tenant has a case', () => {
 
 /** The exported functions that get the store, or a context with it, and a tenant or its name. */
 function functionsOfOneTenant(): readonly string[] {
-  const folder = new URL('../../src/', import.meta.url).pathname;
+  const folder = new URL('../../packages/service/', import.meta.url).pathname;
   const files = globSync(`${folder}{auth,import,operator,report,storage}/**/*.ts`);
   const declared =
     /^export (?:async )?(?:function\*? (\w+)(?:<.*?>)?\(([\s\S]*?)\): |const (\w+) = (?:async )?\(([\s\S]*?)\)[^=]* =>)/gm;

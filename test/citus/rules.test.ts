@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { listMigrations } from '../../src/storage/migrations.ts';
+import { listMigrations } from '../../packages/service/storage/migrations.ts';
 
 // Rules of Citus that the schema must satisfy (docs/decisions/storage.md#citus), checked
 // without a cluster.
 
-const schema = readFileSync(new URL('../../src/storage/schema.postgres.sql', import.meta.url), 'utf8');
+const schema = readFileSync(new URL('../../packages/service/storage/schema.postgres.sql', import.meta.url), 'utf8');
 const statements = listMigrations('postgres').flatMap(({ statements: each }) => each);
 const sql = statements.map((statement) => statement.replaceAll(/--.*$/gm, ''));
 

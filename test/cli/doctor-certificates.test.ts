@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
-import { readConfig } from '../../src/cli/config.ts';
-import { checkCertificates } from '../../src/cli/operator/doctor-command.ts';
+import { readConfig } from '../../packages/service/cli/config.ts';
+import { checkCertificates } from '../../packages/service/cli/operator/doctor-command.ts';
 import { linkCertificate } from '../support/certificates.ts';
 
 const files = linkCertificate();

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { runCommand } from '../support/run-command.ts';
 
-const launcher = fileURLToPath(new URL('../../src/cli/subreport.mjs', import.meta.url));
+const launcher = fileURLToPath(new URL('../../packages/service/cli/subreport.mjs', import.meta.url));
 let folder: string;
 let environment: Record<string, string>;
 

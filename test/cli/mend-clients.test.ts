@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TenantId } from '../../src/storage/store.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import type { TestStore } from '../support/engines.ts';
 import { runHere } from '../support/run-here.ts';
 import { servicesOnEngines, type TestService } from '../support/service.ts';

@@ -13,7 +13,7 @@ import { commandEnvironment } from '../support/run-command.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const launcher = join(root, 'src/cli/subreport.mjs');
+const launcher = join(root, 'packages/service/cli/subreport.mjs');
 
 /** A command, and the processes that write to its output. */
 interface Running {
@@ -78,7 +78,9 @@ describe.skipIf(process.platform === 'win32')('a command that npx or npm started
     { command: 'changes --follow', environment: async () => reader, ready: 'a-record' },
     { command: 'mcp', environment: async () => reader, ready: '"result"', input: `${JSON.stringify(initialize)}\n` },
   ])('ends by SIGTERM to npx alone: $command', async ({ command, environment, ready, input = '' }) => {
-    const running = start(['npx', 'subreport', ...command.split(' ')], await environment());
+    // npx keeps links to the program, which may be those of an earlier version
+    const cache = { npm_config_cache: join(folder, 'npm') };
+    const running = start(['npx', 'subreport', ...command.split(' ')], { ...cache, ...(await environment()) });
     running.child.stdin?.write(input);
     await eventually(() => expect(running.output()).toContain(ready), startMsMax);
     running.child.kill('SIGTERM');

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Check } from 'typebox/value';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Subscription } from '../../src/contract/subscription.ts';
+import { Subscription } from '../../packages/contract/subscription.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { makeCommandFolder } from '../support/command-folder.ts';
 import { engines, openPostgres } from '../support/engines.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 import { engines } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
 import { runHere } from '../support/run-here.ts';

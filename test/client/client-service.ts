@@ -1,8 +1,8 @@
-import { createClientWith } from '../../src/client/client.ts';
-import { type Clock, systemClock } from '../../src/client/clock.ts';
-import type { ClientOptions, SubreportClient, ValueStore } from '../../src/client/index.ts';
-import { importRecords } from '../../src/import/import-records.ts';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { createClientWith } from '../../packages/client/client.ts';
+import { type Clock, systemClock } from '../../packages/client/clock.ts';
+import type { ClientOptions, SubreportClient, ValueStore } from '../../packages/client/index.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 

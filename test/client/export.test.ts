@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ClientOptions } from '../../src/client/index.ts';
-import { startSha256 } from '../../src/client/sha256.ts';
+import type { ClientOptions } from '../../packages/client/index.ts';
+import { startSha256 } from '../../packages/client/sha256.ts';
 import { type ClientService, rejectionOf, startClientService } from './client-service.ts';
 import { type Fault, type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts';
 

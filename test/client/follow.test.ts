@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ClientOptions, FollowOptions, FollowPage, Subscription } from '../../src/client/index.ts';
-import { isRemoved } from '../../src/client/index.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import type { ClientOptions, FollowOptions, FollowPage, Subscription } from '../../packages/client/index.ts';
+import { isRemoved } from '../../packages/client/index.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import type { TestClient } from '../support/service.ts';
 import { type ClientService, createMemoryStore, optionsOf, rejectionOf, startClientService } from './client-service.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/client/clock.ts';
+import type { Clock } from '../../packages/client/clock.ts';
 
 /** A clock that only moves when a test moves it, or when something sleeps. */
 export interface ManualClock extends Clock {

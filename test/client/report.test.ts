@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ApiError, parseSubscription, type RequestEvent, type SubreportClient } from '../../src/client/index.ts';
+import { ApiError, parseSubscription, type RequestEvent, type SubreportClient } from '../../packages/client/index.ts';
 import { type ClientService, createMemoryStore, rejectionOf, startClientService } from './client-service.ts';
 
 let shared: ClientService;

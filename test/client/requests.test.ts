@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { abortable } from '../../src/client/clock.ts';
+import { abortable } from '../../packages/client/clock.ts';
 import type {
   CallOptions,
   ClientOptions,
@@ -11,8 +11,8 @@ import type {
   StoredTokens,
   SubreportClient,
   SubreportError,
-} from '../../src/client/index.ts';
-import { createClient } from '../../src/client/index.ts';
+} from '../../packages/client/index.ts';
+import { createClient } from '../../packages/client/index.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { type ClientService, createMemoryStore, rejectionOf, startClientService } from './client-service.ts';
 import { type Fault, type FaultyProxy, type ProxiedRequest, startFaultyProxy } from './faulty-proxy.ts';

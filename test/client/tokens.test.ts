@@ -7,7 +7,7 @@ import {
   type SubreportClient,
   TokenSource,
   type TokenSourceOptions,
-} from '../../src/client/index.ts';
+} from '../../packages/client/index.ts';
 import { type ClientService, createMemoryStore, optionsOf, rejectionOf, startClientService } from './client-service.ts';
 import { type Fault, type FaultyProxy, type ProxiedRequest, startFaultyProxy } from './faulty-proxy.ts';
 import { createManualClock } from './manual-clock.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TokenResponse as ClientTokenResponse } from '../../src/client/held-token.ts';
+import type { TokenResponse as ClientTokenResponse } from '../../packages/client/held-token.ts';
 import type {
   SubscriptionChange as ClientChange,
   Problem as ClientProblem,
@@ -12,15 +12,15 @@ import type {
   SubscriptionSort,
   SummaryDimension,
   SummaryQuery,
-} from '../../src/client/index.ts';
-import { createClient } from '../../src/client/index.ts';
-import type { SubscriptionChange } from '../../src/contract/change.ts';
-import type { TokenResponse } from '../../src/contract/oauth/token.ts';
-import type { Fault, Problem } from '../../src/contract/problem.ts';
-import type { Product } from '../../src/contract/product.ts';
-import type { DateField, ReportParameter, SortValue } from '../../src/contract/query.ts';
-import type { knownStatuses, Subscription } from '../../src/contract/subscription.ts';
-import type { SubscriptionSummary, SummaryGroup, SummaryParameter } from '../../src/contract/summary.ts';
+} from '../../packages/client/index.ts';
+import { createClient } from '../../packages/client/index.ts';
+import type { SubscriptionChange } from '../../packages/contract/change.ts';
+import type { TokenResponse } from '../../packages/contract/oauth/token.ts';
+import type { Fault, Problem } from '../../packages/contract/problem.ts';
+import type { Product } from '../../packages/contract/product.ts';
+import type { DateField, ReportParameter, SortValue } from '../../packages/contract/query.ts';
+import type { knownStatuses, Subscription } from '../../packages/contract/subscription.ts';
+import type { SubscriptionSummary, SummaryGroup, SummaryParameter } from '../../packages/contract/summary.ts';
 
 // The client declares its types without typebox, so that its declarations stand alone. The compiler
 // compares them with the contract here: a difference is a type error in this file.

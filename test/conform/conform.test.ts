@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Capabilities } from '../../src/conform/capabilities.ts';
-import { type ConformReport, checkServer, checks } from '../../src/conform/conform.ts';
-import { Requester } from '../../src/conform/requester.ts';
+import type { Capabilities } from '../../packages/cli/conform/capabilities.ts';
+import { type ConformReport, checkServer, checks } from '../../packages/cli/conform/conform.ts';
+import { Requester } from '../../packages/cli/conform/requester.ts';
 import { ConnectServer, ordinary, type Variant } from './connect-server.ts';
 import { mistakes } from './mistakes.ts';
 import { accountRecords } from './records.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { compareInstants, parseInstant } from '../../src/contract/instant.ts';
-import type { Subscription } from '../../src/contract/subscription.ts';
+import { compareInstants, parseInstant } from '../../packages/contract/instant.ts';
+import type { Subscription } from '../../packages/contract/subscription.ts';
 
 /** A request to the server below. `query` is not decoded. */
 export interface ServerRequest {

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkServer } from '../../src/conform/conform.ts';
-import { findTokenUrl } from '../../src/conform/find-token-url.ts';
-import { Requester } from '../../src/conform/requester.ts';
-import { importRecords } from '../../src/import/import-records.ts';
+import { checkServer } from '../../packages/cli/conform/conform.ts';
+import { findTokenUrl } from '../../packages/cli/conform/find-token-url.ts';
+import { Requester } from '../../packages/cli/conform/requester.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { engines } from '../support/engines.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';

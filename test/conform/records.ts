@@ -1,5 +1,5 @@
-import { formatInstant } from '../../src/contract/instant.ts';
-import type { Subscription } from '../../src/contract/subscription.ts';
+import { formatInstant } from '../../packages/contract/instant.ts';
+import type { Subscription } from '../../packages/contract/subscription.ts';
 
 const products = [
   { id: 'cHJvZHVjdC0zMA', name: 'Europe 5 GB, 30 days', period: 30, period_unit: 'DAYS', plan_id: 'plan-1' },

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
-import type { TenantId } from '../../src/storage/store.ts';
-import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
-import { insertTenant } from '../../src/storage/tables/tenant.ts';
+import { generateOperatorToken, hashOperatorToken } from '../../packages/service/auth/verify/authorize-operator.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
+import { insertOperatorToken } from '../../packages/service/storage/tables/operator-token.ts';
+import { insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { type ReportConsole, startReportConsole } from '../support/report-console.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
-import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
+import { generateOperatorToken, hashOperatorToken } from '../../packages/service/auth/verify/authorize-operator.ts';
+import { insertOperatorToken } from '../../packages/service/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { createFilledTenant } from '../support/console-tenant.ts';
 import { engines } from '../support/engines.ts';

@@ -1,6 +1,6 @@
 import type { Page, Response } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { pollMs } from '../../console/report/live/change-watch.ts';
+import { pollMs } from '../../packages/console/report/live/change-watch.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { type ReportConsole, rowsOf, startReportConsole } from '../support/report-console.ts';
 

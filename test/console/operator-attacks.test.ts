@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
-import { operatorScopes } from '../../src/contract/oauth/grant.ts';
-import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
+import { operatorScopes } from '../../packages/contract/oauth/grant.ts';
+import { generateOperatorToken, hashOperatorToken } from '../../packages/service/auth/verify/authorize-operator.ts';
+import { insertOperatorToken } from '../../packages/service/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { hasChromium, type SharedBrowser, shareChromium } from '../support/chromium.ts';
 import { engines } from '../support/engines.ts';

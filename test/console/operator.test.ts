@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
-import type { OperatorScope } from '../../src/contract/oauth/grant.ts';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { directoryStatement, type TenantId } from '../../src/storage/store.ts';
-import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
-import { insertTenant, setMirrorStatement } from '../../src/storage/tables/tenant.ts';
+import type { OperatorScope } from '../../packages/contract/oauth/grant.ts';
+import { generateOperatorToken, hashOperatorToken } from '../../packages/service/auth/verify/authorize-operator.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import { directoryStatement, type TenantId } from '../../packages/service/storage/store.ts';
+import { insertOperatorToken } from '../../packages/service/storage/tables/operator-token.ts';
+import { insertTenant, setMirrorStatement } from '../../packages/service/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { accessibilityFaults } from '../support/accessibility-faults.ts';
 import { hasChromium, type SharedBrowser, shareChromium } from '../support/chromium.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { type SyntheticRow, syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 import { accessibilityFaults } from '../support/accessibility-faults.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { type ReportConsole, startReportConsole } from '../support/report-console.ts';

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createExternalClient } from '../../src/auth/clients/manage-clients.ts';
+import { createExternalClient } from '../../packages/service/auth/clients/manage-clients.ts';
 import { hasChromium, type SharedBrowser, shareChromium } from '../support/chromium.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestService } from '../support/service.ts';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
-import { importRecords } from '../../src/import/import-records.ts';
-import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
+import { generateOperatorToken, hashOperatorToken } from '../../packages/service/auth/verify/authorize-operator.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import { insertOperatorToken } from '../../packages/service/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { exampleLine, exampleSubscription } from '../../tools/openapi/examples.ts';
 import { blocksOf } from '../support/command-folder.ts';
@@ -142,7 +142,7 @@ describe('the code samples of the OpenAPI documents', () => {
     for (const [operationId, source] of samplesOf('TypeScript'))
       writeFileSync(join(project, `${operationId}.ts`), `${source}\nexport {};\n`);
     for (const [index, page] of [
-      'src/client/README.md',
+      'packages/client/README.md',
       'docs/client.md',
       'docs/how-to/read-every-page.md',
     ].entries()) {
@@ -158,7 +158,7 @@ describe('the code samples of the OpenAPI documents', () => {
       types: ['node'],
       allowImportingTsExtensions: true,
       skipLibCheck: true,
-      paths: { '@subreport/client': [join(root, 'src/client/index.ts')] },
+      paths: { '@subreport/client': [join(root, 'packages/client/index.ts')] },
     };
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
     const { code, stdout } = await runCommand(['-p', project], { program: [join(root, 'node_modules/.bin/tsc')] });

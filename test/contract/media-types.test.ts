@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { operations } from '../../src/contract/operations.ts';
-import { reportFormats } from '../../src/contract/report.ts';
+import { operations } from '../../packages/contract/operations.ts';
+import { reportFormats } from '../../packages/contract/report.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestService } from '../support/service.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LoadSummary, loadParameters } from '../../src/contract/load.ts';
-import { operatorApi, operatorOperations } from '../../src/contract/operator/operations.ts';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { LoadSummary, loadParameters } from '../../packages/contract/load.ts';
+import { operatorApi, operatorOperations } from '../../packages/contract/operator/operations.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { committedContracts } from '../../tools/write-contract.ts';
 import { engines } from '../support/engines.ts';

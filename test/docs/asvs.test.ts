@@ -30,7 +30,7 @@ describe('docs/security/asvs.md', () => {
     // a row may leave out what a title begins with: its number in the checklist, or a value of
     // `each`
     const withoutStart = (text: string) => text.replaceAll(/(?<=['"`])(?:\d+(?: \([^)]+\))?: |%s )/g, '');
-    const tests = globSync('{src,test}/**/*.test.ts', { cwd: root })
+    const tests = globSync('{packages,test}/**/*.test.ts', { cwd: root })
       .map((file) => withoutStart(readFileSync(join(root, file), 'utf8')))
       .join('\n');
     const isTitle = (title: string): boolean =>

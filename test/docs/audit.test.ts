@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { auditActions, auditOutcomes } from '../../src/audit/audit-event.ts';
+import { auditActions, auditOutcomes } from '../../packages/service/audit/audit-event.ts';
 
 const page = readFileSync(new URL('../../docs/audit.md', import.meta.url), 'utf8');
 

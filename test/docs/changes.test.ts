@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TenantId } from '../../src/storage/store.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { hasTools } from '../support/has-tools.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -3,7 +3,7 @@ import * as files from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as library from '../../src/client/index.ts';
+import * as library from '../../packages/client/index.ts';
 import { type ClientService, startClientService } from '../client/client-service.ts';
 
 const guide = readFileSync(new URL('../../docs/client.md', import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { buildProgram } from '../../src/cli/command-line.ts';
+import { buildProgram } from '../../packages/service/cli/command-line.ts';
 import { unknownWords } from '../support/unknown-words.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

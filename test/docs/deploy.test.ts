@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { buildProgram } from '../../src/cli/command-line.ts';
-import { readConfig, settings } from '../../src/cli/config.ts';
-import { commandVariables } from '../../src/cli/reader/environment.ts';
+import { buildProgram } from '../../packages/service/cli/command-line.ts';
+import { readConfig, settings } from '../../packages/service/cli/config.ts';
+import { commandVariables } from '../../packages/terminal/environment.ts';
 import { hasTools } from '../support/has-tools.ts';
 import { unknownWords } from '../support/unknown-words.ts';
 

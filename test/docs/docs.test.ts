@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { readConfig, settings } from '../../src/cli/config.ts';
-import { errorStatuses, tokenErrorStatuses } from '../../src/contract/error-code.ts';
-import { csvColumns } from '../../src/import/read-csv.ts';
+import { errorStatuses, tokenErrorStatuses } from '../../packages/contract/error-code.ts';
+import { readConfig, settings } from '../../packages/service/cli/config.ts';
+import { csvColumns } from '../../packages/service/import/read-csv.ts';
 import { withGeneratedPart } from '../../tools/generated-part.ts';
 import { generatedParts } from '../../tools/write-docs.ts';
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../../src/cli/config.ts';
+import { readConfig } from '../../packages/service/cli/config.ts';
 import { blocksOf, makeCommandFolder } from '../support/command-folder.ts';
 import { engines } from '../support/engines.ts';
 import { hasTools } from '../support/has-tools.ts';
@@ -68,8 +68,8 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs/how-to', () => {
       // the sources replace the package; Node.js runs them: their real path is not in node_modules
       const installed = join(folder, 'node_modules/@subreport/client');
       mkdirSync(installed, { recursive: true });
-      symlinkSync(join(root, 'src'), join(installed, 'src'));
-      writeFileSync(join(installed, 'package.json'), '{ "type": "module", "exports": "./src/client/index.ts" }');
+      symlinkSync(join(root, 'packages'), join(installed, 'packages'));
+      writeFileSync(join(installed, 'package.json'), '{ "type": "module", "exports": "./packages/client/index.ts" }');
       writeFileSync(join(folder, 'read.mjs'), js);
       expectAll(await bash('node read.mjs'));
     });

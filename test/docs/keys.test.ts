@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { clockToleranceSeconds } from '../../src/auth/verify/verify-token.ts';
-import { buildProgram } from '../../src/cli/command-line.ts';
-import { readConfig } from '../../src/cli/config.ts';
-import { signingAlgorithms } from '../../src/contract/oauth/grant.ts';
+import { signingAlgorithms } from '../../packages/contract/oauth/grant.ts';
+import { clockToleranceSeconds } from '../../packages/service/auth/verify/verify-token.ts';
+import { buildProgram } from '../../packages/service/cli/command-line.ts';
+import { readConfig } from '../../packages/service/cli/config.ts';
 
 const page = readFileSync(new URL('../../docs/keys.md', import.meta.url), 'utf8');
 const rows = page

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { settings } from '../../src/cli/config.ts';
-import { bodyMsMax } from '../../src/http/listener/base-server.ts';
-import { changeMsMax, operationMsDefault } from '../../src/storage/deadline.ts';
-import { connectMsMax } from '../../src/storage/postgres/connect.ts';
-import { silenceMsMax } from '../../src/storage/postgres/listener.ts';
-import { statementMsMax } from '../../src/storage/postgres/replacement.ts';
-import { plannerOptions, serverTimeouts } from '../../src/storage/postgres/session.ts';
-import { statementMs } from '../../src/storage/postgres/snapshot.ts';
+import { settings } from '../../packages/service/cli/config.ts';
+import { bodyMsMax } from '../../packages/service/http/listener/base-server.ts';
+import { changeMsMax, operationMsDefault } from '../../packages/service/storage/deadline.ts';
+import { connectMsMax } from '../../packages/service/storage/postgres/connect.ts';
+import { silenceMsMax } from '../../packages/service/storage/postgres/listener.ts';
+import { statementMsMax } from '../../packages/service/storage/postgres/replacement.ts';
+import { plannerOptions, serverTimeouts } from '../../packages/service/storage/postgres/session.ts';
+import { statementMs } from '../../packages/service/storage/postgres/snapshot.ts';
 
 const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
 

@@ -44,7 +44,7 @@ test('every relative link in a page leads to a file, and its anchor to a heading
 });
 
 test('every page that sources and pages name exists, with the anchor that they name', () => {
-  const files = [...pages, ...globSync('{src,test,tools,bench,console}/**/*.{ts,tsx}', { cwd: root })];
+  const files = [...pages, ...globSync('{packages,test,tools,bench}/**/*.{ts,tsx}', { cwd: root })];
   const named = files.flatMap((file) =>
     [...read(file).matchAll(/\b(docs\/[\w/-]+\.md)\b(?:#([\w-]+))?/g)].map(([, path = '', anchor]) => ({
       file,
@@ -66,13 +66,14 @@ test('docs/README.md lists every page of docs; decisions have their own index', 
 });
 
 test('every source file that a page names is there', () => {
-  const folders = 'auth|bench|cli|client|contract|http|import|report|src|storage|test|tools';
+  const folders = 'auth|bench|cli|client|contract|http|import|packages|report|storage|test|tools';
   const named = pages.flatMap((page) =>
     [...proseOf(page).matchAll(new RegExp(`\`((?:${folders})/[\\w./-]+\\.(?:ts|mjs|sql|md))\``, 'g'))].map(
       ([, path = '']) => ({ page, path }),
     ),
   );
   expect(named.length).toBeGreaterThan(30);
-  const isThere = (path: string): boolean => [path, `src/${path}`].some((each) => existsSync(join(root, each)));
+  const isThere = (path: string): boolean =>
+    [path, `packages/${path}`, `packages/service/${path}`].some((each) => existsSync(join(root, each)));
   expect(named.filter(({ path }) => !isThere(path))).toEqual([]);
 });

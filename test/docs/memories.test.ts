@@ -10,16 +10,17 @@ const paths = [...section.matchAll(/`((?:auth|cli|http|import|metrics|report|sto
   ([, path]) => path,
 );
 
-const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
+const sources = globSync('packages/**/*.ts', { cwd: root, exclude: ['packages/console/**', '**/*.test.ts'] });
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
 test('the table of caches in ARCHITECTURE.md lists every file that creates one, and no others', () => {
   const makers = sources.filter((file) => /new BoundedMap[<(]|createWindowCounter\(/.test(read(file)));
   // the windows of the rate limit, which the table lists under the file that uses them
-  const wired = ['src/cli/serving/counters.ts'];
-  for (const file of makers.filter((each) => !wired.includes(each))) expect(paths).toContain(file.replace('src/', ''));
+  const wired = ['packages/service/cli/serving/counters.ts'];
+  for (const file of makers.filter((each) => !wired.includes(each)))
+    expect(paths).toContain(file.replace('packages/service/', ''));
   expect(makers.length).toBeGreaterThan(5);
-  for (const path of paths) expect(sources).toContain(`src/${path}`);
+  for (const path of paths) expect(sources).toContain(`packages/service/${path}`);
 });
 
 test('every BoundedMap has a name in the metrics', () => {
@@ -33,16 +34,16 @@ test('every BoundedMap has a name in the metrics', () => {
 
 test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md or in this test', () => {
   const bounded: Readonly<Record<string, string>> = {
-    'src/storage/bounded-map.ts': 'maps of the process',
-    'src/storage/postgres/connections.ts': 'tenants whose last work hung',
-    'src/storage/sqlite/error.ts': 'database files of the process',
-    'src/cli/serving/worker-messages.ts': 'requests under way',
-    'src/cli/serving/workers.ts': 'worker processes',
-    'src/contract/schema.ts': 'patterns of the contract',
-    'src/storage/migrations.ts': 'migrations of the program',
-    'src/parquet/parquet-thread.ts': 'exports under way',
-    'src/parquet/write-parquet.ts': 'exports under way',
-    'src/storage/sqlite/reader-thread.ts': 'snapshots under way',
+    'packages/service/storage/bounded-map.ts': 'maps of the process',
+    'packages/service/storage/postgres/connections.ts': 'tenants whose last work hung',
+    'packages/service/storage/sqlite/error.ts': 'database files of the process',
+    'packages/service/cli/serving/worker-messages.ts': 'requests under way',
+    'packages/service/cli/serving/workers.ts': 'worker processes',
+    'packages/contract/schema.ts': 'patterns of the contract',
+    'packages/service/storage/migrations.ts': 'migrations of the program',
+    'packages/service/parquet/parquet-thread.ts': 'exports under way',
+    'packages/service/parquet/write-parquet.ts': 'exports under way',
+    'packages/service/storage/sqlite/reader-thread.ts': 'snapshots under way',
   };
   const stateful = sources.filter((file) =>
     /(?:^|\n)(?:const \w+ = new (?:Map|Set)<[^\n]*\(\)| {2}readonly #\w+ = new (?:Map|Set)<)/.test(read(file)),
@@ -59,6 +60,6 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
   ];
   for (const file of stateful) {
     if (perCall.some((each) => file.endsWith(each)) || file in bounded) continue;
-    expect(paths).toContain(file.replace('src/', ''));
+    expect(paths).toContain(file.replace('packages/service/', ''));
   }
 });

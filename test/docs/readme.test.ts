@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Subscription } from '../../src/contract/subscription.ts';
+import { Subscription } from '../../packages/contract/subscription.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { makeCommandFolder } from '../support/command-folder.ts';
 import { eventually, startMsMax } from '../support/eventually.ts';
@@ -26,7 +26,7 @@ const bodyOf = (answer: string): unknown => JSON.parse(answer.split(/\r?\n\r?\n/
 
 const copied = [
   ...['package.json', '.npmrc', 'tsconfig.json', 'openapi.json', 'openapi-operator.json'],
-  ...['src', 'console', 'tools', 'examples'],
+  ...['packages', 'tools', 'examples'],
 ];
 
 describe('the commands of the README', () => {

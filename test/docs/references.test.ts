@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
-const files = globSync(['{src,test,docs,bench,tools,console}/**/*.{ts,md}', '*.md'], { cwd: root }).filter(
+const files = globSync(['{packages,test,docs,bench,tools}/**/*.{ts,md}', '*.md'], { cwd: root }).filter(
   (file) => !file.includes('docs/references.test.ts'),
 );
 

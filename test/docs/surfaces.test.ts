@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { buildProgram } from '../../src/cli/command-line.ts';
+import { buildProgram } from '../../packages/service/cli/command-line.ts';
 import { unknownWords } from '../support/unknown-words.ts';
 
 const read = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
-import { importRecords } from '../../src/import/import-records.ts';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
+import { generateOperatorToken, hashOperatorToken } from '../../packages/service/auth/verify/authorize-operator.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import { insertOperatorToken } from '../../packages/service/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { withGeneratedPart } from '../../tools/generated-part.ts';
 import { readWalks, type WalkTraces, walksPart } from '../../tools/walks.ts';

@@ -1,10 +1,10 @@
 import { request as httpRequest } from 'node:http';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
-import { createClient } from '../../src/auth/clients/manage-clients.ts';
-import { csvColumns } from '../../src/import/read-csv.ts';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { openStore } from '../../src/storage/open-store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { createClient } from '../../packages/service/auth/clients/manage-clients.ts';
+import { csvColumns } from '../../packages/service/import/read-csv.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import type { ScriptedDrill } from './drill.ts';
 import { DrilledService } from './drilled-service.ts';
 import { limitMemory } from './limited-memory.ts';

@@ -48,7 +48,7 @@ function checkOut(stage: Stage, tag: string): Program {
   const archive = execFileSync('git', ['archive', tag], { cwd: root, maxBuffer: 1e9 });
   execFileSync('tar', ['--extract'], { cwd: folder, input: archive });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  return [process.execPath, join(folder, 'src/cli/main.ts')];
+  return [process.execPath, join(folder, 'packages/service/cli/main.ts')];
 }
 
 /** A store that the older version has filled: three tenants of 3,000 records each. */

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { parse } from 'csv-parse/sync';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { beginHistory } from '../../src/storage/tables/history.ts';
+import { beginHistory } from '../../packages/service/storage/tables/history.ts';
 import { hasChromium, type SharedBrowser, shareChromium } from '../support/chromium.ts';
 import { type RunningCommand, untilWritten } from '../support/run-command.ts';
 import { startBreakingProxy } from './breaking-proxy.ts';

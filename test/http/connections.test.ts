@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
-import { consoleIsBuilt } from '../../src/http/console/pages.ts';
+import { consoleIsBuilt } from '../../packages/service/http/console/pages.ts';
 import { engines } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
 import { startService, type TestService } from '../support/service.ts';

@@ -5,12 +5,12 @@ import {
   listClientSessions,
   revokeSession,
   revokeTokens,
-} from '../../src/auth/clients/edit-client.ts';
-import { disableClientById, rotateClientSecret } from '../../src/auth/clients/manage-clients.ts';
-import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
-import { beginHistory } from '../../src/storage/tables/history.ts';
-import { deleteDeadFamilies } from '../../src/storage/tables/refresh-family.ts';
-import { clientSessions } from '../../src/storage/tables/session.ts';
+} from '../../packages/service/auth/clients/edit-client.ts';
+import { disableClientById, rotateClientSecret } from '../../packages/service/auth/clients/manage-clients.ts';
+import { directoryStatement, type Store, type TenantId } from '../../packages/service/storage/store.ts';
+import { beginHistory } from '../../packages/service/storage/tables/history.ts';
+import { deleteDeadFamilies } from '../../packages/service/storage/tables/refresh-family.ts';
+import { clientSessions } from '../../packages/service/storage/tables/session.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { ownPage, signIn, signInWith, type TestSession } from '../support/console-session.ts';
 import { engines, type TestStore } from '../support/engines.ts';

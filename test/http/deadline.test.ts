@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStore } from '../../src/storage/open-store.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
 import { freezePostgres, type PostgresServer, startPostgres } from '../../tools/postgres-server.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { consoleIsBuilt } from '../../src/http/console/pages.ts';
+import { consoleIsBuilt } from '../../packages/service/http/console/pages.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestService } from '../support/service.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient } from '../../src/client/index.ts';
-import type { SubscriptionSummary } from '../../src/contract/summary.ts';
-import { explainPage } from '../../src/report/explain-nothing.ts';
-import type { TenantId } from '../../src/storage/store.ts';
-import { findTenant } from '../../src/storage/tables/tenant.ts';
+import { createClient } from '../../packages/client/index.ts';
+import type { SubscriptionSummary } from '../../packages/contract/summary.ts';
+import { explainPage } from '../../packages/service/report/explain-nothing.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
+import { findTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createClient } from '../../src/auth/clients/manage-clients.ts';
-import { checkRow } from '../../src/import/check-row.ts';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { createClient } from '../../packages/service/auth/clients/manage-clients.ts';
+import { checkRow } from '../../packages/service/import/check-row.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { engines } from '../support/engines.ts';
 import { finishExport, openExport } from '../support/read-export.ts';

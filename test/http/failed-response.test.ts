@@ -1,8 +1,8 @@
 import fastify from 'fastify';
 import { expect, test } from 'vitest';
-import { sendError } from '../../src/http/listener/send-error.ts';
-import { eraseRecords } from '../../src/import/erase-records.ts';
-import { StorageError } from '../../src/storage/error.ts';
+import { sendError } from '../../packages/service/http/listener/send-error.ts';
+import { eraseRecords } from '../../packages/service/import/erase-records.ts';
+import { StorageError } from '../../packages/service/storage/error.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService } from '../support/service.ts';

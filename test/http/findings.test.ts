@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SubscriptionFindings } from '../../src/contract/findings.ts';
-import { checkRow } from '../../src/import/check-row.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { SubscriptionFindings } from '../../packages/contract/findings.ts';
+import { checkRow } from '../../packages/service/import/check-row.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { directoryStatement } from '../../src/storage/store.ts';
+import { directoryStatement } from '../../packages/service/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestService } from '../support/service.ts';
 

@@ -1,7 +1,7 @@
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SubscriptionHistory } from '../../src/contract/history.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { SubscriptionHistory } from '../../packages/contract/history.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ErrorCode, TokenErrorCode } from '../../src/contract/error-code.ts';
-import type { filterParameters } from '../../src/contract/query.ts';
-import { decodeCursor, encodeCursor } from '../../src/report/cursor.ts';
+import type { ErrorCode, TokenErrorCode } from '../../packages/contract/error-code.ts';
+import type { filterParameters } from '../../packages/contract/query.ts';
+import { decodeCursor, encodeCursor } from '../../packages/service/report/cursor.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';

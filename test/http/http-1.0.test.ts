@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { generateOperatorToken, hashOperatorToken } from '../../src/auth/verify/authorize-operator.ts';
-import { operations } from '../../src/contract/operations.ts';
-import { operatorOperations } from '../../src/contract/operator/operations.ts';
-import { reportFormats } from '../../src/contract/report.ts';
-import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
+import { operations } from '../../packages/contract/operations.ts';
+import { operatorOperations } from '../../packages/contract/operator/operations.ts';
+import { reportFormats } from '../../packages/contract/report.ts';
+import { generateOperatorToken, hashOperatorToken } from '../../packages/service/auth/verify/authorize-operator.ts';
+import { insertOperatorToken } from '../../packages/service/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -4,11 +4,11 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { editClient } from '../../src/auth/clients/edit-client.ts';
-import { csvColumns } from '../../src/import/read-csv.ts';
-import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { checkCounts } from '../../src/storage/counts/check.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { editClient } from '../../packages/service/auth/clients/edit-client.ts';
+import { csvColumns } from '../../packages/service/import/read-csv.ts';
+import { type SyntheticRow, syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import { checkCounts } from '../../packages/service/storage/counts/check.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { servicesOnEngines, type TestService } from '../support/service.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createExternalClient, disableClientById } from '../../src/auth/clients/manage-clients.ts';
-import { directoryStatement } from '../../src/storage/store.ts';
+import { createExternalClient, disableClientById } from '../../packages/service/auth/clients/manage-clients.ts';
+import { directoryStatement } from '../../packages/service/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { startService, type TestService } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TenantId } from '../../src/storage/store.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { expectTokenError } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -5,7 +5,7 @@ import { connect as connectPlain, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, connect, type PeerCertificate } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { TokenResponse } from '../../src/contract/oauth/token.ts';
+import type { TokenResponse } from '../../packages/contract/oauth/token.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { type LinkedCertificate, linkCertificate } from '../support/certificates.ts';
 import { openSqlite } from '../support/engines.ts';

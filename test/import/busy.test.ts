@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { createBatchLoader } from '../../src/import/import-records.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { createBatchLoader } from '../../packages/service/import/import-records.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { onCluster, openPostgres, postgresUrl } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRole, urlOf } from '../support/global-setup.ts';

@@ -1,12 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAuditLog } from '../../src/audit/audit-log.ts';
-import { importRecords } from '../../src/import/import-records.ts';
-import { recordImport } from '../../src/import/record-import.ts';
-import { eraseSubscriptions } from '../../src/operator/erase.ts';
-import { checkRecords } from '../../src/storage/records/check.ts';
-import { directoryStatement, type Row, type Store, type TenantId, type TenantSql } from '../../src/storage/store.ts';
-import { listImportRows, putRejections, readRejections } from '../../src/storage/tables/import-history.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { createAuditLog } from '../../packages/service/audit/audit-log.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import { recordImport } from '../../packages/service/import/record-import.ts';
+import { eraseSubscriptions } from '../../packages/service/operator/erase.ts';
+import { checkRecords } from '../../packages/service/storage/records/check.ts';
+import {
+  directoryStatement,
+  type Row,
+  type Store,
+  type TenantId,
+  type TenantSql,
+} from '../../packages/service/storage/store.ts';
+import { listImportRows, putRejections, readRejections } from '../../packages/service/storage/tables/import-history.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

@@ -1,13 +1,23 @@
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Import } from '../../src/contract/operator/import.ts';
-import { importRecords } from '../../src/import/import-records.ts';
-import { firstImportIdAt, type ImportOrigin, recordImport, sweepImports } from '../../src/import/record-import.ts';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { describeImport, listImports, readImportErrors, showImport } from '../../src/operator/imports.ts';
-import { describeTenant, listTenants, showTenant } from '../../src/operator/tenants.ts';
-import { StorageError } from '../../src/storage/error.ts';
-import { directoryStatement, type Store, type TenantId, type TenantStatement } from '../../src/storage/store.ts';
+import { Import } from '../../packages/contract/operator/import.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import {
+  firstImportIdAt,
+  type ImportOrigin,
+  recordImport,
+  sweepImports,
+} from '../../packages/service/import/record-import.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import { describeImport, listImports, readImportErrors, showImport } from '../../packages/service/operator/imports.ts';
+import { describeTenant, listTenants, showTenant } from '../../packages/service/operator/tenants.ts';
+import { StorageError } from '../../packages/service/storage/error.ts';
+import {
+  directoryStatement,
+  type Store,
+  type TenantId,
+  type TenantStatement,
+} from '../../packages/service/storage/store.ts';
 import {
   afterAllIds,
   countImports,
@@ -19,8 +29,8 @@ import {
   readLastGoodImport,
   readRejections,
   removeImports,
-} from '../../src/storage/tables/import-history.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+} from '../../packages/service/storage/tables/import-history.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { startManagement } from '../support/management.ts';
 import { runHere } from '../support/run-here.ts';

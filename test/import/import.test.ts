@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { importRecords } from '../../src/import/import-records.ts';
-import type { ImportFormat, RejectedRow } from '../../src/import/read-valid-rows.ts';
-import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { checkCounts } from '../../src/storage/counts/check.ts';
-import { readRecord } from '../../src/storage/read/records.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import type { ImportFormat, RejectedRow } from '../../packages/service/import/read-valid-rows.ts';
+import { type SyntheticRow, syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import { checkCounts } from '../../packages/service/storage/counts/check.ts';
+import { readRecord } from '../../packages/service/storage/read/records.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { csvText } from '../support/csv-text.ts';
 import { engines, pooledPostgres, type TestStore } from '../support/engines.ts';
 

@@ -9,7 +9,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as Client1 } from 'mcp-sdk-1/client/index.js';
 import { StdioClientTransport as Transport1 } from 'mcp-sdk-1/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SubreportClient } from '../../src/client/index.ts';
+import type { SubreportClient } from '../../packages/client/index.ts';
 import { type ClientService, startClientService } from '../client/client-service.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { commandEnvironment, mainProgram, runCommand } from '../support/run-command.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { openMetrics } from '../../src/cli/serving/open-metrics.ts';
-import { StorageError } from '../../src/storage/error.ts';
-import type { SqlValue, Store } from '../../src/storage/store.ts';
+import { openMetrics } from '../../packages/service/cli/serving/open-metrics.ts';
+import { StorageError } from '../../packages/service/storage/error.ts';
+import type { SqlValue, Store } from '../../packages/service/storage/store.ts';
 import { openSqlite } from '../support/engines.ts';
 
 /** The store as on a cluster that has lost a node: what it reads of all tenants fails, or more. */

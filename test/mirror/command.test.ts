@@ -19,7 +19,7 @@ let opened: TestStore;
 let service: TestService;
 let environment: Record<string, string>;
 const start = (...args: string[]): ChildProcess =>
-  spawn(process.execPath, ['src/cli/subreport.mjs', ...args], { env: { ...process.env, ...environment } });
+  spawn(process.execPath, ['packages/service/cli/subreport.mjs', ...args], { env: { ...process.env, ...environment } });
 
 async function run(...args: string[]) {
   const child = start(...args);
@@ -120,7 +120,15 @@ test('npm start -- --origin mirrors a simulated service into a tenant of the dem
     const [, tenant] = /The tenant (\S+) mirrors it/.exec(printed) ?? [];
     const [, config] = /XDG_CONFIG_HOME=(\S+) npx subreport mirror/.exec(printed) ?? [];
     expect(printed).toContain(`http://127.0.0.1:${env.PORT}/console as sr-`);
-    const args = ['src/cli/subreport.mjs', 'mirror', '--from', 'origin', '--to-tenant', tenant ?? '', '--status'];
+    const args = [
+      'packages/service/cli/subreport.mjs',
+      'mirror',
+      '--from',
+      'origin',
+      '--to-tenant',
+      tenant ?? '',
+      '--status',
+    ];
     const status = spawn(process.execPath, args, { env: { ...env, XDG_CONFIG_HOME: config } });
     expect(await text(status.stdout)).toMatch(/^mirrored-\S+: 1,5\d\d records \(new: \d+ s, changes: \d+ s\)$/m);
   } finally {

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { MirrorError } from '../../src/mirror/error.ts';
-import { Mirror } from '../../src/mirror/mirror.ts';
-import { Origin } from '../../src/mirror/origin.ts';
-import { MirrorState } from '../../src/mirror/state.ts';
+import { MirrorError } from '../../packages/cli/mirror/error.ts';
+import { Mirror } from '../../packages/cli/mirror/mirror.ts';
+import { Origin } from '../../packages/cli/mirror/origin.ts';
+import { MirrorState } from '../../packages/cli/mirror/state.ts';
 import { calm, type Mood, originCredentials, SimulatedOrigin } from '../origin/origin.ts';
 import { ModelTenant, runModel, SimulatedClock } from './model.ts';
 

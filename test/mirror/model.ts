@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../src/client/clock.ts';
-import { MirrorError } from '../../src/mirror/error.ts';
-import { Mirror } from '../../src/mirror/mirror.ts';
-import { Origin, type OriginRecord } from '../../src/mirror/origin.ts';
-import { MirrorState } from '../../src/mirror/state.ts';
-import type { MirrorTarget } from '../../src/mirror/target.ts';
+import { MirrorError } from '../../packages/cli/mirror/error.ts';
+import { Mirror } from '../../packages/cli/mirror/mirror.ts';
+import { Origin, type OriginRecord } from '../../packages/cli/mirror/origin.ts';
+import { MirrorState } from '../../packages/cli/mirror/state.ts';
+import type { MirrorTarget } from '../../packages/cli/mirror/target.ts';
+import type { Clock } from '../../packages/client/clock.ts';
 import { calm, drawMood, originCredentials, randomOf, SimulatedOrigin } from '../origin/origin.ts';
 
 /** A clock that only requests and waits advance. */

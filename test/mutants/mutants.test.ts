@@ -12,7 +12,7 @@ test.each(mutants)('the mutant $id has its code once and its test in one file', 
   findTestFile(testFiles, mutant);
 });
 
-test.each(plants)('the mistake $id, which the simulation must find, has its code once in src/', (plant) => {
+test.each(plants)('the mistake $id, which the simulation must find, has its code once in packages/', (plant) => {
   expect(plant.replace).not.toBe(plant.search);
   findMutatedFile(sources, plant);
 });

@@ -8,15 +8,13 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** Reads the code and the SQL below `src/` and `console/`. */
+/** Reads the code and the SQL below `packages/`. */
 export const readSources = (root: string): readonly SourceFile[] =>
-  ['src', 'console'].flatMap((folder) =>
-    readFiles(join(root, folder), (name) => /\.(tsx?|sql)$/.test(name) && !name.endsWith('.test.ts')),
-  );
+  readFiles(join(root, 'packages'), (name) => /\.(tsx?|sql)$/.test(name) && !name.endsWith('.test.ts'));
 
 /** Reads the test files beside the code and below `test/`. */
 export const readTestFiles = (root: string): readonly SourceFile[] =>
-  ['src', 'console', 'test'].flatMap((folder) => readFiles(join(root, folder), (name) => name.endsWith('.test.ts')));
+  ['packages', 'test'].flatMap((folder) => readFiles(join(root, folder), (name) => name.endsWith('.test.ts')));
 
 function readFiles(folder: string, isWanted: (name: string) => boolean): SourceFile[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -41,7 +39,7 @@ export function findMutatedFile(
   if (source !== undefined && others.length === 0) return source;
   const places = found.length === 0 ? 'no file' : found.map(({ path }) => path).join(', ');
   throw new Error(
-    `Cannot plant '${id}': its code must occur exactly once below src/ or console/: it occurs in ${places}: ${search}`,
+    `Cannot plant '${id}': its code must occur exactly once below packages/: it occurs in ${places}: ${search}`,
   );
 }
 

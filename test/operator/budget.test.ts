@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errorTable } from '../../src/contract/error.ts';
-import { Spool } from '../../src/import/import-strictly.ts';
-import { openStore } from '../../src/storage/open-store.ts';
-import type { Store } from '../../src/storage/store.ts';
+import { errorTable } from '../../packages/contract/error.ts';
+import { Spool } from '../../packages/service/import/import-strictly.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import type { Store } from '../../packages/service/storage/store.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { startManagement, type TestManagement } from '../support/management.ts';
 import { subscriptionRow } from '../support/rows.ts';

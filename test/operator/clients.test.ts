@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findClientWithSecrets } from '../../src/storage/tables/client-secret.ts';
+import { findClientWithSecrets } from '../../packages/service/storage/tables/client-secret.ts';
 import { engines } from '../support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../support/management.ts';
 

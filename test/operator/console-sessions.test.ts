@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OperatorScope } from '../../src/contract/oauth/grant.ts';
-import { createOperator, revokeOperator } from '../../src/operator/operators.ts';
-import { beginHistory } from '../../src/storage/tables/history.ts';
-import { deleteEndedOperatorSessions } from '../../src/storage/tables/session.ts';
+import type { OperatorScope } from '../../packages/contract/oauth/grant.ts';
+import { createOperator, revokeOperator } from '../../packages/service/operator/operators.ts';
+import { beginHistory } from '../../packages/service/storage/tables/history.ts';
+import { deleteEndedOperatorSessions } from '../../packages/service/storage/tables/session.ts';
 import { engines, openSqlite, type TestStore } from '../support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../support/management.ts';
 

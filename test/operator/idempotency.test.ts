@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createOperator } from '../../src/operator/operators.ts';
-import { performOnce } from '../../src/operator/perform-once.ts';
-import { directoryStatement } from '../../src/storage/store.ts';
+import { createOperator } from '../../packages/service/operator/operators.ts';
+import { performOnce } from '../../packages/service/operator/perform-once.ts';
+import { directoryStatement } from '../../packages/service/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../support/management.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { TenantTarget } from '../../src/mirror/tenant.ts';
+import { TenantTarget } from '../../packages/cli/mirror/tenant.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 import { engines } from '../support/engines.ts';
 import { startManagement, type TestManagement } from '../support/management.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operatorScopes } from '../../src/contract/oauth/grant.ts';
-import { operatorApi } from '../../src/contract/operator/operations.ts';
-import { createOperator, listOperators, revokeOperator } from '../../src/operator/operators.ts';
+import { operatorScopes } from '../../packages/contract/oauth/grant.ts';
+import { operatorApi } from '../../packages/contract/operator/operations.ts';
+import { createOperator, listOperators, revokeOperator } from '../../packages/service/operator/operators.ts';
 import { engines } from '../support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../support/management.ts';
 

@@ -1,7 +1,7 @@
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DoctorResult } from '../../src/contract/operator/doctor.ts';
-import { Setting } from '../../src/contract/operator/setting.ts';
+import { DoctorResult } from '../../packages/contract/operator/doctor.ts';
+import { Setting } from '../../packages/contract/operator/setting.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { engines } from '../support/engines.ts';
 import { runHere } from '../support/run-here.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withImportLock } from '../../src/import/import-lock.ts';
-import { importRecords } from '../../src/import/import-records.ts';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { requireTenant } from '../../src/operator/tenants.ts';
+import { withImportLock } from '../../packages/service/import/import-lock.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import { requireTenant } from '../../packages/service/operator/tenants.ts';
 import { engines } from '../support/engines.ts';
 import { startManagement, type TestManagement } from '../support/management.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Subscription } from '../../src/contract/subscription.ts';
+import type { Subscription } from '../../packages/contract/subscription.ts';
 
 /** What the specification leaves open, and what goes wrong. Rates are per response. */
 export interface Mood {

@@ -30,24 +30,39 @@ const recipes: Readonly<Record<string, Recipe>> = {
     heading: 'How to add a filter',
     generated: ['openapi.json', 'docs/report.md', 'docs/command-line.md', 'docs/client-reference.md'],
     suites: [
-      ...['src/report/plan', 'src/report/filters', 'src/report/parse', 'src/contract/schema'],
+      ...[
+        'packages/service/report/plan',
+        'packages/service/report/filters',
+        'packages/service/report/parse',
+        'packages/contract/schema',
+      ],
       ...['test/contract/openapi', 'test/docs/docs', 'test/simulation/simulation'],
-      'console/report/subscriptions/suggest-filters',
+      'packages/console/report/subscriptions/suggest-filters',
     ],
     parts: ['activated-from|all faults of a request', ...['test/http/hostile', 'test/http/search', 'test/report/walk']],
   },
   column: {
     heading: 'How to add a column',
-    generated: ['src/storage/schema.sqlite.sql', 'src/storage/schema.postgres.sql'],
-    suites: ['src/import/check-row', 'test/storage/columns', 'test/storage/schema', 'test/storage/migration-rule'],
+    generated: ['packages/service/storage/schema.sqlite.sql', 'packages/service/storage/schema.postgres.sql'],
+    suites: [
+      'packages/service/import/check-row',
+      'test/storage/columns',
+      'test/storage/schema',
+      'test/storage/migration-rule',
+    ],
   },
   field: {
     heading: 'How to add a field of the record',
     generated: ['openapi.json', 'openapi-operator.json', 'docs/client-reference.md'],
     suites: [
-      ...['src/contract/record-fields', 'src/contract/csv', 'src/client/records', 'src/workbook/workbook'],
-      ...['src/import/read-ndjson', 'test/conform/conform', 'test/contract/openapi', 'test/docs/docs'],
-      'console/report/changes/describe-differences',
+      ...[
+        'packages/contract/record-fields',
+        'packages/contract/csv',
+        'packages/client/records',
+        'packages/cli/workbook/workbook',
+      ],
+      ...['packages/service/import/read-ndjson', 'test/conform/conform', 'test/contract/openapi', 'test/docs/docs'],
+      'packages/console/report/changes/describe-differences',
     ],
   },
   operation: {
@@ -55,7 +70,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
     generated: ['openapi-operator.json'],
     suites: [
       ...['test/audit/every-action', 'test/docs/audit', 'test/contract/openapi-operator', 'test/docs/docs'],
-      ...['console/operator/routes', 'console/operator/audit/audit-actions'],
+      ...['packages/console/operator/routes', 'packages/console/operator/audit/audit-actions'],
     ],
   },
 };
@@ -66,7 +81,7 @@ const page = readFileSync('docs/contributing/testing.md', 'utf8');
 
 /** The text of a recipe; the number of its migration is the next one. */
 function patchOf(name: string): string {
-  const last = readdirSync('src/storage/migrations/sqlite').sort().at(-1)?.slice(0, 4);
+  const last = readdirSync('packages/service/storage/migrations/sqlite').sort().at(-1)?.slice(0, 4);
   const next = String(Number(last) + 1).padStart(4, '0');
   return readFileSync(`test/recipes/${name}.patch`, 'utf8').replaceAll('NNNN', next);
 }

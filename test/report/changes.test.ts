@@ -1,14 +1,18 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { defaultPageLimits } from '../../src/contract/report.ts';
-import { decodeChangeToken, encodeChangeToken, historyFingerprint } from '../../src/report/change-token.ts';
-import { listChanges } from '../../src/report/list-changes.ts';
-import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
-import { parseReport } from '../../src/report/parse.ts';
-import { type ChangeFormat, parseChanges } from '../../src/report/parse-changes.ts';
-import type { ReportContext } from '../../src/report/report-query.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { defaultPageLimits } from '../../packages/contract/report.ts';
+import {
+  decodeChangeToken,
+  encodeChangeToken,
+  historyFingerprint,
+} from '../../packages/service/report/change-token.ts';
+import { listChanges } from '../../packages/service/report/list-changes.ts';
+import { listSubscriptions } from '../../packages/service/report/list-subscriptions.ts';
+import { parseReport } from '../../packages/service/report/parse.ts';
+import { type ChangeFormat, parseChanges } from '../../packages/service/report/parse-changes.ts';
+import type { ReportContext } from '../../packages/service/report/report-query.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';

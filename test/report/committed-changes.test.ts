@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readTenant } from '../../src/report/moment.ts';
-import { summariseChanges } from '../../src/storage/read/changes-summary.ts';
-import { countCommitted } from '../../src/storage/read/committed-changes.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { readTenant } from '../../packages/service/report/moment.ts';
+import { summariseChanges } from '../../packages/service/storage/read/changes-summary.ts';
+import { countCommitted } from '../../packages/service/storage/read/committed-changes.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

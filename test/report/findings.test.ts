@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findingKinds, SubscriptionFindings } from '../../src/contract/findings.ts';
-import { formatInstant } from '../../src/contract/instant.ts';
-import { checkRow } from '../../src/import/check-row.ts';
-import { findingsMoment, getSubscriptionFindings } from '../../src/report/get-subscription-findings.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
-import { readRevision } from '../../src/storage/tables/tenant-revision.ts';
+import { findingKinds, SubscriptionFindings } from '../../packages/contract/findings.ts';
+import { formatInstant } from '../../packages/contract/instant.ts';
+import { checkRow } from '../../packages/service/import/check-row.ts';
+import { findingsMoment, getSubscriptionFindings } from '../../packages/service/report/get-subscription-findings.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
+import { readRevision } from '../../packages/service/storage/tables/tenant-revision.ts';
 import { checkProperty } from '../support/check-property.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAuditLog } from '../../src/audit/audit-log.ts';
-import { defaultPageLimits } from '../../src/contract/report.ts';
-import { eraseSubscriptions } from '../../src/operator/erase.ts';
-import { getSubscription } from '../../src/report/get-subscription.ts';
-import type { ReportContext } from '../../src/report/report-query.ts';
-import { checkRecords } from '../../src/storage/records/check.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import { beginHistory } from '../../src/storage/tables/history.ts';
-import { sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { defaultPageLimits } from '../../packages/contract/report.ts';
+import { createAuditLog } from '../../packages/service/audit/audit-log.ts';
+import { eraseSubscriptions } from '../../packages/service/operator/erase.ts';
+import { getSubscription } from '../../packages/service/report/get-subscription.ts';
+import type { ReportContext } from '../../packages/service/report/report-query.ts';
+import { checkRecords } from '../../packages/service/storage/records/check.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import { beginHistory } from '../../packages/service/storage/tables/history.ts';
+import { sweepVersions } from '../../packages/service/storage/tables/sweep-versions.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 /** Which record, and which of its five texts. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createClient } from '../../src/auth/clients/manage-clients.ts';
-import { StorageError } from '../../src/storage/error.ts';
-import type { DirectoryStatement, SqlValue, Store, TenantId } from '../../src/storage/store.ts';
-import { sweepTombstones } from '../../src/storage/tables/history.ts';
-import { sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { createClient } from '../../packages/service/auth/clients/manage-clients.ts';
+import { StorageError } from '../../packages/service/storage/error.ts';
+import type { DirectoryStatement, SqlValue, Store, TenantId } from '../../packages/service/storage/store.ts';
+import { sweepTombstones } from '../../packages/service/storage/tables/history.ts';
+import { sweepVersions } from '../../packages/service/storage/tables/sweep-versions.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

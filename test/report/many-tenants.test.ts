@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Directory, directoryStatement } from '../../src/storage/store.ts';
-import { sweepTombstones } from '../../src/storage/tables/history.ts';
-import { readHistoryUse, sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
+import { type Directory, directoryStatement } from '../../packages/service/storage/store.ts';
+import { sweepTombstones } from '../../packages/service/storage/tables/history.ts';
+import { readHistoryUse, sweepVersions } from '../../packages/service/storage/tables/sweep-versions.ts';
 import { engines } from '../support/engines.ts';
 
 const tenants = 10_000;

@@ -1,11 +1,11 @@
-import { exportSubscriptions } from '../../src/report/export-subscriptions.ts';
-import { getSubscriptionSummary } from '../../src/report/get-subscription-summary.ts';
-import { listChanges } from '../../src/report/list-changes.ts';
-import { parseReport } from '../../src/report/parse.ts';
-import { parseChanges } from '../../src/report/parse-changes.ts';
-import { parseSummary } from '../../src/report/parse-summary.ts';
-import type { ReportContext } from '../../src/report/report-query.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { exportSubscriptions } from '../../packages/service/report/export-subscriptions.ts';
+import { getSubscriptionSummary } from '../../packages/service/report/get-subscription-summary.ts';
+import { listChanges } from '../../packages/service/report/list-changes.ts';
+import { parseReport } from '../../packages/service/report/parse.ts';
+import { parseChanges } from '../../packages/service/report/parse-changes.ts';
+import { parseSummary } from '../../packages/service/report/parse-summary.ts';
+import type { ReportContext } from '../../packages/service/report/report-query.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 
 /** A change as `before=true` describes it. */
 export interface Change {

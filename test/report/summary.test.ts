@@ -2,15 +2,19 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { filterParameters } from '../../src/contract/query.ts';
-import { defaultPageLimits } from '../../src/contract/report.ts';
-import type { SubscriptionSummary } from '../../src/contract/summary.ts';
-import { getSubscriptionSummary, planSummary, summaryKey } from '../../src/report/get-subscription-summary.ts';
-import { parseSummary } from '../../src/report/parse-summary.ts';
-import { readProductNames, summarise } from '../../src/storage/read/summary.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import type { filterParameters } from '../../packages/contract/query.ts';
+import { defaultPageLimits } from '../../packages/contract/report.ts';
+import type { SubscriptionSummary } from '../../packages/contract/summary.ts';
+import {
+  getSubscriptionSummary,
+  planSummary,
+  summaryKey,
+} from '../../packages/service/report/get-subscription-summary.ts';
+import { parseSummary } from '../../packages/service/report/parse-summary.ts';
+import { readProductNames, summarise } from '../../packages/service/storage/read/summary.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
 import { engines, onCluster, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';

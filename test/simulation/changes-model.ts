@@ -1,5 +1,5 @@
-import type { ChangedField } from '../../src/contract/change.ts';
-import type { ChangeKind } from '../../src/contract/history.ts';
+import type { ChangedField } from '../../packages/contract/change.ts';
+import type { ChangeKind } from '../../packages/contract/history.ts';
 import type { ModelRecord, Query, State, Version } from './model.ts';
 
 // What the changes between two states must be, and their counts (docs/changes.md). No two versions

@@ -1,6 +1,6 @@
-import type { SubscriptionFindings } from '../../src/contract/findings.ts';
-import { defaultPageLimits } from '../../src/contract/report.ts';
-import { defaultSummaryGroups, type SummaryGroup, summaryGroups } from '../../src/contract/summary.ts';
+import type { SubscriptionFindings } from '../../packages/contract/findings.ts';
+import { defaultPageLimits } from '../../packages/contract/report.ts';
+import { defaultSummaryGroups, type SummaryGroup, summaryGroups } from '../../packages/contract/summary.ts';
 import { makeVersions } from './domain.ts';
 import { drawQuery } from './draw.ts';
 import { expectEqual, expectSameList } from './failure.ts';

@@ -1,4 +1,4 @@
-import type { SummaryGroup } from '../../src/contract/summary.ts';
+import type { SummaryGroup } from '../../packages/contract/summary.ts';
 import { drawQuery } from './draw.ts';
 import { Difference } from './failure.ts';
 import {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { knownStatuses } from '../../src/contract/subscription.ts';
+import { knownStatuses } from '../../packages/contract/subscription.ts';
 import type { ModelRecord, Version } from './model.ts';
 import { Random } from './random.ts';
 

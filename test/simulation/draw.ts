@@ -1,10 +1,10 @@
 import type { TSchema } from 'typebox';
-import { changeParameters } from '../../src/contract/change.ts';
-import { changesSummaryParameters } from '../../src/contract/changes-summary.ts';
-import { subscriptionParameters } from '../../src/contract/history.ts';
-import { type ReportParameter, reportParameters } from '../../src/contract/query.ts';
-import { defaultPageLimits } from '../../src/contract/report.ts';
-import { type SummaryParameter, summaryGroups, summaryParameters } from '../../src/contract/summary.ts';
+import { changeParameters } from '../../packages/contract/change.ts';
+import { changesSummaryParameters } from '../../packages/contract/changes-summary.ts';
+import { subscriptionParameters } from '../../packages/contract/history.ts';
+import { type ReportParameter, reportParameters } from '../../packages/contract/query.ts';
+import { defaultPageLimits } from '../../packages/contract/report.ts';
+import { type SummaryParameter, summaryGroups, summaryParameters } from '../../packages/contract/summary.ts';
 import * as domain from './domain.ts';
 import { durationOf, type Query } from './model.ts';
 import type { Random } from './random.ts';

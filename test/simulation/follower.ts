@@ -1,4 +1,4 @@
-import { defaultPageLimits } from '../../src/contract/report.ts';
+import { defaultPageLimits } from '../../packages/contract/report.ts';
 import { Difference, expectEqual } from './failure.ts';
 import type { Random } from './random.ts';
 import { expectStatus, readWhole, type Source } from './read.ts';

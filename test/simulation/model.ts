@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { dateFields, type filterParameters } from '../../src/contract/query.ts';
-import type { SummaryGroup } from '../../src/contract/summary.ts';
+import { dateFields, type filterParameters } from '../../packages/contract/query.ts';
+import type { SummaryGroup } from '../../packages/contract/summary.ts';
 
 // What a report must return, computed from records in memory. This file does not use our SQL,
 // counts, cursors or caches; it follows docs/report.md, docs/summary.md and docs/changes.md only.

@@ -1,5 +1,5 @@
-import { type ChangesSummary, listedMax } from '../../src/contract/changes-summary.ts';
-import { defaultPageLimits } from '../../src/contract/report.ts';
+import { type ChangesSummary, listedMax } from '../../packages/contract/changes-summary.ts';
+import { defaultPageLimits } from '../../packages/contract/report.ts';
 import {
   changeOf,
   changesBetween,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { operations } from '../../src/contract/operations.ts';
-import { defaultPageLimits } from '../../src/contract/report.ts';
+import { operations } from '../../packages/contract/operations.ts';
+import { defaultPageLimits } from '../../packages/contract/report.ts';
 import { buildOpenApi } from '../../tools/openapi/openapi.ts';
 import { changesBetween, isContradictoryOfChanges, isSelected, kindsOf, transitionsOf } from './changes-model.ts';
 import { makeVersions } from './domain.ts';

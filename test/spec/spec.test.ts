@@ -1,10 +1,10 @@
 import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { TokenResponse } from '../../src/contract/oauth/token.ts';
-import type { Subscription } from '../../src/contract/subscription.ts';
-import { importRecords } from '../../src/import/import-records.ts';
-import type { RejectedRow } from '../../src/import/read-valid-rows.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import type { TokenResponse } from '../../packages/contract/oauth/token.ts';
+import type { Subscription } from '../../packages/contract/subscription.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import type { RejectedRow } from '../../packages/service/import/read-valid-rows.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';

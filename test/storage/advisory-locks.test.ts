@@ -1,13 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { advisoryLocks, importLockOf } from '../../src/storage/postgres/advisory-locks.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { advisoryLocks, importLockOf } from '../../packages/service/storage/postgres/advisory-locks.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 
 /**
  * Each use of an advisory lock in the sources, as the text of its argument. The lock of a sync is
  * in a reader's own database, and has two numbers, which no lock of one number equals.
  */
-const uses = globSync('src/**/*.{ts,sql}', { exclude: ['src/sync/**'] }).flatMap((file) =>
+const uses = globSync('packages/**/*.{ts,sql}', { exclude: ['packages/cli/sync/**'] }).flatMap((file) =>
   [...readFileSync(file, 'utf8').matchAll(/pg_(?:try_)?advisory_\w+\(([^)]*)\)/g)].map(([, number = '']) => ({
     file,
     number,
@@ -30,13 +30,13 @@ test('each number in SQL is in the table of locks, and each lock of the table is
   expect(written).toEqual([]);
   expect([...new Set(uses.map(({ number }) => nameOf(number) ?? number))].sort()).toEqual([...names, '$1'].sort());
   expect(uses.filter(({ number }) => number === '$1').map(({ file }) => file)).toEqual([
-    'src/storage/postgres/advisory-locks.ts',
+    'packages/service/storage/postgres/advisory-locks.ts',
   ]);
 });
 
 test('a number of an advisory lock is written in one file and in migrations only', () => {
-  const files = globSync('src/**/*.{ts,sql}').filter((file) =>
+  const files = globSync('packages/**/*.{ts,sql}').filter((file) =>
     Object.values(advisoryLocks).some((number) => readFileSync(file, 'utf8').replaceAll('_', '').includes(`${number}`)),
   );
-  expect(files.filter((file) => !/\.sql$/.test(file))).toEqual(['src/storage/postgres/advisory-locks.ts']);
+  expect(files.filter((file) => !/\.sql$/.test(file))).toEqual(['packages/service/storage/postgres/advisory-locks.ts']);
 });

@@ -1,13 +1,13 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { SqliteConnection } from '../../src/storage/sqlite/connection.ts';
-import type { Store } from '../../src/storage/store.ts';
+import { SqliteConnection } from '../../packages/service/storage/sqlite/connection.ts';
+import type { Store } from '../../packages/service/storage/store.ts';
 import {
   insertAuditEntries,
   listAuditEntries,
   type NewAuditEntry,
   sweepAuditEntries,
-} from '../../src/storage/tables/audit-entry.ts';
+} from '../../packages/service/storage/tables/audit-entry.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 
 const daySeconds = 86_400;

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { importRecords } from '../../src/import/import-records.ts';
-import { importStrictly } from '../../src/import/import-strictly.ts';
-import { openStore } from '../../src/storage/open-store.ts';
-import { checkRecords } from '../../src/storage/records/check.ts';
-import { directoryStatement, type Store, type TenantId, type TenantSql } from '../../src/storage/store.ts';
-import { beginHistory, readHistory } from '../../src/storage/tables/history.ts';
-import { putRejections } from '../../src/storage/tables/import-history.ts';
-import { readTenantUse, totalOf } from '../../src/storage/tables/storage-use.ts';
-import { sweepVersions } from '../../src/storage/tables/sweep-versions.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import { importStrictly } from '../../packages/service/import/import-strictly.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import { checkRecords } from '../../packages/service/storage/records/check.ts';
+import { directoryStatement, type Store, type TenantId, type TenantSql } from '../../packages/service/storage/store.ts';
+import { beginHistory, readHistory } from '../../packages/service/storage/tables/history.ts';
+import { putRejections } from '../../packages/service/storage/tables/import-history.ts';
+import { readTenantUse, totalOf } from '../../packages/service/storage/tables/storage-use.ts';
+import { sweepVersions } from '../../packages/service/storage/tables/sweep-versions.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

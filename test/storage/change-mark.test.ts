@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { changeChannel } from '../../src/storage/postgres/listener.ts';
-import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { changeChannel } from '../../packages/service/storage/postgres/listener.ts';
+import { directoryStatement, type Store, type TenantId } from '../../packages/service/storage/store.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

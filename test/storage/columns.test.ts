@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkRecords } from '../../src/storage/records/check.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import { rowColumns, type SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { checkRecords } from '../../packages/service/storage/records/check.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import { rowColumns, type SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

@@ -1,14 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkCounts } from '../../src/storage/counts/check.ts';
-import { valuesMax } from '../../src/storage/counts/limit-values.ts';
-import { RangeMemory } from '../../src/storage/read/range-memory.ts';
-import { countMatching } from '../../src/storage/read/records.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import { type DateColumn, dateColumns, type SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { checkCounts } from '../../packages/service/storage/counts/check.ts';
+import { valuesMax } from '../../packages/service/storage/counts/limit-values.ts';
+import { RangeMemory } from '../../packages/service/storage/read/range-memory.ts';
+import { countMatching } from '../../packages/service/storage/read/records.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import {
+  type DateColumn,
+  dateColumns,
+  type SubscriptionFilter,
+} from '../../packages/service/storage/subscription-filter.ts';
+import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { readTexts } from '../support/read-page.ts';

@@ -5,9 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { checkCounts } from '../../src/storage/counts/check.ts';
-import { countMatching } from '../../src/storage/read/records.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { checkCounts } from '../../packages/service/storage/counts/check.ts';
+import { countMatching } from '../../packages/service/storage/read/records.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { engines } from '../support/engines.ts';
 
 const writer = fileURLToPath(new URL('../support/crash-writer.ts', import.meta.url));

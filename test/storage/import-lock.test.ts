@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lockImportOnSqlite } from '../../src/storage/sqlite/locks.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { lockImportOnSqlite } from '../../packages/service/storage/sqlite/locks.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 
 const taker = fileURLToPath(new URL('../support/lock-taker.ts', import.meta.url));
 const run = promisify(execFile);

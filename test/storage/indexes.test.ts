@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PageContext } from '../../src/storage/read/page.ts';
-import type { SubscriptionOrder } from '../../src/storage/read/page-sql.ts';
-import type { Row, Store, TenantId } from '../../src/storage/store.ts';
-import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import type { PageContext } from '../../packages/service/storage/read/page.ts';
+import type { SubscriptionOrder } from '../../packages/service/storage/read/page-sql.ts';
+import type { Row, Store, TenantId } from '../../packages/service/storage/store.ts';
+import type { SubscriptionFilter } from '../../packages/service/storage/subscription-filter.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { readTexts } from '../support/read-page.ts';
 import { subscriptionRow } from '../support/rows.ts';

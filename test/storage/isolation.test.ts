@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readDescribedChanges } from '../../src/storage/read/changes.ts';
+import { readDescribedChanges } from '../../packages/service/storage/read/changes.ts';
 import {
   countErased,
   countPast,
@@ -10,12 +10,12 @@ import {
   type SettledMoment,
   streamPast,
   summarisePast,
-} from '../../src/storage/read/past.ts';
-import { countMatching, readRecord } from '../../src/storage/read/records.ts';
-import type { Store, TenantId, TenantReader, TenantSql } from '../../src/storage/store.ts';
-import { readHistory } from '../../src/storage/tables/history.ts';
-import { putRejections } from '../../src/storage/tables/import-history.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+} from '../../packages/service/storage/read/past.ts';
+import { countMatching, readRecord } from '../../packages/service/storage/read/records.ts';
+import type { Store, TenantId, TenantReader, TenantSql } from '../../packages/service/storage/store.ts';
+import { readHistory } from '../../packages/service/storage/tables/history.ts';
+import { putRejections } from '../../packages/service/storage/tables/import-history.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { engines, onCluster, openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { listMigrations, type Migration, parseMigration } from '../../src/storage/migrations.ts';
+import { listMigrations, type Migration, parseMigration } from '../../packages/service/storage/migrations.ts';
 import { findNonAdditive } from '../support/non-additive.ts';
 
 const header = '-- Oldest schema a program must know: 0001-initial\n';

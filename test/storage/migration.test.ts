@@ -7,11 +7,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkCounts } from '../../src/storage/counts/check.ts';
-import { listMigrations, parseMigration, pendingMigrations, splitStatements } from '../../src/storage/migrations.ts';
-import { openStore } from '../../src/storage/open-store.ts';
-import { distributedOption } from '../../src/storage/postgres/session.ts';
-import { insertTenant, listTenants } from '../../src/storage/tables/tenant.ts';
+import { checkCounts } from '../../packages/service/storage/counts/check.ts';
+import {
+  listMigrations,
+  parseMigration,
+  pendingMigrations,
+  splitStatements,
+} from '../../packages/service/storage/migrations.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import { distributedOption } from '../../packages/service/storage/postgres/session.ts';
+import { insertTenant, listTenants } from '../../packages/service/storage/tables/tenant.ts';
 import { dumpPostgres, dumpSqlite } from '../../tools/dump-schema.ts';
 import { openPostgres } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
@@ -20,7 +25,7 @@ import { subscriptionRow } from '../support/rows.ts';
 import { mainProgram } from '../support/run-command.ts';
 
 const committed = (engine: string): string =>
-  readFileSync(new URL(`../../src/storage/schema.${engine}.sql`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../packages/service/storage/schema.${engine}.sql`, import.meta.url), 'utf8');
 
 type Environment = Readonly<Record<string, string>>;
 

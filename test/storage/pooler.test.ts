@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStore } from '../../src/storage/open-store.ts';
-import { countMatching } from '../../src/storage/read/records.ts';
-import type { TenantId } from '../../src/storage/store.ts';
-import { disableClient } from '../../src/storage/tables/client-changes.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import { countMatching } from '../../packages/service/storage/read/records.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
+import { disableClient } from '../../packages/service/storage/tables/client-changes.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { onCluster, openPooled, postgresUrl, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import driver from 'pg/package.json' with { type: 'json' };
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BatchStatement, runBatch } from '../../src/storage/postgres/wire/batch.ts';
-import { readMessages } from '../../src/storage/postgres/wire/driver.ts';
-import { LineQuery } from '../../src/storage/postgres/wire/line-query.ts';
+import { type BatchStatement, runBatch } from '../../packages/service/storage/postgres/wire/batch.ts';
+import { readMessages } from '../../packages/service/storage/postgres/wire/driver.ts';
+import { LineQuery } from '../../packages/service/storage/postgres/wire/line-query.ts';
 import { openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 

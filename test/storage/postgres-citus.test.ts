@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasCitus, missingOnWorkers } from '../../src/storage/postgres/database-facts.ts';
+import { hasCitus, missingOnWorkers } from '../../packages/service/storage/postgres/database-facts.ts';
 import { onCluster, openPostgres, postgresUrl } from '../support/engines.ts';
 import { urlOf } from '../support/global-setup.ts';
 

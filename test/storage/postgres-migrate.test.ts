@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { TenantId } from '../../src/storage/store.ts';
-import { insertTenant } from '../../src/storage/tables/tenant.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
+import { insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { openPostgres, type TestStore } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRole } from '../support/global-setup.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStore } from '../../src/storage/open-store.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { postgresUrl } from '../support/engines.ts';
 import { urlOf } from '../support/global-setup.ts';
@@ -13,7 +13,7 @@ import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const roles = readFileSync(new URL('../../deploy/postgres-roles.sql', import.meta.url), 'utf8');
-const schema = readFileSync(new URL('../../src/storage/schema.postgres.sql', import.meta.url), 'utf8');
+const schema = readFileSync(new URL('../../packages/service/storage/schema.postgres.sql', import.meta.url), 'utf8');
 
 type Role = 'subreport_owner' | 'subreport_service' | 'subreport_backup';
 

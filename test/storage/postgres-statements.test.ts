@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { DirectorySql, TenantId, TenantStatement } from '../../src/storage/store.ts';
-import { insertTenant } from '../../src/storage/tables/tenant.ts';
+import type { DirectorySql, TenantId, TenantStatement } from '../../packages/service/storage/store.ts';
+import { insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { onCluster, openPostgres } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { PagePosition } from '../../src/storage/read/page-sql.ts';
-import { RangeMemory } from '../../src/storage/read/range-memory.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import type { PagePosition } from '../../packages/service/storage/read/page-sql.ts';
+import { RangeMemory } from '../../packages/service/storage/read/range-memory.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { readTexts } from '../support/read-page.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -6,7 +6,7 @@ import {
   lookUpByKey,
   removeRows,
   removeTombstonesOfInserted,
-} from '../../src/storage/postgres/replacement.ts';
+} from '../../packages/service/storage/postgres/replacement.ts';
 import { onCluster, openPostgres, type TestStore } from '../support/engines.ts';
 
 const rowCount = 10_000;

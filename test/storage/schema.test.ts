@@ -6,7 +6,7 @@ import { engines, onCluster, openPostgres } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 
 const committed = (engine: string): string =>
-  readFileSync(new URL(`../../src/storage/schema.${engine}.sql`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../packages/service/storage/schema.${engine}.sql`, import.meta.url), 'utf8');
 
 test('the migrations of sqlite produce the committed schema (npm run schema writes it)', async () => {
   const opened = await engines[0].openTestStore();

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { StorageError } from '../../src/storage/error.ts';
-import { countMatching, readRecord } from '../../src/storage/read/records.ts';
-import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
-import { listAuthKeys } from '../../src/storage/tables/auth-key.ts';
-import { insertAuthKey, rewriteAuthKey } from '../../src/storage/tables/auth-key-changes.ts';
-import { findClient } from '../../src/storage/tables/client.ts';
-import { disableClient, insertClient } from '../../src/storage/tables/client-changes.ts';
-import { findClientWithSecrets, replaceSecret } from '../../src/storage/tables/client-secret.ts';
-import { listClients } from '../../src/storage/tables/list-clients.ts';
+import { StorageError } from '../../packages/service/storage/error.ts';
+import { countMatching, readRecord } from '../../packages/service/storage/read/records.ts';
+import { directoryStatement, type Store, type TenantId } from '../../packages/service/storage/store.ts';
+import { listAuthKeys } from '../../packages/service/storage/tables/auth-key.ts';
+import { insertAuthKey, rewriteAuthKey } from '../../packages/service/storage/tables/auth-key-changes.ts';
+import { findClient } from '../../packages/service/storage/tables/client.ts';
+import { disableClient, insertClient } from '../../packages/service/storage/tables/client-changes.ts';
+import { findClientWithSecrets, replaceSecret } from '../../packages/service/storage/tables/client-secret.ts';
+import { listClients } from '../../packages/service/storage/tables/list-clients.ts';
 import {
   deleteDeadFamilies,
   findRefreshFamily,
   insertRefreshFamily,
   revokeRefreshFamily,
   rotateRefreshFamily,
-} from '../../src/storage/tables/refresh-family.ts';
-import { findTenant, insertTenant, listTenants } from '../../src/storage/tables/tenant.ts';
+} from '../../packages/service/storage/tables/refresh-family.ts';
+import { findTenant, insertTenant, listTenants } from '../../packages/service/storage/tables/tenant.ts';
 import { enginesAndMore, type TestStore } from '../support/engines.ts';
 import { readTexts } from '../support/read-page.ts';
 import { subscriptionRow } from '../support/rows.ts';

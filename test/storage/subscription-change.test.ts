@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ChangeKey, readChanges } from '../../src/storage/read/changes.ts';
-import { countMatching } from '../../src/storage/read/records.ts';
-import { checkRecords } from '../../src/storage/records/check.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import { readHistory } from '../../src/storage/tables/history.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { type ChangeKey, readChanges } from '../../packages/service/storage/read/changes.ts';
+import { countMatching } from '../../packages/service/storage/read/records.ts';
+import { checkRecords } from '../../packages/service/storage/records/check.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import { readHistory } from '../../packages/service/storage/tables/history.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
 import { enginesAndMore, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';

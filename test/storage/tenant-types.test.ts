@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Store, TenantId, TenantReader } from '../../src/storage/store.ts';
+import type { Store, TenantId, TenantReader } from '../../packages/service/storage/store.ts';
 
 // The type check (`tsc`) proves this: each line below a @ts-expect-error must not compile, or the
 // check fails.

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 
-const commands = fileURLToPath(new URL('../../src/cli/', import.meta.url));
+const commands = fileURLToPath(new URL('../../packages/service/cli/', import.meta.url));
 const folder = fileURLToPath(new URL('../../dist/test-program/', import.meta.url));
 const keptMs = 86_400_000;
 

@@ -1,5 +1,5 @@
-import type { PeriodReader } from '../../console/report/changes/read-period.ts';
-import type { ChangesSummary } from '../../src/client/index.ts';
+import type { ChangesSummary } from '../../packages/client/index.ts';
+import type { PeriodReader } from '../../packages/console/report/changes/read-period.ts';
 
 type Options = Parameters<PeriodReader['changes']>[1];
 

@@ -11,7 +11,7 @@ const claim =
 
 /** Not sentences: errors have tests of their own, and settings and help describe no data. */
 const others = /Cannot |Examples?:|\b(?:it )?must |^.\n/;
-const silent = /\.test\.|^src\/cli\/(?:settings|config\b|completion)/;
+const silent = /\.test\.|^packages\/service\/cli\/(?:settings|config\b)|^packages\/terminal\/completion/;
 
 /** Words of a literal, as one line of at most 70 characters; `#` is what is filled in. */
 const short = (text: string): string =>
@@ -30,11 +30,12 @@ function claimsIn(file: string, source: string): string[] {
 }
 
 /** Descriptions of commands and options begin in lower case. */
-const isHelp = (file: string, text: string): boolean => file.startsWith('src/cli/') && /^.[a-z ]+ /.test(text);
+const isHelp = (file: string, text: string): boolean =>
+  /^packages\/(?:service\/cli|cli\/commands|terminal)\//.test(file) && /^.[a-z ]+ /.test(text);
 
-const files = ['console', 'src/cli', 'src/mcp'].flatMap((folder) =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => `${folder}/${name}`)
+const files = ['console', 'service/cli', 'cli/commands', 'terminal', 'mcp'].flatMap((folder) =>
+  readdirSync(`packages/${folder}`, { recursive: true, encoding: 'utf8' })
+    .map((name) => `packages/${folder}/${name}`)
     .filter((file) => /\.tsx?$/.test(file) && !silent.test(file)),
 );
 

@@ -13,7 +13,10 @@ export function makeCommandFolder(): { readonly folder: string; readonly environ
   const folder = mkdtempSync(join(tmpdir(), 'subreport-docs-'));
   const bin = join(folder, '.bin');
   mkdirSync(bin);
-  symlinkSync(fileURLToPath(new URL('../../src/cli/subreport.mjs', import.meta.url)), join(bin, 'subreport'));
+  symlinkSync(
+    fileURLToPath(new URL('../../packages/service/cli/subreport.mjs', import.meta.url)),
+    join(bin, 'subreport'),
+  );
   // npx itself takes a second
   writeFileSync(join(bin, 'npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
   const { HOME, PATH } = process.env;

@@ -1,5 +1,5 @@
-import { importRecords } from '../../src/import/import-records.ts';
-import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import { type SyntheticRow, syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 import type { TestClient, TestService } from './service.ts';
 
 /** Creates a tenant with synthetic records, each changed by `change`, and a client of it. */

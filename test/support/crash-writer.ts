@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import { openStore } from '../../src/storage/open-store.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { subscriptionRow } from './rows.ts';
 
 // Loads batch after batch into the tenant `crash` and prints the number of each acknowledged batch,

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
-import { csvColumns } from '../../src/import/read-csv.ts';
-import type { SyntheticRow } from '../../src/import/synthetic-rows.ts';
+import { csvColumns } from '../../packages/service/import/read-csv.ts';
+import type { SyntheticRow } from '../../packages/service/import/synthetic-rows.ts';
 
 /** Rows as a CSV source with all columns. */
 export const csvText = (rows: readonly SyntheticRow[]): string =>

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { errorTable } from '../../src/contract/error.ts';
-import { type ErrorCode, type TokenErrorCode, tokenErrorStatuses } from '../../src/contract/error-code.ts';
-import type { TokenErrorBody } from '../../src/contract/oauth/token.ts';
-import type { Problem } from '../../src/contract/problem.ts';
+import { errorTable } from '../../packages/contract/error.ts';
+import { type ErrorCode, type TokenErrorCode, tokenErrorStatuses } from '../../packages/contract/error-code.ts';
+import type { TokenErrorBody } from '../../packages/contract/oauth/token.ts';
+import type { Problem } from '../../packages/contract/problem.ts';
 
 /**
  * Asserts that a response is a problem with this code in the documented shape; returns its body.

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { compress } from '../../src/http/listener/content-encoding.ts';
-import { createPageCache } from '../../src/http/report/page-cache.ts';
+import { compress } from '../../packages/service/http/listener/content-encoding.ts';
+import { createPageCache } from '../../packages/service/http/report/page-cache.ts';
 
 // Fills a page cache of 16 MiB twice over with pages of one kind, and prints the bytes that it
 // takes in memory. Run with --expose-gc.

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
-import { openStore } from '../../src/storage/open-store.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
 import { buildConsoles, consolesFolder } from '../../tools/build-console.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
 import { bundleProgram } from './bundle-program.ts';

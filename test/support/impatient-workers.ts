@@ -1,7 +1,7 @@
-import { readConfig } from '../../src/cli/config.ts';
-import { createLogger } from '../../src/cli/log/logger.ts';
-import { Workers } from '../../src/cli/serving/workers.ts';
-import { openReadyStore } from '../../src/cli/store/store-session.ts';
+import { readConfig } from '../../packages/service/cli/config.ts';
+import { createLogger } from '../../packages/service/cli/log/logger.ts';
+import { Workers } from '../../packages/service/cli/serving/workers.ts';
+import { openReadyStore } from '../../packages/service/cli/store/store-session.ts';
 
 /**
  * Runs two workers, each killed once its event loop is blocked for the given milliseconds; prints a

@@ -1,7 +1,7 @@
-import type { KeyRingOptions } from '../../src/auth/keys/ensure-keys.ts';
-import { createKeyCipher } from '../../src/auth/keys/key-cipher.ts';
-import { type DueKey, planNextKey, rotateDueKeys } from '../../src/auth/keys/rotate-keys.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { KeyRingOptions } from '../../packages/service/auth/keys/ensure-keys.ts';
+import { createKeyCipher } from '../../packages/service/auth/keys/key-cipher.ts';
+import { type DueKey, planNextKey, rotateDueKeys } from '../../packages/service/auth/keys/rotate-keys.ts';
+import type { Store } from '../../packages/service/storage/store.ts';
 
 /** Options of a key ring without encryption. */
 export const testKeyRing = (store: Store, now: () => number): KeyRingOptions => ({

@@ -1,6 +1,6 @@
-import { createAuditLog } from '../../src/audit/audit-log.ts';
-import { createTenant } from '../../src/operator/tenants.ts';
-import { openStore } from '../../src/storage/open-store.ts';
+import { createAuditLog } from '../../packages/service/audit/audit-log.ts';
+import { createTenant } from '../../packages/service/operator/tenants.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
 
 // Creates a tenant, and is killed when its entry is about to be added.
 const store = openStore({

@@ -1,5 +1,5 @@
-import { openStore } from '../../src/storage/open-store.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 
 // Loads rows into a tenant: its arguments are the tenant and the rows as JSON.
 const store = openStore({

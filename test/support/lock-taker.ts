@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { lockImportOnSqlite } from '../../src/storage/sqlite/locks.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { lockImportOnSqlite } from '../../packages/service/storage/sqlite/locks.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 
 // Takes and releases an import lock repeatedly; fails if another process holds it at the same time.
 const [folder = '', rounds = '0'] = process.argv.slice(2);

@@ -4,25 +4,25 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { createAuditLog } from '../../src/audit/audit-log.ts';
-import { type AuditTally, createAuditTally } from '../../src/audit/audit-tally.ts';
-import { AccessError } from '../../src/auth/error.ts';
-import { createFailureBudget } from '../../src/auth/failure-budget.ts';
-import { createOperatorSessions } from '../../src/auth/sessions/session-holder.ts';
-import { createOperatorGate } from '../../src/auth/verify/authorize-operator.ts';
-import type { OperatorScope } from '../../src/contract/oauth/grant.ts';
-import { buildManagementServer } from '../../src/http/operator/management.ts';
-import { Spool } from '../../src/import/import-strictly.ts';
-import { createOperator } from '../../src/operator/operators.ts';
-import type { OperatorContext } from '../../src/operator/perform.ts';
-import { watchGate, watchSessions } from '../../src/operator/watch-gate.ts';
+import type { OperatorScope } from '../../packages/contract/oauth/grant.ts';
+import { createAuditLog } from '../../packages/service/audit/audit-log.ts';
+import { type AuditTally, createAuditTally } from '../../packages/service/audit/audit-tally.ts';
+import { AccessError } from '../../packages/service/auth/error.ts';
+import { createFailureBudget } from '../../packages/service/auth/failure-budget.ts';
+import { createOperatorSessions } from '../../packages/service/auth/sessions/session-holder.ts';
+import { createOperatorGate } from '../../packages/service/auth/verify/authorize-operator.ts';
+import { buildManagementServer } from '../../packages/service/http/operator/management.ts';
+import { Spool } from '../../packages/service/import/import-strictly.ts';
+import { createOperator } from '../../packages/service/operator/operators.ts';
+import type { OperatorContext } from '../../packages/service/operator/perform.ts';
+import { watchGate, watchSessions } from '../../packages/service/operator/watch-gate.ts';
 import type { TestStore } from './engines.ts';
 import { testKeyRing } from './key-ring.ts';
 
 /** A management listener in this process; requests are injected. */
 export interface TestManagement {
   readonly app: FastifyInstance;
-  /** For the functions of `src/operator/`. */
+  /** For the functions of `packages/service/operator/`. */
   readonly context: OperatorContext;
   /** Counts rejected tokens and sign-ins. */
   readonly tally: AuditTally;

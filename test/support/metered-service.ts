@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tools/free-port.ts';
 import type { MeasuredTurns, TurnWork } from './turn-meter.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../packages/service/cli/main.ts', import.meta.url));
 const meter = fileURLToPath(new URL('./turn-meter.ts', import.meta.url));
 
 /** A service in a child process whose event loop turns are measured. */

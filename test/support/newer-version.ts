@@ -2,12 +2,12 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { listMigrations } from '../../src/storage/migrations.ts';
+import { listMigrations } from '../../packages/service/storage/migrations.ts';
 import { mainProgram } from './run-command.ts';
 
 /** A later version of this program: the same bundle with one more migration. */
 export interface NewerVersion {
-  /** Path of its main module, in `src/cli/`. */
+  /** Path of its main module, in `packages/service/cli/`. */
   readonly main: string;
   /** Name of its last migration. */
   readonly schema: string;
@@ -33,17 +33,23 @@ export function makeNewerVersion({ compatible, program = mainProgram }: NewerVer
   const given = process.env.NEWER_VERSION;
   if (compatible && given !== undefined) return realVersion(given);
   const folder = mkdtempSync(join(tmpdir(), 'subreport-newer-'));
-  linkEntries('', folder, 'src');
-  linkEntries('src', folder, 'cli', 'storage');
-  linkEntries('src/storage', folder, 'migrations');
-  cpSync(join(root, 'src/storage/migrations'), join(folder, 'src/storage/migrations'), { recursive: true });
+  linkEntries('', folder, 'packages');
+  linkEntries('packages', folder, 'service');
+  linkEntries('packages/service', folder, 'cli', 'storage');
+  linkEntries('packages/service/storage', folder, 'migrations');
+  cpSync(join(root, 'packages/service/storage/migrations'), join(folder, 'packages/service/storage/migrations'), {
+    recursive: true,
+  });
   copyBundle(dirname(program), folder);
   const schema = `${String(listMigrations('sqlite').length + 1).padStart(4, '0')}-newer`;
   const header = `-- Oldest schema a program must know: ${compatible ? currentSchema : schema}\n`;
   for (const engine of ['sqlite', 'postgres'])
-    writeFileSync(join(folder, `src/storage/migrations/${engine}/${schema}.sql`), header + additions(engine));
+    writeFileSync(
+      join(folder, `packages/service/storage/migrations/${engine}/${schema}.sql`),
+      header + additions(engine),
+    );
   return {
-    main: join(folder, 'src/cli', basename(program)),
+    main: join(folder, 'packages/service/cli', basename(program)),
     schema,
     remove: () => rmSync(folder, { recursive: true }),
   };
@@ -58,17 +64,17 @@ function linkEntries(path: string, folder: string, ...except: readonly string[])
 
 /** The modules of the bundle find other files by the paths of their sources. */
 function copyBundle(from: string, folder: string): void {
-  const to = join(folder, 'src/cli');
-  const [sources, copied] = [pathToFileURL(join(root, 'src')).href, pathToFileURL(join(folder, 'src')).href];
+  const to = join(folder, 'packages/service/cli');
+  const [sources, copied] = [pathToFileURL(join(root, 'packages')).href, pathToFileURL(join(folder, 'packages')).href];
   mkdirSync(to);
   for (const name of readdirSync(from))
     writeFileSync(join(to, name), readFileSync(join(from, name), 'utf8').replaceAll(sources, copied));
 }
 
 function realVersion(folder: string): NewerVersion {
-  const files = readdirSync(join(folder, 'src/storage/migrations/sqlite')).sort();
+  const files = readdirSync(join(folder, 'packages/service/storage/migrations/sqlite')).sort();
   return {
-    main: join(folder, 'src/cli/main.ts'),
+    main: join(folder, 'packages/service/cli/main.ts'),
     schema: files.at(-1)?.slice(0, -'.sql'.length) ?? '',
     remove: () => undefined,
   };
@@ -79,7 +85,7 @@ function realVersion(folder: string): NewerVersion {
  * default, and an index; and a new table.
  */
 function additions(engine: string): string {
-  const dump = readFileSync(join(root, `src/storage/schema.${engine}.sql`), 'utf8');
+  const dump = readFileSync(join(root, `packages/service/storage/schema.${engine}.sql`), 'utf8');
   const found = [...dump.matchAll(/^create table (\w+)/gim)].map(([, table]) => table);
   // the order in which requests lock them (CONTRIBUTING.md)
   const tables = new Set(['tenant', 'subscription', ...found]);

@@ -1,4 +1,4 @@
-import type { Migration } from '../../src/storage/migrations.ts';
+import type { Migration } from '../../packages/service/storage/migrations.ts';
 
 /**
  * Statements on an existing table that can break a program of an older schema, each with a name.

@@ -1,5 +1,5 @@
-import { recordColumns } from '../../src/contract/csv.ts';
-import type { Subscription } from '../../src/contract/subscription.ts';
+import { recordColumns } from '../../packages/contract/csv.ts';
+import type { Subscription } from '../../packages/contract/subscription.ts';
 
 /** A record as a row of the Parquet file. */
 export function parquetRowOf({ product, ...record }: Subscription): Record<string, unknown> {

@@ -1,10 +1,10 @@
-import { createClient } from '../../src/auth/clients/manage-clients.ts';
-import { checkRow } from '../../src/import/check-row.ts';
-import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { openStore } from '../../src/storage/open-store.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { createClient } from '../../packages/service/auth/clients/manage-clients.ts';
+import { checkRow } from '../../packages/service/import/check-row.ts';
+import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import { openStore } from '../../packages/service/storage/open-store.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { type ProbedTenant, until } from './turn-activities.ts';
 
 const name = 'acme';

@@ -1,7 +1,7 @@
-import { type PageContext, readPage } from '../../src/storage/read/page.ts';
-import type { PagePosition, SubscriptionOrder } from '../../src/storage/read/page-sql.ts';
-import type { TenantId } from '../../src/storage/store.ts';
-import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
+import { type PageContext, readPage } from '../../packages/service/storage/read/page.ts';
+import type { PagePosition, SubscriptionOrder } from '../../packages/service/storage/read/page-sql.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
+import type { SubscriptionFilter } from '../../packages/service/storage/subscription-filter.ts';
 
 /** Reads a page, with the JSON of each of its records in `texts`. */
 export async function readTexts(

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapSnapshot } from 'node:v8';
-import type { AuthContext } from '../../src/auth/auth-context.ts';
-import { createResourceServer } from '../../src/auth/verify/resource-server.ts';
+import type { AuthContext } from '../../packages/service/auth/auth-context.ts';
+import { createResourceServer } from '../../packages/service/auth/verify/resource-server.ts';
 
 // Accepts a token, and prints whether the token and what is known of it are in this process's
 // memory: while the token is valid, and after it has expired.

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { importRecords } from '../../src/import/import-records.ts';
-import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
-import type { TenantId } from '../../src/storage/store.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import { type SyntheticRow, syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
 import { type SharedBrowser, shareChromium } from './chromium.ts';
 import { signIn } from './console-session.ts';
 import { engines } from './engines.ts';

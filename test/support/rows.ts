@@ -1,5 +1,5 @@
-import { formatInstant } from '../../src/contract/instant.ts';
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import { formatInstant } from '../../packages/contract/instant.ts';
+import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
 
 /** A row of the store with the given values and defaults; its record matches its columns. */
 export function subscriptionRow(given: Partial<SubscriptionRow> & { readonly id: string }): SubscriptionRow {

@@ -5,7 +5,8 @@ import { compileCache } from './compile-cache.ts';
 import { eventually, startMsMax } from './eventually.ts';
 
 /** The command line: bundled in a run of tests, otherwise its sources. */
-export const mainProgram = process.env.TEST_PROGRAM ?? fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+export const mainProgram =
+  process.env.TEST_PROGRAM ?? fileURLToPath(new URL('../../packages/service/cli/main.ts', import.meta.url));
 
 /** The result of a command. */
 export interface CommandResult {

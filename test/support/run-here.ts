@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { runCommandLine } from '../../src/cli/command-line.ts';
+import { runCommandLine } from '../../packages/service/cli/command-line.ts';
 import { type CommandResult, commandEnvironment } from './run-command.ts';
 
 /**

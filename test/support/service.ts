@@ -1,11 +1,11 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { createClient } from '../../src/auth/clients/manage-clients.ts';
-import { readConfig } from '../../src/cli/config.ts';
-import { serve } from '../../src/cli/serve.ts';
-import type { GrantType, Scope } from '../../src/contract/oauth/grant.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import type { GrantType, Scope } from '../../packages/contract/oauth/grant.ts';
+import { createClient } from '../../packages/service/auth/clients/manage-clients.ts';
+import { readConfig } from '../../packages/service/cli/config.ts';
+import { serve } from '../../packages/service/cli/serve.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { engines, type TestStore } from './engines.ts';
 import { startCommand, untilWritten } from './run-command.ts';

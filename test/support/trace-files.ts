@@ -1,9 +1,9 @@
 import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
 
-const source = fileURLToPath(new URL('../../src/', import.meta.url));
+const source = fileURLToPath(new URL('../../packages/', import.meta.url));
 
-/** Records which files of `src/` run; threads and other processes are not seen. */
+/** Records which files of `packages/` run; threads and other processes are not seen. */
 export interface FileTrace {
   /** Files with a function that runs during `action`, such as `report/plan`. */
   during(action: () => Promise<unknown>): Promise<string[]>;
@@ -25,7 +25,7 @@ export async function traceFiles(): Promise<FileTrace> {
         .filter(({ functions }) => functions.some(({ ranges }) => ranges.some(({ count }) => count > 0)))
         .map(({ url }) => url.replace(/^file:\/\//, ''))
         .filter((file) => file.startsWith(source))
-        .map((file) => file.slice(source.length).replace(/\.ts$/, ''));
+        .map((file) => file.slice(source.length).replace(/^service\/|\.ts$/g, ''));
     },
     stop: () => session.disconnect(),
   };

@@ -1,4 +1,4 @@
-import type { Store, TenantId } from '../../src/storage/store.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
 
 // Loaded before a service (`--import`): measures the turns of its event loop in CPU time of the
 // main thread only, because a busy machine makes a turn take longer but not cost more. A timer
@@ -59,9 +59,9 @@ async function run(work: TurnWork): Promise<void> {
 
 async function open(): Promise<OpenedStore> {
   const [{ openStore }, { sweepVersions }, { eraseRecords }] = await Promise.all([
-    import('../../src/storage/open-store.ts'),
-    import('../../src/storage/tables/sweep-versions.ts'),
-    import('../../src/import/erase-records.ts'),
+    import('../../packages/service/storage/open-store.ts'),
+    import('../../packages/service/storage/tables/sweep-versions.ts'),
+    import('../../packages/service/import/erase-records.ts'),
   ]);
   const dataDir = process.env.DATA_DIR ?? '';
   const store = openStore({ databaseUrl: undefined, dataDir, poolSize: 1, onConnectionError: () => undefined });

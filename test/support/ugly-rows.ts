@@ -1,4 +1,4 @@
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
 import { subscriptionRow } from './rows.ts';
 
 /** The values that many of the rows have. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import config from '../../vitest.config.ts';
 import { waitMsMax } from './wait-limit.ts';
 
-const files = ['src', 'console', 'test'].flatMap((folder) =>
+const files = ['packages', 'test'].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.test\.tsx?$/.test(name) && name !== 'support/waits.test.ts')
     .map((name) => `${folder}/${name}`),

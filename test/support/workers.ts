@@ -1,9 +1,9 @@
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { createClient } from '../../src/auth/clients/manage-clients.ts';
-import type { TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { createClient } from '../../packages/service/auth/clients/manage-clients.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
+import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
 import type { TestStore } from './engines.ts';
 import { eventually } from './eventually.ts';

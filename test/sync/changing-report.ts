@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createClient, type SubreportClient } from '../../src/client/index.ts';
-import { eraseRecords } from '../../src/import/erase-records.ts';
-import type { RecordOwner, TenantId } from '../../src/storage/store.ts';
-import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { beginHistory } from '../../src/storage/tables/history.ts';
-import { findSubscriptionIds } from '../../src/storage/tables/subscription-ids.ts';
-import type { Source } from '../../src/sync/run-sync.ts';
+import type { Source } from '../../packages/cli/sync/run-sync.ts';
+import { createClient, type SubreportClient } from '../../packages/client/index.ts';
+import { eraseRecords } from '../../packages/service/import/erase-records.ts';
+import type { RecordOwner, TenantId } from '../../packages/service/storage/store.ts';
+import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
+import { beginHistory } from '../../packages/service/storage/tables/history.ts';
+import { findSubscriptionIds } from '../../packages/service/storage/tables/subscription-ids.ts';
 import { Random } from '../simulation/random.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import type { TestClient, TestService } from '../support/service.ts';

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { FileStore } from '../../src/sync/file-store.ts';
-import { openFiles } from '../../src/sync/open-destination.ts';
+import type { FileStore } from '../../packages/cli/sync/file-store.ts';
+import { openFiles } from '../../packages/cli/sync/open-destination.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { eventually, startMsMax } from '../support/eventually.ts';
 import { type S3Policy, type S3Server, startS3Server } from './s3-server.ts';

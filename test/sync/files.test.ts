@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
 import { readParquet, writeParquet } from 'parquet-wasm';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { snapshotFormats } from '../../src/sync/manifest.ts';
+import { snapshotFormats } from '../../packages/cli/sync/manifest.ts';
 import { engines } from '../support/engines.ts';
 import { parquetRowOf } from '../support/parquet-row.ts';
 import { subscriptionRow } from '../support/rows.ts';

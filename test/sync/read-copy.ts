@@ -1,6 +1,6 @@
-import { type DestinationOptions, openCopy, openDestination } from '../../src/sync/open-destination.ts';
-import { lineOf } from '../../src/sync/record-row.ts';
-import { runSync, type Source, type SyncResult } from '../../src/sync/run-sync.ts';
+import { type DestinationOptions, openCopy, openDestination } from '../../packages/cli/sync/open-destination.ts';
+import { lineOf } from '../../packages/cli/sync/record-row.ts';
+import { runSync, type Source, type SyncResult } from '../../packages/cli/sync/run-sync.ts';
 import { sha256 } from './changing-report.ts';
 
 const discard = async (): Promise<void> => undefined;

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { StateFile, type StateKind } from '../../src/sync/state-file.ts';
+import { StateFile, type StateKind } from '../../packages/cli/sync/state-file.ts';
 
 const kind: StateKind = { applicationId: 7, migrations: ['create table place (token text) strict;'] };
 const tokensOf = (state: StateFile) => state.all('select token from place');

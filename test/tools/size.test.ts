@@ -32,11 +32,11 @@ test('a walk without a row, and a row without a walk, are named', () => {
 test('a file of more than 400 lines, and long functions, are named', () => {
   const long = `function f() {\n${source(30)}}\n`;
   const sources = new Map([
-    ['src/a.ts', source(401)],
-    ['src/b.ts', long],
+    ['packages/a.ts', source(401)],
+    ['packages/b.ts', long],
   ]);
   expect(exceededLimits(sources, new Map(), '')).toEqual([
-    'src/a.ts: must have at most 400 lines: current number is 401',
+    'packages/a.ts: must have at most 400 lines: current number is 401',
     'functions: 9 of 10 must have at most 25 lines: current number is 32',
   ]);
 });

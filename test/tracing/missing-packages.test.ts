@@ -15,7 +15,7 @@ registerHooks({
 });`)}`;
 
 const openTracing = async (endpoint: string | undefined): Promise<string> => {
-  const url = new URL('../../src/cli/serving/open-tracing.ts', import.meta.url);
+  const url = new URL('../../packages/service/cli/serving/open-tracing.ts', import.meta.url);
   const program = `
 const { openTracing } = await import('${url}');
 const settings = ${JSON.stringify({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: '' })};

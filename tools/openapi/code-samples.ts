@@ -1,5 +1,5 @@
-import type { Operation, OperationId } from '../../src/contract/operations.ts';
-import type { OperatorApiId, OperatorOperationId } from '../../src/contract/operator/operations.ts';
+import type { Operation, OperationId } from '../../packages/contract/operations.ts';
+import type { OperatorApiId, OperatorOperationId } from '../../packages/contract/operator/operations.ts';
 
 /** The request that the code samples of an operation send. */
 export interface SampleRequest {

@@ -1,29 +1,29 @@
-import { DescribedRemoval, DescribedSubscription, RemovedSubscription } from '../../src/contract/change.ts';
-import { ChangesSummary } from '../../src/contract/changes-summary.ts';
-import { SubscriptionFindings } from '../../src/contract/findings.ts';
-import { SubscriptionHistory } from '../../src/contract/history.ts';
-import { LoadSummary, RejectedRow } from '../../src/contract/load.ts';
+import { DescribedRemoval, DescribedSubscription, RemovedSubscription } from '../../packages/contract/change.ts';
+import { ChangesSummary } from '../../packages/contract/changes-summary.ts';
+import { SubscriptionFindings } from '../../packages/contract/findings.ts';
+import { SubscriptionHistory } from '../../packages/contract/history.ts';
+import { LoadSummary, RejectedRow } from '../../packages/contract/load.ts';
 import {
   IntrospectionResponse,
   TokenErrorBody,
   TokenQuery,
   TokenRequest,
   TokenResponse,
-} from '../../src/contract/oauth/token.ts';
-import * as audit from '../../src/contract/operator/audit.ts';
-import * as client from '../../src/contract/operator/client.ts';
-import * as doctor from '../../src/contract/operator/doctor.ts';
-import * as imports from '../../src/contract/operator/import.ts';
-import * as key from '../../src/contract/operator/key.ts';
-import * as setting from '../../src/contract/operator/setting.ts';
-import * as tenant from '../../src/contract/operator/tenant.ts';
-import * as token from '../../src/contract/operator/token.ts';
-import { Fault, Problem } from '../../src/contract/problem.ts';
-import { Product } from '../../src/contract/product.ts';
-import { exportSummaryPreference } from '../../src/contract/report.ts';
-import { printableAscii } from '../../src/contract/schema.ts';
-import { Subscription } from '../../src/contract/subscription.ts';
-import { exampleExplanation, SubscriptionSummary } from '../../src/contract/summary.ts';
+} from '../../packages/contract/oauth/token.ts';
+import * as audit from '../../packages/contract/operator/audit.ts';
+import * as client from '../../packages/contract/operator/client.ts';
+import * as doctor from '../../packages/contract/operator/doctor.ts';
+import * as imports from '../../packages/contract/operator/import.ts';
+import * as key from '../../packages/contract/operator/key.ts';
+import * as setting from '../../packages/contract/operator/setting.ts';
+import * as tenant from '../../packages/contract/operator/tenant.ts';
+import * as token from '../../packages/contract/operator/token.ts';
+import { Fault, Problem } from '../../packages/contract/problem.ts';
+import { Product } from '../../packages/contract/product.ts';
+import { exportSummaryPreference } from '../../packages/contract/report.ts';
+import { printableAscii } from '../../packages/contract/schema.ts';
+import { Subscription } from '../../packages/contract/subscription.ts';
+import { exampleExplanation, SubscriptionSummary } from '../../packages/contract/summary.ts';
 import { namedExamples } from './examples.ts';
 import type { Json } from './responses.ts';
 

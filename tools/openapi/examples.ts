@@ -1,15 +1,15 @@
-import type { ChangesSummary } from '../../src/contract/changes-summary.ts';
-import { recordColumns, writeCsvLine } from '../../src/contract/csv.ts';
-import type { ErrorCode, TokenErrorCode } from '../../src/contract/error-code.ts';
-import { findingKinds, type SubscriptionFindings } from '../../src/contract/findings.ts';
-import type { SubscriptionHistory } from '../../src/contract/history.ts';
-import type { IntrospectionResponse, TokenErrorBody, TokenResponse } from '../../src/contract/oauth/token.ts';
-import { buildProblem, type Fault, faultSentence, type Problem } from '../../src/contract/problem.ts';
-import { reportParameters } from '../../src/contract/query.ts';
-import { defaultPageLimits } from '../../src/contract/report.ts';
-import { ruleOf } from '../../src/contract/schema.ts';
-import type { Subscription } from '../../src/contract/subscription.ts';
-import type { SubscriptionSummary } from '../../src/contract/summary.ts';
+import type { ChangesSummary } from '../../packages/contract/changes-summary.ts';
+import { recordColumns, writeCsvLine } from '../../packages/contract/csv.ts';
+import type { ErrorCode, TokenErrorCode } from '../../packages/contract/error-code.ts';
+import { findingKinds, type SubscriptionFindings } from '../../packages/contract/findings.ts';
+import type { SubscriptionHistory } from '../../packages/contract/history.ts';
+import type { IntrospectionResponse, TokenErrorBody, TokenResponse } from '../../packages/contract/oauth/token.ts';
+import { buildProblem, type Fault, faultSentence, type Problem } from '../../packages/contract/problem.ts';
+import { reportParameters } from '../../packages/contract/query.ts';
+import { defaultPageLimits } from '../../packages/contract/report.ts';
+import { ruleOf } from '../../packages/contract/schema.ts';
+import type { Subscription } from '../../packages/contract/subscription.ts';
+import type { SubscriptionSummary } from '../../packages/contract/summary.ts';
 import { operatorExamples } from './operator-examples.ts';
 
 const fault: Fault = { parameter: 'size', value: '0', rule: ruleOf(reportParameters(defaultPageLimits).size) };

@@ -1,16 +1,16 @@
 import type { TSchema } from 'typebox';
-import { changeParameters, changesPage } from '../../src/contract/change.ts';
-import { changesSummaryParameters } from '../../src/contract/changes-summary.ts';
-import { recordColumns } from '../../src/contract/csv.ts';
-import { tokenErrorStatuses } from '../../src/contract/error-code.ts';
-import { subscriptionParameters } from '../../src/contract/history.ts';
-import { type Operation, type OperationId, operations } from '../../src/contract/operations.ts';
-import { reportParameters } from '../../src/contract/query.ts';
-import { apiPath, type PageLimits, reportFormats } from '../../src/contract/report.ts';
-import { descriptionOf, exampleOf } from '../../src/contract/schema.ts';
-import { StatusFilter, SubscriptionId } from '../../src/contract/subscription.ts';
-import { summaryParameters } from '../../src/contract/summary.ts';
-import { Type } from '../../src/contract/type.ts';
+import { changeParameters, changesPage } from '../../packages/contract/change.ts';
+import { changesSummaryParameters } from '../../packages/contract/changes-summary.ts';
+import { recordColumns } from '../../packages/contract/csv.ts';
+import { tokenErrorStatuses } from '../../packages/contract/error-code.ts';
+import { subscriptionParameters } from '../../packages/contract/history.ts';
+import { type Operation, type OperationId, operations } from '../../packages/contract/operations.ts';
+import { reportParameters } from '../../packages/contract/query.ts';
+import { apiPath, type PageLimits, reportFormats } from '../../packages/contract/report.ts';
+import { descriptionOf, exampleOf } from '../../packages/contract/schema.ts';
+import { StatusFilter, SubscriptionId } from '../../packages/contract/subscription.ts';
+import { summaryParameters } from '../../packages/contract/summary.ts';
+import { Type } from '../../packages/contract/type.ts';
 import { codeSamples, sampleRequests } from './code-samples.ts';
 import { referring, securitySchemes, usedComponents } from './components.ts';
 import {

@@ -1,12 +1,12 @@
-import type { AuditEntry } from '../../src/contract/operator/audit.ts';
-import type { Client, ClientDetails, ClientSession } from '../../src/contract/operator/client.ts';
-import type { DoctorResult } from '../../src/contract/operator/doctor.ts';
-import type { ServiceHealth } from '../../src/contract/operator/health.ts';
-import type { Import, LastImport } from '../../src/contract/operator/import.ts';
-import type { Key } from '../../src/contract/operator/key.ts';
-import type { Setting } from '../../src/contract/operator/setting.ts';
-import type { Tenant } from '../../src/contract/operator/tenant.ts';
-import type { CreatedOperator, Operator } from '../../src/contract/operator/token.ts';
+import type { AuditEntry } from '../../packages/contract/operator/audit.ts';
+import type { Client, ClientDetails, ClientSession } from '../../packages/contract/operator/client.ts';
+import type { DoctorResult } from '../../packages/contract/operator/doctor.ts';
+import type { ServiceHealth } from '../../packages/contract/operator/health.ts';
+import type { Import, LastImport } from '../../packages/contract/operator/import.ts';
+import type { Key } from '../../packages/contract/operator/key.ts';
+import type { Setting } from '../../packages/contract/operator/setting.ts';
+import type { Tenant } from '../../packages/contract/operator/tenant.ts';
+import type { CreatedOperator, Operator } from '../../packages/contract/operator/token.ts';
 
 const operator: Operator = {
   id: 'op-3f1f2f6a7c10',

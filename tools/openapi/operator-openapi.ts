@@ -1,5 +1,5 @@
-import { LoadSummary, loadMediaTypes, loadParameters } from '../../src/contract/load.ts';
-import type { OperatorOperation } from '../../src/contract/operator/operation.ts';
+import { LoadSummary, loadMediaTypes, loadParameters } from '../../packages/contract/load.ts';
+import type { OperatorOperation } from '../../packages/contract/operator/operation.ts';
 import {
   idempotencyKey,
   type OperatorApiId,
@@ -7,8 +7,8 @@ import {
   operatorApi,
   operatorOperations,
   pathParameters,
-} from '../../src/contract/operator/operations.ts';
-import { descriptionOf, exampleOf } from '../../src/contract/schema.ts';
+} from '../../packages/contract/operator/operations.ts';
+import { descriptionOf, exampleOf } from '../../packages/contract/schema.ts';
 import { codeSamples, type SampleRequest, sampleRequests } from './code-samples.ts';
 import { operatorSecuritySchemes, referring, usedComponents } from './components.ts';
 import { exampleCsv, exampleLine } from './examples.ts';

@@ -1,10 +1,10 @@
 import type { TSchema } from 'typebox';
-import { errorTable } from '../../src/contract/error.ts';
-import type { ErrorCode } from '../../src/contract/error-code.ts';
-import { descriptionOf } from '../../src/contract/schema.ts';
-import { StatusFilter } from '../../src/contract/subscription.ts';
-import { summaryGroups } from '../../src/contract/summary.ts';
-import { Type } from '../../src/contract/type.ts';
+import { errorTable } from '../../packages/contract/error.ts';
+import type { ErrorCode } from '../../packages/contract/error-code.ts';
+import { descriptionOf } from '../../packages/contract/schema.ts';
+import { StatusFilter } from '../../packages/contract/subscription.ts';
+import { summaryGroups } from '../../packages/contract/summary.ts';
+import { Type } from '../../packages/contract/type.ts';
 
 /** A code that only requests of the consoles' pages get, which are not part of the contract. */
 const consoleCode: ErrorCode = 'SESSION_ENDED';

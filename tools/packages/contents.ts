@@ -17,7 +17,7 @@ export interface PackedPackage {
 const parts: readonly (readonly [part: string, files: RegExp])[] = [
   ['source maps, with the sources', /\.map$/],
   ['type declarations', /\.d\.ts$/],
-  ['migrations, `lib/storage/migrations/`', /^lib\/storage\/migrations\//],
+  ['migrations, `lib/service/storage/migrations/`', /^lib\/service\/storage\/migrations\//],
   ['modules, `lib/`', /^lib\//],
   ['consoles, `dist/console/`', /^dist\/console\//],
   ['OpenAPI documents', /^openapi/],

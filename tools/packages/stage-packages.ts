@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { buildProgram } from '../../src/cli/command-line.ts';
+import { buildProgram } from '../../packages/service/cli/command-line.ts';
 import { buildConsoles } from '../build-console.ts';
 import { manPage } from '../man-page.ts';
 import { linkCompiledFiles } from './link-compiled-files.ts';
@@ -40,12 +40,12 @@ export async function stagePackages(): Promise<readonly [server: StagedPackage, 
   return [server, client];
 }
 
-/** `lib/` has the layout of `src/`, so that paths to files beside it are the same in both. */
+/** `lib/` has the layout of `packages/`, so that paths to files beside it are the same in both. */
 async function stageServer(folder: string): Promise<void> {
   // `npm run ok` checks the types of all sources
   const compiled = compile('tools/packages/tsconfig.server.json', '--noCheck');
   await Promise.all([compiled, buildConsoles(join(folder, 'dist/console'))]);
-  cpSync(join(root, 'src'), join(folder, 'lib'), { recursive: true, filter: isPacked });
+  cpSync(join(root, 'packages'), join(folder, 'lib'), { recursive: true, filter: isPacked });
   for (const file of ['openapi.json', 'openapi-operator.json', 'README.md', 'CHANGELOG.md'])
     copyInto(folder, file, file);
   const silent = { write: () => undefined };
@@ -54,11 +54,12 @@ async function stageServer(folder: string): Promise<void> {
 }
 
 /** Whether a path is copied unchanged: not sources, dumps of the schema or files of the client. */
-const isPacked = (path: string): boolean => !/\.ts$|[/\\]schema\.\w+\.sql$|[/\\]src[/\\]client$/.test(path);
+const isPacked = (path: string): boolean =>
+  !/\.ts$|[/\\]schema\.\w+\.sql$|[/\\]packages[/\\](?:client|console)$/.test(path);
 
 async function stageClient(folder: string): Promise<void> {
   await compile('tools/packages/tsconfig.client.json');
-  copyInto(folder, 'src/client/README.md', 'README.md');
+  copyInto(folder, 'packages/client/README.md', 'README.md');
 }
 
 async function compile(project: string, ...flags: readonly string[]): Promise<void> {

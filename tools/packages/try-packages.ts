@@ -50,7 +50,7 @@ async function tryQuickly(folder: string): Promise<void> {
   await unpack(server, serverTarball, 'subreport', modules);
   const client = makeProject(join(folder, 'client'));
   await unpack(client, clientTarball, '@subreport/client', modules);
-  const launcher = join(server, 'node_modules/subreport/lib/cli/subreport.mjs');
+  const launcher = join(server, 'node_modules/subreport/lib/service/cli/subreport.mjs');
   const command = [process.execPath, launcher, 'serve', '--demo', '--workers', '2'];
   await withDemo(startDemo(server, process.execPath, ...command), async (service) => {
     const user = `Node.js ${process.versions.node}`;

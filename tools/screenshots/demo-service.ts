@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '../free-port.ts';
 
-const command = fileURLToPath(new URL('../../src/cli/subreport.mjs', import.meta.url));
+const command = fileURLToPath(new URL('../../packages/service/cli/subreport.mjs', import.meta.url));
 
 /** A service with the data of the demo, and who can sign in to its consoles. */
 export interface DemoService {

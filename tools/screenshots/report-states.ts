@@ -1,5 +1,5 @@
 import type { Page, Route } from 'playwright-core';
-import type { ChangesSummary, Subscription } from '../../src/client/index.ts';
+import type { ChangesSummary, Subscription } from '../../packages/client/index.ts';
 import type { Picture } from './picture.ts';
 
 const subscriptions = '/console/subscriptions';

@@ -1,8 +1,8 @@
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { revokeTokens } from '../../../src/auth/clients/edit-client.ts';
-import { createExternalClient, disableClientById } from '../../../src/auth/clients/manage-clients.ts';
-import { directoryStatement, type TenantId } from '../../../src/storage/store.ts';
+import { revokeTokens } from '../../../packages/service/auth/clients/edit-client.ts';
+import { createExternalClient, disableClientById } from '../../../packages/service/auth/clients/manage-clients.ts';
+import { directoryStatement, type TenantId } from '../../../packages/service/storage/store.ts';
 import { engines } from '../../support/engines.ts';
 import { expectProblem } from '../../support/expect-error.ts';
 import { subscriptionRow } from '../../support/rows.ts';

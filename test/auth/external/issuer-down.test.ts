@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createExternalClient } from '../../../src/auth/clients/manage-clients.ts';
+import { createExternalClient } from '../../../packages/service/auth/clients/manage-clients.ts';
 import { engines } from '../../support/engines.ts';
 import { expectProblem } from '../../support/expect-error.ts';
 import { startService, type TestService } from '../../support/service.ts';

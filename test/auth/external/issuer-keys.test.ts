@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { AccessError, IssuerError } from '../../../src/auth/error.ts';
-import type { ExternalSettings } from '../../../src/auth/provider/external-claims.ts';
-import { createExternalIssuer } from '../../../src/auth/provider/external-issuer.ts';
-import type { ExternalIssuer } from '../../../src/auth/verify/resource-server.ts';
+import { AccessError, IssuerError } from '../../../packages/service/auth/error.ts';
+import type { ExternalSettings } from '../../../packages/service/auth/provider/external-claims.ts';
+import { createExternalIssuer } from '../../../packages/service/auth/provider/external-issuer.ts';
+import type { ExternalIssuer } from '../../../packages/service/auth/verify/resource-server.ts';
 import { type IssuerKey, makeKey, type ScriptedIssuer, sign, startScriptedIssuer } from './issuers.ts';
 
 const start = 1_800_000_000;

@@ -1,6 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createProviderSignIn, type ProviderSignIn, SignInError } from '../../../src/auth/provider/provider-sign-in.ts';
+import {
+  createProviderSignIn,
+  type ProviderSignIn,
+  SignInError,
+} from '../../../packages/service/auth/provider/provider-sign-in.ts';
 import { consoleClient } from '../../support/sign-in-provider.ts';
 import { type IssuerKey, makeKey, type ScriptedIssuer, sign, startScriptedIssuer } from './issuers.ts';
 

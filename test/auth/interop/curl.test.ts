@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TokenErrorBody, TokenResponse } from '../../../src/contract/oauth/token.ts';
+import type { TokenErrorBody, TokenResponse } from '../../../packages/contract/oauth/token.ts';
 import { engines } from '../../support/engines.ts';
 import { credentialKinds, type InteropService, startInteropService } from '../../support/interop-service.ts';
 import { runCommand } from '../../support/run-command.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { buildProblem } from '../../../src/contract/problem.ts';
+import { buildProblem } from '../../../packages/contract/problem.ts';
 import { engines } from '../../support/engines.ts';
 import { subscriptionRow } from '../../support/rows.ts';
 import { runHere } from '../../support/run-here.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { displayWidth } from '../../../src/cli/reader/fit-table.ts';
+import { displayWidth } from '../../../packages/cli/commands/fit-table.ts';
 import { engines } from '../../support/engines.ts';
 import { subscriptionRow } from '../../support/rows.ts';
 import { startService, type TestClient, type TestService } from '../../support/service.ts';

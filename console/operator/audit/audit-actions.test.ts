@@ -1,7 +1,0 @@
-import { expect, test } from 'vitest';
-import { auditActions } from '../../../src/audit/audit-event.ts';
-import { actionOptions } from './audit-actions.ts';
-
-test('every action of the audit log is offered once, under a heading', () => {
-  expect(actionOptions.map(({ value }) => value).sort()).toEqual(Object.keys(auditActions).sort());
-});

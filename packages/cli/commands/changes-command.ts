@@ -1,0 +1,189 @@
+import { type Command, Option } from 'commander';
+import {
+  ApiError,
+  type ChangesOptions as ChangesOptionsOfClient,
+  type ChangesPage,
+  type FollowPage,
+  type ValueStore,
+} from '../../client/index.ts';
+import { changeFilterParameters, changeParameters } from '../../contract/change.ts';
+import { changesSummaryParameters } from '../../contract/changes-summary.ts';
+import { defaultPageLimits } from '../../contract/report.ts';
+import { CommandError, UsageError } from '../../terminal/error.ts';
+import type { Output } from '../../terminal/output.ts';
+import { writeChangesSummary } from './changes-summary.ts';
+import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
+import { readFileIfAny, replaceFile } from './profile.ts';
+import { runReader } from './reader-action.ts';
+import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
+import { changeLayout, describedLayout } from './subscription-layout.ts';
+
+const { since, size } = changeParameters(defaultPageLimits);
+const { until } = changesSummaryParameters;
+const parameters = {
+  since,
+  ...changeFilterParameters,
+  size: { ...size, description: 'maximum number of changes per request' },
+};
+
+interface ChangesOptions extends ProfileOption, OutputOptions {
+  readonly before?: boolean;
+  readonly newest?: boolean;
+  readonly summary?: boolean;
+  readonly until?: string;
+  readonly follow?: boolean;
+  readonly every: number;
+  readonly state?: string;
+  readonly kind?: string;
+  readonly field?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly importId?: string;
+  readonly size?: string;
+}
+
+export function addChangesCommand(program: Command, output: Output): void {
+  const command = program.command('changes').description('list the changes after a change token, or follow new ones');
+  addParameterOptions(command, parameters)
+    .option('--before', 'add the kind of each change, its time, and the record as it was')
+    .option('--newest', 'list the newest change first')
+    .option('--summary', 'count the changes since --since: by kind, transition, day and import')
+    .addOption(new Option('--until <date>', 'with --summary, the end of the period'))
+    .option('--follow', 'wait for further changes until Ctrl-C')
+    .option('--every <seconds>', 'seconds between the requests of --follow', readSeconds, 60)
+    .option('--state <file>', 'continue from the change token in this file, and store the next one in it');
+  addOutputOptions(addProfileOption(command))
+    .addHelpText(
+      'after',
+      `
+Without --since, all subscriptions are listed first. To keep a copy up to date, apply the changes in order.
+
+Examples:
+  subreport changes --since yesterday --summary
+  subreport changes --since yesterday --before
+  subreport changes --since 7d --newest --field status --to DEPLETED
+  subreport changes --state changes.token > changes.ndjson
+  subreport changes --follow --every 10 --state changes.token | ./apply-changes`,
+    )
+    .action((options: ChangesOptions) => runReader((signal) => writeChanges(options, output, signal)));
+}
+
+/** Counts the changes of a period. */
+async function countChanges(options: ChangesOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const screen = openScreen(options, output);
+  const { values, dates } = readParameters({ ...options }, { since, until });
+  for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
+  const others = (
+    ['before', 'newest', 'follow', 'state', 'kind', 'field', 'from', 'to', 'importId', 'size'] as const
+  ).find((name) => options[name] !== undefined);
+  if (others !== undefined)
+    throw new UsageError(
+      `Cannot count changes with --${others === 'importId' ? 'import-id' : others}: --summary takes only --since and --until`,
+    );
+  if (values.since === undefined)
+    throw new UsageError('Cannot count changes: --since must be given, such as --since yesterday');
+  const { client } = connect(options);
+  const count = (since: string) => client.changesSummary(since, { until: values.until, signal });
+  const summary = await count(values.since).catch((error: unknown) =>
+    count(laterStart(error, { isDate: isDateOf(dates, values.since), screen })),
+  );
+  await writeChangesSummary(summary, screen);
+}
+
+async function writeChanges(options: ChangesOptions, output: Output, signal: AbortSignal): Promise<void> {
+  if (options.summary === true) return countChanges(options, output, signal);
+  if (options.until !== undefined)
+    throw new UsageError('Cannot use --until without --summary: changes end now: omit it');
+  const screen = openScreen(options, output);
+  if (options.follow === true && screen.format === 'json')
+    throw new UsageError('Cannot follow as JSON: an array would never end: use -o ndjson');
+  const { values, dates } = readParameters({ ...options }, parameters);
+  for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
+  const { since: given, size, ...filters } = values;
+  const isPart = options.newest === true || Object.keys(filters).length > 0;
+  if (options.follow === true && (options.before === true || isPart))
+    throw new UsageError('Cannot follow with --before, --newest or a filter: a copy needs all changes: omit them');
+  if (options.state !== undefined && isPart)
+    throw new UsageError('Cannot keep --state with --newest or a filter: a copy needs all changes in order: omit them');
+  const { client } = connect(options);
+  const store = options.state === undefined ? undefined : tokenFile(options.state);
+  const since = (await store?.load()) ?? given;
+  const writer = writeRecords(screen, options.before === true ? describedLayout() : changeLayout(screen.color));
+  const sizeOption = size === undefined ? {} : { size: Number(size) };
+  let [next, count] = [since, 0];
+  const onPage = async (page: ChangesPage) => {
+    await writer.page(page.changes);
+    next = page.next;
+    count += page.changes.length;
+  };
+  const fromSince = (begin: (start: string | undefined) => Promise<void>): Promise<void> =>
+    begin(since).catch((error: unknown) =>
+      begin(laterStart(error, { isDate: next === since && isDateOf(dates, since), screen })),
+    );
+  if (options.follow === true) {
+    const followed = async (page: FollowPage) => {
+      if (page.reset && next !== undefined) throw resyncRequired();
+      await onPage(page);
+    };
+    const onError = (error: Error) => screen.remark(`Retrying: ${error.message}`);
+    await fromSince((start) =>
+      client.follow({
+        since: start,
+        ...sizeOption,
+        signal,
+        onPage: followed,
+        onError,
+        intervalMs: options.every * 1000,
+        ...(store && { store }),
+      }),
+    );
+    signal.throwIfAborted();
+  }
+  const read = async (from: string | undefined): Promise<void> => {
+    for await (const page of client.changes(from, {
+      ...sizeOption,
+      ...(filters as Pick<ChangesOptionsOfClient, 'kind' | 'field' | 'from' | 'to' | 'import-id'>),
+      ...(options.newest === true && { order: 'newest' as const }),
+      ...(options.before === true && { before: true as const }),
+      signal,
+    })) {
+      await onPage(page);
+      await store?.save(page.next);
+    }
+  };
+  await fromSince(read);
+  await writer.end();
+  screen.remark(
+    `${count.toLocaleString('en')} changes${store === undefined ? `. Next changes: subreport changes --since ${next}` : ''}`,
+  );
+}
+
+/** Whether a value is a date such as 'yesterday', not an instant or a token. */
+const isDateOf = (dates: GivenQuery['dates'], since: string | undefined): boolean =>
+  dates.some(({ name, instant }) => name === 'since' && instant === since);
+
+/**
+ * Where the history begins, if that is why the changes since a date were refused, as on the first
+ * day of a tenant. Throws the error again if there is another reason, or if the note that changes
+ * may be missing would be suppressed.
+ */
+function laterStart(error: unknown, { isDate, screen }: { readonly isDate: boolean; readonly screen: Screen }): string {
+  const begins = error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT' && error.problem.history_begins_at;
+  if (typeof begins !== 'string' || !isDate || screen.isQuiet) throw error;
+  screen.remark(`The history begins at ${begins}: these are the changes since then`);
+  return begins;
+}
+
+/** The output has no sign of a full read, so a program could not tell that it starts again. */
+const resyncRequired = () =>
+  new CommandError(
+    'Cannot follow the changes: the change token must be valid: it is too old, or the service was restored from a backup. Read all changes again, without --since or with a new --state file, into an empty copy.',
+  );
+
+function tokenFile(path: string): ValueStore<string> {
+  return {
+    load: () => readFileIfAny(path)?.trim() || undefined,
+    save: (token) => replaceFile(path, `${token ?? ''}\n`),
+  };
+}

@@ -1,0 +1,113 @@
+import type { Command } from 'commander';
+import {
+  createClient,
+  type RequestOptions,
+  type StoredTokens,
+  type SubreportClient,
+  type ValueStore,
+} from '../../client/index.ts';
+import { apiPath, serviceUrlOf } from '../../contract/report.ts';
+import { readVariable } from '../../terminal/environment.ts';
+import { UsageError } from '../../terminal/error.ts';
+import { packageVersion } from '../../terminal/package-version.ts';
+import { defaultProfile, type Profile, profileFile, readFileIfAny, readProfile, writePrivateFile } from './profile.ts';
+
+/** The option of `addProfileOption`. */
+export interface ProfileOption {
+  readonly profile?: string;
+}
+
+export const addProfileOption = (command: Command): Command =>
+  command.option('--profile <name>', 'the profile to use (default: SUBREPORT_PROFILE, or "default")');
+
+type Hooks = Pick<RequestOptions, 'onResponse'>;
+
+interface Connection {
+  /** Name of the profile; `undefined` if environment variables replace it. */
+  readonly name: string | undefined;
+  readonly profile: Profile;
+  readonly client: SubreportClient;
+}
+
+/**
+ * Opens the profile of a command: that of `--profile`, otherwise the environment variables,
+ * otherwise the default one. Throws `UsageError` or `CommandError` if it is incomplete.
+ */
+export function connect({ profile: given }: ProfileOption, hooks: Hooks = {}): Connection {
+  const fromVariables = given === undefined ? profileOfVariables() : undefined;
+  if (fromVariables !== undefined) {
+    return { name: undefined, profile: fromVariables, client: openClient(fromVariables, undefined, hooks) };
+  }
+  const name = profileName(given);
+  const profile = readProfile(name);
+  return { name, profile, client: openClient(profile, cachedTokens(name), hooks) };
+}
+
+export const profileName = (given: string | undefined): string =>
+  given ?? readVariable('SUBREPORT_PROFILE') ?? defaultProfile;
+
+/** All three variables are required, so that no secret is sent to the URL of another profile. */
+function profileOfVariables(): Profile | undefined {
+  const given = {
+    SUBREPORT_URL: readVariable('SUBREPORT_URL'),
+    SUBREPORT_CLIENT_ID: readVariable('SUBREPORT_CLIENT_ID'),
+    SUBREPORT_CLIENT_SECRET: readVariable('SUBREPORT_CLIENT_SECRET'),
+  };
+  const { SUBREPORT_URL: url, SUBREPORT_CLIENT_ID: id, SUBREPORT_CLIENT_SECRET: secret } = given;
+  if (url !== undefined && id !== undefined && secret !== undefined)
+    return { base_url: baseUrlOf(url), client_id: id, client_secret: secret };
+  const missing = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  if (missing.length === Object.keys(given).length) return undefined;
+  throw new UsageError(
+    `Cannot use the environment variables: SUBREPORT_URL, SUBREPORT_CLIENT_ID and SUBREPORT_CLIENT_SECRET must all be set, unless --profile is given: missing: ${missing.join(', ')}`,
+  );
+}
+
+/** Opens a client. Throws `UsageError` if its URLs are invalid or not safe for secrets. */
+export function openClient(
+  profile: Profile,
+  tokenStore?: ValueStore<StoredTokens>,
+  hooks: Hooks = {},
+): SubreportClient {
+  const { base_url: baseUrl, token_url: tokenUrl, allow_http: allowHttp } = profile;
+  try {
+    return createClient({
+      ...hooks,
+      url: baseUrl,
+      ...(tokenUrl !== undefined && { tokenUrl }),
+      clientId: profile.client_id,
+      clientSecret: profile.client_secret,
+      allowHttp,
+      tokenStore,
+      userAgent: `subreport/${packageVersion}`,
+    });
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** The base URL of the API, from the URL of the service or of one of its pages. */
+export function baseUrlOf(text: string): string {
+  const url = serviceUrlOf(text);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new UsageError(
+      `Cannot use the URL of the service: it must be a URL such as https://reports.example.com: current value is '${text}'`,
+    );
+  }
+  return url + apiPath;
+}
+
+export function cachedTokens(name: string): ValueStore<StoredTokens> {
+  const file = profileFile('tokens', name);
+  return {
+    load() {
+      try {
+        return JSON.parse(readFileIfAny(file) ?? 'null') ?? undefined;
+      } catch {
+        return undefined; // truncated or edited: replaced with the next token
+      }
+    },
+    save: (tokens) => writePrivateFile(file, JSON.stringify(tokens ?? null)),
+  };
+}

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { readVariable } from '../../terminal/environment.ts';
+import { CommandError, InterruptedError, UsageError } from '../../terminal/error.ts';
+import type { Output } from '../../terminal/output.ts';
+import { baseUrlOf } from './connection.ts';
+import { type Profile, parseObject } from './profile.ts';
+
+/** The options of `addCredentialOptions`. */
+export interface CredentialOptions {
+  readonly url?: string;
+  readonly clientId?: string;
+  readonly tokenUrl?: string;
+  readonly secretStdin?: boolean;
+  readonly clientSecretFile?: string;
+  readonly credentials?: string;
+  readonly allowHttp?: boolean;
+}
+
+export const addCredentialOptions = (command: Command): Command =>
+  command
+    .option('--url <url>', 'URL of the service, such as https://reports.example.com')
+    .option('--client-id <id>', 'id of the client')
+    .option('--secret-stdin', 'read the secret from standard input instead of asking for it')
+    .option('--client-secret-file <file>', 'read the secret from a file')
+    .option(
+      '--credentials <file>',
+      'JSON file with the credentials, such as demo-client.json (- for standard input); options take precedence',
+    )
+    .option('--token-url <url>', 'the token endpoint, if it is not that of the service')
+    .option('--allow-http', 'permit http to another machine, which sends the secret unencrypted');
+
+/** Where the secret comes from, for the help of these commands. */
+export const sourcesOfSecret =
+  'The secret is asked for, read from standard input or a file, or taken from SUBREPORT_CLIENT_SECRET.';
+
+/** Takes credentials from options, a file, the environment and the terminal, in this order. */
+export async function readCredentials(options: CredentialOptions, output: Output): Promise<Profile> {
+  const file = options.credentials === undefined ? {} : await readCredentialsFile(options.credentials);
+  const url = options.url ?? file.base_url ?? readVariable('SUBREPORT_URL');
+  const base_url = baseUrlOf(await orAsk(url, '--url', 'URL of the service', output));
+  const id = options.clientId ?? file.client_id ?? readVariable('SUBREPORT_CLIENT_ID');
+  const client_id = await orAsk(id, '--client-id', 'Client id', output);
+  const token_url = options.tokenUrl ?? (options.url === undefined ? file.token_url : undefined);
+  return {
+    base_url,
+    ...(token_url !== undefined && { token_url }),
+    client_id,
+    client_secret: await readSecret(options, file.client_secret, output),
+    ...(options.allowHttp === true && { allow_http: true }),
+  };
+}
+
+async function readCredentialsFile(path: string): Promise<Partial<Record<string, string>>> {
+  const values = parseObject(path === '-' ? await readAllInput() : readFileSync(path, 'utf8'));
+  if (values.client_secret !== undefined) return values;
+  throw new CommandError(
+    `Cannot use '${path}': it must be a JSON object with client_id and client_secret, such as the output of 'subreport client create --json'`,
+  );
+}
+
+async function orAsk(value: string | undefined, option: string, question: string, output: Output): Promise<string> {
+  const answer = value ?? (canAsk() ? await ask(question, output) : '');
+  if (answer !== '') return answer;
+  throw new UsageError(`Cannot log in: ${option} or its environment variable must be set`);
+}
+
+async function readSecret(
+  { secretStdin, clientSecretFile }: CredentialOptions,
+  fromFile: string | undefined,
+  output: Output,
+): Promise<string> {
+  if (secretStdin === true) return (await readAllInput()).replace(/\r?\n$/, '');
+  if (clientSecretFile !== undefined) return readFileSync(clientSecretFile, 'utf8').replace(/\r?\n$/, '');
+  const given = fromFile ?? readVariable('SUBREPORT_CLIENT_SECRET');
+  const secret = given ?? (canAsk() ? await askHidden('Client secret', output) : '');
+  if (secret !== '') return secret;
+  throw new UsageError(
+    'Cannot log in: the secret must come from a terminal, from standard input (--secret-stdin), from --credentials, or from SUBREPORT_CLIENT_SECRET',
+  );
+}
+
+/** Whether a person can answer questions. */
+const canAsk = (): boolean => process.stdin.isTTY === true;
+
+/** Asks for a line on the terminal. */
+async function ask(question: string, { stderr }: Output): Promise<string> {
+  stderr.write(`${question}: `);
+  return (await readLine()).trim();
+}
+
+/** Asks for a line on the terminal without showing it. */
+async function askHidden(question: string, { stderr }: Output): Promise<string> {
+  process.stdin.setRawMode(true); // before the question: the answer may come immediately
+  stderr.write(`${question} (not shown): `);
+  try {
+    return await readLine();
+  } finally {
+    process.stdin.setRawMode(false);
+    stderr.write('\n');
+  }
+}
+
+/** Reads a line; in raw mode, also handles the editing keys, as a terminal does. */
+function readLine(): Promise<string> {
+  const { stdin } = process;
+  let line = '';
+  return new Promise((resolve, reject) => {
+    const finish = (end: () => void) => {
+      stdin.off('data', take).off('end', finishLine);
+      stdin.pause();
+      end();
+    };
+    const finishLine = () => finish(() => resolve(line));
+    const take = (chunk: Buffer) => {
+      for (const key of chunk.toString()) {
+        if (key === '\r' || key === '\n' || key === '\u0004') return finishLine();
+        if (key === '\u0003') return finish(() => reject(new InterruptedError()));
+        if (key === '\u0015') line = '';
+        else if (key === '\u007f' || key === '\b') line = line.slice(0, -1);
+        else line += key;
+      }
+    };
+    stdin.on('data', take).on('end', finishLine).resume();
+  });
+}
+
+async function readAllInput(): Promise<string> {
+  let text = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk;
+  return text;
+}

@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream, statSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
+import { type Command, Option } from 'commander';
+import type { ExportQuery, SubscriptionExport } from '../../client/index.ts';
+import { reportParameters } from '../../contract/query.ts';
+import { defaultPageLimits } from '../../contract/report.ts';
+import { UsageError, writeFailure } from '../../terminal/error.ts';
+import { countText, type Output, writeResult } from '../../terminal/output.ts';
+import { createProgressBar } from '../../terminal/progress-bar.ts';
+import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { addParameterOptions, readParameters } from './filter-options.ts';
+import { runReader } from './reader-action.ts';
+import { openScreen, type Screen } from './record-writer.ts';
+
+const {
+  format: _format,
+  all: _all,
+  size: _size,
+  page: _page,
+  cursor: _cursor,
+  ...parameters
+} = reportParameters(defaultPageLimits);
+
+const formats = ['csv', 'ndjson', 'parquet', 'xlsx'] as const;
+type ExportFormat = (typeof formats)[number];
+
+interface ExportOptions extends ProfileOption {
+  readonly output?: ExportFormat;
+  readonly quiet?: boolean;
+  readonly json?: boolean;
+}
+
+export function addExportCommand(program: Command, output: Output): void {
+  const command = program
+    .command('export')
+    .argument('<file>', 'the file to write (- for standard output)')
+    .description('write all subscriptions to a file from one snapshot, and verify that the file is complete');
+  addProfileOption(addParameterOptions(command, parameters))
+    .addOption(
+      new Option(
+        '-o, --output <format>',
+        'format of the file (default: from its name; ndjson for standard output)',
+      ).choices(formats),
+    )
+    .option('-q, --quiet', 'suppress messages other than errors')
+    .option('--json', 'print {"file","format","rows"} when the file is complete')
+    .addHelpText(
+      'after',
+      `
+The name of the file ends in .csv, .ndjson, .jsonl, .parquet or .xlsx, unless -o is given. If it ends in .gz, CSV and NDJSON are
+compressed. A workbook (.xlsx) has room for 1,048,575 subscriptions; its ICCIDs and ids are text, its dates are in UTC.
+The file is replaced only when the export is complete: an error or Ctrl-C leaves the previous file unchanged.
+
+Examples:
+  subreport export subscriptions.csv
+  subreport export active.ndjson --status ACTIVE
+  subreport export ending.xlsx --expires-within 7d --auto-renew false
+  subreport export subscriptions.csv --as-of 2026-10-31
+  subreport export subscriptions.parquet
+  subreport export subscriptions.csv.gz
+  subreport export - -o csv | ./load-subscriptions`,
+    )
+    .action((file: string, options: ExportOptions) =>
+      runReader(async (signal) => {
+        if (options.json === true && file === '-')
+          throw new UsageError(
+            'Cannot print JSON: --json must go with a file: the export itself is on standard output',
+          );
+        const screen = openScreen({ quiet: options.quiet === true }, output);
+        const { values, dates } = readParameters({ ...options }, parameters);
+        for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
+        const format = formatOf(file, options.output);
+        if (isBinary(format) && file === '-' && output.stdout.isTTY === true)
+          throw new UsageError(`Cannot print ${format}: it must go to a file or a pipe, not to a terminal`);
+        const sent = format === 'xlsx' ? 'ndjson' : format;
+        const report = await connect(options).client.export(values as ExportQuery, { format: sent, signal });
+        await writeReport(report, file, { format, screen, output });
+        const { totalCount, explanation, headers } = report;
+        // a proxy may have removed it
+        const rows = headers.has('x-total-count') ? totalCount : undefined;
+        const what = rows === undefined ? 'The report is' : `${countText(rows)} subscriptions,`;
+        if (explanation !== undefined) screen.remark(explanation);
+        if (options.json === true) writeResult(output, true, { file, format, rows, explanation }, '');
+        else screen.remark(`${what} complete${file === '-' ? '' : `: ${file}`}`);
+      }),
+    );
+}
+
+/** Formats that are no text, and compressed already. */
+const isBinary = (format: ExportFormat): boolean => format === 'xlsx' || format === 'parquet';
+
+/** The format of a file, from the option or its name; standard output and pipes have no name. */
+function formatOf(file: string, given: ExportFormat | undefined): ExportFormat {
+  const known = given ?? extensions[extname(file.replace(compressed, '')).toLowerCase()];
+  const isCompressed = compressed.test(file);
+  if (known !== undefined && !(isCompressed && isBinary(known))) return known;
+  if (file === '-' || isOtherThanFile(file)) return 'ndjson';
+  throw new UsageError(
+    `Cannot export to '${file}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz, or in .parquet or .xlsx, or --output must be one of ${formats.join(', ')}`,
+  );
+}
+
+const extensions: Readonly<Record<string, ExportFormat>> = {
+  '.csv': 'csv',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+  '.parquet': 'parquet',
+  '.xlsx': 'xlsx',
+};
+const compressed = /\.gz$/i;
+
+async function writeReport(
+  report: SubscriptionExport,
+  file: string,
+  { format, screen, output }: { readonly format: ExportFormat; readonly screen: Screen; readonly output: Output },
+): Promise<void> {
+  const isShown = !screen.isQuiet && !(file === '-' && output.stdout.isTTY === true);
+  const bar = createProgressBar(isShown ? output : { ...output, stderr: silent }, report.totalCount);
+  try {
+    const lines = format === 'parquet' ? report : withProgress(report, (count) => bar.update(count, count));
+    const content = format === 'xlsx' ? await workbookOf(lines, report) : lines;
+    const chunks = compressed.test(file) ? gzip(content) : content;
+    if (file === '-') for await (const chunk of chunks) await screen.write(chunk);
+    else if (isOtherThanFile(file)) await pipeline(chunks, createWriteStream(file));
+    else await writeCompletely(file, chunks);
+  } finally {
+    bar.end();
+  }
+}
+
+/** Only a workbook needs the library that writes it. */
+async function workbookOf(lines: AsyncIterable<Uint8Array>, report: SubscriptionExport) {
+  const { workbookRecordsMax, writeWorkbook } = await import('../workbook/workbook.ts');
+  if (report.totalCount <= workbookRecordsMax)
+    return writeWorkbook(ReadableStream.from(lines) as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>);
+  await report.cancel();
+  throw new UsageError(
+    `Cannot write a workbook: a sheet must have at most ${workbookRecordsMax} subscriptions: current value is ${report.totalCount}. Narrow the report, or export .csv`,
+  );
+}
+
+/** Compresses a stream; an error of the source is the error of the result. */
+const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
+  ReadableStream.from(chunks).pipeThrough(
+    new CompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>,
+  );
+
+const silent = { write: () => undefined };
+
+/** Counts the lines, which are the subscriptions: no field contains a line break. */
+async function* withProgress(report: SubscriptionExport, onLines: (lines: number) => void): AsyncGenerator<Uint8Array> {
+  let lines = 0;
+  for await (const chunk of report) {
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines += 1;
+    onLines(lines);
+    yield chunk;
+  }
+}
+
+/**
+ * Replaces a file after all of its content was written and flushed. If anything fails before, the
+ * previous file remains unchanged, and the temporary one is removed.
+ */
+async function writeCompletely(file: string, chunks: AsyncIterable<Uint8Array | string>): Promise<void> {
+  const temporary = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString('hex')}`);
+  try {
+    const handle = await open(temporary, 'wx');
+    try {
+      for await (const chunk of chunks) await handle.appendFile(chunk);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    // the first error is the one to report
+    await rm(temporary, { force: true }).catch(() => undefined);
+    // its own message would have the name of the temporary file
+    throw (error as NodeJS.ErrnoException).syscall === undefined
+      ? error
+      : writeFailure(file, error as NodeJS.ErrnoException);
+  }
+}
+
+/** Whether a path is a pipe or a device, which must not be replaced by a file. */
+function isOtherThanFile(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && !found.isFile() && !found.isDirectory();
+}

@@ -1,0 +1,116 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { TSchema } from 'typebox';
+import { parseDuration } from '../../contract/duration.ts';
+import { formatInstant, parseInstant } from '../../contract/instant.ts';
+import { descriptionOf } from '../../contract/schema.ts';
+import { didYouMean } from '../../contract/suggest.ts';
+import { UsageError } from '../../terminal/error.ts';
+
+/** Parameters of an operation, by name (`packages/contract/`). */
+type Parameters = Readonly<Record<string, TSchema>>;
+
+/** Parameters that are lists: their options may be repeated. */
+const lists = ['status', 'by'];
+
+export function addParameterOptions(command: Command, parameters: Parameters): Command {
+  for (const [name, schema] of Object.entries(parameters)) command.addOption(parameterOption(name, schema));
+  return command;
+}
+
+function parameterOption(name: string, schema: TSchema): Option {
+  const { enum: choices, type } = schema as { enum?: readonly string[]; type?: string };
+  const value = isDate(schema) ? 'date' : type === 'integer' ? 'n' : 'value';
+  const description = descriptionOf(schema);
+  const option = new Option(`--${name} <${value}>`, description.charAt(0).toLowerCase() + description.slice(1));
+  if (choices !== undefined) option.choices(choices);
+  return option.argParser((given: string, before: string | undefined) => {
+    const text = choices?.includes('true') === true ? (truths[given.toLowerCase()] ?? given) : given;
+    if (choices !== undefined && !choices.includes(text)) {
+      throw new InvalidArgumentError(`It must be one of ${choices.join(', ')}${didYouMean(text, choices)}`);
+    }
+    if (type === 'integer' && !/^\d{1,15}$/.test(text))
+      throw new InvalidArgumentError('It must be an integer, such as 2');
+    if (before !== undefined && !lists.includes(name)) throw new InvalidArgumentError('It must be given only once');
+    return before === undefined ? text : `${before},${text}`;
+  });
+}
+
+/** How people write a boolean. */
+const truths: Readonly<Record<string, string>> = { yes: 'true', no: 'false', true: 'true', false: 'false' };
+
+const isDate = (schema: TSchema): boolean => (schema as { format?: string }).format === 'date-time';
+
+/** A query of the command line: parameters as strings, dates as ISO 8601 date-times. */
+export interface GivenQuery {
+  readonly values: Readonly<Record<string, string>>;
+  /** The dates that were not given as an instant. */
+  readonly dates: readonly { readonly name: string; readonly instant: string }[];
+}
+
+/** Collects the parameters that were given. Throws `UsageError` with all invalid dates. */
+export function readParameters(
+  options: Readonly<Record<string, unknown>>,
+  parameters: Parameters,
+  nowSeconds = Math.floor(Date.now() / 1000),
+): GivenQuery {
+  const values: Record<string, string> = {};
+  const dates: { name: string; instant: string }[] = [];
+  const faults: string[] = [];
+  for (const [name, schema] of Object.entries(parameters)) {
+    const given = options[new Option(`--${name}`).attributeName()];
+    if (typeof given !== 'string') continue;
+    // the present, also if the clocks differ
+    if ((name === 'as-of' || name === 'until') && given === 'now') continue;
+    const value = isDate(schema) ? readDate(given, nowSeconds) : readMoment(name, given, nowSeconds);
+    if (value === undefined) faults.push(`Cannot use --${name}: it must be ${dateRule}: current value is '${given}'`);
+    else values[name] = value;
+    if (value !== undefined && value !== given) dates.push({ name, instant: value });
+  }
+  if (faults.length > 0) throw new UsageError(faults.join('\n'));
+  return { values, dates };
+}
+
+/** A date where a revision or a change token may also be given; anything else is unchanged. */
+const readMoment = (name: string, given: string, nowSeconds: number): string =>
+  given !== 'now' && ['as-of', 'since', 'until'].includes(name) ? (readDate(given, nowSeconds) ?? given) : given;
+
+const daySeconds = 86_400;
+const dayNames: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
+
+/** What a date of the command line must be. */
+const dateRule =
+  'a date such as 2024-05-01 or 2024-05-01T08:00:00Z, today, yesterday, tomorrow or now, a duration before now such as 7d, or after now such as +7d';
+
+/**
+ * Converts a date of the command line to an ISO 8601 date-time; `undefined` if it is not a date. A
+ * date-time is returned unchanged. Days begin at midnight UTC.
+ *
+ * @example
+ * // at 2026-05-10T12:30:00Z
+ * readDate('7d', now)         // '2026-05-03T12:30:00Z', as '-7d'
+ * readDate('+12h', now)       // '2026-05-11T00:30:00Z'
+ * readDate('today', now)      // '2026-05-10T00:00:00Z'
+ * readDate('2024-05-01', now) // '2024-05-01T00:00:00Z'
+ */
+export function readDate(text: string, nowSeconds: number): string | undefined {
+  const seconds = secondsOf(text, nowSeconds);
+  if (seconds !== undefined) return formatInstant(seconds);
+  const instant = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text;
+  return parseInstant(instant) === undefined ? undefined : instant;
+}
+
+function secondsOf(text: string, nowSeconds: number): number | undefined {
+  if (text === 'now') return nowSeconds;
+  const days = Object.hasOwn(dayNames, text) ? dayNames[text] : undefined;
+  if (days !== undefined) return nowSeconds - (nowSeconds % daySeconds) + days * daySeconds;
+  const duration = parseDuration(text.replace(/^[+-]/, ''));
+  if (duration === undefined) return undefined;
+  return nowSeconds + (text.startsWith('+') ? duration : -duration);
+}
+
+/** Parses an option of seconds. */
+export function readSeconds(text: string): number {
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (seconds > 0) return seconds;
+  throw new InvalidArgumentError('It must be a number of seconds from 1 to 99999, such as 10');
+}

@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Command, Option } from 'commander';
+import {
+  ApiError,
+  type Subscription,
+  type SubscriptionList,
+  type SubscriptionPage,
+  type SubscriptionQuery,
+} from '../../client/index.ts';
+import { reportParameters } from '../../contract/query.ts';
+import { defaultPageLimits } from '../../contract/report.ts';
+import { UsageError } from '../../terminal/error.ts';
+import type { Output } from '../../terminal/output.ts';
+import { createProgressBar } from '../../terminal/progress-bar.ts';
+import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
+import { runReader } from './reader-action.ts';
+import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
+import { subscriptionLayout } from './subscription-layout.ts';
+
+// pages are those of the present
+const { format: _format, all: _all, 'as-of': _asOf, ...parameters } = reportParameters(defaultPageLimits);
+
+const watchSeconds = 10;
+
+interface ListOptions extends ProfileOption, OutputOptions {
+  readonly all?: boolean;
+  readonly watch?: number | true;
+}
+
+interface Listing {
+  readonly options: ListOptions;
+  readonly query: GivenQuery;
+  readonly screen: Screen;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
+export function addListCommand(program: Command, output: Output): void {
+  const command = program.command('list').description('list subscriptions, one page or all of them');
+  addParameterOptions(command, parameters)
+    .addOption(new Option('--all', 'list all pages').conflicts(['page', 'cursor', 'watch']))
+    .option(
+      '--watch [seconds]',
+      `repeat the request every ${watchSeconds} seconds, or at the given interval`,
+      readSeconds,
+    );
+  addOutputOptions(addProfileOption(command))
+    .addHelpText(
+      'after',
+      `
+Dates are in UTC: 2024-05-01, a date-time, today, yesterday, tomorrow, 7d (before now) or +7d (after now).
+A report of the past is an export: subreport export - --as-of yesterday.
+
+Examples:
+  subreport list --status ACTIVE --expires-within 7d
+  subreport list --after 7d --sort -createdDate
+  subreport list --all -o csv > subscriptions.csv`,
+    )
+    .action((options: ListOptions) =>
+      runReader(async (signal) => {
+        const screen = openScreen(options, output);
+        const query = readParameters({ ...options }, parameters);
+        for (const { name, instant } of query.dates) screen.remark(`--${name} ${instant}`);
+        await chooseList({ options, query, screen, output, signal });
+      }),
+    );
+}
+
+function chooseList(listing: Listing): Promise<void> {
+  const { options, output, screen } = listing;
+  if (options.all === true) return listAll(listing);
+  if (options.watch === undefined) return listPage(listing);
+  if (screen.format === 'table' && output.stdout.isTTY === true) return watchPage(listing);
+  throw new UsageError(
+    "Cannot watch: the output must be a table on a terminal; use 'subreport changes --follow' in programs",
+  );
+}
+
+async function listPage({ options, query, screen, signal }: Listing): Promise<void> {
+  const page = await subscriptionsOf(options, query.values, signal).page();
+  const writer = writeRecords(screen, subscriptionLayout(screen.color));
+  await writer.page(page.records);
+  await writer.end();
+  screen.remark(describePage(page, nextCommand(options, query.values, page)));
+  if (page.explanation !== undefined) screen.remark(page.explanation);
+}
+
+/** Clears the screen before each table; the scrollback remains. */
+async function watchPage(listing: Listing): Promise<void> {
+  const { options, screen, signal } = listing;
+  const seconds = options.watch === true ? watchSeconds : (options.watch ?? watchSeconds);
+  for (;;) {
+    signal.throwIfAborted();
+    await screen.write(`\x1b[2J\x1b[H${new Date().toISOString().slice(0, 19)}Z, every ${seconds} s; Ctrl-C ends\n\n`);
+    await listPage(listing);
+    await sleep(seconds * 1000, undefined, { signal });
+  }
+}
+
+async function listAll({ options, query, screen, output, signal }: Listing): Promise<void> {
+  const list = subscriptionsOf(options, query.values, signal);
+  const writer = writeRecords(screen, subscriptionLayout(screen.color));
+  let [bar, count, total] = [noBar(), 0, 0];
+  let explanation: string | undefined;
+  try {
+    for await (const page of pagesOf(list)) {
+      if (count === 0 && output.stdout.isTTY !== true && options.quiet !== true)
+        bar = createProgressBar(output, page.totalCount);
+      await writer.page(page.records);
+      count += page.records.length;
+      total = page.totalCount;
+      explanation = page.explanation;
+      bar.update(count, count);
+    }
+  } finally {
+    bar.end();
+  }
+  await writer.end();
+  screen.remark(
+    total < count
+      ? `${count.toLocaleString('en')} subscriptions`
+      : `${count.toLocaleString('en')} of ${total.toLocaleString('en')}`,
+  );
+  if (explanation !== undefined) screen.remark(explanation);
+}
+
+/**
+ * All pages. Another server of the API may send neither totals nor links, number pages from 0 or 1,
+ * and repeat the last page or reject a page past the end.
+ */
+async function* pagesOf(list: SubscriptionList<Subscription>): AsyncGenerator<SubscriptionPage> {
+  for await (const page of list.pages()) {
+    const isCounted = page.headers.has('x-total-count') || page.headers.has('x-next-page');
+    if (!isCounted && page.records.length > 0) return yield* numberedPages(list);
+    yield page;
+  }
+}
+
+async function* numberedPages(list: SubscriptionList<Subscription>): AsyncGenerator<SubscriptionPage> {
+  let last = await list.page();
+  yield last;
+  for (let number = 1; ; number += 1) {
+    const page = await list.page(number).catch((error: unknown) => {
+      if (number > 1 && error instanceof ApiError && error.code === 'NOT_FOUND') return undefined;
+      throw error;
+    });
+    if (page === undefined || page.records.length === 0) return;
+    const isRepeated = JSON.stringify(page.records) === JSON.stringify(last.records);
+    if (isRepeated && number > 1) return;
+    if (!isRepeated) yield page;
+    last = page;
+  }
+}
+
+/** An email address is sent in the body of a search: it never goes into a URL. */
+function subscriptionsOf(options: ProfileOption, values: GivenQuery['values'], signal: AbortSignal) {
+  const { size, page, ...rest } = values;
+  const query = {
+    ...rest,
+    ...(size !== undefined && { size: Number(size) }),
+    ...(page !== undefined && { page: Number(page) }),
+  } as SubscriptionQuery;
+  return connect(options).client.subscriptions(query, { signal });
+}
+
+/** The same command for the following page, with relative dates as instants. */
+function nextCommand(options: ListOptions, values: GivenQuery['values'], page: SubscriptionPage): string | undefined {
+  const linked = /[?&]page=(\d+)/.exec(page.headers.get('x-next-page') ?? '')?.[1];
+  if (page.nextCursor === undefined && linked === undefined) return undefined;
+  const { page: _page, cursor, ...kept } = values;
+  const position =
+    cursor === undefined ? { page: linked ?? String(page.currentPage + 1) } : { cursor: page.nextCursor };
+  const { profile, output } = options;
+  const words = Object.entries({ profile, ...kept, ...position, output }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, shellQuote(value)],
+  );
+  return ['subreport list', ...words, ...(options.json === true ? ['--json'] : [])].join(' ');
+}
+
+const noBar = (): ReturnType<typeof createProgressBar> => ({
+  update: () => undefined,
+  updateBytes: () => undefined,
+  end: () => undefined,
+});
+
+/** `1-20 of 2,000. Next page: subreport list --page 2` */
+export function describePage(
+  {
+    records,
+    totalCount,
+    currentPage,
+    headers,
+  }: Pick<SubscriptionPage, 'records' | 'totalCount' | 'currentPage' | 'headers'>,
+  next: string | undefined,
+): string {
+  const firstPage = Number(/[?&]page=(\d+)[^>]*>; rel="first"/.exec(headers.get('link') ?? '')?.[1] ?? 1);
+  const before = (currentPage - firstPage) * Number(headers.get('x-count-per-page'));
+  const total = totalCount.toLocaleString('en');
+  const isUncounted = !headers.has('x-total-count'); // another server of the API
+  const range = isUncounted
+    ? `${records.length.toLocaleString('en')} subscriptions on this page; the server sends no total`
+    : records.length === 0
+      ? `No subscriptions on this page, ${total} in total`
+      : `${(before + 1).toLocaleString('en')}-${(before + records.length).toLocaleString('en')} of ${total}`;
+  return next === undefined ? range : `${range}. Next page: ${next}`;
+}
+
+const shellQuote = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { SubreportError } from '../../client/index.ts';
+import { countText, type Output, writeResult } from '../../terminal/output.ts';
+import { addProfileOption, cachedTokens, openClient, type ProfileOption, profileName } from './connection.ts';
+import { addCredentialOptions, type CredentialOptions, readCredentials, sourcesOfSecret } from './credentials.ts';
+import { defaultProfile, readProfile, removeProfile, writeProfile } from './profile.ts';
+import { runReader } from './reader-action.ts';
+
+interface LoginOptions extends ProfileOption, CredentialOptions {
+  readonly json?: boolean;
+}
+
+export function addLoginCommand(program: Command, output: Output): void {
+  addCredentialOptions(addProfileOption(program.command('login')))
+    .description('check the credentials of a client and store them in a profile')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+${sourcesOfSecret}
+
+Examples:
+  subreport login --url https://reports.example.com --client-id acme-reporting
+  pass show reports | subreport login --url https://reports.example.com --client-id acme-reporting --secret-stdin
+  subreport login --credentials data/demo-8080/demo-client.json --profile demo`,
+    )
+    .action((options: LoginOptions) =>
+      runReader(async (signal) => {
+        const name = profileName(options.profile);
+        const profile = await readCredentials(options, output);
+        // without cached tokens, which an older secret may have obtained
+        const { totalCount, headers } = await openClient(profile).subscriptions({ size: 1 }, { signal }).page();
+        const total = headers.has('x-total-count') ? totalCount : null;
+        removeProfile(name);
+        writeProfile(name, profile);
+        const use = name === defaultProfile ? '' : ` --profile ${name}`;
+        writeResult(
+          output,
+          options.json === true,
+          { profile: name, base_url: profile.base_url, client_id: profile.client_id, subscriptions: total },
+          `Logged in to ${profile.base_url} as ${profile.client_id}${describeTotal(total)}.\nRead them with: subreport list${use}`,
+        );
+      }),
+    );
+}
+
+/** Another server of the API may send no total. */
+const describeTotal = (total: number | null): string =>
+  total === null ? '' : `, which has ${countText(total)} subscriptions`;
+
+export function addLogoutCommand(program: Command, output: Output): void {
+  addProfileOption(program.command('logout'))
+    .description('revoke the tokens of a profile and remove the profile')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExamples:\n  subreport logout\n  subreport logout --profile staging')
+    .action(({ profile: given, json }: ProfileOption & { readonly json?: boolean }) =>
+      runReader(async (signal) => {
+        const name = profileName(given);
+        const client = openClient(readProfile(name), cachedTokens(name));
+        const failure = await client.revoke({ signal }).catch(onlyOfService);
+        removeProfile(name);
+        const rest = failure === undefined ? '' : `; its tokens remain valid until they expire: ${failure.message}`;
+        const result = { profile: name, tokens_revoked: failure === undefined };
+        writeResult(output, json === true, result, `Removed profile '${name}'${rest}`);
+      }),
+    );
+}
+
+/** Tokens cannot be revoked while the service is down; the profile is removed anyway. */
+function onlyOfService(error: unknown): SubreportError {
+  if (error instanceof SubreportError) return error;
+  throw error;
+}

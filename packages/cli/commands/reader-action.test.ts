@@ -1,0 +1,49 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { InterruptedError } from '../../terminal/error.ts';
+import { runReader } from './reader-action.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** Delivers a signal to the command alone, not to the test runner. */
+function interrupt(signal: 'SIGINT' | 'SIGTERM', before: readonly unknown[]): void {
+  for (const listener of process.listeners(signal)) if (!before.includes(listener)) listener(signal);
+}
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)(
+  'a command that hangs after %s is ended with %i after 15 seconds, and not earlier',
+  async (signal, code) => {
+    vi.useFakeTimers();
+    const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
+    const before = process.listeners(signal);
+    const hanging = Promise.withResolvers<void>();
+    const running = runReader(() => hanging.promise);
+    interrupt(signal, before);
+    vi.advanceTimersByTime(14_000);
+    interrupt(signal, before); // again, from the launcher
+    expect(exit).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1_000);
+    expect(exit.mock.calls).toEqual([[code]]);
+    hanging.resolve();
+    await running;
+    expect(process.listeners(signal)).toEqual(before);
+  },
+);
+
+test('a command that ends in time after a signal rejects with it, and the process goes on', async () => {
+  vi.useFakeTimers();
+  const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
+  const before = process.listeners('SIGTERM');
+  const running = runReader(
+    (signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
+  );
+  interrupt('SIGTERM', before);
+  await expect(running).rejects.toBeInstanceOf(InterruptedError);
+  vi.advanceTimersByTime(60_000);
+  expect(exit).not.toHaveBeenCalled();
+});

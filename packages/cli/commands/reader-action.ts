@@ -1,0 +1,69 @@
+import { constants } from 'node:os';
+import { ApiError, SubreportError, TokenRequestError } from '../../client/index.ts';
+import { CommandError, InterruptedError, UsageError } from '../../terminal/error.ts';
+
+/**
+ * Runs a command that reads from a service. Errors of the service and of files become errors with a
+ * message for the user.
+ */
+export async function runReader(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  try {
+    await runInterruptibly(run);
+  } catch (error) {
+    throw forUser(error);
+  }
+}
+
+/** An error of the service or of a file with a message for the user; others unchanged. */
+export function forUser(error: unknown): unknown {
+  if (error instanceof SubreportError) {
+    const lines = [...messagesOf(error), ...adviceOn(error), `Correlation id: ${error.correlationId}`];
+    const isUsage = error instanceof ApiError && error.code === 'INVALID_REQUEST_PARAMS';
+    return new (isUsage ? UsageError : CommandError)(lines.join('\n'));
+  }
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  const isSystemError = error instanceof Error && code !== undefined && syscall !== undefined;
+  return isSystemError ? new CommandError(`Cannot use a file: ${message}`) : error;
+}
+
+/** The parameters of the API are the options of the command. */
+const messagesOf = (error: SubreportError): readonly string[] =>
+  error instanceof ApiError
+    ? error.problem.messages.map((message) => message.replace(/^Cannot use parameter '([\w-]+)'/, 'Cannot use --$1'))
+    : [error.message];
+
+function adviceOn(error: SubreportError): string[] {
+  if (error instanceof TokenRequestError && error.code === 'invalid_client')
+    return ["The client id or the secret is not valid: log in again with 'subreport login'."];
+  if (!(error instanceof ApiError)) return [];
+  if (error.code === 'UNAUTHORISED') return ["Log in again with 'subreport login'."];
+  if (error.code === 'RESYNC_REQUIRED')
+    return ['Read all changes again, without --since or with a new --state file, into an empty copy.'];
+  return [];
+}
+
+/** Milliseconds that a command may take to end after a signal, such as in a database that hangs. */
+const stopMsMax = 15_000;
+
+/**
+ * Runs a command with a signal that Ctrl-C and SIGTERM abort, so that it can remove incomplete
+ * files. Then throws `InterruptedError`, or ends the process if the command does not.
+ */
+async function runInterruptibly<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  let ending: NodeJS.Timeout | undefined;
+  const stop = (signal: 'SIGINT' | 'SIGTERM') => {
+    controller.abort(new InterruptedError(signal));
+    ending ??= setTimeout(() => process.exit(128 + constants.signals[signal]), stopMsMax);
+  };
+  // SIGINT arrives twice, from the terminal and from the launcher: the second one has no effect
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  try {
+    return await run(controller.signal);
+  } catch (error) {
+    throw controller.signal.aborted ? controller.signal.reason : error;
+  } finally {
+    clearTimeout(ending);
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}

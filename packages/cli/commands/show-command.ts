@@ -1,0 +1,110 @@
+import type { Command } from 'commander';
+import { ApiError, type Subscription, type SubscriptionHistory, type SubscriptionVersion } from '../../client/index.ts';
+import { subscriptionParameters } from '../../contract/history.ts';
+import { UsageError } from '../../terminal/error.ts';
+import type { Output } from '../../terminal/output.ts';
+import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { addParameterOptions, readParameters } from './filter-options.ts';
+import { printable } from './fit-table.ts';
+import { runReader } from './reader-action.ts';
+import {
+  addOutputOptions,
+  jsonOf,
+  type OutputOptions,
+  openScreen,
+  type RowLayout,
+  type Screen,
+  writeRecords,
+} from './record-writer.ts';
+import { fieldsOf, paintStatus, subscriptionLayout } from './subscription-layout.ts';
+
+export function addShowCommand(program: Command, output: Output): void {
+  const command = program.command('show').argument('<id>', 'id of the subscription');
+  addOutputOptions(addProfileOption(addParameterOptions(command, subscriptionParameters)))
+    .option('--history', 'list its versions that are kept, newest first')
+    .description('show all fields of one subscription, as it is or as it was')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  subreport show c3Vic2NyaXB0aW9uLTAwMDE=
+  subreport show c3Vic2NyaXB0aW9uLTAwMDE= --as-of 2026-10-31
+  subreport show c3Vic2NyaXB0aW9uLTAwMDE= --history`,
+    )
+    .action((id: string, options: ShowOptions) =>
+      runReader(async (signal) => {
+        const screen = openScreen(options, output);
+        const { client } = connect(options);
+        const { values, dates } = readParameters({ ...options }, subscriptionParameters);
+        if (options.history === true && values['as-of'] !== undefined)
+          throw new UsageError('Cannot use --history with --as-of: the history has all times: use one of them');
+        for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
+        const named = namingId(id);
+        if (options.history === true) await showHistory(await client.history(id, { signal }).catch(named), screen);
+        else await showSubscription(await client.subscription(id, { ...values, signal }).catch(named), screen);
+      }),
+    );
+}
+
+/** Adds the id to the message: the service does not repeat what was requested. */
+const namingId =
+  (id: string) =>
+  (error: unknown): never => {
+    if (error instanceof ApiError && error.code === 'NOT_FOUND')
+      error.problem.messages = error.problem.messages.map((text) => `${text}: current value is '${printable(id)}'`);
+    throw error;
+  };
+
+interface ShowOptions extends ProfileOption, OutputOptions {
+  readonly history?: boolean;
+}
+
+async function showHistory(history: SubscriptionHistory, screen: Screen): Promise<void> {
+  if (screen.format === 'json') return screen.write(`${jsonOf(history, 2)}\n`);
+  const writer = writeRecords(screen, versionLayout(screen.color));
+  await writer.page(history.versions);
+  await writer.end();
+  if (history.has_more)
+    screen.remark(`Only the newest ${history.versions.length} versions are listed. Show an older one with --as-of.`);
+}
+
+const versionLayout = (color: boolean): RowLayout<SubscriptionVersion> => ({
+  columns: [
+    { header: 'REVISION', cell: ({ revision }) => String(revision), align: 'right' },
+    { header: 'COMMITTED', cell: ({ committed_at: at }) => at ?? '-' },
+    { header: 'STATUS', cell: statusOf, ...(color && { paint: paintStatus }) },
+    { header: 'EXPIRES', cell: ({ record }) => record?.expirationDate ?? '-' },
+    { header: 'PRODUCT', cell: ({ record }) => record?.product.name ?? '-', least: 16 },
+    { header: 'IMPORT', cell: ({ import_id: importId }) => importId ?? '-' },
+  ],
+  csvHeader: ['revision', 'committed_at', 'import_id', 'status', 'expirationDate', 'product.name'],
+  csvCells: (version) => [
+    String(version.revision),
+    version.committed_at,
+    version.import_id,
+    statusOf(version),
+    version.record?.expirationDate,
+    version.record?.product.name,
+  ],
+});
+
+const statusOf = ({ record, removed, erased }: SubscriptionVersion): string =>
+  removed === true ? 'removed' : erased === true ? 'erased' : (record?.status ?? '-');
+
+async function showSubscription(subscription: Subscription, screen: Screen): Promise<void> {
+  if (screen.format === 'json') return screen.write(`${jsonOf(subscription, 2)}\n`);
+  if (screen.format === 'table') return screen.write(linesOf(subscription, screen.color));
+  const writer = writeRecords(screen, subscriptionLayout(false));
+  await writer.page([subscription]);
+  await writer.end();
+}
+
+function linesOf(subscription: Subscription, color: boolean): string {
+  const fields = [...fieldsOf(subscription)];
+  const width = Math.max(...fields.map(([name]) => name.length));
+  const shown = fields.map(([name, value = '-']) => {
+    const text = printable(value);
+    return `${name.padEnd(width)}  ${color && name === 'status' ? paintStatus(text) : text}\n`;
+  });
+  return shown.join('');
+}

@@ -1,0 +1,80 @@
+import type { Command } from 'commander';
+import type { SubscriptionSummary, SummaryQuery } from '../../client/index.ts';
+import { summaryParameters } from '../../contract/summary.ts';
+import type { Output } from '../../terminal/output.ts';
+import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { addParameterOptions, readParameters } from './filter-options.ts';
+import { runReader } from './reader-action.ts';
+import {
+  addOutputOptions,
+  jsonOf,
+  type OutputOptions,
+  openScreen,
+  type RowLayout,
+  type Screen,
+  writeRecords,
+} from './record-writer.ts';
+import { paintStatus } from './subscription-layout.ts';
+
+/** The client library sends no email address in a URL, and a summary has no request body. */
+const { email: _email, ...parameters } = summaryParameters;
+
+interface SummaryRow {
+  readonly dimension: string;
+  readonly value: string | null;
+  readonly name?: string | undefined;
+  readonly count: number;
+}
+
+export function addSummaryCommand(program: Command, output: Output): void {
+  const command = program.command('summary').description('count subscriptions by status, product, plan, day and more');
+  addOutputOptions(addProfileOption(addParameterOptions(command, parameters)))
+    .addHelpText(
+      'after',
+      `
+To count the subscriptions of an email address: subreport list --email ADDRESS --size 1
+
+Examples:
+  subreport summary
+  subreport summary --as-of 2026-10-31
+  subreport summary --status ACTIVE --by product-id,month
+  subreport summary --after 30d --before now --by day -o csv`,
+    )
+    .action((options: ProfileOption & OutputOptions) =>
+      runReader(async (signal) => {
+        const screen = openScreen(options, output);
+        const { values, dates } = readParameters({ ...options }, parameters);
+        for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
+        await writeSummary(await connect(options).client.summary(values as SummaryQuery, { signal }), screen);
+      }),
+    );
+}
+
+async function writeSummary(summary: SubscriptionSummary, screen: Screen): Promise<void> {
+  if (summary.explanation !== undefined) screen.remark(summary.explanation);
+  if (screen.format === 'json') return screen.write(`${jsonOf(summary, 2)}\n`);
+  const rows = [{ dimension: 'total', value: null, count: summary.total }, ...rowsOf(summary)];
+  const layout = summaryLayout(screen.color);
+  const columns = layout.columns.filter(({ header }) => header !== nameHeader || rows.some(({ name }) => name));
+  const writer = writeRecords(screen, { ...layout, columns });
+  await writer.page(rows);
+  await writer.end();
+}
+
+const rowsOf = ({ by }: SubscriptionSummary): SummaryRow[] =>
+  Object.entries(by).flatMap(([dimension, counts]) =>
+    (counts ?? []).map((entry: Omit<SummaryRow, 'dimension'>) => ({ dimension, ...entry })),
+  );
+
+const nameHeader = 'NAME';
+
+const summaryLayout = (color: boolean): RowLayout<SummaryRow> => ({
+  columns: [
+    { header: 'DIMENSION', cell: ({ dimension }) => dimension },
+    { header: 'VALUE', cell: ({ value }) => value ?? '-', least: 16, ...(color && { paint: paintStatus }) },
+    { header: nameHeader, cell: ({ name }) => name ?? '-', least: 16 },
+    { header: 'COUNT', cell: ({ count }) => count.toLocaleString('en'), align: 'right' },
+  ],
+  csvHeader: ['dimension', 'value', 'count', 'name'],
+  csvCells: ({ dimension, value, count, name }) => [dimension, value ?? undefined, String(count), name],
+});

@@ -1,0 +1,175 @@
+import type { Command } from 'commander';
+import { CommandError } from '../../terminal/error.ts';
+import { countText, type Output, writeResult } from '../../terminal/output.ts';
+import type { Position } from '../sync/destination.ts';
+import type { Source } from '../sync/run-sync.ts';
+import { runReader } from './reader-action.ts';
+import { type NoteGauges, withMetrics } from './sync-metrics.ts';
+import {
+  addCopyOptions,
+  type CopyOptions,
+  openPlace,
+  requireDestination,
+  sourceOf,
+  withSyncErrors,
+} from './sync-options.ts';
+
+interface StatusOptions extends CopyOptions {
+  readonly metrics?: string;
+}
+
+export function addStatusCommand(sync: Command, output: Output): void {
+  const command = sync
+    .command('status')
+    .description(
+      'show the revision of a copy, its age and the revision of the report; for a webhook, also what is pending',
+    );
+  addCopyOptions(command, 'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, rclone:REMOTE:PATH or webhook:URL')
+    .option('--metrics <file>', "write them to NAME.prom, for the textfile collector of Prometheus' node_exporter")
+    .addHelpText(
+      'after',
+      `
+Examples:
+  subreport sync status --to sqlite:copy.db
+  subreport sync status --to sqlite:copy.db --metrics /run/subreport-sync/copy.prom`,
+    )
+    .action((options: StatusOptions) =>
+      runReader((signal) =>
+        withSyncErrors(() => withMetrics(options.metrics, (note) => showStatus(options, output, signal, note))),
+      ),
+    )
+    .hook('preAction', requireDestination);
+}
+
+export function addCheckCommand(sync: Command, output: Output): void {
+  const command = sync.command('check').description('try the source and the destination, and write nothing');
+  addCopyOptions(command, 'as for sync')
+    .addHelpText('after', '\nExample:\n  subreport sync check --to sqlite:copy.db')
+    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => check(options, output, signal))))
+    .hook('preAction', requireDestination);
+}
+
+async function check(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const source = sourceOf(options);
+  await checkDestination(options, source, output, signal);
+  const { currentPosition } = await import('../sync/read-source.ts');
+  const { revision } = await currentPosition(source.client, { signal });
+  if (options.quiet !== true || options.json === true)
+    writeResult(output, options.json === true, { revision }, 'source and destination can be used');
+}
+
+async function checkDestination(
+  options: CopyOptions,
+  source: Source,
+  output: Output,
+  signal: AbortSignal,
+): Promise<void> {
+  if (options.to.startsWith('webhook:')) {
+    const { readWebhook } = await import('../sync/webhook-options.ts');
+    const { checkWebhook } = await import('../sync/webhook-status.ts');
+    return checkWebhook(readWebhook(options), source);
+  }
+  const { isFilePlace, openDestination } = await import('../sync/open-destination.ts');
+  if (isFilePlace(options.to)) {
+    const { checkPlace } = await import('../sync/run-snapshot.ts');
+    return checkPlace(source, await openPlace(options, output, signal));
+  }
+  const destination = await openDestination(options, async () => undefined);
+  try {
+    const position = await destination.begin(source);
+    // creates the table of the copy; nothing is committed
+    if (position === undefined) await destination.resync({ token: '', revision: 0, rows: nothing, lines: nothing });
+  } finally {
+    await destination.close();
+  }
+}
+
+async function* nothing(): AsyncGenerator<never, void, undefined> {}
+
+async function showStatus(
+  options: StatusOptions,
+  output: Output,
+  signal: AbortSignal,
+  note: NoteGauges,
+): Promise<void> {
+  const source = sourceOf(options);
+  if (options.to.startsWith('webhook:')) return showWebhookStatus(source, options, output, signal, note);
+  const position = await positionOf(options, output, signal);
+  if (position === undefined) {
+    note({ copy_read: 1, last_success_timestamp_seconds: 0 });
+    throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
+  }
+  const { rows = 0, revision, syncedAt } = position;
+  const syncedSeconds = Date.parse(syncedAt) / 1000;
+  note({ copy_read: 1, last_success_timestamp_seconds: syncedSeconds, rows, revision });
+  const current = await currentRevision(source, revision, signal);
+  note({ report_revision: current });
+  const seconds = Math.max(0, Math.round(Date.now() / 1000 - syncedSeconds));
+  writeStatus(
+    output,
+    options,
+    { rows, revision, synced_at: syncedAt, age_seconds: seconds, report_revision: current },
+    `${countText(rows)} rows at revision ${revision}, synced ${countText(seconds)} s ago: ${lagOf(revision, current)}`,
+  );
+}
+
+const writeStatus = (output: Output, { json, quiet }: StatusOptions, value: object, sentence: string): void => {
+  if (json === true || quiet !== true) writeResult(output, json === true, value, sentence);
+};
+
+/** The revision of the report; that of the copy if a process of the service is behind it. */
+async function currentRevision({ client }: Source, least: number, signal: AbortSignal): Promise<number> {
+  const { currentPosition } = await import('../sync/read-source.ts');
+  return Math.max((await currentPosition(client, { signal })).revision, least);
+}
+
+const lagOf = (revision: number, current: number): string =>
+  current === revision ? 'in step with the report' : `the report is at revision ${current}`;
+
+async function showWebhookStatus(
+  source: Source,
+  options: StatusOptions,
+  output: Output,
+  signal: AbortSignal,
+  note: NoteGauges,
+): Promise<void> {
+  const { webhookNamed } = await import('../sync/webhook-options.ts');
+  const { endpointGone, readWebhookStatus } = await import('../sync/webhook-status.ts');
+  const webhook = webhookNamed(options);
+  const status = readWebhookStatus(webhook, source, Date.now());
+  note({ copy_read: 1 });
+  if (status === undefined)
+    throw new CommandError("Cannot show the status: the webhook must have a state: run 'subreport sync' first");
+  const { revision, pending, failures, lastResult, disabledAt } = status;
+  const disabled = Number(disabledAt > 0);
+  note({ revision, pending_events: pending, failed_tries: failures, disabled });
+  const current = await currentRevision(source, revision, signal);
+  note({ report_revision: current });
+  const retryAt = pending === 0 || failures === 0 ? undefined : new Date(status.retryAt).toISOString();
+  const tries = failures === 0 ? '' : `, ${failures} failed tries, the last with ${lastResult}, the next at ${retryAt}`;
+  writeStatus(
+    output,
+    options,
+    { revision, report_revision: current, pending, failures, last_result: lastResult, retry_at: retryAt },
+    `${countText(pending)} events pending${tries}; changes told up to revision ${revision}: ${lagOf(revision, current)}`,
+  );
+  if (disabledAt > 0) throw endpointGone(webhook.url, disabledAt);
+}
+
+/** The position of a copy, or of the newest file. */
+async function positionOf(
+  options: CopyOptions,
+  output: Output,
+  signal: AbortSignal,
+): Promise<Omit<Position, 'token'> | undefined> {
+  const { isFilePlace, openCopy } = await import('../sync/open-destination.ts');
+  if (!isFilePlace(options.to)) {
+    const copy = await openCopy(options);
+    return copy.position().finally(() => copy.close());
+  }
+  const { newestRun } = await import('../sync/manifest.ts');
+  const newest = await newestRun(await openPlace(options, output, signal));
+  if (newest === undefined) return undefined;
+  const { rows, report, completed_at } = newest.manifest;
+  return { rows, revision: report.revision, syncedAt: completed_at };
+}

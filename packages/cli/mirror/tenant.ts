@@ -1,0 +1,62 @@
+import type { CallOperation } from '../../contract/operator/operations.ts';
+import { fitsText } from '../../contract/schema.ts';
+import { SubscriptionId } from '../../contract/subscription.ts';
+import type { OriginRecord } from './origin.ts';
+import type { MirrorAges, MirrorTarget } from './target.ts';
+
+/** Records and removals of one request, and the most characters of its records. */
+const togetherMax = 500;
+const charactersMax = 3_000_000;
+
+/** A tenant of our service, through the operator's API. */
+export class TenantTarget implements MirrorTarget {
+  readonly #call: CallOperation;
+  readonly #tenant: string;
+  #id = '';
+
+  constructor(call: CallOperation, tenant: string) {
+    this.#call = call;
+    this.#tenant = tenant;
+  }
+
+  async begin({ id, origin }: { readonly id: string; readonly origin: string }): Promise<void> {
+    this.#id = id;
+    await this.#call('beginMirror', { params: { tenant: this.#tenant }, body: { mirror_id: id, origin } });
+  }
+
+  async apply({ records, removed, ages }: Parameters<MirrorTarget['apply']>[0]) {
+    const rejections = new Map<string, string>();
+    const parts = [...split(records)];
+    for (const part of parts.length === 0 ? [[]] : parts) {
+      const applied = await this.#call('applyMirror', {
+        params: { tenant: this.#tenant },
+        body: {
+          mirror_id: this.#id,
+          records: part.map((record) => JSON.stringify(record)).join('\n'),
+          // no record has another id
+          removed_ids: removed.filter((id) => fitsText(SubscriptionId, id)),
+          ...agesOf(ages),
+        },
+      });
+      for (const { line, reason } of applied.rejected) rejections.set(part[line - 1]?.id ?? '', reason);
+    }
+    return rejections;
+  }
+}
+
+const agesOf = ({ newAsOf, changesAsOf }: MirrorAges) => ({ new_as_of: newAsOf, changes_as_of: changesAsOf });
+
+/** Records in parts that fit in one request. */
+function* split(records: readonly OriginRecord[]): Generator<readonly OriginRecord[]> {
+  let [part, characters]: [OriginRecord[], number] = [[], 0];
+  for (const record of records) {
+    const { length } = JSON.stringify(record);
+    if (part.length === togetherMax || (part.length > 0 && characters + length > charactersMax)) {
+      yield part;
+      [part, characters] = [[], 0];
+    }
+    part.push(record);
+    characters += length;
+  }
+  if (part.length > 0) yield part;
+}

@@ -1,0 +1,206 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
+import type { ExportOptions } from '../../client/index.ts';
+import type { SourceIdentity } from './destination.ts';
+import { SyncError } from './error.ts';
+import type { FileStore } from './file-store.ts';
+import {
+  completeRunOf,
+  folderOf,
+  type Manifest,
+  manifestName,
+  manifestText,
+  newestRun,
+  requireSource,
+  type SnapshotFormat,
+} from './manifest.ts';
+import { requireRevision, type Source } from './run-sync.ts';
+
+interface SnapshotOptions {
+  readonly format: SnapshotFormat;
+  /** The instant of the run, which names its folder. */
+  readonly scheduledFor: Date;
+  readonly signal?: AbortSignal;
+}
+
+interface SnapshotResult {
+  readonly manifest: Manifest;
+  /** The file in messages. */
+  readonly place: string;
+  /** Whether another run for the instant had written it. */
+  readonly wasComplete: boolean;
+  /** Why the place could not be read: other files of it are then unknown. */
+  readonly unread?: string;
+}
+
+/**
+ * Writes the whole report to a new file of a place, and its manifest after it. The manifest is
+ * written only when the service's count and digest agree with the file, and all of it is stored. A
+ * run whose instant has a manifest does nothing. Throws `SyncError`, or an error of the client
+ * library; the run then counts for nothing.
+ *
+ * No run locks a place: names have a random part, so no two runs write to one file. Of two runs for
+ * one instant at once, the second finds the manifest of the first before it writes its own, or both
+ * are complete and the last by name counts.
+ */
+export async function runSnapshot(source: Source, files: FileStore, options: SnapshotOptions): Promise<SnapshotResult> {
+  const run = randomBytes(8).toString('hex');
+  const folder = folderOf(options.scheduledFor);
+  const before = await lookAt(files, () => findComplete(source, files, options));
+  if (before.found !== undefined) return resultOf(files, folder, before.found, true);
+  const file = `subscriptions-${run}.${options.format}`;
+  const { manifest, found, unread } = await writeFile(source, files, options, file);
+  if (found !== undefined) await files.discard(`${folder}/${file}`);
+  // if this fails, the file stays: the manifest may be stored all the same
+  else await files.write(`${folder}/${manifestName(run)}`, [Buffer.from(manifestText(manifest))]);
+  const why = before.unread ?? unread;
+  return { ...resultOf(files, folder, found ?? manifest, found !== undefined), ...(why && { unread: why }) };
+}
+
+/** Writes the file of a run, and looks for another run that was faster. */
+async function writeFile(source: Source, files: FileStore, options: SnapshotOptions, file: string) {
+  const folder = folderOf(options.scheduledFor);
+  try {
+    const manifest = await copyReport(source, files, options, file);
+    return { manifest, ...(await lookAt(files, () => findOther(files, folder, manifest))) };
+  } catch (error) {
+    await files.discard(`${folder}/${file}`).catch(() => undefined); // `error` is the one to report
+    throw error;
+  }
+}
+
+const resultOf = ({ shown }: FileStore, folder: string, manifest: Manifest, wasComplete: boolean): SnapshotResult => ({
+  manifest,
+  place: `${shown}/${folder}/${manifest.file}`,
+  wasComplete,
+});
+
+/** Looks at a place that the run may have no right to read. */
+async function lookAt(
+  { shown }: FileStore,
+  look: () => Promise<Manifest | undefined>,
+): Promise<{ readonly found?: Manifest | undefined; readonly unread?: string }> {
+  try {
+    return { found: await look() };
+  } catch (error) {
+    if (!(error instanceof SyncError) || error.code !== 'DESTINATION_UNREADABLE') throw error;
+    return { unread: `${error.message}. So earlier files in ${shown} were not looked at` };
+  }
+}
+
+/** Returns what an earlier run wrote for the instant. Throws if the place has other files. */
+async function findComplete(
+  source: Source,
+  files: FileStore,
+  { format, scheduledFor }: SnapshotOptions,
+): Promise<Manifest | undefined> {
+  const own = await completeRunOf(files, folderOf(scheduledFor));
+  const newest = own ?? (await newestRun(files));
+  if (newest !== undefined) requireSource(files, newest.manifest, source);
+  if (own === undefined || own.manifest.format === format) return own?.manifest;
+  throw new SyncError(
+    'DESTINATION_CHANGED',
+    `Cannot write ${format} for ${own.manifest.scheduled_for} to ${files.shown}: a place must have one format for an instant; use another place, such as dir:/var/exports/${format}: current value is ${own.manifest.format}`,
+  );
+}
+
+/** Returns what another run wrote meanwhile. Throws if the file of this one is not whole. */
+async function findOther(files: FileStore, folder: string, { file, bytes }: Manifest): Promise<Manifest | undefined> {
+  const stored = (await files.list(folder)).get(file);
+  if (stored !== bytes && stored !== -1)
+    throw new SyncError(
+      'DESTINATION_FAILED',
+      `Cannot complete ${files.shown}/${folder}/${file}: the whole file must be stored, ${bytes} bytes: current value is ${stored ?? 'no file'}`,
+    );
+  return (await completeRunOf(files, folder))?.manifest;
+}
+
+async function copyReport(
+  { client, service, clientId }: Source,
+  files: FileStore,
+  { format, scheduledFor, signal }: SnapshotOptions,
+  file: string,
+): Promise<Manifest> {
+  const [sent, compression] = format.split('.') as [ExportOptions['format'], string | undefined];
+  const report = await client.export({}, { format: sent, ...(signal && { signal }) });
+  const exported = new Measured();
+  const written = compression === undefined ? exported : new Measured();
+  const bytes = exported.of(report);
+  const revision = requireRevision(report.headers);
+  await files.write(`${folderOf(scheduledFor)}/${file}`, compression === undefined ? bytes : written.of(gzip(bytes)));
+  return {
+    schema_version: 1,
+    file,
+    format,
+    rows: report.totalCount,
+    bytes: written.bytes,
+    sha256: written.sha256,
+    report: {
+      service,
+      client_id: clientId,
+      revision,
+      sha256: exported.sha256,
+      applied_filters: report.headers.get('x-applied-filters') ?? '',
+    },
+    scheduled_for: scheduledFor.toISOString().replace(/\.\d{3}/, ''),
+    completed_at: new Date().toISOString(),
+  };
+}
+
+/** Counts and hashes bytes on their way. */
+class Measured {
+  readonly #hash = createHash('sha256');
+  bytes = 0;
+
+  async *of(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of chunks) {
+      this.#hash.update(chunk);
+      this.bytes += chunk.length;
+      yield chunk;
+    }
+  }
+
+  get sha256(): string {
+    return this.#hash.copy().digest('hex');
+  }
+}
+
+/** Compresses a stream; an error of the source is the error of the result. */
+const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
+  ReadableStream.from(chunks).pipeThrough(
+    new CompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>,
+  );
+
+/** Throws `SyncError` if a place has files of another source, or takes none. Writes nothing. */
+export async function checkPlace(source: SourceIdentity, files: FileStore): Promise<void> {
+  const newest = await newestRun(files);
+  if (newest !== undefined) requireSource(files, newest.manifest, source);
+  await files.requireWritable?.();
+}
+
+/** The newest complete file of a place, read again. */
+interface SnapshotVerification {
+  readonly manifest: Manifest;
+  readonly place: string;
+  readonly found: { readonly bytes: number; readonly sha256: string };
+  readonly isEqual: boolean;
+}
+
+/** Compares the newest file with its manifest. Throws `SyncError` `NOT_EQUAL` if there is none. */
+export async function verifySnapshot(files: FileStore): Promise<SnapshotVerification> {
+  const newest = await newestRun(files);
+  if (newest === undefined)
+    throw new SyncError(
+      'NOT_EQUAL',
+      `Cannot verify ${files.shown}: it must have a complete file: run 'subreport sync' first`,
+    );
+  const { folder, manifest, listedBytes } = newest;
+  const { place } = resultOf(files, folder, manifest, true);
+  if (listedBytes === undefined)
+    throw new SyncError('NOT_EQUAL', `Cannot verify ${place}: it must exist, as its manifest says`);
+  const found = new Measured();
+  for await (const _chunk of found.of(files.read(`${folder}/${manifest.file}`)));
+  const { bytes, sha256 } = found;
+  const isEqual = bytes === manifest.bytes && sha256 === manifest.sha256;
+  return { manifest, place, found: { bytes, sha256 }, isEqual };
+}

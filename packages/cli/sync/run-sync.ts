@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError, isRemoved, type SubreportClient } from '../../client/index.ts';
+import type { Changes, Destination, Position, SourceIdentity } from './destination.ts';
+import { SyncError } from './error.ts';
+import { currentPosition, linesOf } from './read-source.ts';
+import { type Row, requireKnown, rowOf } from './record-row.ts';
+
+/** A report, and who reads it. */
+export interface Source extends SourceIdentity {
+  readonly client: SubreportClient;
+}
+
+/** What a sync did. */
+export interface SyncResult extends Position {
+  /** Records that were written, those of a whole report included. */
+  readonly written: number;
+  readonly removed: number;
+  /** Whether the whole report was read. */
+  readonly reloaded: boolean;
+}
+
+interface SyncOptions {
+  readonly signal?: AbortSignal;
+  /** Called with the records written so far, and how many there will be if that is known. */
+  readonly onProgress?: (written: number, total: number | undefined) => void;
+}
+
+/**
+ * Brings a destination in step with its report: reads the whole report if there is no copy yet or
+ * the change token is no longer valid, then all changes. Commits once, when the copy has as many
+ * records as the report at the same revision. Throws `SyncError`, or an error of the client library
+ * or the destination; the destination is then unchanged.
+ */
+export async function runSync(
+  source: Source,
+  destination: Destination,
+  options: SyncOptions = {},
+): Promise<SyncResult> {
+  try {
+    const position = await destination.begin(source);
+    return await new Sync(source.client, destination, options).bringInStep(position?.token);
+  } finally {
+    await destination.close();
+  }
+}
+
+/** How often a report that keeps changing, or whose tokens become invalid, is read again. */
+const attemptsMax = 6;
+
+class Sync {
+  readonly #client: SubreportClient;
+  readonly #destination: Destination;
+  readonly #options: SyncOptions;
+  readonly #call: { readonly signal?: AbortSignal };
+  #written = 0;
+  #removed = 0;
+  #reloaded = false;
+  /** The copy has records of this revision, and must not be called one of an older. */
+  #leastRevision = 0;
+
+  constructor(client: SubreportClient, destination: Destination, options: SyncOptions) {
+    this.#client = client;
+    this.#destination = destination;
+    this.#options = options;
+    this.#call = options.signal === undefined ? {} : { signal: options.signal };
+  }
+
+  async bringInStep(token: string | undefined): Promise<SyncResult> {
+    for (let attempt = 1; ; attempt += 1) {
+      const since = token ?? (await this.#load());
+      try {
+        const reached = await this.#follow(since);
+        const position = { ...reached, syncedAt: new Date().toISOString() };
+        await this.#destination.commit(position);
+        return { ...position, written: this.#written, removed: this.#removed, reloaded: this.#reloaded };
+      } catch (error) {
+        const isStale = error instanceof ApiError && error.code === 'RESYNC_REQUIRED';
+        if (!isStale || attempt === attemptsMax) throw error;
+        token = undefined;
+      }
+    }
+  }
+
+  /** Replaces the copy with the whole report, and returns a change token from before it. */
+  async #load(): Promise<string> {
+    const { token } = await currentPosition(this.#client, this.#call);
+    const report = await this.#client.export({}, { format: 'ndjson', ...this.#call });
+    this.#leastRevision = requireRevision(report.headers);
+    this.#reloaded = true;
+    [this.#written, this.#removed] = [0, 0];
+    const { onProgress } = this.#options;
+    const count = (rows: number): void => {
+      this.#written += rows;
+      onProgress?.(this.#written, report.totalCount);
+    };
+    const revision = this.#leastRevision;
+    const lines = counted(linesOf(report), count);
+    await this.#destination.resync({ token, revision, rows: () => toRows(lines), lines: () => known(lines) });
+    return token;
+  }
+
+  /** Applies all changes until the copy has as many records as the report at its revision. */
+  async #follow(since: string): Promise<Omit<Position, 'syncedAt'>> {
+    let [token, found]: [string, string] = [since, 'none'];
+    for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+      const reached = await this.#applyChanges(token);
+      token = reached.token;
+      if (reached.revision >= this.#leastRevision) {
+        const rows = await this.#destination.count();
+        if (rows === undefined) return reached;
+        const total = await this.#totalAt(reached.revision);
+        if (total === rows) return { ...reached, rows };
+        found = `${rows}, and the report ${total ?? 'changes too often to be counted'}`;
+      }
+      // a service of several processes may respond with the revision before, for a second
+      if (attempt < attemptsMax) await sleep(50 * 2 ** (attempt - 1), undefined, this.#call);
+    }
+    throw new SyncError(
+      'NOT_EQUAL',
+      `Cannot complete the copy: it must have as many records as the report at the same revision; nothing was changed, and --reload loads it again: current value is ${found}`,
+    );
+  }
+
+  /** Applies the changes after a token. Returns the token after them and its revision. */
+  async #applyChanges(since: string): Promise<{ readonly token: string; readonly revision: number }> {
+    let [token, revision] = [since, 0];
+    for await (const page of this.#client.changes(since, this.#call)) {
+      const changes = toChanges(page.changes, page.revision ?? 0);
+      await this.#destination.apply(changes);
+      this.#written += changes.rows.length;
+      this.#removed += changes.removed.length;
+      if (page.changes.length > 0) this.#options.onProgress?.(this.#written, undefined);
+      [token, revision] = [page.next, page.revision ?? 0];
+    }
+    return { token, revision };
+  }
+
+  /** Number of records of the report at a revision; `undefined` if it can no longer be read. */
+  async #totalAt(revision: number): Promise<number | undefined> {
+    try {
+      return (await this.#client.summary({ 'as-of': revision, by: 'status' }, this.#call)).total;
+    } catch (error) {
+      const hasMoved = error instanceof ApiError && ['HISTORY_NOT_KEPT', 'INVALID_REQUEST_PARAMS'].includes(error.code);
+      if (hasMoved) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** The same lines; `onRows` is called when a batch of them has been written. */
+async function* counted(
+  batches: AsyncIterable<readonly string[]>,
+  onRows: (count: number) => void,
+): AsyncGenerator<readonly string[], void, undefined> {
+  for await (const lines of batches) {
+    yield lines;
+    onRows(lines.length);
+  }
+}
+
+async function* toRows(batches: AsyncIterable<readonly string[]>): AsyncGenerator<readonly Row[], void, undefined> {
+  for await (const lines of batches) yield lines.map(rowOf);
+}
+
+/** The same lines. Throws if a record has what this version does not know. */
+async function* known(batches: AsyncIterable<readonly string[]>): AsyncGenerator<readonly string[], void, undefined> {
+  for await (const lines of batches) {
+    for (const line of lines) requireKnown(line);
+    yield lines;
+  }
+}
+
+function toChanges(changes: readonly Parameters<typeof isRemoved>[0][], revision: number): Changes {
+  const removed: string[] = [];
+  const rows = changes.flatMap((change) => {
+    if (!isRemoved(change)) return [rowOf(JSON.stringify(change))];
+    removed.push(change.id);
+    return [];
+  });
+  return { rows, removed, revision };
+}
+
+/** The revision of an export. Throws `SyncError` if the service is too old to send it. */
+export function requireRevision(headers: Headers): number {
+  const revision = headers.get('x-revision');
+  if (revision !== null) return Number(revision);
+  throw new SyncError(
+    'SOURCE_UNKNOWN',
+    'Cannot sync with this service: its report must have the header X-Revision; it must run the version of subreport that this command has, or a later one',
+  );
+}

@@ -1,0 +1,94 @@
+import { writeXlsxStream } from 'hucre/xlsx';
+import { type FieldType, type RecordField, recordFields, valueAt } from '../../contract/record-fields.ts';
+import type { Subscription } from '../../contract/subscription.ts';
+
+/** A sheet has 1,048,576 rows at most; the first one has the headings. */
+export const workbookRecordsMax = 1_048_575;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Cell = string | number | boolean | Date | null;
+
+/** The formats and widths of the types of fields. */
+const formats = {
+  text: { width: 22, numFmt: '@' },
+  instant: { width: 22, numFmt: 'yyyy-mm-dd hh:mm:ss' },
+  integer: { width: 10, numFmt: '0' },
+  boolean: { width: 10, numFmt: 'General' },
+} as const satisfies Record<FieldType, object>;
+
+/** Headings that are not the name of the field in words. */
+const headings: Readonly<Record<string, string>> = {
+  activationDate: 'Activated (UTC)',
+  expirationDate: 'Ends (UTC)',
+  createdDate: 'Created (UTC)',
+  'product.name': 'Product',
+  'product.period': 'Period',
+  'product.period_unit': 'Period unit',
+  'product.plan_id': 'Plan id',
+  iccid: 'ICCID',
+  device_id: 'Device',
+  auto_renew: 'Renews',
+};
+
+/** The columns of a workbook, in the order of the CSV columns. */
+const columns = recordFields.map(({ name, column, type }) => ({
+  header: headings[name] ?? `${column.charAt(0).toUpperCase()}${column.slice(1).replaceAll('_', ' ')}`,
+  ...formats[type],
+  ...(name === 'status' && { width: 12 }),
+}));
+
+/**
+ * Makes a workbook with one sheet of a report in NDJSON. Its memory does not grow with the records;
+ * a report of more than `workbookRecordsMax` would continue on a second sheet.
+ */
+export function writeWorkbook(report: ReadableStream<Bytes>): ReadableStream<Bytes> {
+  const options = { name: 'Subscriptions', columns, freezePane: { rows: 1 }, repeatHeaders: false };
+  return writeXlsxStream(readRows(report), options) as ReadableStream<Bytes>;
+}
+
+/** Reads the lines of NDJSON as rows of a sheet. Not every browser can iterate over a stream. */
+async function* readRows(report: ReadableStream<Bytes>): AsyncGenerator<Cell[]> {
+  const decoder = new TextDecoder();
+  const reader = report.getReader();
+  let rest = '';
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const lines = (rest + decoder.decode(part.value, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) yield rowOf(JSON.parse(line));
+    }
+  } finally {
+    reader.cancel().catch(() => undefined); // without effect at the end or after an error
+  }
+  if (rest !== '') throw new Error('Cannot read the export: its last line must end with a line feed');
+}
+
+/** The cells of a record. Strings become text cells, which a spreadsheet never evaluates. */
+const rowOf = (record: Subscription): Cell[] => recordFields.map((field) => cellOf(field, valueAt(record, field)));
+
+function cellOf({ type }: RecordField, value: unknown): Cell {
+  if (value === undefined) return null;
+  if (type === 'instant') return dateCell(String(value));
+  if (type === 'integer') return Number(value);
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return textCell(String(value));
+}
+
+/**
+ * What a text cannot have as itself: the characters that XML 1.0 forbids (§2.2), a carriage return,
+ * which XML reads as a line feed (§2.11), and what a spreadsheet would read as an escape.
+ */
+const unwritable = /_(?=x[0-9A-Fa-f]{4}_)|(?![\t\n])\p{Cc}|[\ufffe\uffff]|\p{Surrogate}/gu;
+
+/** A spreadsheet reads `_x0041_` in a text as the character A (ECMA-376 part 1, §22.9.2.19). */
+function textCell(value = ''): string | null {
+  const escaped = (character: string): string =>
+    `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`;
+  return value === '' ? null : value.replaceAll(unwritable, escaped);
+}
+
+/** Spreadsheets count days from 1900, which they treat as a leap year: earlier dates stay text. */
+function dateCell(value: string): Date | string {
+  const date = new Date(value);
+  return value >= '1900-03-01' && !Number.isNaN(date.getTime()) ? date : value;
+}

@@ -1,0 +1,39 @@
+import type { AuditEntry } from '../../../contract/operator/audit.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Popover } from '../../ui/popover.tsx';
+import { DefinitionList } from '../parts/definition-list.tsx';
+import { strings } from '../strings.ts';
+
+const { audit: texts } = strings;
+
+/** All members of an entry that the table leaves out. */
+export const AuditDetails = ({ entry }: { entry: AuditEntry }) => (
+  <Popover label={texts.show} name={texts.showOf(entry.id)} variant="quiet">
+    {() => (
+      <div class="audit-details">
+        <DefinitionList
+          rows={[
+            [texts.id, String(entry.id)],
+            [texts.action, <code key="action">{entry.action}</code>],
+            [texts.actorId, entry.actor.id ?? strings.noValue],
+            [texts.address, entry.address ?? strings.noValue],
+            [
+              texts.correlationId,
+              entry.correlation_id === null ? (
+                strings.noValue
+              ) : (
+                <span key="id">
+                  <code>{entry.correlation_id}</code>
+                  <CopyButton text={entry.correlation_id} what={texts.correlationId.toLowerCase()} />
+                </span>
+              ),
+            ],
+            ...Object.entries(entry.details).map(
+              ([name, value]) => [name, <code key={name}>{JSON.stringify(value)}</code>] as const,
+            ),
+          ]}
+        />
+      </div>
+    )}
+  </Popover>
+);

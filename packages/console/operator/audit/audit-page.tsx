@@ -1,0 +1,105 @@
+import { ScrollText } from 'lucide';
+import type { AuditEntry } from '../../../contract/operator/audit.ts';
+import { DateTime } from '../../ui/date-time.tsx';
+import { currentLocation } from '../../ui/location.tsx';
+import type { Column } from '../parts/data-table.tsx';
+import { DownloadCsv } from '../parts/download-csv.tsx';
+import { FilterBar } from '../parts/filter-bar.tsx';
+import { formatSecond } from '../parts/format-time.ts';
+import { instantOf } from '../parts/instant-of.ts';
+import { clientFilter, tenantFilter, valueFilter } from '../parts/list-filter.tsx';
+import { ListView } from '../parts/list-view.tsx';
+import { periodFilter } from '../parts/period-filter.tsx';
+import { StateLabel } from '../parts/state-label.tsx';
+import { useList } from '../parts/use-list.ts';
+import { strings } from '../strings.ts';
+import { actionOptions } from './audit-actions.ts';
+import { AuditDetails } from './audit-details.tsx';
+
+const { audit: texts } = strings;
+
+const outcomes = ['ok', 'refused', 'failed', 'started'] as const;
+const tones = { ok: 'active', refused: 'depleted', failed: 'danger', started: 'pending' } as const;
+const isOutcome = (outcome: string): outcome is (typeof outcomes)[number] => Object.hasOwn(tones, outcome);
+
+const columns: readonly Column<AuditEntry>[] = [
+  { label: texts.recorded, cell: ({ recorded_at: at }) => <DateTime value={at} text={formatSecond(at)} /> },
+  {
+    label: texts.actor,
+    cell: ({ actor }) => (
+      <>
+        {actor.name ?? actor.id ?? strings.noValue} <span class="soft">{actor.kind}</span>
+      </>
+    ),
+  },
+  {
+    label: texts.action,
+    cell: ({ action }) => (
+      <span title={action}>{actionOptions.find(({ value }) => value === action)?.label ?? action}</span>
+    ),
+  },
+  { label: strings.tenant, cell: ({ tenant }) => tenant ?? strings.noValue },
+  {
+    label: strings.client,
+    cell: ({ client_id: id, details }) => {
+      const name = 'name' in details && id !== null ? String(details.name) : undefined;
+      return (
+        <>
+          {name ?? id ?? strings.noValue}
+          {name !== undefined && <span class="second-line">{id}</span>}
+        </>
+      );
+    },
+  },
+  {
+    label: texts.outcome,
+    cell: ({ outcome, error }) => (
+      <>
+        {isOutcome(outcome) ? <StateLabel tone={tones[outcome]}>{texts.outcomes[outcome]}</StateLabel> : outcome}
+        {error !== null && <code class="soft"> {error}</code>}
+      </>
+    ),
+  },
+  { label: texts.details, cell: (entry) => <AuditDetails entry={entry} /> },
+];
+
+const outcomeOptions = outcomes.map((value) => ({ value, label: texts.outcomes[value] }));
+
+const filters = [
+  valueFilter({ name: 'action', label: texts.action, options: actionOptions }),
+  periodFilter,
+  tenantFilter,
+  clientFilter,
+  valueFilter({ name: 'actor', label: texts.actor, isOpen: true }),
+  valueFilter({ name: 'outcome', label: texts.outcome, options: outcomeOptions }),
+];
+
+/** Who did what, the newest first, with the filters of the address. */
+export function AuditPage() {
+  const { query } = currentLocation.value;
+  const value = (name: string): string | undefined => query.get(name) ?? undefined;
+  const wanted = {
+    since: instantOf(value('since')),
+    until: instantOf(value('until')),
+    tenant: value('tenant'),
+    client_id: value('client_id'),
+    action: value('action'),
+    actor: value('actor'),
+    outcome: value('outcome'),
+  };
+  const list = useList('listAuditEntries', wanted);
+  return (
+    <>
+      <FilterBar filters={filters}>
+        <DownloadCsv id="listAuditEntries" query={wanted} name="audit" />
+      </FilterBar>
+      <ListView
+        label={texts.title}
+        list={list}
+        columns={columns}
+        keyOf={({ id }) => String(id)}
+        empty={{ icon: ScrollText, title: texts.none, text: texts.noneHint }}
+      />
+    </>
+  );
+}

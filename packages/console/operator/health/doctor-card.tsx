@@ -1,0 +1,124 @@
+import { Stethoscope } from 'lucide';
+import type { DoctorResult } from '../../../contract/operator/doctor.ts';
+import type { ServiceHealth } from '../../../contract/operator/health.ts';
+import { Card } from '../../ui/card.tsx';
+import { DateTime } from '../../ui/date-time.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { RequestError } from '../../ui/request.ts';
+import { Loading, Skeleton } from '../../ui/skeleton.tsx';
+import { call } from '../call.ts';
+import { ActionButton } from '../parts/action-button.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { formatSecond } from '../parts/format-time.ts';
+import { StateLabel } from '../parts/state-label.tsx';
+import { useAction } from '../parts/use-action.ts';
+import { useResource } from '../parts/use-resource.ts';
+import { strings } from '../strings.ts';
+
+const { doctor: texts } = strings.health;
+
+interface DoctorCardProps {
+  /** When the store was last checked; `null` if never, absent if that is not known. */
+  readonly lastCheckAt: string | null | undefined;
+  readonly progress: ServiceHealth['check'];
+  /** Called when a check that was started here begins and ends. */
+  readonly onChecking: (isChecking: boolean) => void;
+  readonly onRun: () => void;
+}
+
+/** The last check of the store, and a button that runs one. */
+export function DoctorCard({ lastCheckAt, progress, onChecking, onRun }: DoctorCardProps) {
+  const { value, error, reload } = useResource(`doctor ${lastCheckAt}`, (signal) =>
+    lastCheckAt === null ? Promise.resolve('never' as const) : readLast(signal),
+  );
+  const {
+    run,
+    isBusy,
+    error: failure,
+  } = useAction(async (idempotencyKey) => {
+    onChecking(true);
+    try {
+      await call('runDoctor', { idempotencyKey });
+    } finally {
+      onChecking(false);
+    }
+    reload();
+    onRun();
+  });
+  return (
+    <Card
+      title={texts.title}
+      actions={
+        <ActionButton
+          permission="runDoctor"
+          icon={Stethoscope}
+          busy={isBusy || progress !== null}
+          onClick={() => void run()}
+        >
+          {isBusy || progress !== null ? texts.running : texts.run}
+        </ActionButton>
+      }
+    >
+      <div class="stack">
+        {(isBusy || progress !== null) && <CheckProgress progress={progress} />}
+        {failure !== undefined && <ErrorNote error={failure} />}
+        {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
+        {value === undefined && error === undefined && (
+          <Loading>
+            <Skeleton height="3em" />
+          </Loading>
+        )}
+        {value === 'never' && <p class="soft">{texts.never}</p>}
+        {value !== undefined && value !== 'never' && <Result result={value} />}
+      </div>
+    </Card>
+  );
+}
+
+/** A store that was never checked has no result, which is no error here. */
+const readLast = (signal: AbortSignal): Promise<DoctorResult | 'never'> =>
+  call('getDoctor', { signal }).catch((error: unknown) => {
+    if (error instanceof RequestError && error.status === 404) return 'never';
+    throw error;
+  });
+
+/** How many tenants were checked. */
+const CheckProgress = ({ progress }: Pick<DoctorCardProps, 'progress'>) => (
+  <p role="status">
+    <progress
+      max={progress?.tenants ?? 1}
+      value={progress === null ? undefined : progress.checked + progress.percent / 100}
+      aria-label={texts.running}
+    />{' '}
+    {progress === null ? texts.running : texts.progress(progress.checked, progress.tenants, progress.percent)}
+  </p>
+);
+
+const Result = ({ result }: { result: DoctorResult }) => (
+  <>
+    <p>
+      <StateLabel tone={result.ok ? 'active' : 'danger'}>{texts.verdict(result.problems)}</StateLabel>{' '}
+      <DateTime value={result.finished_at} text={formatSecond(result.finished_at)} />{' '}
+      <span class="soft">{texts.by(result.host, result.version, result.checked)}</span>
+    </p>
+    <details class="doctor-checks" open={!result.ok}>
+      <summary>{texts.checks(result.checks.length)}</summary>
+      <DataTable
+        label={texts.title}
+        columns={[
+          { label: texts.check, cell: ({ check }) => check },
+          { label: strings.tenant, cell: ({ tenant }) => tenant ?? strings.noValue },
+          {
+            label: texts.result,
+            cell: ({ ok }) => (
+              <StateLabel tone={ok ? 'active' : 'danger'}>{ok ? texts.passed : texts.failed}</StateLabel>
+            ),
+          },
+          { label: texts.message, isWide: true, cell: ({ message }) => message },
+        ]}
+        items={result.checks}
+        keyOf={({ check, tenant = '' }) => `${check} ${tenant}`}
+      />
+    </details>
+  </>
+);

@@ -1,0 +1,32 @@
+import { durationText } from '../../../contract/instant.ts';
+import type { TenantMirror } from '../../../contract/operator/tenant.ts';
+import { Card } from '../../ui/card.tsx';
+import { DateTime } from '../../ui/date-time.tsx';
+import { DefinitionList } from '../parts/definition-list.tsx';
+import { strings } from '../strings.ts';
+
+const {
+  tenants: { mirror: texts },
+} = strings;
+
+/** What a tenant mirrors, and how old its records are. A mirror has no other imports. */
+export const MirrorCard = ({ mirror }: { mirror: TenantMirror }) => (
+  <Card title={texts.title}>
+    <DefinitionList
+      rows={[
+        [texts.origin, mirror.origin],
+        [texts.newAge, <Age key="new" at={mirror.new_as_of} />],
+        [texts.changesAge, <Age key="changes" at={mirror.changes_as_of} />],
+        [texts.since, <DateTime key="since" value={mirror.since} />],
+      ]}
+    />
+    <p class="soft">{texts.hint}</p>
+  </Card>
+);
+
+const Age = ({ at }: { at: string | null }) =>
+  at === null ? (
+    <span class="soft">{texts.notYet}</span>
+  ) : (
+    <DateTime value={at} text={texts.ago(durationText((Date.now() - Date.parse(at)) / 1000))} />
+  );

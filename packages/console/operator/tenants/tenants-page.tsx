@@ -1,0 +1,111 @@
+import { Building2, Plus } from 'lucide';
+import { useState } from 'preact/hooks';
+import type { Tenant } from '../../../contract/operator/tenant.ts';
+import { DateTime } from '../../ui/date-time.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { formatCount } from '../../ui/format-count.ts';
+import { currentLocation, Link } from '../../ui/location.tsx';
+import { LastImportResult } from '../imports/import-result.tsx';
+import { ActionButton } from '../parts/action-button.tsx';
+import type { Column } from '../parts/data-table.tsx';
+import { DownloadCsv } from '../parts/download-csv.tsx';
+import { ListView } from '../parts/list-view.tsx';
+import { itemOf, tenantPath } from '../parts/paths.ts';
+import { useList } from '../parts/use-list.ts';
+import { strings } from '../strings.ts';
+import { CreateTenant } from './create-tenant.tsx';
+import { TenantPage } from './tenant-page.tsx';
+
+const { tenants: texts } = strings;
+
+const columns: readonly Column<Tenant>[] = [
+  {
+    label: texts.name,
+    sortValue: ({ tenant }) => tenant,
+    cell: ({ tenant, deleting_since: deleting }) => (
+      <>
+        <Link href={tenantPath(tenant)}>{tenant}</Link>
+        {deleting !== null && <span class="soft"> {texts.deleting}</span>}
+      </>
+    ),
+  },
+  {
+    label: strings.records,
+    isNumber: true,
+    sortValue: ({ records }) => records,
+    cell: ({ records }) => formatCount(records),
+  },
+  {
+    label: texts.lastImport,
+    sortValue: ({ last_import: last }) => last?.started_at,
+    cell: ({ last_import: last }) => <LastImportResult last={last} focusable={false} />,
+  },
+  {
+    label: texts.lastGoodImport,
+    sortValue: ({ last_good_import_at: at }) => at,
+    cell: ({ last_good_import_at: at }) => <DateTime value={at} focusable={false} />,
+  },
+  {
+    label: strings.created,
+    sortValue: ({ created_at: at }) => at,
+    cell: ({ created_at: at }) => <DateTime value={at} focusable={false} />,
+  },
+];
+
+/** All tenants, or the one of the address. */
+export function TenantsPage() {
+  const tenant = itemOf(currentLocation.value.path);
+  return tenant === undefined ? <AllTenants /> : <TenantPage key={tenant} tenant={tenant} />;
+}
+
+/** Tenants that are read at first; those are searched, sorted and added up here. */
+const readAtOnce = 1_000;
+
+const sumOf = (tenants: readonly Tenant[]): number => tenants.reduce((sum, { records }) => sum + records, 0);
+
+function AllTenants() {
+  const list = useList('listTenants', {}, { first: readAtOnce });
+  const [typed, setTyped] = useState('');
+  const [isCreating, setCreating] = useState(false);
+  const found = list.items?.filter(({ tenant }) => tenant.includes(typed.trim().toLowerCase()));
+  const create = (
+    <ActionButton permission="createTenant" variant="primary" icon={Plus} onClick={() => setCreating(true)}>
+      {texts.create}
+    </ActionButton>
+  );
+  return (
+    <>
+      <div class="toolbar">
+        <div class="search">
+          <TextField
+            type="search"
+            label={texts.search}
+            value={typed}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+            autocomplete="off"
+            spellcheck={false}
+          />
+        </div>
+        {found !== undefined && (
+          <p class="soft" role="status">
+            {texts.sum(found.length, list.items?.length ?? 0, sumOf(found), list.hasMore === true)}
+          </p>
+        )}
+        <DownloadCsv id="listTenants" query={{}} name="tenants" />
+        {create}
+      </div>
+      <ListView
+        label={texts.title}
+        list={{ ...list, ...(found !== undefined && { items: found }) }}
+        columns={columns}
+        keyOf={({ tenant }) => tenant}
+        empty={
+          list.items?.length
+            ? { icon: Building2, title: texts.noneFound(list.hasMore === true, list.items.length) }
+            : { icon: Building2, title: texts.none, text: texts.noneHint }
+        }
+      />
+      {isCreating && <CreateTenant onClose={() => setCreating(false)} />}
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+import { signal } from '@preact/signals';
+import { Api } from '../../client/api.ts';
+import { createReader } from '../../client/client.ts';
+import { systemClock } from '../../client/clock.ts';
+import type { RetryEvent } from '../../client/options.ts';
+import { Sender } from '../../client/sender.ts';
+import { session } from './session/session.ts';
+
+/** The largest delay of a timer. The session limits how long a response may take to begin. */
+const noTimeoutMs = 2_147_483_647;
+
+/** The last request that is sent again after a wait, and when the wait began. */
+export const lastRetry = signal<(RetryEvent & { readonly at: number }) | undefined>(undefined);
+
+const senderWith = (headers: Readonly<Record<string, string>>): Sender =>
+  new Sender(
+    {
+      allowHttp: window.location.protocol === 'http:',
+      timeoutMs: noTimeoutMs,
+      onRetry: (event) => {
+        lastRetry.value = { ...event, at: Date.now() };
+      },
+      fetch: (input, init = {}) =>
+        session.fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers } }),
+    },
+    systemClock,
+  );
+
+const baseUrl = `${window.location.origin}/console/connect-api`;
+
+/** The operations of the API for the signed-in client; the browser's cookie authenticates them. */
+export const reports = createReader(new Api(baseUrl, senderWith({})), systemClock);
+
+/** The same for requests that the page sends on its own: they do not keep the session alive. */
+export const backgroundReports = createReader(new Api(baseUrl, senderWith({ 'x-background': '1' })), systemClock);

@@ -1,0 +1,188 @@
+import { History } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ChangesSummary } from '../../../client/index.ts';
+import { isRemoved } from '../../../client/records.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { formatMinute } from '../../ui/format-date.ts';
+import { currentLocation, Link } from '../../ui/location.tsx';
+import { StatusLabel } from '../../ui/status-label.tsx';
+import { reports } from '../api.ts';
+import { SaveCsvButton } from '../export/save-csv-button.tsx';
+import { strings } from '../strings.ts';
+import { shortenIccid } from '../subscriptions/iccid.ts';
+import { nameOf } from '../subscriptions/product-names.ts';
+import { SelectionNote, selectionOf } from './change-filters.tsx';
+import { PartLinks } from './change-parts.tsx';
+import { changesCsv } from './changes-csv.ts';
+import { DifferenceList } from './difference-list.tsx';
+import { type ChangeGroup, groupByImport, type ListedChange, versionsOf } from './listed-changes.ts';
+import { partsOf, partsOfImport } from './parts-of-changes.ts';
+import { changesPerPage, type PeriodChanges, readMore } from './read-period.ts';
+
+const text = strings.changes;
+
+interface ChangesCardProps {
+  readonly period: PeriodChanges;
+  /** The period, in words: "since 1 Nov 2026". */
+  readonly when: string;
+  readonly actions?: ComponentChildren;
+}
+
+/** What changed in numbers, each of which lists what it counts, and the newest changes by import. */
+export function ChangesCard({ period: first, when, actions }: ChangesCardProps) {
+  const [period, setPeriod] = useState(first);
+  const selection = selectionOf(currentLocation.value.query);
+  const { summary, changes, hasMore, knownSince } = period;
+  const isWhole = Object.keys(selection).length === 0;
+  const hint = knownSince === undefined ? undefined : text.knownSince;
+  if (summary === undefined ? changes.length === 0 : summary.total === 0)
+    return <EmptyState icon={History} title={text.noneIn(when)} text={hint} />;
+  return (
+    <Card
+      title={summary === undefined ? text.count(changes.length, hasMore, when) : text.counts(summary, when)}
+      actions={
+        <span class="change-actions no-print">
+          {changes.length > 0 && <SaveCsvButton what="changes" csv={() => changesCsv(changes)} />}
+          {actions}
+        </span>
+      }
+    >
+      {summary !== undefined && <PartLinks parts={partsOf(summary)} />}
+      {hint !== undefined && <p class="soft">{hint}</p>}
+      <SelectionNote selection={selection} summary={summary} />
+      {changes.length === 0 ? (
+        <EmptyState title={text.noMatch(when)} />
+      ) : (
+        <p class="soft">
+          {summary === undefined ? text.first(changes.length, hasMore) : text.listed(changes.length, hasMore)}
+        </p>
+      )}
+      <Groups changes={changes} summary={isWhole ? summary : undefined} />
+      {hasMore && summary !== undefined && (
+        <MoreButton load={async () => setPeriod(await readMore(reports, period, selection))} />
+      )}
+    </Card>
+  );
+}
+
+function MoreButton({ load }: { readonly load: () => Promise<void> }) {
+  const [state, setState] = useState<{ busy: boolean; error?: unknown }>({ busy: false });
+  const more = (): void => {
+    setState({ busy: true });
+    load().then(
+      () => setState({ busy: false }),
+      (error: unknown) => setState({ busy: false, error }),
+    );
+  };
+  return (
+    <>
+      {state.error !== undefined && <ErrorNote error={state.error} />}
+      <Button busy={state.busy} onClick={more}>
+        {text.showMore(changesPerPage)}
+      </Button>
+    </>
+  );
+}
+
+interface GroupsProps {
+  readonly changes: readonly ListedChange[];
+  /** The counts of the imports, if the changes are not a selection. */
+  readonly summary: ChangesSummary | undefined;
+}
+
+/** The listed changes by import; then the imports of which none is listed yet, with their numbers. */
+function Groups({ changes, summary }: GroupsProps) {
+  const groups = groupByImport(changes);
+  const { import: imports = [] } = summary?.by ?? {};
+  const countsOf = (id: string | undefined) => imports.find(({ import_id: each }) => each === id);
+  const others = imports.filter(({ import_id: id }) => !groups.some(({ importId }) => importId === id));
+  return (
+    <>
+      {groups.map((group) => (
+        <Group key={`${group.importId} ${group.changes[0]?.id}`} group={group} counts={countsOf(group.importId)} />
+      ))}
+      {others.map((counts) => (
+        <Group
+          key={counts.import_id}
+          group={{ importId: counts.import_id, from: counts.first_at, to: counts.last_at, changes: [] }}
+          counts={counts}
+        />
+      ))}
+      {summary !== undefined && summary.omitted.import > 0 && (
+        <p class="soft">{text.olderImports(summary.omitted.import)}</p>
+      )}
+    </>
+  );
+}
+
+interface GroupProps {
+  readonly group: ChangeGroup;
+  readonly counts: ChangesSummary['by']['import'][number] | undefined;
+}
+
+/** An import with its time, its numbers, and its changes that are listed. */
+function Group({ group, counts }: GroupProps) {
+  const { importId, changes } = group;
+  const from = counts?.first_at ?? group.from;
+  const to = counts?.last_at ?? group.to;
+  return (
+    <section class="change-group">
+      {(importId !== undefined || to !== undefined) && (
+        <header>
+          <h3>{headingOf({ ...group, from, to })}</h3>
+          {importId !== undefined && <CopyButton text={importId} what={text.importId} />}
+          {counts !== undefined && <PartLinks parts={partsOfImport(counts)} />}
+        </header>
+      )}
+      {changes.length > 0 && (
+        <ul class="change-list">
+          {changes.map((change) => (
+            <Row key={change.id} change={change} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function headingOf({ importId, from, to }: ChangeGroup): string {
+  if (from === undefined || to === undefined) return text.unknownTime;
+  const [begin, end] = [formatMinute(from), formatMinute(to)];
+  const isOneDay = begin.slice(0, -'00:00'.length) === end.slice(0, -'00:00'.length);
+  const time = begin === end ? end : `${begin} – ${isOneDay ? end.slice(-'00:00'.length) : end}`;
+  return importId === undefined ? text.byOperator(time) : text.byImport(time);
+}
+
+function Row({ change }: { readonly change: ListedChange }) {
+  const { id, kind, before } = change;
+  const [record] = versionsOf(change);
+  const isGone = isRemoved(change);
+  return (
+    <li class="change">
+      <div>
+        {record === undefined || isGone ? (
+          <span class={record === undefined ? 'change-id' : 'change-product'}>
+            <bdi>{record === undefined ? id : nameOf(record.product)}</bdi>
+          </span>
+        ) : (
+          <Link class="change-product" href={`/console/subscriptions/${encodeURIComponent(id)}`}>
+            <bdi>{nameOf(record.product)}</bdi>
+          </Link>
+        )}
+        {record !== undefined && <span class="soft">{shortenIccid(record.iccid)}</span>}
+        {kind === 'changed' && before !== undefined && record !== undefined && (
+          <DifferenceList before={before} after={record} />
+        )}
+      </div>
+      <span class="change-kind">
+        {kind === undefined ? isGone && text.kind.removed : text.kind[kind]}
+        {!isGone && kind !== 'changed' && <StatusLabel status={change.status ?? null} />}
+      </span>
+    </li>
+  );
+}

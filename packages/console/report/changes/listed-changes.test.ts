@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import type { Subscription } from '../../../client/index.ts';
+import { changesCsv } from './changes-csv.ts';
+import { groupByImport, type ListedChange } from './listed-changes.ts';
+
+const record: Subscription = {
+  id: 'a',
+  status: 'ACTIVE',
+  activationDate: '2026-01-01T00:00:00Z',
+  expirationDate: '2026-01-31T00:00:00Z',
+  createdDate: '2026-01-01T00:00:00Z',
+  product: { id: 'p', name: 'Europe 5 GB', period: 30, period_unit: 'DAYS', plan_id: 'plan' },
+  iccid: '8944500102198304826',
+  device_id: 'd',
+  auto_renew: 'true',
+};
+const first = { import_id: 'one', committed_at: '2026-11-20T10:00:00Z' };
+const added: ListedChange = { ...record, id: 'added', kind: 'added', ...first };
+const depleted: ListedChange = {
+  ...record,
+  id: 'depleted',
+  status: 'DEPLETED',
+  kind: 'changed',
+  before: { ...record, id: 'depleted' },
+  ...first,
+  committed_at: '2026-11-20T10:00:04Z',
+};
+const removed: ListedChange = {
+  id: 'removed',
+  removed: true,
+  kind: 'removed',
+  before: { ...record, id: 'removed', product: { ...record.product, id: 'q', name: '=1+1' } },
+  committed_at: '2026-11-21T10:00:00Z',
+};
+const erased: ListedChange = { id: 'erased', removed: true, kind: 'removed' };
+const idsOf = (changes: readonly ListedChange[]) => changes.map(({ id }) => id);
+
+describe('listed changes', () => {
+  test('are grouped by import, also if other changes are between them', () => {
+    const groups = groupByImport([depleted, removed, added, erased]);
+    expect(groups.map(({ changes }) => idsOf(changes))).toEqual([['depleted', 'added'], ['removed'], ['erased']]);
+    expect(groups[0]).toMatchObject({ importId: 'one', from: '2026-11-20T10:00:00Z', to: '2026-11-20T10:00:04Z' });
+    expect(groups[1]).toMatchObject({ importId: undefined, to: '2026-11-21T10:00:00Z' });
+    expect(groups[2]).toMatchObject({ importId: undefined, to: undefined });
+  });
+
+  test('are CSV with a row for each field that differs, and without formulas', () => {
+    const both = { ...depleted, device_id: '=cmd()' };
+    expect(changesCsv([erased, removed, both]).split('\r\n')).toEqual([
+      'id,iccid,kind,time,field,from,to',
+      'erased,,removed,,,,',
+      'removed,8944500102198304826,removed,2026-11-21T10:00:00Z,,,',
+      'depleted,8944500102198304826,changed,2026-11-20T10:00:04Z,status,ACTIVE,DEPLETED',
+      "depleted,8944500102198304826,changed,2026-11-20T10:00:04Z,device_id,d,'=cmd()",
+      '',
+    ]);
+  });
+});

@@ -1,0 +1,27 @@
+import type { DescribedChange, Subscription, SubscriptionChange } from '../../../client/index.ts';
+import { isRemoved } from '../../../client/records.ts';
+
+/** A change of the list. Its kind and what it was are absent if the service has no history. */
+export type ListedChange = SubscriptionChange & Partial<Omit<DescribedChange, keyof SubscriptionChange>>;
+
+/** The versions of a change's record that are known: what it is, and what it was. */
+export const versionsOf = (change: ListedChange): readonly Subscription[] =>
+  [isRemoved(change) ? undefined : change, change.before].filter((version) => version !== undefined);
+
+/** The changes of one import, or of one time without an import. */
+export interface ChangeGroup {
+  readonly importId: string | undefined;
+  /** When the first and the last of them were committed, if that is known. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly changes: readonly ListedChange[];
+}
+
+/** Groups changes by their imports, in the order in which these appear. */
+export function groupByImport(changes: readonly ListedChange[]): ChangeGroup[] {
+  const groups = Map.groupBy(changes, ({ import_id: id, committed_at: at }) => id ?? `at ${at}`);
+  return [...groups.values()].map((members) => {
+    const times = members.flatMap(({ committed_at: at }) => at ?? []).toSorted();
+    return { importId: members[0]?.import_id, from: times[0], to: times.at(-1), changes: members };
+  });
+}

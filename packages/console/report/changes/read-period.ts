@@ -1,0 +1,92 @@
+import { ApiError } from '../../../client/error.ts';
+import type { ChangesOptions, ChangesPage, ChangesSummary } from '../../../client/index.ts';
+import type { ListedChange } from './listed-changes.ts';
+
+/** Which changes are listed; the names are those of the address and of the API. */
+export type ChangeSelection = Pick<ChangesOptions, 'kind' | 'field' | 'from' | 'to' | 'import-id'>;
+
+type ReadOptions = Omit<ChangesOptions<boolean>, 'signal' | 'correlationId'>;
+
+/** Reads and counts changes, as the client library does. */
+export interface PeriodReader {
+  changes(since: string, options: ReadOptions): AsyncGenerator<ChangesPage<ListedChange>, void, undefined>;
+  changesSummary(since: string, options: { readonly until?: number | undefined }): Promise<ChangesSummary>;
+}
+
+/** What changed within a period. */
+export interface PeriodChanges {
+  /** When the history begins, if that is within the period: earlier changes are unknown. */
+  readonly knownSince?: Date;
+  /** The counts of all changes, whatever is listed; absent without a history of the period. */
+  readonly summary?: ChangesSummary;
+  /** The selected changes that have been read, the newest first. */
+  readonly changes: readonly ListedChange[];
+  /** There are more of them. */
+  readonly hasMore: boolean;
+  /** The change token to read on from. */
+  readonly next: string;
+  /** The change token behind the last change that is counted or listed: what comes later is new. */
+  readonly end: string;
+}
+
+/** The changes of a page of the list. */
+export const changesPerPage = 100;
+
+/**
+ * Reads the newest changes since a change token or an instant, and counts all of them as of the
+ * same revision. If the history begins later than the instant, it reads since then. Without any
+ * history, a token lists the first changes after it, which are not counted; an instant is
+ * `undefined`.
+ */
+export async function readPeriod(
+  reader: PeriodReader,
+  since: string,
+  selection: ChangeSelection = {},
+): Promise<PeriodChanges | undefined> {
+  try {
+    return await readCounted(reader, since, selection);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT')) throw error;
+    if (!isInstant(since)) return readUncounted(reader, since);
+    const { history_begins_at: start } = error.problem;
+    return start === undefined
+      ? undefined
+      : { ...(await readCounted(reader, start, selection)), knownSince: new Date(start) };
+  }
+}
+
+const isInstant = (since: string): boolean => since.includes(':');
+
+async function readCounted(reader: PeriodReader, since: string, selection: ChangeSelection): Promise<PeriodChanges> {
+  const { changes, hasMore, next, revision } = await readPage(reader, since, {
+    ...selection,
+    before: true,
+    order: 'newest',
+    size: changesPerPage,
+  });
+  const summary = await reader.changesSummary(since, { until: revision });
+  return { summary, changes, hasMore, next, end: summary.next };
+}
+
+/** Reads the changes that follow those of a page of `readPeriod`. */
+export async function readMore(
+  reader: PeriodReader,
+  period: PeriodChanges,
+  selection: ChangeSelection = {},
+): Promise<PeriodChanges> {
+  const options = { ...selection, before: true, size: changesPerPage };
+  const { changes, hasMore, next } = await readPage(reader, period.next, options);
+  return { ...period, changes: [...period.changes, ...changes], hasMore, next };
+}
+
+/** The oldest ones, so that the position behind them is one to continue from. */
+async function readUncounted(reader: PeriodReader, since: string): Promise<PeriodChanges> {
+  const { changes, hasMore, next } = await readPage(reader, since, { size: 1_000 });
+  return { changes: changes.toReversed(), hasMore, next, end: next };
+}
+
+async function readPage(reader: PeriodReader, since: string, options: ReadOptions): Promise<ChangesPage<ListedChange>> {
+  const { value } = await reader.changes(since, options).next();
+  if (value === undefined) throw new TypeError('Cannot read changes: the feed must have a page');
+  return value;
+}

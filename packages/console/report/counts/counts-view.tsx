@@ -1,0 +1,177 @@
+import { List } from 'lucide';
+import { useEffect, useState } from 'preact/hooks';
+import type { SubscriptionSummary, SummaryQuery } from '../../../client/index.ts';
+import { type SummaryGroup, summaryGroups } from '../../../contract/summary.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { formatCount, formatShare } from '../../ui/format-count.ts';
+import { announce } from '../../ui/live-region.tsx';
+import { Link } from '../../ui/location.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { Loading, Skeleton } from '../../ui/skeleton.tsx';
+import { reports } from '../api.ts';
+import { SaveCsvButton } from '../export/save-csv-button.tsx';
+import { strings } from '../strings.ts';
+import { describeFilters } from '../subscriptions/describe-filter.ts';
+import { productName, rememberProducts } from '../subscriptions/product-names.ts';
+import { type ReportState, withFilters } from '../subscriptions/report-state.ts';
+import { openings, reportHref, showReport } from '../subscriptions/report-store.ts';
+import { countedDate, filtersOfCount } from './count-links.ts';
+import { type CountRow, countRows, countsCsv } from './counts-table.ts';
+
+const text = strings.counts;
+
+/** The dimensions by which a report can be counted, as a menu. */
+export const CountMenu = ({ state }: { readonly state: ReportState }) => (
+  <Menu
+    label={text.menu}
+    items={summaryGroups.map((by) => ({
+      label: text.dimension[by],
+      checked: by === state.by,
+      onSelect: () => showReport({ ...state, by, page: undefined }, 'above'),
+    }))}
+  />
+);
+
+type Counted =
+  | { readonly kind: 'counting' }
+  | { readonly kind: 'counted'; readonly summary: SubscriptionSummary }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** The records that match the filters, counted by a dimension: bars, numbers and CSV. */
+export function CountsView({ state, by }: { readonly state: ReportState; readonly by: SummaryGroup }) {
+  const { filters } = state;
+  const [counted, setCounted] = useState<Counted>({ kind: 'counting' });
+  const [attempt, setAttempt] = useState(0);
+  const needsDates = by === 'day' && !isLimited(filters);
+  const isCountable = filters.email === undefined && !needsDates;
+  useEffect(() => {
+    if (!isCountable) return;
+    const abort = new AbortController();
+    setCounted({ kind: 'counting' });
+    const query = { ...filters, by, 'date-field': countedDate(filters) } as SummaryQuery;
+    reports.summary(query, { signal: abort.signal }).then(
+      (summary) => {
+        rememberProducts(
+          (summary.by['product-id'] ?? []).map(({ value, name }) => ({ id: value, name: name ?? value })),
+        );
+        setCounted({ kind: 'counted', summary });
+      },
+      (error: unknown) => {
+        if (!abort.signal.aborted) setCounted({ kind: 'failed', error });
+      },
+    );
+    return () => abort.abort();
+  }, [reportHref(state), isCountable, attempt, openings.value]);
+  return (
+    <>
+      <div class="report-bar">
+        <Sentence state={state} by={by} counted={counted} />
+        <div class="report-tools">
+          <CountMenu state={state} />
+          <Button icon={List} onClick={() => showReport({ ...state, by: undefined }, 'above')}>
+            {text.list}
+          </Button>
+        </div>
+      </div>
+      {filters.email !== undefined && <EmptyState title={text.noCounts} text={text.notByEmail} />}
+      {needsDates && <EmptyState title={text.noCounts} text={text.needsDates} />}
+      {isCountable && counted.kind === 'counting' && (
+        <Loading>
+          <Skeleton height="320px" />
+        </Loading>
+      )}
+      {isCountable && counted.kind === 'failed' && (
+        <ErrorNote error={counted.error} onRetry={() => setAttempt(attempt + 1)} />
+      )}
+      {isCountable && counted.kind === 'counted' && <CountCard state={state} by={by} summary={counted.summary} />}
+    </>
+  );
+}
+
+/** Whether a period limits the date by which days are counted. */
+const isLimited = (filters: ReportState['filters']): boolean =>
+  filters['expires-within'] !== undefined ||
+  (filters['created-from'] !== undefined && filters['created-to'] !== undefined) ||
+  (filters.after !== undefined && filters.before !== undefined);
+
+function Sentence({ state, by, counted }: { state: ReportState; by: SummaryGroup; counted: Counted }) {
+  const filters = describeFilters(state, { now: new Date(), productName }).map(({ phrase }) => phrase);
+  const count = counted.kind === 'counted' ? strings.subscriptions.count(counted.summary.total) : text.title;
+  const date = by === 'day' || by === 'month' ? text.ofDate[countedDate(state.filters)] : '';
+  const sentence = [`${count} ${text.by[by]}${date}`, ...filters].join(', ');
+  useEffect(() => {
+    if (counted.kind === 'counted') announce(sentence);
+  }, [counted, sentence]);
+  return (
+    <p class="report-sentence">
+      <bdi>{sentence}</bdi>
+    </p>
+  );
+}
+
+/** More rows are shown on request: thousands of products take long to draw. */
+const rowsPerStep = 200;
+
+function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGroup; summary: SubscriptionSummary }) {
+  const rows = countRows(by, summary);
+  const [shown, setShown] = useState(rowsPerStep);
+  const largest = Math.max(...rows.map(({ share }) => share), 0);
+  if (rows.length === 0) return <EmptyState title={strings.subscriptions.noMatch.title} text={summary.explanation} />;
+  return (
+    <Card
+      title={text.card(rows.length, text.values[by])}
+      actions={<SaveCsvButton what={`subscriptions-by-${by}`} csv={() => countsCsv(by, summary)} />}
+    >
+      <table class="counts" aria-label={text.dimension[by]}>
+        <thead>
+          <tr>
+            <th scope="col">{text.dimension[by]}</th>
+            <th scope="col">{text.count}</th>
+            <th scope="col">{text.share}</th>
+            <td class="counts-bar" />
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, shown).map((row) => (
+            <Row key={row.value} row={row} state={state} by={by} largest={largest} />
+          ))}
+        </tbody>
+      </table>
+      {rows.length > shown && (
+        <>
+          <p class="soft">{text.listed(shown, text.card(rows.length, text.values[by]))}</p>
+          <div class="no-print">
+            <Button onClick={() => setShown(shown + rowsPerStep)}>
+              {strings.changes.showMore(Math.min(rows.length - shown, rowsPerStep))}
+            </Button>
+          </div>
+        </>
+      )}
+    </Card>
+  );
+}
+
+function Row({ row, state, by, largest }: { row: CountRow; state: ReportState; by: SummaryGroup; largest: number }) {
+  const changes = filtersOfCount(by, row.value, state.filters, new Date());
+  return (
+    <tr>
+      <th scope="row">
+        {changes === undefined ? (
+          row.label
+        ) : (
+          <Link href={reportHref({ ...withFilters(state, changes), by: undefined })}>
+            <bdi>{row.label}</bdi>
+          </Link>
+        )}
+      </th>
+      <td>{formatCount(row.count)}</td>
+      <td class="soft">{formatShare(row.share)}</td>
+      <td class="counts-bar" aria-hidden="true">
+        <span data-tone={row.tone} style={{ width: `${(row.share / largest) * 100}%` }} />
+      </td>
+    </tr>
+  );
+}

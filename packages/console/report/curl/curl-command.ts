@@ -1,0 +1,33 @@
+import type { ExportOptions } from '../../../client/export.ts';
+import { bodyOf, type ExportQuery, queryStringOf } from '../../../client/query.ts';
+import { reportPaths } from '../../../contract/report.ts';
+
+/** Returns the curl command that reads a record from the service with this origin. */
+export function recordCommand(origin: string, id: string): string {
+  return commandOf(origin + reportPaths.getSubscription.replace('{id}', encodeURIComponent(id)), []);
+}
+
+/** Returns the curl command that exports a report to a file; an email is in its request body. */
+export function exportCommand(
+  origin: string,
+  query: ExportQuery,
+  format: ExportOptions['format'],
+  file: string,
+): string {
+  const wanted = { ...query, all: true, format };
+  const save = `-o ${quoted(file)}`;
+  return query.email === undefined
+    ? commandOf(`${origin}${reportPaths.listSubscriptions}?${queryStringOf(wanted)}`, [save])
+    : commandOf(origin + reportPaths.searchSubscriptions, [
+        save,
+        "-H 'Content-Type: application/json'",
+        `-d ${quoted(JSON.stringify(bodyOf(wanted)))}`,
+      ]);
+}
+
+function commandOf(url: string, options: readonly string[]): string {
+  return [`curl -fsS ${quoted(url)}`, '-H "Authorization: Bearer $ACCESS_TOKEN"', ...options].join(' \\\n  ');
+}
+
+/** Quotes a string for a POSIX shell, which changes nothing between single quotes. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

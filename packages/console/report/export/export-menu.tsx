@@ -1,0 +1,70 @@
+import { Download } from 'lucide';
+import { useRef } from 'preact/hooks';
+import { workbookRecordsMax } from '../../../cli/workbook/workbook.ts';
+import type { ExportQuery } from '../../../client/index.ts';
+import { useShortcuts } from '../../ui/keyboard.tsx';
+import { Popover } from '../../ui/popover.tsx';
+import { strings } from '../strings.ts';
+import { type ExportFormat, exportFormats } from './export-format.ts';
+import { startExport } from './export-store.ts';
+import { showExportTray } from './export-tray.tsx';
+
+const text = strings.export;
+
+interface ExportMenuProps {
+  /** Exactly what is exported. */
+  readonly query: ExportQuery;
+  /** Number of records of the query, if it is known. */
+  readonly totalCount: number | undefined;
+  /** The filters and the order, in words. */
+  readonly description: string;
+}
+
+/** A button that exports the whole report of the query in a format of the person's choice. */
+export function ExportMenu({ query, totalCount, description }: ExportMenuProps) {
+  const root = useRef<HTMLDivElement>(null);
+  useShortcuts([{ key: 'e', label: text.menu, run: () => root.current?.querySelector('button')?.click() }]);
+  const isTooLarge = (format: ExportFormat): boolean => format === 'xlsx' && (totalCount ?? 0) > workbookRecordsMax;
+  const start = (format: ExportFormat): void => {
+    showExportTray();
+    void startExport({ query, format, description });
+  };
+  return (
+    <div ref={root} class="export-menu no-print">
+      <Popover label={text.menu} icon={Download} kind="menu" first="[role=menuitem]">
+        {(close) => (
+          <div role="menu" class="menu" tabIndex={-1} aria-label={text.menu} onKeyDown={moveFocus}>
+            {(Object.keys(exportFormats) as ExportFormat[]).map((format) => (
+              <button
+                key={format}
+                type="button"
+                role="menuitem"
+                class="menu-item export-format"
+                tabIndex={-1}
+                aria-disabled={isTooLarge(format) || undefined}
+                onClick={() => {
+                  if (isTooLarge(format)) return;
+                  close();
+                  start(format);
+                }}
+              >
+                <span class="export-format-name">{text.formats[format].name}</span>
+                <span class="soft">{isTooLarge(format) ? text.workbookFull : text.formats[format].hint}</span>
+              </button>
+            ))}
+          </div>
+        )}
+      </Popover>
+    </div>
+  );
+}
+
+/** Arrow keys move between the formats. */
+function moveFocus(event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  const items = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('[role=menuitem]')];
+  const at = items.indexOf(document.activeElement as HTMLElement);
+  items[(at + step + items.length) % items.length]?.focus();
+}

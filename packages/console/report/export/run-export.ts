@@ -1,0 +1,103 @@
+import { workbookRecordsMax } from '../../../cli/workbook/workbook.ts';
+import type { ExportQuery, SubreportClient } from '../../../client/index.ts';
+import { startSha256 } from '../../../client/sha256.ts';
+import { type ExportFormat, exportFormats } from './export-format.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** How far an export is. */
+export interface ExportProgress {
+  readonly rows: number;
+  readonly totalRows: number;
+}
+
+/** A complete export: its records, and the size and SHA-256 of the file. */
+export interface ExportResult {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** An export and where it goes. */
+export interface ExportJob {
+  readonly client: Pick<SubreportClient, 'export'>;
+  readonly query: ExportQuery;
+  readonly format: ExportFormat;
+  readonly writable: WritableStream<Bytes>;
+  /** Makes a workbook of NDJSON. */
+  readonly toWorkbook: (records: ReadableStream<Bytes>) => ReadableStream<Bytes>;
+  readonly onProgress: (progress: ExportProgress) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Time between two reports of the progress; drawing each part would take longer than the part. */
+const reportMs = 100;
+
+/** The report has more records than a sheet has rows. */
+export class WorkbookFullError extends Error {
+  readonly records: number;
+
+  constructor(records: number) {
+    super(`Cannot make a workbook: a sheet has room for ${workbookRecordsMax} records: the report has ${records}`);
+    this.records = records;
+  }
+}
+
+/**
+ * Writes the whole report to a stream, which is closed only if the report is complete and
+ * unaltered, and otherwise aborted. Throws a `SubreportError`, a `WorkbookFullError`, or the reason
+ * of the signal.
+ */
+export async function runExport(job: ExportJob): Promise<ExportResult> {
+  const { client, query, format, writable, toWorkbook, onProgress, signal } = job;
+  try {
+    const { sent } = exportFormats[format];
+    const report = await client.export(query, { format: sent, signal });
+    const { totalCount: totalRows } = report;
+    if (format === 'xlsx' && totalRows > workbookRecordsMax) {
+      await report.cancel();
+      throw new WorkbookFullError(totalRows);
+    }
+    let nextReport = 0;
+    let rows = sent === 'csv' ? -1 : 0; // the first line of CSV has the names of the columns
+    const counted = (report as ReadableStream<Bytes>).pipeThrough(
+      observe((part) => {
+        if (sent !== 'parquet') rows += countLines(part);
+        if (performance.now() < nextReport) return;
+        nextReport = performance.now() + reportMs;
+        onProgress({ rows: Math.max(rows, 0), totalRows });
+      }),
+    );
+    const hash = startSha256();
+    let bytes = 0;
+    const file = (format === 'xlsx' ? toWorkbook(counted) : counted).pipeThrough(
+      observe((part) => {
+        hash.update(part);
+        bytes += part.byteLength;
+      }),
+    );
+    await file.pipeTo(writable, { signal });
+    // the service's number was verified; a Parquet file has no lines
+    return { rows: sent === 'parquet' ? totalRows : Math.max(rows, 0), bytes, sha256: hash.digest('hex') };
+  } catch (error) {
+    await writable.abort(error).catch(() => undefined); // already aborted, if it was in use
+    throw error;
+  }
+}
+
+const observe = (onPart: (part: Bytes) => void): TransformStream<Bytes, Bytes> =>
+  new TransformStream({
+    transform(part, controller) {
+      onPart(part);
+      controller.enqueue(part);
+    },
+  });
+
+const lineFeed = 10;
+
+/** No field has a line break, so each line is a record. */
+function countLines(part: Bytes): number {
+  let lines = 0;
+  for (let at = part.indexOf(lineFeed); at !== -1; at = part.indexOf(lineFeed, at + 1)) lines += 1;
+  return lines;
+}

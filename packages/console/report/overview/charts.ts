@@ -1,0 +1,146 @@
+import type { SubscriptionSummary } from '../../../client/index.ts';
+import { noStatus, statusFilterOf } from '../../../contract/subscription.ts';
+import { type Category, sumOf, type Tone, topAndOther } from '../../charts/chart-data.ts';
+import { formatCount, formatShare } from '../../ui/format-count.ts';
+import { dateFormatter } from '../../ui/format-date.ts';
+import { statusTone, statusWord } from '../../ui/status-label.tsx';
+import { strings } from '../strings.ts';
+import type { CreatedCounts, PeriodCounts } from './overview-data.ts';
+import { createdBounds, endBounds } from './periods.ts';
+import { reportLink } from './report-link.ts';
+import { stackCounts } from './stacked-counts.ts';
+
+const text = strings.overview;
+/** Maximum number of bars of a chart. */
+export const statusBarsMax = 5;
+export const productBarsMax = 8;
+const utc = { timeZone: 'UTC' } as const;
+const monthName = dateFormatter({ month: 'long', year: 'numeric', ...utc });
+const monthLabel = dateFormatter({ month: 'short', year: 'numeric', ...utc });
+const dayName = dateFormatter({ day: 'numeric', month: 'long', year: 'numeric', ...utc });
+const dayLabel = dateFormatter({ day: 'numeric', month: 'short', ...utc });
+
+/** The order of the stack, from its bottom. */
+const statusOrder = ['ACTIVE', 'PENDING', 'DEPLETED', 'EXPIRED'];
+
+/** Columns of the subscriptions created per month, by status. */
+export function createdChart({ totals, periods, all, parts }: CreatedCounts) {
+  const bounds = createdBounds(periods);
+  return stackCounts({
+    periods,
+    all,
+    parts: [...parts]
+      .toSorted(([a], [b]) => positionOf(a) - positionOf(b))
+      .map(([status, counts]) => ({
+        label: statusWord(status),
+        tone: statusTone(status) as Tone,
+        counts,
+        say: (count) => text.withStatus(count, statusWord(status)),
+        href: reportLink({ status: statusFilterOf(status), ...bounds }),
+      })),
+    rest: restOf(totals.by.status ?? [], parts, reportLink({ status: noStatus, ...bounds })),
+    labelOf: ({ from }) => monthLabel(new Date(from)),
+    nameOf: ({ from, value }) => {
+      const name = monthName(new Date(from));
+      return value === periods.at(-1)?.value ? text.soFar(name) : name;
+    },
+    textOf: text.createdIn,
+    hrefOf: (period) => reportLink(createdBounds([period])),
+    unfinished: periods.length - 1,
+  });
+}
+
+/** Records whose status has no series of its own; most have no status, which `href` lists. */
+function restOf(statuses: readonly { value: string | null }[], parts: ReadonlyMap<string, unknown>, href: string) {
+  const isOther = statuses.some(({ value }) => value !== null && !parts.has(value));
+  const label = isOther ? text.otherStatus : statusWord(null);
+  return {
+    label,
+    tone: 'unknown',
+    say: (count: number) => text.withStatus(count, label),
+    href: isOther ? undefined : href,
+  } as const;
+}
+
+const positionOf = (status: string): number => {
+  const position = statusOrder.indexOf(status);
+  return position < 0 ? statusOrder.length : position;
+};
+
+/** Columns of the subscriptions that end per day, by whether they renew. */
+export function endingChart({ periods, all, parts }: PeriodCounts<'renews'>) {
+  const bounds = endBounds(periods);
+  return stackCounts({
+    periods,
+    all,
+    parts: [
+      {
+        label: text.renews,
+        tone: 'accent',
+        counts: parts.get('renews') ?? [],
+        say: text.renewing,
+        href: reportLink({ ...bounds, 'auto-renew': 'true' }),
+      },
+    ],
+    rest: {
+      label: text.doesNotRenew,
+      tone: 'depleted',
+      say: text.notRenewing,
+      href: reportLink({ ...bounds, 'auto-renew': 'false' }),
+    },
+    labelOf: ({ value }) => dayLabel(new Date(value)),
+    nameOf: ({ value }) => {
+      const name = dayName(new Date(value));
+      return value === periods[0]?.value ? text.fromNowOn(name) : name;
+    },
+    textOf: text.endingOn,
+    hrefOf: (period) => reportLink(endBounds([period])),
+    unfinished: 0,
+  });
+}
+
+/** A bar per status, the most frequent one first. */
+export function statusBars({ by }: SubscriptionSummary, max: number): Category[] {
+  const entries = (by.status ?? []).map(({ value, count }) => ({
+    key: value ?? '',
+    label: statusWord(value),
+    tone: statusTone(value) as Tone,
+    count,
+    href: reportLink({ status: statusFilterOf(value) }),
+  }));
+  return barsOf(entries, max, text.otherStatuses);
+}
+
+/** A bar per product, the most frequent one first. */
+export function productBars({ by }: SubscriptionSummary, max: number): Category[] {
+  const entries = (by['product-id'] ?? []).map(({ value, name, count }) => ({
+    key: value,
+    label: name ?? value,
+    tone: 'accent' as const,
+    count,
+    href: reportLink({ 'product-id': value }),
+  }));
+  return barsOf(entries, max, text.otherProducts);
+}
+
+interface Entry extends Pick<Category, 'key' | 'label' | 'tone' | 'href'> {
+  readonly count: number;
+}
+
+/** The largest entries. No filter selects the others together. */
+function barsOf(entries: readonly Entry[], max: number, otherLabel: (count: number) => string): Category[] {
+  const rest = (others: readonly Entry[], count: number): Entry => ({
+    key: 'other',
+    label: otherLabel(others.length),
+    tone: 'other',
+    count,
+    href: undefined,
+  });
+  const total = Math.max(1, sumOf(entries.map(({ count }) => count)));
+  return topAndOther(entries, max, rest).map(({ count, ...entry }) => ({
+    ...entry,
+    value: count,
+    share: count / total,
+    text: text.category(entry.label, formatCount(count), formatShare(count / total)),
+  }));
+}

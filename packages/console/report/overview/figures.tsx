@@ -1,0 +1,137 @@
+import type { ComponentChildren } from 'preact';
+import type { SubscriptionSummary } from '../../../client/index.ts';
+import { formatCount, formatShare } from '../../ui/format-count.ts';
+import { formatDay } from '../../ui/format-date.ts';
+import { isOutdated } from '../../ui/loaded-part.tsx';
+import { Link } from '../../ui/location.tsx';
+import { Loading, Skeleton } from '../../ui/skeleton.tsx';
+import type { Load } from '../../ui/use-load.ts';
+import type { RecentChanges } from '../changes/read-changes.ts';
+import { formatVisit } from '../changes/visit-time.ts';
+import { strings } from '../strings.ts';
+import type { CreatedWeeks, EndingSoon } from './overview-data.ts';
+import { createdBounds, type Period } from './periods.ts';
+import { reportLink } from './report-link.ts';
+
+const text = strings.overview;
+
+interface FiguresProps {
+  readonly totals: Load<SubscriptionSummary>;
+  readonly soon: Load<EndingSoon>;
+  readonly created: Load<CreatedWeeks>;
+  readonly changes: Load<RecentChanges>;
+}
+
+/** What needs an action, and the numbers that a reader looks for first; each leads to what it counts. */
+export const Figures = ({ totals, soon, created, changes }: FiguresProps) => (
+  <ul class="figures">
+    <Figure
+      label={text.notRenewed}
+      href={reportLink({ 'expires-within': '7d', 'auto-renew': 'false' })}
+      load={soon}
+      read={({ next }) => formatCount(notRenewedOf(next))}
+      note={readyNote(soon, soonNote)}
+      isMain
+    />
+    <Figure
+      label={text.total}
+      href={reportLink({})}
+      load={totals}
+      read={({ total }) => formatCount(total)}
+      note={readyNote(created, createdNote)}
+    />
+    <Figure
+      label={text.active}
+      href={reportLink({ status: 'ACTIVE' })}
+      load={totals}
+      read={({ by }) => formatCount(countOf(by.status, 'ACTIVE'))}
+      note={readyNote(totals, activeNote)}
+    />
+    <Figure
+      label={text.changed}
+      href="/console/changes"
+      load={changes}
+      read={changedNumber}
+      note={readyNote(changes, changedNote)}
+    />
+  </ul>
+);
+
+interface FigureProps<Value> {
+  readonly label: string;
+  readonly href: string;
+  readonly load: Load<Value>;
+  readonly read: (value: Value) => string;
+  /** Below the number; its links are beside that of the number. */
+  readonly note: ComponentChildren;
+  /** The first number that a reader should see. */
+  readonly isMain?: boolean;
+}
+
+function Figure<Value>({ label, href, load, read, note, isMain = false }: FigureProps<Value>) {
+  const number = load.kind === 'ready' ? read(load.value) : text.unknownNumber;
+  const marks = {
+    'data-main': isMain || undefined,
+    'data-needs-action': (isMain && load.kind === 'ready' && number !== '0') || undefined,
+    'data-outdated': isOutdated(load) || undefined,
+  };
+  return (
+    <li class="card figure" {...marks}>
+      <Link class="figure-link" href={href}>
+        <span class="figure-label">{label}</span>
+        {load.kind === 'loading' ? (
+          <Loading>
+            <Skeleton width="4ch" />
+          </Loading>
+        ) : (
+          <span class="figure-number">{number}</span>
+        )}
+      </Link>
+      <p class="figure-note">{note}</p>
+    </li>
+  );
+}
+
+const readyNote = <Value,>(load: Load<Value>, note: (value: Value) => ComponentChildren): ComponentChildren =>
+  load.kind === 'ready' && note(load.value);
+
+const countOf = (counts: readonly { value: string | null; count: number }[] = [], wanted: string): number =>
+  counts.find(({ value }) => value === wanted)?.count ?? 0;
+
+const notRenewedOf = ({ by }: SubscriptionSummary): number => countOf(by['auto-renew'], 'false');
+
+const soonNote = ({ next, last, lastFilters }: EndingSoon) => (
+  <>
+    <Link href={reportLink({ 'expires-within': '7d' })}>{text.ofEnding(next.total)}</Link>{' '}
+    <Link href={reportLink(lastFilters)}>{text.endedBefore(notRenewedOf(last))}</Link>
+  </>
+);
+
+const createdNote = ({ week, last, before }: CreatedWeeks) => (
+  <>
+    <Link href={reportLink(createdBounds(week))}>{text.createdInWeek(last, daysOf(week))}</Link>{' '}
+    <span>{text.weekBefore(before)}</span>
+  </>
+);
+
+/** "16–22 Nov", or "28 Nov – 4 Dec". */
+function daysOf(days: readonly Period[]): string {
+  const [from = '', to = ''] = [days[0], days.at(-1)].map((day) => formatDay(new Date(day?.from ?? '')).slice(0, -5));
+  const isOneMonth = from.split(' ')[1] === to.split(' ')[1];
+  return isOneMonth ? `${from.split(' ')[0]}–${to}` : `${from} – ${to}`;
+}
+
+const activeNote = ({ total, by }: SubscriptionSummary) =>
+  total > 0 && text.activeShare(formatShare(countOf(by.status, 'ACTIVE') / total));
+
+/** Unknown at the first visit, which has nothing to compare with. */
+function changedNumber({ period }: RecentChanges): string {
+  if (period === undefined) return text.unknownNumber;
+  const { summary, changes, hasMore } = period;
+  return summary === undefined ? `${formatCount(changes.length)}${hasMore ? '+' : ''}` : formatCount(summary.total);
+}
+
+function changedNote({ since, isLost }: RecentChanges): string {
+  if (since === undefined) return text.firstVisit;
+  return isLost ? text.lost : text.changedSince(formatVisit(since));
+}

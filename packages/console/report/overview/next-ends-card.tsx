@@ -1,0 +1,59 @@
+import { CalendarCheck } from 'lucide';
+import type { SubscriptionPage } from '../../../client/index.ts';
+import { Card } from '../../ui/card.tsx';
+import { DateTime } from '../../ui/date-time.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { LoadedPart } from '../../ui/loaded-part.tsx';
+import { Link } from '../../ui/location.tsx';
+import type { Load } from '../../ui/use-load.ts';
+import { strings } from '../strings.ts';
+import { describeEnd } from '../subscriptions/describe-end.ts';
+import { nameOf } from '../subscriptions/product-names.ts';
+import { daysShown, nextEndsMax, nextEndsQuery } from './overview-data.ts';
+import { reportLink } from './report-link.ts';
+
+const text = strings.overview;
+const rowHeight = 32;
+
+/** The subscriptions that end next and do not renew: what somebody may have to act on. */
+export const NextEndsCard = ({ load }: { readonly load: Load<SubscriptionPage> }) => (
+  <Card
+    title={text.nextEnds}
+    actions={
+      load.kind === 'ready' &&
+      load.value.totalCount > 0 && (
+        <Link class="button quiet" href={reportLink(nextEndsQuery)}>
+          {text.allNextEnds(load.value.totalCount, daysShown)}
+        </Link>
+      )
+    }
+  >
+    <LoadedPart load={load} height={rowHeight * nextEndsMax} isNoted>
+      {({ records }) => (records.length === 0 ? <NoEnds /> : <Ends records={records} />)}
+    </LoadedPart>
+  </Card>
+);
+
+const NoEnds = () => (
+  <div class="no-ends">
+    <Icon icon={CalendarCheck} size={28} />
+    <p>{text.noNextEnds(daysShown)}</p>
+  </div>
+);
+
+const Ends = ({ records }: Pick<SubscriptionPage, 'records'>) => (
+  <ol class="next-ends">
+    {records.map(({ id, product, iccid, expirationDate }) => (
+      <li key={id}>
+        <Link
+          href={`/console/subscriptions/${encodeURIComponent(id)}${reportLink(nextEndsQuery).replace(/^[^?]*/, '')}`}
+          aria-label={text.nameOfEnd(nameOf(product), iccid)}
+        >
+          {nameOf(product)}
+        </Link>
+        <span class="soft">{`…${iccid.slice(-4)}`}</span>
+        <DateTime value={expirationDate} text={describeEnd(expirationDate, Date.now())} focusable={false} />
+      </li>
+    ))}
+  </ol>
+);

@@ -1,0 +1,130 @@
+import type {
+  SubscriptionPage,
+  SubscriptionQuery,
+  SubscriptionSummary,
+  SummaryCount,
+  SummaryQuery,
+} from '../../../client/index.ts';
+import { statusFilterOf } from '../../../contract/subscription.ts';
+import { sumOf } from '../../charts/chart-data.ts';
+import {
+  createdBounds,
+  type EndBounds,
+  endBounds,
+  lastDays,
+  lastDaysToNow,
+  lastMonths,
+  nextDays,
+  type Period,
+} from './periods.ts';
+
+/** Reads counts, as the client library does. */
+export interface SummaryReader {
+  summary(query: SummaryQuery): Promise<SubscriptionSummary>;
+}
+
+/** The number of months and of days that the charts show. */
+export const monthsShown = 24;
+export const daysShown = 60;
+
+/** Number of statuses with a series of their own; the fifth series is the rest. */
+const statusSeriesMax = 4;
+
+/** Counts of everything, from one snapshot. */
+export const readTotals = (reader: SummaryReader): Promise<SubscriptionSummary> =>
+  reader.summary({ by: ['status', 'product-id', 'month'] });
+
+/** Counts of what ends within 7 days of now, by whether it renews. */
+export interface EndingSoon {
+  readonly next: SubscriptionSummary;
+  /** What ended in the last 7 days, and the filters that select what did not renew. */
+  readonly last: SubscriptionSummary;
+  readonly lastFilters: EndBounds & { readonly 'auto-renew': 'false' };
+}
+
+/** What ends soon, and as much time ago. */
+export async function readEndingSoon(reader: SummaryReader, now: Date): Promise<EndingSoon> {
+  const bounds = lastDaysToNow(now, 7);
+  const [next, last] = await Promise.all([
+    reader.summary({ 'expires-within': '7d', by: 'auto-renew' }),
+    reader.summary({ ...bounds, by: 'auto-renew' }),
+  ]);
+  return { next, last, lastFilters: { ...bounds, 'auto-renew': 'false' } };
+}
+
+/** The number of subscriptions created in a week of whole days, and in the week before it. */
+export interface CreatedWeeks {
+  readonly week: readonly Period[];
+  readonly last: number;
+  readonly before: number;
+}
+
+/** The subscriptions created in the 7 days until yesterday, and in the 7 days before. */
+export async function readCreatedWeeks(reader: SummaryReader, now: Date): Promise<CreatedWeeks> {
+  const days = lastDays(now, 14);
+  const { by } = await reader.summary({ ...createdBounds(days), by: 'day' });
+  const sum = (periods: readonly Period[]): number =>
+    sumOf((by.day ?? []).filter(({ value }) => periods.some((day) => day.value === value)).map(({ count }) => count));
+  const week = days.slice(7);
+  return { week, last: sum(week), before: sum(days.slice(0, 7)) };
+}
+
+/** Number of subscriptions that the list of the next ends without renewal has. */
+export const nextEndsMax = 10;
+
+/** Filters and order of the subscriptions that end next without renewal. */
+export const nextEndsQuery = {
+  'expires-within': `${daysShown}d`,
+  'auto-renew': 'false',
+  sort: 'expirationDate',
+} as const;
+
+interface PageReader {
+  subscriptions(query: SubscriptionQuery): { page(): Promise<SubscriptionPage> };
+}
+
+/** The subscriptions that end next without renewal. */
+export const readNextEnds = (reader: PageReader): Promise<SubscriptionPage> =>
+  reader.subscriptions({ ...nextEndsQuery, size: nextEndsMax }).page();
+
+/** Counts by period: of all subscriptions, and of those that each filter selects. */
+export interface PeriodCounts<Key> {
+  readonly periods: readonly Period[];
+  readonly all: readonly SummaryCount[];
+  readonly parts: ReadonlyMap<Key, readonly SummaryCount[]>;
+}
+
+export interface CreatedCounts extends PeriodCounts<string> {
+  readonly totals: SubscriptionSummary;
+}
+
+/** The subscriptions created per month, by the statuses that most of them have. */
+export async function readCreated(
+  reader: SummaryReader,
+  totals: SubscriptionSummary,
+  now: Date,
+): Promise<CreatedCounts> {
+  const periods = lastMonths(now, monthsShown);
+  const bounds = createdBounds(periods);
+  const counted = await Promise.all(
+    largestStatuses(totals).map(async (status) => {
+      const { by } = await reader.summary({ ...bounds, status: statusFilterOf(status), by: 'month' });
+      return [status, by.month ?? []] as const;
+    }),
+  );
+  return { totals, periods, all: totals.by.month ?? [], parts: new Map(counted) };
+}
+
+const largestStatuses = ({ by }: SubscriptionSummary): string[] =>
+  (by.status ?? [])
+    .toSorted((a, b) => b.count - a.count)
+    .flatMap(({ value }) => (value === null ? [] : [value]))
+    .slice(0, statusSeriesMax);
+
+/** The subscriptions that end per day from now on: all of them, and those that renew. */
+export async function readEnding(reader: SummaryReader, now: Date): Promise<PeriodCounts<'renews'>> {
+  const periods = nextDays(now, daysShown);
+  const query: SummaryQuery = { by: 'day', ...endBounds(periods) };
+  const [all, renewing] = await Promise.all([reader.summary(query), reader.summary({ ...query, 'auto-renew': true })]);
+  return { periods, all: all.by.day ?? [], parts: new Map([['renews', renewing.by.day ?? []]]) };
+}

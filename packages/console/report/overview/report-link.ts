@@ -1,0 +1,13 @@
+import type { SubscriptionFilters } from '../../../client/index.ts';
+
+/**
+ * A link to the subscriptions that match filters, in an order; values are those of the API's
+ * parameters.
+ */
+export function reportLink(query: { readonly [Name in keyof SubscriptionFilters | 'sort']?: string }): string {
+  const pairs = Object.entries(query).map(([name, value]) => `${name}=${encode(value)}`);
+  return pairs.length === 0 ? '/console/subscriptions' : `/console/subscriptions?${pairs.join('&')}`;
+}
+
+/** Colons may stand unencoded in a query, and dates are readable that way. */
+const encode = (text: string): string => encodeURIComponent(text).replaceAll('%3A', ':');

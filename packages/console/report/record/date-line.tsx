@@ -1,0 +1,38 @@
+import type { Subscription } from '../../../client/index.ts';
+import { DateTime } from '../../ui/date-time.tsx';
+import { strings } from '../strings.ts';
+import { describeEnd } from '../subscriptions/describe-end.ts';
+import { placeDates } from './place-dates.ts';
+
+const text = strings.record;
+
+/** The dates of a record in order of time: on a line, for the eye, and as a list. */
+export function DateLine({ record, now }: { record: Subscription; now: Date }) {
+  const dates = placeDates(record, now);
+  return (
+    <div class="date-line">
+      <div class="date-line-axis" aria-hidden="true">
+        {dates.map(
+          ({ name, position }) =>
+            position !== undefined && (
+              <span
+                key={name}
+                class="date-line-mark"
+                data-name={name}
+                style={{ insetInlineStart: `${position * 100}%` }}
+              />
+            ),
+        )}
+      </div>
+      <ol>
+        {dates.map(({ name, at }) => (
+          <li key={name} data-name={name}>
+            <span class="date-line-name">{name === 'expirationDate' && at < now ? text.ended : text.dates[name]}</span>
+            {name === 'expirationDate' && <span class="soft">{describeEnd(record.expirationDate, now.getTime())}</span>}
+            <DateTime value={at} />
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import type { ComponentChildren } from 'preact';
+import type { Subscription } from '../../../client/index.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { strings } from '../strings.ts';
+import { groupIccid } from '../subscriptions/iccid.ts';
+import { nameOf } from '../subscriptions/product-names.ts';
+
+const text = strings.record;
+
+/** The fields of a record, by name, with buttons that copy their values. */
+export function RecordFields({ record }: { record: Subscription }) {
+  const { product } = record;
+  const period = text.period(product.period, product.period_unit);
+  return (
+    <dl class="record-fields">
+      <Field name={text.fields.product}>
+        <bdi>{nameOf(product)}</bdi>
+        {!product.name?.endsWith(period) && <span class="soft">{period}</span>}
+      </Field>
+      <Field name={text.fields.iccid} copied={record.iccid}>
+        {groupIccid(record.iccid)}
+      </Field>
+      <Field name={text.fields.device} copied={record.device_id}>
+        <bdi>{record.device_id}</bdi>
+      </Field>
+      <Field name={text.fields.renews}>{text.renews[record.auto_renew as 'true' | 'false'] ?? record.auto_renew}</Field>
+      <Field name={text.fields.id} copied={record.id}>
+        <code>{record.id}</code>
+      </Field>
+      <Field name={text.fields.productId} copied={product.id}>
+        <code>{product.id}</code>
+      </Field>
+      {product.plan_id !== undefined && (
+        <Field name={text.fields.planId} copied={product.plan_id}>
+          <code>{product.plan_id}</code>
+        </Field>
+      )}
+    </dl>
+  );
+}
+
+interface FieldProps {
+  readonly name: string;
+  readonly copied?: string;
+  readonly children: ComponentChildren;
+}
+
+const Field = ({ name, copied, children }: FieldProps) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>
+      <span class="record-value">{children}</span>
+      {copied !== undefined && copied !== '' && <CopyButton text={copied} what={name} />}
+    </dd>
+  </div>
+);

@@ -1,0 +1,23 @@
+import type { Subscription, SubscriptionHistory } from '../../../client/index.ts';
+import { reports } from '../api.ts';
+
+/** The subscriptions of a SIM and what happened to them. */
+export interface Sim {
+  /** The newest first, at most 100. */
+  readonly records: readonly Subscription[];
+  readonly totalCount: number;
+  /** Those of the newest subscriptions, at most `historiesMax`. */
+  readonly histories: readonly SubscriptionHistory[];
+}
+
+const recordsMax = 100;
+/** Each is a request. */
+const historiesMax = 20;
+
+/** Reads the subscriptions of a SIM and their histories. Rejects as the client library does. */
+export async function readSim(iccid: string): Promise<Sim> {
+  const page = await reports.subscriptions({ iccid, sort: '-createdDate', size: recordsMax }).page();
+  const ids = page.records.slice(0, historiesMax).map(({ id }) => id);
+  const histories = await Promise.all(ids.map((id) => reports.history(id)));
+  return { records: page.records, totalCount: page.totalCount, histories };
+}

@@ -1,0 +1,134 @@
+import { CardSim } from 'lucide';
+import { useState } from 'preact/hooks';
+import type { Subscription } from '../../../client/index.ts';
+import { Card } from '../../ui/card.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { formatDay } from '../../ui/format-date.ts';
+import { LoadedPart } from '../../ui/loaded-part.tsx';
+import { currentLocation, Link } from '../../ui/location.tsx';
+import { StatusLabel, statusTone } from '../../ui/status-label.tsx';
+import { LastValue, useLoad } from '../../ui/use-load.ts';
+import { StepItem } from '../history/step-list.tsx';
+import { session } from '../session/session.ts';
+import { strings } from '../strings.ts';
+import { groupIccid } from '../subscriptions/iccid.ts';
+import { nameOf } from '../subscriptions/product-names.ts';
+import { wholeReport } from '../subscriptions/report-state.ts';
+import { reportHref } from '../subscriptions/report-store.ts';
+import { readSim, type Sim } from './read-sim.ts';
+import { type SimEvent, type Span, simEvents, spansOf } from './sim-events.ts';
+import { simPath } from './sim-path.ts';
+
+const text = strings.sim;
+
+/** Every subscription of a SIM, and one time line of all of them. */
+export function SimPage() {
+  const iccid = currentLocation.value.path.slice(simPath.length + 1);
+  return <LoadedSim key={iccid} iccid={iccid} />;
+}
+
+function LoadedSim({ iccid }: { readonly iccid: string }) {
+  const [last] = useState(() => new LastValue<Sim>(session));
+  const load = useLoad(() => readSim(iccid), last);
+  return (
+    <LoadedPart load={load} height={320}>
+      {(sim) =>
+        sim.records.length === 0 ? (
+          <EmptyState icon={CardSim} title={text.none} text={text.noneHint(groupIccid(iccid))} />
+        ) : (
+          <SimCards iccid={iccid} sim={sim} />
+        )
+      }
+    </LoadedPart>
+  );
+}
+
+function SimCards({ iccid, sim }: { readonly iccid: string; readonly sim: Sim }) {
+  const { records, totalCount, histories } = sim;
+  const now = new Date();
+  const { spans, now: present } = spansOf(records, now);
+  return (
+    <div class="sim">
+      <Card
+        title={text.subscriptions(groupIccid(iccid), totalCount)}
+        actions={
+          <Link class="button quiet no-print" href={reportHref({ ...wholeReport, filters: { iccid } })}>
+            {text.asList}
+          </Link>
+        }
+      >
+        {records.length < totalCount && <p class="soft">{text.listed(records.length)}</p>}
+        <ul class="sim-spans">
+          {records.map((record, index) => (
+            <SpanItem key={record.id} record={record} span={spans[index]} present={present} />
+          ))}
+        </ul>
+      </Card>
+      <Card title={strings.history.title}>
+        <p class="soft">{hintOf(sim)}</p>
+        <ol class="steps">
+          {simEvents(records, histories, now).map((event) => (
+            <EventItem key={event.key} event={event} />
+          ))}
+        </ol>
+      </Card>
+    </div>
+  );
+}
+
+/** What the time line does not have. */
+function hintOf({ totalCount, histories }: Sim): string {
+  const isCut = histories.length < totalCount;
+  const isOld = histories.some(({ has_more: hasMore }) => hasMore);
+  return [
+    text.hint,
+    ...(isCut ? [text.histories(histories.length)] : []),
+    ...(isOld ? [strings.history.hasMore] : []),
+  ].join(' ');
+}
+
+interface SpanItemProps {
+  readonly record: Subscription;
+  readonly span: Span | undefined;
+  readonly present: number | undefined;
+}
+
+function SpanItem({ record, span = { start: 0, length: 0 }, present }: SpanItemProps) {
+  const { status = null, activationDate, expirationDate } = record;
+  const place = { insetInlineStart: `${span.start * 100}%`, width: `${span.length * 100}%` };
+  return (
+    <li>
+      <RecordLink record={record} />
+      <StatusLabel status={status} />
+      <span class="soft">{text.period(formatDay(new Date(activationDate)), formatDay(new Date(expirationDate)))}</span>
+      <div class="sim-span" aria-hidden="true">
+        <span class="sim-bar" data-tone={statusTone(status)} style={place} />
+        {present !== undefined && <span class="sim-now" style={{ insetInlineStart: `${present * 100}%` }} />}
+      </div>
+    </li>
+  );
+}
+
+const RecordLink = ({ record }: { readonly record: Subscription }) => (
+  <Link class="sim-link" href={`/console/subscriptions/${encodeURIComponent(record.id)}`}>
+    <bdi>{nameOf(record.product)}</bdi>
+  </Link>
+);
+
+function EventItem({ event: { record, at, date, step } }: { readonly event: SimEvent }) {
+  if (step !== undefined)
+    return (
+      <StepItem step={step}>
+        <RecordLink record={record} />
+      </StepItem>
+    );
+  return (
+    <li data-kind={date}>
+      <span class="step-time soft">{formatDay(new Date(at))}</span>
+      <div class="step-text">
+        <RecordLink record={record} />
+        <span>{date && text.date[date]}</span>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,56 @@
+import { ArrowUpDown } from 'lucide';
+import { useEffect } from 'preact/hooks';
+import { sortValues } from '../../../contract/query.ts';
+import { AsOf } from '../../ui/as-of.tsx';
+import { announce } from '../../ui/live-region.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { CountMenu } from '../counts/counts-view.tsx';
+import { strings } from '../strings.ts';
+import { ColumnChooser } from './column-chooser.tsx';
+import { describeReport } from './describe-report.ts';
+import { tableWidthMin } from './fit-columns.ts';
+import { Pager } from './pager.tsx';
+import { productName } from './product-names.ts';
+import { type LoadedReport, showReport } from './report-store.ts';
+
+const text = strings.subscriptions;
+
+interface ReportBarProps {
+  readonly report: LoadedReport;
+  readonly width: number;
+  /** Whether the rows are not those that the user asked for. */
+  readonly isStale: boolean;
+}
+
+/** What is shown, in a sentence, and where in the report that is. */
+export function ReportBar({ report, width, isStale }: ReportBarProps) {
+  const { state, page, loadedAt } = report;
+  const sentence = describeReport(state, page.totalCount, { now: new Date(), productName });
+  useEffect(() => announce(sentence), [page, sentence]);
+  return (
+    <div class="report-bar">
+      <p class="report-sentence">
+        <bdi>{sentence}</bdi>
+        {isStale && <AsOf at={loadedAt} />}
+      </p>
+      <div class="report-tools">
+        {width < tableWidthMin ? <SortMenu report={report} /> : <ColumnChooser width={width} />}
+        <CountMenu state={state} />
+        <Pager report={report} place="above" />
+      </div>
+    </div>
+  );
+}
+
+/** The order, where there are no headers to click. */
+const SortMenu = ({ report: { state } }: { report: LoadedReport }) => (
+  <Menu
+    label={text.sort}
+    icon={ArrowUpDown}
+    items={sortValues.map((sort) => ({
+      label: text.orderButton[sort],
+      checked: sort === state.sort,
+      onSelect: () => showReport({ ...state, sort, page: undefined }, 'above'),
+    }))}
+  />
+);

@@ -1,0 +1,165 @@
+import { batch, computed, effect, signal } from '@preact/signals';
+import type { SubscriptionPage } from '../../../client/index.ts';
+import { currentLocation, navigate } from '../../ui/location.tsx';
+import { randomId } from '../../ui/random-id.ts';
+import { reports } from '../api.ts';
+import { session } from '../session/session.ts';
+import { EntryMemories, type EntryMemory } from './entry-memory.ts';
+import { rememberProducts } from './product-names.ts';
+import { formatReportState, parseReportState, queryOf, type ReportState } from './report-state.ts';
+
+/** The path of the page; the path of a record is below it. */
+export const subscriptionsPath = '/console/subscriptions';
+
+/** A page of the report as the service returned it. */
+export interface LoadedReport {
+  readonly state: ReportState;
+  /** Where it was asked for; `back` if it is shown again after Back or Forward. */
+  readonly place: Place | 'back';
+  readonly page: SubscriptionPage;
+  readonly loadedAt: Date;
+}
+
+/** Where the user asked for a page; its error is shown there. */
+export type Place = 'filters' | 'above' | 'below';
+
+/** A request for a page that has not succeeded. */
+export interface PendingReport {
+  readonly state: ReportState;
+  readonly place: Place;
+  readonly correlationId: string;
+  /** Why it failed; absent while it is in progress. */
+  readonly error?: unknown;
+}
+
+const memories = new EntryMemories<LoadedReport>();
+const email = signal<string | undefined>(undefined);
+
+/** What the link of the page names: a state, or the faults of its parameters. */
+export const link = computed(() => {
+  currentLocation.value; // its query has replaced what cannot be decoded
+  return parseReportState(window.location.search, email.value);
+});
+
+/** The page of the report on screen; that of an earlier link while `pending` has another state. */
+export const loaded = signal<LoadedReport | undefined>(undefined);
+
+/** The request for what the link names, until it succeeds. */
+export const pending = signal<PendingReport | undefined>(undefined);
+
+/** The link of a state, with the record that is open beside the report, if any. */
+export function reportHref(state: ReportState, recordId?: string): string {
+  const search = formatReportState(state);
+  const path = recordId === undefined ? subscriptionsPath : `${subscriptionsPath}/${encodeURIComponent(recordId)}`;
+  return search === '' ? path : `${path}?${search}`;
+}
+
+/** What the next history entry begins with, besides the memory of the last one. */
+let next: { readonly place: Place; readonly email?: string | undefined } = { place: 'above' };
+
+/** Shows another state of the report. Back returns to this one. */
+export function showReport(state: ReportState, place: Place = 'filters'): void {
+  next = { place, email: state.filters.email };
+  navigate(reportHref(state));
+}
+
+/** A new value since what was loaded last has been asked for again, or the page opened. */
+export const openings = signal(0);
+
+/** Requests what the link names once more; what earlier entries show is no longer current. */
+export function refreshReport(place: Place = 'above'): void {
+  openings.value += 1;
+  memories.forgetLoaded();
+  const parsed = link.peek();
+  if ('state' in parsed && !parsed.state.asksForEmail && parsed.state.by === undefined) void load(parsed.state, place);
+}
+
+/** Sets the address that the link hides. */
+export function enterEmail(address: string): void {
+  const { current } = memories;
+  if (current !== undefined) current.email = address;
+  email.value = address;
+  refreshReport('filters');
+}
+
+/** The memory of the current history entry. */
+export const currentMemory = (): EntryMemory<LoadedReport> | undefined => memories.current;
+
+/** Loads what the link names, now and after each change of the link. Returns how to stop it. */
+export function followLink(): () => void {
+  openings.value += 1;
+  const stop = effect(() => {
+    if (currentLocation.value.path.startsWith(subscriptionsPath)) enterEntry();
+  });
+  return () => {
+    stop();
+    abort();
+    memories.leave();
+    loaded.value = undefined;
+  };
+}
+
+function enterEntry(): void {
+  const { place } = next;
+  const memory = memories.enter((last) => ({ ...last, email: next.email ?? last?.email }));
+  next = { place: 'above' };
+  email.value = memory.email;
+  const parsed = link.peek();
+  abort();
+  if (!('state' in parsed) || parsed.state.asksForEmail || parsed.state.by !== undefined) return;
+  const known = memory.loaded;
+  if (known === undefined || !isSame(known.state, parsed.state)) void load(parsed.state, place);
+  else if (known.page !== loaded.peek()?.page) loaded.value = { ...known, place: 'back' };
+}
+
+let controller = new AbortController();
+
+/** Aborts the request in progress. */
+function abort(): void {
+  controller.abort();
+  pending.value = undefined;
+}
+
+async function load(state: ReportState, place: Place): Promise<void> {
+  abort();
+  controller = new AbortController();
+  const { signal } = controller;
+  const memory = memories.current;
+  const correlationId = randomId();
+  pending.value = { state, place, correlationId };
+  try {
+    const page = await reports.subscriptions(positioned(state), { signal, correlationId }).page();
+    if (signal.aborted) return;
+    batch(() => {
+      pending.value = undefined;
+      loaded.value = { state, page, place, loadedAt: new Date() };
+      rememberProducts(page.records.map(({ product }) => product));
+      if (memory !== undefined) memory.loaded = loaded.value;
+    });
+  } catch (error) {
+    if (!signal.aborted) pending.value = { state, place, correlationId, error };
+  }
+}
+
+/**
+ * The query of a state. The pages beside the one on screen are requested by cursor, so that walking
+ * neither skips nor repeats a record while others are added.
+ */
+function positioned(state: ReportState) {
+  const query = queryOf(state);
+  const shown = loaded.peek();
+  if (shown === undefined || !isSame({ ...shown.state, page: undefined }, { ...state, page: undefined })) return query;
+  const { currentPage, nextCursor, previousCursor } = shown.page;
+  const cursor = { [currentPage + 1]: nextCursor, [currentPage - 1]: previousCursor }[state.page ?? 1];
+  return cursor === undefined ? query : { ...query, page: undefined, cursor };
+}
+
+/** Whether two states are the same part of the same report. */
+export const isSame = (a: ReportState, b: ReportState): boolean =>
+  a.filters.email === b.filters.email && formatReportState(a) === formatReportState(b);
+
+session.onLeave(() => {
+  abort();
+  memories.clear();
+  loaded.value = undefined;
+});

@@ -1,0 +1,139 @@
+import type { GrantType, RefreshTokenUse, Scope } from '../../../contract/oauth/grant.ts';
+import type { Directory } from '../../storage/store.ts';
+import { type ClientRow, findClient } from '../../storage/tables/client.ts';
+import {
+  deleteClient,
+  enableClient,
+  makeClientExternal,
+  revokeClientTokens,
+  updateClient,
+} from '../../storage/tables/client-changes.ts';
+import { listSecretLifetimes, type SecretLifetime } from '../../storage/tables/client-secret.ts';
+import { listLiveFamilies, revokeRefreshFamily } from '../../storage/tables/refresh-family.ts';
+import { ClientError } from '../error.ts';
+import { unknownClient } from './manage-clients.ts';
+
+/** Changes to a client; an absent member leaves the value unchanged. */
+export interface ClientEdit {
+  readonly grants?: readonly GrantType[];
+  readonly scopes?: readonly Scope[];
+  /** `null` for the service's default. */
+  readonly refreshTokenUse?: RefreshTokenUse | null;
+  /** Requests per minute; 0 for no limit, `null` for the service's default. */
+  readonly rateLimit?: number | null;
+  /** `null` to remove it. */
+  readonly name?: string | null;
+  /**
+   * Turns the client into an external one: only an external issuer issues its tokens, and it has no
+   * grants and no secret.
+   */
+  readonly external?: boolean;
+}
+
+/** A client with the lifetimes of its valid secrets. */
+export interface DescribedClient {
+  readonly client: ClientRow;
+  readonly secrets: readonly SecretLifetime[];
+}
+
+/**
+ * Returns a client with its valid secrets. Throws `ClientError` if there is no such client, as all
+ * functions here do.
+ */
+export async function describeClient(store: Directory, nowSeconds: number, clientId: string): Promise<DescribedClient> {
+  const client = await findClient(store, clientId);
+  if (client === undefined) throw unknownClient(clientId);
+  return { client, secrets: await listSecretLifetimes(store, clientId, nowSeconds) };
+}
+
+/** Changes a client; every process sees the change at its next request. */
+export async function editClient(
+  store: Directory,
+  nowSeconds: number,
+  clientId: string,
+  { external = false, ...edit }: ClientEdit,
+): Promise<DescribedClient> {
+  await describeClient(store, nowSeconds, clientId);
+  await updateClient(store, clientId, edit);
+  // a token request may have passed a moment ago
+  if (external) await makeClientExternal(store, clientId, nowSeconds + 1);
+  return describeClient(store, nowSeconds, clientId);
+}
+
+export async function enableClientById(store: Directory, clientId: string): Promise<void> {
+  if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
+  await enableClient(store, clientId);
+}
+
+/**
+ * Deletes a client. Its tokens are rejected at once, and stay rejected if another client gets its
+ * id.
+ */
+export async function deleteClientById(store: Directory, clientId: string): Promise<void> {
+  if (!(await deleteClient(store, clientId))) throw unknownClient(clientId);
+}
+
+/**
+ * The tokens that come from one token request of a client: a refresh family. Times are UTC epoch
+ * seconds.
+ */
+export interface ClientSession {
+  readonly id: string;
+  readonly scopes: readonly string[];
+  readonly startedAt: number;
+  readonly lastUsedAt: number;
+  readonly refreshes: number;
+  /** When its newest refresh token expires. */
+  readonly expiresAt: number;
+  /** When it expires, however often it is refreshed. */
+  readonly endsAt: number;
+}
+
+/**
+ * Returns the sessions of a client that can be refreshed, the most recently used first. Throws
+ * `ClientError` if there is no such client.
+ */
+export async function listClientSessions(
+  store: Directory,
+  nowSeconds: number,
+  clientId: string,
+): Promise<readonly ClientSession[]> {
+  await requireClient(store, clientId);
+  const families = await listLiveFamilies(store, clientId, nowSeconds);
+  return families.map(({ id, scope, generation, startedAt, rotatedAt, expiresAt, capAt }) => ({
+    id,
+    scopes: scope.split(' '),
+    startedAt,
+    lastUsedAt: rotatedAt,
+    refreshes: generation - 1,
+    expiresAt,
+    endsAt: capAt,
+  }));
+}
+
+/**
+ * Revokes every token that a client has now, including access tokens without a refresh token, and
+ * those of the next second: a request that was authenticated a moment ago may still be issued one.
+ * The client stays active and its secret valid. Throws `ClientError` if there is no such client.
+ */
+export async function revokeTokens(store: Directory, nowSeconds: number, clientId: string): Promise<void> {
+  await requireClient(store, clientId);
+  await revokeClientTokens(store, clientId, nowSeconds + 1);
+}
+
+/**
+ * Revokes one session of a client, including its access tokens. Throws `ClientError` if there is no
+ * such client or session.
+ */
+export async function revokeSession(store: Directory, nowSeconds: number, clientId: string, id: string): Promise<void> {
+  await requireClient(store, clientId);
+  if (await revokeRefreshFamily(store, clientId, id, nowSeconds)) return;
+  throw new ClientError(
+    'NOT_FOUND',
+    `Cannot revoke the session: its id must be in the list of the client's sessions: current value is '${id}'`,
+  );
+}
+
+async function requireClient(store: Directory, clientId: string): Promise<void> {
+  if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
+}

@@ -1,0 +1,198 @@
+import { type Command, Option } from 'commander';
+import { outcomeOf } from '../../../contract/load.ts';
+import { importFlags } from '../../../contract/operator/import.ts';
+import { UsageError } from '../../../terminal/error.ts';
+import { integerFrom } from '../../../terminal/integer-option.ts';
+import type { Output } from '../../../terminal/output.ts';
+import { createProgressBar } from '../../../terminal/progress-bar.ts';
+import { requireNoImport } from '../../import/import-lock.ts';
+import { type ImportOptions, importRecords } from '../../import/import-records.ts';
+import { importStrictly } from '../../import/import-strictly.ts';
+import { decompressedGibMax, importFormats, type RejectedRow } from '../../import/read-valid-rows.ts';
+import type { FollowImport, ImportFlag } from '../../import/record-import.ts';
+import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
+import { loadRecords } from '../../operator/load.ts';
+import type { OperatorContext } from '../../operator/perform.ts';
+import { requireTenant } from '../../operator/tenants.ts';
+import type { Store, TenantId } from '../../storage/store.ts';
+import { readConfig } from '../config.ts';
+import { reportUnrecorded } from '../log/describe-failure.ts';
+import { serverOf } from '../remote/server.ts';
+import { withOperator } from '../store/command-context.ts';
+import { openSpool } from '../store/open-spool.ts';
+import { openErrorsFile } from './errors-file.ts';
+import { type ImportCommandOptions, type ImportSource, openImportSource } from './import-source.ts';
+import { shownMax, writeImport } from './import-text.ts';
+import { addServerOption } from './operator-api.ts';
+
+export function addImportCommand(program: Command, output: Output): void {
+  const command = program
+    .command('import')
+    .description(
+      'load subscriptions of a tenant from NDJSON or CSV, optionally compressed with gzip or zstd; importing a file again changes nothing',
+    )
+    .argument('<file>', 'the file, or - for standard input')
+    .requiredOption('--tenant <tenant>', 'the tenant of the subscriptions')
+    .addOption(new Option('--format <format>', 'format of the file (default: from its name)').choices(importFormats))
+    .option('--dry-run', 'validate all rows without loading them')
+    .option('--strict', 'load nothing if any row is invalid')
+    .option('--replace', 'atomically replace all records of the tenant; records that are not in the file are removed')
+    .option('--allow-empty', 'with --replace: accept an empty file, which removes all records')
+    .option('--resume', 'continue an import of the same source that was killed or failed')
+    .option('--errors <file>', 'write every rejected row to this file as NDJSON, with its line number and errors')
+    .option(
+      '--unpacked-max-gib <n>',
+      `maximum uncompressed size of a gzip or zstd file (default: ${decompressedGibMax})`,
+      integerFrom(1, 99_999, 64),
+    )
+    .option('--json', 'print a JSON summary')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport import subscriptions.ndjson --tenant acme\n  subreport import subscriptions.ndjson.gz --tenant acme\n  subreport import subscriptions.csv --tenant acme --errors rejected.ndjson\n  subreport import subscriptions.ndjson --tenant acme --resume\n  cat export.csv | subreport import - --format csv --tenant acme --dry-run',
+    )
+    .action(async (file: string, options: ImportCommandOptions) => {
+      requireCompatible(options);
+      const server = serverOf(options);
+      if (server !== undefined) return (await import('./import-there.ts')).importThere(server, file, options, output);
+      const config = readConfig();
+      const isReadTwice = options.strict === true && options.replace !== true && options.dryRun !== true;
+      const source = await openImportSource(file, options.format, isReadTwice ? openSpool(config) : undefined);
+      try {
+        const failed = await withOperator(config, (context) => runImport(context, source, options, output));
+        if (failed) process.exitCode = 1;
+      } finally {
+        await source.dispose();
+      }
+    });
+  addServerOption(command);
+}
+
+/** Throws `UsageError` if options contradict each other. */
+function requireCompatible({ resume, replace, dryRun, allowEmpty }: ImportCommandOptions): void {
+  if (resume === true && replace === true) {
+    throw new UsageError(
+      'Cannot resume a replacement: --resume and --replace must not be combined, as an interrupted replacement has changed nothing; run it again without --resume',
+    );
+  }
+  if (resume === true && dryRun === true) {
+    throw new UsageError(
+      'Cannot resume a dry run: --resume and --dry-run must not be combined, as a dry run loads nothing',
+    );
+  }
+  if (allowEmpty === true && replace !== true)
+    throw new UsageError('Cannot use --allow-empty: it must be combined with --replace');
+}
+
+/** Imports and prints the result; returns whether any row was rejected. */
+async function runImport(
+  context: OperatorContext,
+  source: ImportSource,
+  options: ImportCommandOptions,
+  output: Output,
+): Promise<boolean> {
+  const { store } = context;
+  const tenant = await requireTenant(store, options.tenant);
+  const started = performance.now();
+  const shown: RejectedRow[] = [];
+  const resume = options.resume === true;
+  const errorsFile =
+    options.errors === undefined ? undefined : await openErrorsFile(options.errors, resume, source.identity);
+  const onRejected = async (row: RejectedRow): Promise<void> => {
+    if (shown.length < shownMax) shown.push(row);
+    await errorsFile?.write(row);
+  };
+  let resumedFrom = 0;
+  const onResume: ImportOptions['onResume'] = async ({ read, rejected }) => {
+    resumedFrom = read;
+    if (resume) await errorsFile?.truncate(rejected);
+  };
+  const dryRun = options.dryRun === true;
+  try {
+    const load = loadKind(tenant, source, options);
+    const loaded = await loadRecords(context, load, reportUnrecorded(output), (follow) =>
+      loadSource({ store, tenant, source, options, output, onRejected, onResume, follow }),
+    );
+    const { refused, importId, removed, ...counts } = loaded;
+    writeImport(output, options, {
+      tenant,
+      import_id: importId,
+      dry_run: dryRun,
+      outcome: outcomeOf({ ...loaded, dryRun }),
+      ...(resume && { resumed_from: resumedFrom }),
+      ...counts,
+      ...(options.replace === true && { removed }),
+      seconds: Math.round(performance.now() - started) / 1000,
+      errors: shown.map(({ line, errors }) => ({ line, errors: [...errors] })),
+    });
+    if (refused !== undefined) throw refused;
+    return counts.rejected > 0;
+  } finally {
+    await errorsFile?.close();
+  }
+}
+
+interface Load extends Required<Pick<ImportOptions, 'onRejected' | 'onResume'>> {
+  readonly store: Store;
+  readonly tenant: TenantId;
+  readonly source: ImportSource;
+  readonly options: ImportCommandOptions;
+  readonly output: Output;
+  readonly follow: FollowImport;
+}
+
+async function loadSource(load: Load): Promise<ReplaceSummary> {
+  const { store, tenant, source, options, output, onRejected, onResume, follow } = load;
+  const dryRun = options.dryRun === true;
+  const resume = options.resume === true;
+  const decompression = { bytesMax: (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30 };
+  const common = { format: source.format, decompression };
+  if (options.replace === true) {
+    const allowEmpty = options.allowEmpty === true;
+    return readSource(source, output, (bytes, onProgress) =>
+      replaceRecords(store, tenant, bytes, follow({ ...common, dryRun, allowEmpty, onRejected, onProgress })),
+    );
+  }
+  const importOnce = (pass: Pick<ImportOptions, 'dryRun' | 'onRejected'>) =>
+    readSource(source, output, async (bytes, onProgress) => {
+      const how = follow({ ...common, ...pass, resume, onResume, onProgress });
+      return { ...(await importRecords(store, tenant, bytes, how)), removed: 0 };
+    });
+  if (options.strict !== true) return importOnce({ dryRun, onRejected });
+  if (!dryRun) await requireNoImport(store, tenant); // before the first pass
+  return {
+    ...(await importStrictly({ sourceName: source.name, dryRun, onRejected, importOnce, target: { store, tenant } })),
+    removed: 0,
+  };
+}
+
+const loadKind = (tenant: TenantId, { format }: ImportSource, options: ImportCommandOptions) => ({
+  tenant,
+  via: 'command' as const,
+  format,
+  flags: importFlags.filter((flag) => options[optionOf[flag]] === true),
+});
+
+const optionOf = {
+  replace: 'replace',
+  strict: 'strict',
+  'dry-run': 'dryRun',
+  'allow-empty': 'allowEmpty',
+  resume: 'resume',
+} as const satisfies Record<ImportFlag, keyof ImportCommandOptions>;
+
+async function readSource<T>(
+  source: ImportSource,
+  output: Output,
+  work: (bytes: AsyncIterable<Buffer>, onProgress: (rows: number) => void) => Promise<T>,
+): Promise<T> {
+  const bar = createProgressBar(output, source.bytes);
+  let bytes = 0;
+  try {
+    const opened = source.open((more) => {
+      bytes += more;
+    });
+    return await work(opened, (rows) => bar.update(bytes, rows));
+  } finally {
+    bar.end();
+  }
+}

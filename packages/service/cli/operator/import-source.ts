@@ -1,0 +1,96 @@
+import { createReadStream, fstatSync, statSync } from 'node:fs';
+import { extname } from 'node:path';
+import { CommandError, UsageError } from '../../../terminal/error.ts';
+import type { Spool } from '../../import/import-strictly.ts';
+import type { ImportFormat } from '../../import/read-valid-rows.ts';
+import type { ServerChoice } from '../remote/server.ts';
+import type { FileIdentity } from './errors-file.ts';
+
+export interface ImportSource {
+  readonly name: string;
+  /** Size in bytes of a regular file; `undefined` for standard input and pipes. */
+  readonly bytes: number | undefined;
+  readonly format: ImportFormat;
+  readonly identity: FileIdentity | undefined;
+  /**
+   * Opens the source from the start and reports the size of each chunk. Standard input and pipes
+   * can be opened once, unless they were buffered.
+   */
+  open(onBytes?: (bytes: number) => void): AsyncIterable<Buffer>;
+  dispose(): Promise<void>;
+}
+
+const extensions: Readonly<Record<string, ImportFormat>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
+
+/**
+ * Opens a source and determines its format, from the option or from the extension. With `twice`, a
+ * source that can be read only once (standard input or a pipe) is buffered in the spool.
+ */
+export async function openImportSource(
+  file: string,
+  format: ImportFormat | undefined,
+  twice: Spool | undefined,
+): Promise<ImportSource> {
+  const source = findSource(file, formatOf(file, format));
+  if (twice === undefined || source.bytes !== undefined) return source;
+  await twice.sweep();
+  const stored = await twice.store(source.open());
+  return { ...source, open: (onBytes) => counted(stored.open(), onBytes), dispose: () => stored.close() };
+}
+
+function formatOf(file: string, format: ImportFormat | undefined): ImportFormat {
+  const decompressedName = file.replace(/\.(gz|gzip|zst|zstd)$/i, '');
+  const known = format ?? extensions[extname(decompressedName).toLowerCase()];
+  if (known !== undefined) return known;
+  throw new UsageError(
+    `Cannot determine the format of '${file}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz or .zst, or --format must be csv or ndjson`,
+  );
+}
+
+function findSource(file: string, format: ImportFormat): ImportSource {
+  const dispose = async (): Promise<void> => undefined;
+  if (file === '-') {
+    const identity = fstatSync(0, { bigint: true });
+    const open: ImportSource['open'] = (onBytes) => counted(process.stdin, onBytes);
+    return { name: 'standard input', bytes: undefined, format, identity, open, dispose };
+  }
+  try {
+    const stats = statSync(file, { bigint: true });
+    if (stats.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
+    return {
+      name: file,
+      bytes: stats.isFile() ? Number(stats.size) : undefined, // a pipe has no size
+      format,
+      identity: stats,
+      open: (onBytes) => counted(createReadStream(file), onBytes),
+      dispose,
+    };
+  } catch (error) {
+    throw new CommandError(
+      `Cannot read '${file}': it must be a file that this user can read (${(error as NodeJS.ErrnoException).code})`,
+    );
+  }
+}
+
+async function* counted(
+  stream: AsyncIterable<Buffer>,
+  onBytes: (bytes: number) => void = () => undefined,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of stream) {
+    onBytes(chunk.length);
+    yield chunk;
+  }
+}
+
+export interface ImportCommandOptions extends ServerChoice {
+  readonly tenant: string;
+  readonly format?: ImportFormat;
+  readonly dryRun?: boolean;
+  readonly strict?: boolean;
+  readonly resume?: boolean;
+  readonly replace?: boolean;
+  readonly allowEmpty?: boolean;
+  readonly errors?: string;
+  readonly unpackedMaxGib?: number;
+  readonly json?: boolean;
+}

@@ -1,0 +1,58 @@
+import type { LoadSummary, RejectedRow } from '../../../contract/load.ts';
+import type { Import } from '../../../contract/operator/import.ts';
+import { countText, type Output, writeResult } from '../../../terminal/output.ts';
+import type { ImportCommandOptions } from './import-source.ts';
+
+/**
+ * Maximum number of rejected rows on the screen or in the JSON summary; `--errors FILE` has all.
+ */
+export const shownMax = 20;
+
+function rejectedText({ line, errors }: RejectedRow): string {
+  const faults = errors.map(({ field, value, rule }) => {
+    const what = field === '' ? 'the row' : field;
+    return `${what} must be ${rule}${value === null ? '' : `: current value is ${value}`}`;
+  });
+  return `line ${line}: ${faults.join('; ')}`;
+}
+
+type CountedOutcome = Pick<Import, 'outcome' | 'accepted' | 'rejected'>;
+
+/** What became of an import in words: `loaded`, or with its counts: `2 loaded, 3 rejected`. */
+export function outcomeText({ outcome, accepted, rejected }: CountedOutcome): string {
+  if (outcome === 'loaded-with-rejects') return `${countText(accepted)} loaded, ${countText(rejected)} rejected`;
+  if (outcome === 'checked-with-rejects') return `${countText(accepted)} valid, ${countText(rejected)} rejected`;
+  return outcome;
+}
+
+/** The result of an import, as `--json` prints it. */
+interface ImportResult extends Omit<LoadSummary, 'correlation_id'> {
+  /** Number of rows that an earlier import had completed. */
+  readonly resumed_from?: number;
+}
+
+/** Prints the result of an import, and before its text the rejected rows that it lists. */
+export function writeImport(output: Output, { json, replace }: ImportCommandOptions, result: ImportResult): void {
+  if (json !== true) for (const row of result.errors) output.stderr.write(`${rejectedText(row)}\n`);
+  writeResult(output, json === true, result, summaryText(result, replace === true));
+}
+
+function summaryText(result: ImportResult, replace: boolean): string {
+  const { tenant, outcome, dry_run: dryRun, resumed_from: resumedFrom = 0, seconds, errors } = result;
+  const [read, accepted, rejected, inserted, updated, unchanged, removed] = [
+    result.read,
+    result.accepted,
+    result.rejected,
+    result.inserted,
+    result.updated,
+    result.unchanged,
+    result.removed ?? 0,
+  ].map(countText);
+  const changes = `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${replace ? `, ${removed} removed` : ''}`;
+  const dry = replace
+    ? `would be ${changes} (dry run: nothing was changed)`
+    : `${accepted} valid (dry run: nothing was loaded)`;
+  const more = result.rejected > errors.length ? ` (${errors.length} of them shown; --errors FILE writes all)` : '';
+  const resumed = resumedFrom > 0 ? ` (resumed after row ${countText(resumedFrom)})` : '';
+  return `Tenant ${tenant}: ${outcome.replaceAll('-', ' ')}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}.`;
+}

@@ -1,0 +1,63 @@
+import { type LoadSummary, loadMediaTypes } from '../../../contract/load.ts';
+import { operatorOperations } from '../../../contract/operator/operations.ts';
+import { UsageError } from '../../../terminal/error.ts';
+import type { Output } from '../../../terminal/output.ts';
+import { createProgressBar } from '../../../terminal/progress-bar.ts';
+import type { Server } from '../remote/server.ts';
+import { parseJson, pathOf, queryOf, send } from '../remote/server-operations.ts';
+import { type ImportCommandOptions, type ImportSource, openImportSource } from './import-source.ts';
+import { shownMax, writeImport } from './import-text.ts';
+
+/** Longest silence, in milliseconds: a replacement is committed after its last byte. */
+const loadMs = 3_900_000;
+
+/** Sends the file of `subreport import` to a server, and prints the result. */
+export async function importThere(
+  server: Server,
+  file: string,
+  options: ImportCommandOptions,
+  output: Output,
+): Promise<void> {
+  requireNoStore(options);
+  const source = await openImportSource(file, options.format, undefined);
+  const { correlation_id: _, ...summary } = await load(server, source, options, output);
+  writeImport(output, options, { ...summary, errors: summary.errors.slice(0, shownMax) });
+  if (summary.rejected > 0) process.exitCode = 1;
+}
+
+/** Throws `UsageError` for options that only an import into the store has. */
+function requireNoStore({ resume, errors, unpackedMaxGib }: ImportCommandOptions): void {
+  const given = Object.entries({ resume, errors, 'unpacked-max-gib': unpackedMaxGib });
+  const [name] = given.find(([, value]) => value !== undefined) ?? [];
+  if (name === undefined) return;
+  const hint = name === 'errors' ? "; 'subreport imports errors' prints the first rejected rows" : '';
+  throw new UsageError(`Cannot use --${name}: it must not be combined with --server, as it needs the store${hint}`);
+}
+
+async function load(
+  server: Server,
+  source: ImportSource,
+  { tenant, replace, strict, dryRun, allowEmpty }: ImportCommandOptions,
+  output: Output,
+): Promise<LoadSummary> {
+  const { method, path } = operatorOperations.loadSubscriptions;
+  const flags = { replace, strict, 'dry-run': dryRun, 'allow-empty': allowEmpty };
+  const query = Object.fromEntries(
+    Object.entries(flags).flatMap(([name, on]) => (on === true ? [[name, 'true']] : [])),
+  );
+  const bar = createProgressBar(output, source.bytes);
+  let bytes = 0;
+  const body = source.open((more) => {
+    bytes += more;
+    bar.updateBytes(bytes);
+  });
+  const text = await send(server, {
+    method,
+    path: pathOf(path, { tenant }) + queryOf(query),
+    headers: { 'content-type': loadMediaTypes[source.format] },
+    body,
+    silenceMs: loadMs,
+    isRepeatable: false,
+  }).finally(() => bar.end());
+  return parseJson(server, text) as LoadSummary;
+}

@@ -1,0 +1,42 @@
+import type { CallOperation, OperatorApiId } from '../../../contract/operator/operations.ts';
+import { openKeyRing } from '../../auth/keys/key-ring.ts';
+import {
+  addAuditRoutes,
+  addClientRoutes,
+  addImportRoutes,
+  addTenantRoutes,
+  keyRoutes,
+  operatorTokenRoutes,
+} from '../../http/operator/operator-handlers.ts';
+import type { AddRoute } from '../../http/operator/operator-routes.ts';
+import { readConfig } from '../config.ts';
+import { withOperator } from '../store/command-context.ts';
+import { keyRingOptions } from '../store/key-ring-options.ts';
+
+type Handle = (call: never) => Promise<object | string>;
+
+/** Operations that need the keys of the store; the first command of a new store creates them. */
+const keyOperations: readonly OperatorApiId[] = ['listKeys', 'rotateKeys'];
+
+/**
+ * Runs a command with an open store. Its operations are those of the operator's API, as the user of
+ * the machine.
+ */
+export function withLocalOperations<T>(work: (call: CallOperation) => Promise<T>): Promise<T> {
+  const config = readConfig();
+  return withOperator(config, (context) => {
+    const ring = keyRingOptions(config, context.store);
+    const handlers = new Map<OperatorApiId, Handle>();
+    const add: AddRoute = (id, handle) => void handlers.set(id, handle);
+    for (const addGroup of [addTenantRoutes, addClientRoutes, keyRoutes(ring), addImportRoutes]) addGroup(add);
+    for (const addGroup of [operatorTokenRoutes(), addAuditRoutes]) addGroup(add);
+    return work(async (id, { params = {}, query = {}, body = {} } = {}) => {
+      if (keyOperations.includes(id)) await openKeyRing(ring);
+      const handle = handlers.get(id);
+      if (handle === undefined) throw new TypeError(`Cannot run ${id} on the store: it must have a handler`);
+      // a command has no deadline
+      const call = { context, contextWithoutDeadline: () => context, params, query, body };
+      return (await handle(call as never)) as never;
+    });
+  });
+}

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectionErrorOf } from '../../../client/error.ts';
+import type { OperatorOperation } from '../../../contract/operator/operation.ts';
+import { type CallOperation, type OperatorApiId, operatorApi } from '../../../contract/operator/operations.ts';
+import type { Problem } from '../../../contract/problem.ts';
+import { CommandError, UsageError } from '../../../terminal/error.ts';
+import { packageVersion } from '../../../terminal/package-version.ts';
+import type { Server } from './server.ts';
+
+/** Operations that end when all their work is done. */
+const longOperations: readonly OperatorApiId[] = ['deleteTenant', 'eraseSubscriptions', 'runDoctor'];
+
+/** Longest wait for a response, in milliseconds: `doctor` ends after an hour. */
+const longMs = 3_900_000;
+/** For other operations: REQUEST_SECONDS_MAX is at most 60. */
+const shortMs = 120_000;
+
+export const callOn =
+  (server: Server): CallOperation =>
+  async (id, { params = {}, query = {}, body } = {}) => {
+    const { method, path, response }: OperatorOperation = operatorApi[id];
+    const text = await send(server, {
+      method,
+      path: pathOf(path, params) + queryOf(query),
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(method === 'POST' && { 'idempotency-key': randomUUID() }),
+      },
+      body: body && JSON.stringify(body),
+      silenceMs: longOperations.includes(id) ? longMs : shortMs,
+      isRepeatable: method !== 'DELETE', // a repeated deletion would find nothing
+    });
+    return (response.mediaType === undefined ? parseJson(server, text) : text) as never;
+  };
+
+/** Replaces each `{name}` of a path. */
+export const pathOf = (path: string, params: Readonly<Record<string, string>>): string =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+
+/** The query string with the given parameters; empty if there are none. */
+export function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+}
+
+/** Parses the body of a successful response. */
+export function parseJson(server: Server, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw responseError(server, 'its body is not JSON');
+  }
+}
+
+interface ServerRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A stream can be sent once. */
+  readonly body?: string | AsyncIterable<Buffer> | undefined;
+  /** Longest silence of the connection, in milliseconds. */
+  readonly silenceMs: number;
+  /** Whether the request may be sent again after its connection failed. */
+  readonly isRepeatable: boolean;
+}
+
+const attemptsMax = 3;
+/** Wait before a request is sent again after its connection failed. */
+const reconnectMs = 500;
+/** Longest `Retry-After` that is waited for. */
+const waitMsMax = 60_000;
+
+/** The server could not be reached, or was overloaded or starting, in all attempts. */
+export class UnavailableError extends CommandError {
+  override readonly name = 'UnavailableError';
+}
+
+/**
+ * Sends a request and returns the text of the response. It is sent up to three times if the
+ * connection fails, or if the server asks to wait. Throws `CommandError` or `UsageError`.
+ */
+export async function send(server: Server, request: ServerRequest): Promise<string> {
+  const correlationId = randomUUID();
+  for (let attempt = 1; ; attempt += 1) {
+    const reply = await attemptOnce(server, request, correlationId);
+    if (!(reply instanceof Error) && reply.status >= 200 && reply.status < 300) return reply.text;
+    const waitMs = attempt < attemptsMax ? waitAfter(reply, request) : undefined;
+    if (waitMs === undefined) throw reply instanceof Error ? reply : rejectionOf(server, reply, correlationId);
+    await sleep(waitMs);
+  }
+}
+
+/** Milliseconds until the next attempt; `undefined` if there must be none. */
+function waitAfter(reply: Reply | CommandError, { body, isRepeatable }: ServerRequest): number | undefined {
+  if (body !== undefined && typeof body !== 'string') return undefined;
+  if (reply instanceof Error) return isRepeatable ? reconnectMs : undefined;
+  if (reply.status !== 429 && reply.status !== 503) return undefined;
+  const waitMs = Number(reply.retryAfter ?? Number.NaN) * 1000;
+  return waitMs <= waitMsMax ? waitMs : undefined;
+}
+
+/** Sends a request once; returns the error of its connection. */
+async function attemptOnce(
+  server: Server,
+  request: ServerRequest,
+  correlationId: string,
+): Promise<Reply | UnavailableError> {
+  try {
+    const response = await open(server, request, correlationId);
+    const { statusCode: status = 0, headers } = response;
+    return { status, retryAfter: headers['retry-after'], text: await text(response) };
+  } catch (error) {
+    const { code, message } = connectionErrorOf(server.url, error, { correlationId, attempts: 1 });
+    const isUnsent = ['CONNECTION_REFUSED', 'HOST_NOT_FOUND', 'CERTIFICATE_REJECTED'].includes(code);
+    const doubt = isUnsent || request.method === 'GET' ? [] : ['The server may have received the request.'];
+    return new UnavailableError([message, ...doubt, `Correlation id: ${correlationId}`].join('\n'));
+  }
+}
+
+/** Opens a request; resolves with the response, whose body is not read yet. */
+// fetch gives up on a response after 300 s, but a deletion or a check may take an hour
+function open({ url, token }: Server, request: ServerRequest, correlationId: string): Promise<IncomingMessage> {
+  const { method, path, headers, body, silenceMs } = request;
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const requestUrl = url.startsWith('https:') ? requestHttps : requestHttp;
+  const outgoing = requestUrl(
+    `${url}${path}`,
+    {
+      method,
+      agent: false,
+      timeout: silenceMs,
+      headers: {
+        ...headers,
+        authorization: `Bearer ${token}`,
+        'user-agent': `subreport/${packageVersion}`,
+        'x-correlation-id': correlationId,
+      },
+    },
+    resolve,
+  );
+  outgoing.on('error', reject);
+  outgoing.on('timeout', () => outgoing.destroy(new Error(`no response within ${silenceMs / 1000} s`)));
+  if (body === undefined || typeof body === 'string') outgoing.end(body);
+  else pipeline(Readable.from(body), outgoing).catch(reject);
+  return promise;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+}
+
+/** The error of a response that is not successful: all its sentences, and its correlation id. */
+function rejectionOf(server: Server, { status, text }: Reply, correlationId: string): Error {
+  const { type, messages, correlation_id: id = correlationId } = parseProblem(text);
+  const isUnavailable = status === 429 || (status >= 502 && status <= 504);
+  if (!Array.isArray(messages)) {
+    const error = responseError(server, `its status was ${status}`, id);
+    return isUnavailable ? new UnavailableError(error.message) : error; // of a proxy
+  }
+  const message = [...messages, `Correlation id: ${id}`].join('\n');
+  if (isUnavailable) return new UnavailableError(message);
+  return type === 'INVALID_REQUEST_PARAMS' ? new UsageError(message) : new CommandError(message);
+}
+
+function responseError({ url }: Server, what: string, correlationId?: string): CommandError {
+  const id = correlationId === undefined ? [] : [`Correlation id: ${correlationId}`];
+  const message = `Cannot use the response of ${new URL(url).origin}: it must be of the operator's API (MANAGEMENT_PORT): ${what}`;
+  return new CommandError([message, ...id].join('\n'));
+}
+
+function parseProblem(text: string): Partial<Problem> {
+  try {
+    return (JSON.parse(text) as Problem | null) ?? {};
+  } catch {
+    return {}; // not a problem document; the caller reports it
+  }
+}

@@ -1,0 +1,50 @@
+import { readVariable } from '../../../terminal/environment.ts';
+import { UsageError } from '../../../terminal/error.ts';
+import { isSecureUrl } from '../../auth/provider/fetch-issuer-metadata.ts';
+import { isWellFormedOperatorToken } from '../../auth/verify/authorize-operator.ts';
+import { hidePassword, readSecretFiles } from '../settings/secret-files.ts';
+
+/** The option `--server` of a command. */
+export interface ServerChoice {
+  readonly server?: string;
+}
+
+/** A server with the operator's API. */
+export interface Server {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly token: string;
+}
+
+/**
+ * The server of `--server` or `SUBREPORT_SERVER`; `undefined` if neither is given, or if `--server`
+ * is empty. Throws `UsageError` if the URL or the token cannot be used.
+ */
+export function serverOf({ server }: ServerChoice): Server | undefined {
+  const given = server ?? readVariable('SUBREPORT_SERVER');
+  if (given === undefined || given === '') return undefined;
+  if (!isSecureUrl(given) || /[?#]/.test(given)) {
+    const name = server === undefined ? 'SUBREPORT_SERVER' : '--server';
+    throw new UsageError(
+      `Cannot use ${name}: it must be a URL that starts with https:// (http:// only for this machine), without a user name, ? and #, such as https://reports.internal:9464: current value is '${hidePassword(given)}'`,
+    );
+  }
+  return { url: given.replace(/\/+$/, ''), token: readToken() };
+}
+
+const variable = 'SUBREPORT_OPERATOR_TOKEN';
+
+function readToken(): string {
+  const file = `${variable}_FILE` as const;
+  const { values, faults } = readSecretFiles([variable], {
+    [variable]: readVariable(variable),
+    [file]: readVariable(file),
+  });
+  if (faults.length > 0) throw new UsageError(faults.join('\n'));
+  const token = values[variable] ?? readVariable(variable);
+  if (token !== undefined && isWellFormedOperatorToken(token)) return token;
+  const state = token === undefined ? '; it is not set' : '';
+  throw new UsageError(
+    `Cannot use --server: ${variable}, or the content of the file ${file}, must be a token that 'subreport operator create' printed, such as sro_ and 43 characters${state}`,
+  );
+}

@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { afterEach, expect, test, vi } from 'vitest';
+import { fillTenant } from '../../../../test/backup/stores.ts';
+import { eventually, idleMsMax } from '../../../../test/support/eventually.ts';
+import { openSqliteStore } from '../../storage/sqlite/store.ts';
+import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
+import { readConfig } from '../config.ts';
+import { checkRegularly, runDoctorProcess } from './check-store.ts';
+
+afterEach(() => vi.useRealTimers());
+
+test(
+  'a flipped byte in a record causes an error line at the next scheduled check, without a restart',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
+    const store = openSqliteStore(folder);
+    await store.migrate();
+    await fillTenant(store, 'acme', 20);
+    const lines: string[] = [];
+    const sink = new Writable({
+      write(chunk, _encoding, done) {
+        lines.push(String(chunk));
+        done();
+      },
+    });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
+    const last = () => findDoctorResult(store);
+    await checkRegularly(readConfig({ DATA_DIR: folder, CHECK_HOURS: '24' }), pino(sink), last);
+    vi.advanceTimersByTime(30_000); // a store that was never checked does not wait for long
+    vi.useRealTimers();
+    await eventually(() => expect(lines.join()).toContain('the store was checked'), idleMsMax);
+    expect(await findDoctorResult(store)).toMatchObject({ problems: 0 });
+    const database = new DatabaseSync(join(folder, 'subreport.db'));
+    database.exec(`update subscription set record = replace(record, '"8944', '"8945') where id = 'id7'`);
+    database.close();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
+    await checkRegularly(readConfig({ DATA_DIR: folder, CHECK_HOURS: '1' }), pino(sink), last);
+    vi.advanceTimersByTime(600_000);
+    vi.useRealTimers();
+    await eventually(() => expect(lines.join()).toContain("'id7' differs from its columns in iccid"), idleMsMax);
+    expect(await findDoctorResult(store)).toMatchObject({ problems: 1 });
+    await store.close();
+    rmSync(folder, { recursive: true });
+  },
+  2 * idleMsMax,
+);
+
+test('the doctor that a service runs checks the certificates of the service, too', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
+  const store = openSqliteStore(folder);
+  await store.migrate();
+  await store.close();
+  const tls = { TLS_CERT_FILE: join(folder, 'tls.crt'), TLS_KEY_FILE: join(folder, 'tls.key') };
+  const config = readConfig({ DATA_DIR: folder, HOST: '0.0.0.0', PUBLIC_URL: 'https://reports.example.com', ...tls });
+  const certificates = (await runDoctorProcess(config)).filter(({ check }) => check === 'certificate');
+  expect(certificates).toMatchObject([{ ok: false, message: expect.stringContaining(tls.TLS_CERT_FILE) }]);
+  rmSync(folder, { recursive: true });
+});
+
+test('a service that stops does not wait for a check', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
+  const store = openSqliteStore(folder);
+  await store.migrate();
+  await store.close();
+  const script = `
+    const { runDoctorProcess } = await import(${JSON.stringify(import.meta.resolve('./check-store.ts'))});
+    const { readConfig } = await import(${JSON.stringify(import.meta.resolve('../config.ts'))});
+    runDoctorProcess(readConfig({ DATA_DIR: ${JSON.stringify(folder)} })).then(() => console.log('waited'));
+    console.log('started');`;
+  const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+  expect(ended).toMatchObject({ status: 0, stdout: 'started\n', stderr: '' });
+  rmSync(folder, { recursive: true });
+});
+
+test('nothing is checked with CHECK_HOURS=0, or on PostgreSQL, which has its own checksums', async () => {
+  vi.useFakeTimers();
+  const logger = pino({ level: 'silent' });
+  const last = () => expect.unreachable();
+  await checkRegularly(readConfig({ CHECK_HOURS: '0' }), logger, last);
+  await checkRegularly(readConfig({ DATABASE_URL: 'postgres://localhost/subreport' }), logger, last);
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { operatorScopes } from '../../../contract/oauth/grant.ts';
+import { apiPath } from '../../../contract/report.ts';
+import { createClient } from '../../auth/clients/manage-clients.ts';
+import type { Store, TenantId } from '../../storage/store.ts';
+import { findClient } from '../../storage/tables/client.ts';
+import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { type Config, settings } from '../config.ts';
+import { localUrl, schemeOf } from '../settings/tls-settings.ts';
+import { nowSeconds } from '../store/now-seconds.ts';
+
+const demoTenant = 'demo';
+const demoRows = { count: 2_000, seed: 2026 };
+
+/** Creates a tenant with synthetic subscriptions and a client, unless they exist. */
+export async function prepareDemo(config: Config, store: Store): Promise<DemoClient> {
+  const tenant = await prepareTenant(store);
+  const credentials =
+    (await findDemoClient(config, store, tenant)) ??
+    (await createClient(store, nowSeconds(), { tenant, name: 'Demo reports' }));
+  const { publicUrl } = config;
+  return {
+    base_url: `${publicUrl}${apiPath}`,
+    token_url: `${publicUrl}/oauth2/token`,
+    ...credentials,
+    tenant,
+  };
+}
+
+async function prepareTenant(store: Store): Promise<TenantId> {
+  const created = await insertTenant(store, demoTenant, nowSeconds());
+  const found = await findTenant(store, demoTenant);
+  if (found === undefined) throw new TypeError('Cannot prepare the demo: the tenant must exist once it was inserted');
+  if (created || found.revision === 0) {
+    // here, because `serve` without a demo needs half of these modules
+    const [{ importRecords }, { syntheticRows }, { ndjsonOf }] = await Promise.all([
+      import('../../import/import-records.ts'),
+      import('../../import/synthetic-rows.ts'),
+      import('../store/generate-command.ts'),
+    ]);
+    const rows = syntheticRows({ ...demoRows, until: nowSeconds() });
+    const onRejected = ({ errors }: { errors: unknown }): never => {
+      throw new TypeError(`Cannot prepare the demo: synthetic rows must fit the contract: ${JSON.stringify(errors)}`);
+    };
+    await importRecords(store, found.tenant, ndjsonOf(rows), { format: 'ndjson', dryRun: false, onRejected });
+  }
+  return found.tenant;
+}
+
+/** Returns the client of an earlier start if the file and the store still agree. */
+async function findDemoClient(
+  config: Config,
+  store: Store,
+  tenant: TenantId,
+): Promise<Pick<DemoClient, 'client_id' | 'client_secret'> | undefined> {
+  const { client_id, client_secret } = readDemoClient(config);
+  if (client_id === undefined || client_secret === undefined) return undefined;
+  const client = await findClient(store, client_id);
+  const usable = client !== undefined && client.tenant === tenant && client.disabledAt === null;
+  return usable ? { client_id, client_secret } : undefined;
+}
+
+/**
+ * The settings of `serve --demo`. Its data is apart from the data of the service and from other
+ * demos. If the default port of the operator's API is in use, as by another demo, any free port
+ * takes its place.
+ */
+export async function demoConfig(config: Config): Promise<Config> {
+  const { DATA_DIR, PORT, MANAGEMENT_HOST: host, MANAGEMENT_PORT: port } = config;
+  const isDefault = port === settings.MANAGEMENT_PORT.fallback;
+  const managementPort = isDefault ? ((await findFreePort(host, port)) ?? (await findFreePort(host, 0))) : port;
+  return { ...config, DATA_DIR: join(DATA_DIR, `demo-${PORT}`), MANAGEMENT_PORT: managementPort ?? port };
+}
+
+/** Returns the port if it is free, for 0 any free one; `undefined` if it cannot be used. */
+async function findFreePort(host: string, port: number): Promise<number | undefined> {
+  const server = createServer().listen({ host, port, exclusive: true });
+  try {
+    await once(server, 'listening');
+  } catch {
+    return undefined;
+  }
+  const { port: free } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return free;
+}
+
+export interface DemoClient {
+  readonly base_url: string;
+  readonly token_url: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+  readonly tenant: string;
+}
+
+export const demoFile = ({ DATA_DIR }: Config): string => join(DATA_DIR, 'demo-client.json');
+
+/** Writes `demo-client.json`; called once the service listens at the URLs in it. */
+export function writeDemoClient(config: Config, demo: DemoClient): void {
+  const file = demoFile(config);
+  // with PostgreSQL, nothing else creates it
+  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  writeFileSync(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+  chmodSync(file, 0o600); // the mode above only applies to a new file
+}
+
+/** Reads `demo-client.json`; without members if it does not exist, or is truncated or edited. */
+function readDemoClient(config: Config): Partial<DemoClient> {
+  const file = demoFile(config);
+  if (!existsSync(file)) return {};
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Partial<DemoClient>;
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * What `serve --demo` prints on a terminal: its URLs, the client, and commands to paste into
+ * another terminal.
+ */
+export function demoText(demo: DemoClient, config: Config): string {
+  const { base_url, token_url, client_id, client_secret, tenant } = demo;
+  const { publicUrl, CONSOLE, MANAGEMENT_HOST, MANAGEMENT_PORT } = config;
+  const management = MANAGEMENT_PORT > 0 && localUrl(MANAGEMENT_HOST, MANAGEMENT_PORT, schemeOf(config, 'MANAGEMENT_'));
+  const labels = Object.entries({
+    Console: CONSOLE === 'true' && `${publicUrl}/console`,
+    'API reference': `${publicUrl}/docs`,
+    'Operator console': management && CONSOLE === 'true' && `${management}/console`,
+    'Operator API': management && `${management}/docs`,
+    'Base URL': base_url,
+    'Token URL': token_url,
+    'Client id': client_id,
+    'Client secret': client_secret,
+  }).filter(([, value]) => value !== false);
+  return `
+subreport is running with 2,000 synthetic subscriptions of the tenant ${tenant}. Stop it with Ctrl-C.
+
+${labels.map(([label, value]) => `  ${label.padEnd(18)}${value}`).join('\n')}
+
+Read a report in another terminal, in this folder:
+
+  npx subreport login --profile demo --credentials ${demoFile(config)}
+  npx subreport list --profile demo
+
+or with curl:
+
+  TOKEN=$(curl -s ${token_url} -d grant_type=client_credentials \\
+    -d client_id=${client_id} -d client_secret=${client_secret} \\
+    | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl -i -H "Authorization: Bearer $TOKEN" '${base_url}/v1/subscription?size=2'
+${management === false ? '' : operatorText(config)}`;
+}
+
+/** How to sign in as the operator of the demo, whose data is not that of other commands. */
+const operatorText = ({ DATABASE_URL, DATA_DIR }: Config): string => `
+Create a token for the operator's console and API of this demo:
+
+  ${DATABASE_URL === undefined ? `DATA_DIR=${DATA_DIR} ` : ''}npx subreport operator create --name me --scopes ${operatorScopes.join(',')}
+`;

@@ -1,0 +1,55 @@
+import type { Logger } from 'pino';
+import { apiPath } from '../../../contract/report.ts';
+import type { AuthContext } from '../../auth/auth-context.ts';
+import type { FailureBudget } from '../../auth/failure-budget.ts';
+import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
+import { openKeyRing } from '../../auth/keys/key-ring.ts';
+import { createExternalIssuer } from '../../auth/provider/external-issuer.ts';
+import type { ExternalIssuer } from '../../auth/verify/resource-server.ts';
+import type { Config } from '../config.ts';
+import { nowSeconds } from '../store/now-seconds.ts';
+
+export const openAuth = async (
+  config: Config,
+  ring: KeyRingOptions,
+  failures: FailureBudget,
+): Promise<AuthContext> => ({
+  store: ring.store,
+  keys: await openKeyRing(ring),
+  failures,
+  now: nowSeconds,
+  settings: authSettings(config),
+});
+
+const authSettings = (config: Config): AuthContext['settings'] => ({
+  issuer: config.publicUrl,
+  audience: `${config.publicUrl}${apiPath}`,
+  accessTokenSeconds: config.ACCESS_TOKEN_SECONDS,
+  refreshTokenSeconds: config.REFRESH_TOKEN_SECONDS,
+  refreshFamilySeconds: config.REFRESH_FAMILY_SECONDS,
+  refreshFamiliesMax: config.REFRESH_FAMILIES_MAX,
+  refreshGraceSeconds: config.REFRESH_GRACE_SECONDS,
+  sessionIdleSeconds: config.CONSOLE_IDLE_SECONDS,
+  sessionSeconds: config.CONSOLE_SESSION_SECONDS,
+  refreshTokenUse: config.REFRESH_TOKEN_USE,
+  keycloakMembers: config.KEYCLOAK_MEMBERS === 'true',
+});
+
+/**
+ * Creates the external issuer. Its keys are loaded in the background; the start does not wait for
+ * them.
+ */
+export function openExternalIssuer({ external }: Config, logger: Logger): ExternalIssuer | undefined {
+  if (external === undefined) return undefined;
+  const { issuer } = external;
+  const opened = createExternalIssuer(external, {
+    now: nowSeconds,
+    onFault: (error) =>
+      logger.warn(
+        { err: error, issuer },
+        'the keys of the external issuer cannot be read; the cached keys stay in use',
+      ),
+  });
+  void opened.prepare();
+  return opened;
+}

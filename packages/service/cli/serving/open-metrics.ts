@@ -1,0 +1,109 @@
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { consoleOperations } from '../../../contract/oauth/console-session.ts';
+import { operations } from '../../../contract/operations.ts';
+import { operatorOperations } from '../../../contract/operator/operations.ts';
+import { packageVersion } from '../../../terminal/package-version.ts';
+import { listRotations } from '../../auth/keys/rotate-keys.ts';
+import { operationNames } from '../../http/listener/operation-routes.ts';
+import { firstImportIdAt } from '../../import/record-import.ts';
+import { HealthHistory } from '../../metrics/health.ts';
+import type { MeasureResponse } from '../../metrics/request-metrics.ts';
+import { createServiceMetrics, type ServiceMetrics } from '../../metrics/service-metrics.ts';
+import { memoryUse } from '../../storage/bounded-map.ts';
+import type { Store } from '../../storage/store.ts';
+import { findLastBackup } from '../../storage/tables/audit-entry.ts';
+import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
+import { countImports, countTenantsByImport, readLastGoodImport } from '../../storage/tables/import-history.ts';
+import { readHistoryUse, versionDays } from '../../storage/tables/sweep-versions.ts';
+import { listMirrors, type TenantMirror } from '../../storage/tables/tenant.ts';
+import type { Config } from '../config.ts';
+import { droppedLogLines } from '../log/logger.ts';
+import type { Certificates } from '../settings/certificates.ts';
+import { nowSeconds } from '../store/now-seconds.ts';
+
+const dayMs = 86_400_000;
+
+/** Longest that a scrape waits for the store, in milliseconds. */
+const storeMsMax = 2_000;
+
+/** The metrics of a process, and the observers of its two listeners. */
+export interface OpenedMetrics {
+  readonly metrics: ServiceMetrics;
+  readonly observePublic: MeasureResponse;
+  readonly observeManagement: MeasureResponse;
+  readonly health: HealthHistory;
+  readonly close: () => void;
+}
+
+interface MeasuredService {
+  readonly store: Store;
+  readonly config: Pick<Config, 'DATA_DIR' | 'KEY_ROTATION_DAYS' | 'HISTORY_DAYS' | 'TOMBSTONE_DAYS'>;
+  readonly isDraining: () => boolean;
+  readonly waiting: () => number;
+  readonly certificates: Pick<Certificates, 'public' | 'management'>;
+}
+
+export function openMetrics({ store, config, isDraining, waiting, certificates }: MeasuredService): OpenedMetrics {
+  const withinScrape = () => store.within(performance.now() + storeMsMax);
+  const metrics = createServiceMetrics({
+    version: packageVersion,
+    checkReady: async () => {
+      if (isDraining()) throw new Error('the service is shutting down');
+      await withinScrape().checkReady();
+    },
+    changeMarkAgeMs: () => store.changeMarkAgeMs(),
+    readSize: () => withinScrape().readSize(),
+    tenantBytesMax: store.tenantBytesMax,
+    historyUse: () => readHistoryUse(withinScrape(), { nowSeconds: nowSeconds(), days: versionDays(config) }),
+    mirrorAges: async () => agesOf(await listMirrors(withinScrape())),
+    diskSpace: () => readDiskSpace(config.DATA_DIR),
+    waiting,
+    poolUse: () => store.poolUse?.(),
+    observePoolWaits: (observe) => store.observePoolWaits?.(observe),
+    certificateExpiries: () =>
+      (['public', 'management'] as const).flatMap((listener) => {
+        const expiresAt = certificates[listener]?.expiresAt();
+        return expiresAt === undefined ? [] : [[listener, expiresAt] as const];
+      }),
+    keyRotations: () =>
+      listRotations({ store: withinScrape(), rotationDays: config.KEY_ROTATION_DAYS, now: nowSeconds }),
+    lastCheck: () => findDoctorResult(withinScrape()),
+    lastBackup: () => findLastBackup(withinScrape()),
+    countImports: () => countImports(withinScrape(), firstImportIdAt(Date.now() - dayMs)),
+    lastGoodImport: () => readLastGoodImport(withinScrape()),
+    tenantsByImport: () => countTenantsByImport(withinScrape(), nowSeconds()),
+    droppedLogLines,
+    memoryUse,
+  });
+  const health = new HealthHistory(metrics.render);
+  return {
+    metrics,
+    health,
+    close: () => {
+      health.stop();
+      metrics.close();
+    },
+    observePublic: metrics.measureListener('public', operationNames({ ...operations, ...consoleOperations })),
+    observeManagement: metrics.measureListener(
+      'management',
+      operationNames({ ...operatorOperations, ...consoleOperations }),
+    ),
+  };
+}
+
+/** With PostgreSQL, the directory exists only once a strict load was buffered. */
+async function readDiskSpace(folder: string) {
+  const space = await statfs(folder).catch(() => statfs(dirname(resolve(folder))));
+  return { free: space.bavail * space.bsize, total: space.blocks * space.bsize };
+}
+
+/** The ages of the oldest mirror; one that has never been complete is as old as its beginning. */
+function agesOf(mirrors: readonly TenantMirror[]) {
+  const oldest = (instants: readonly string[]): number | null =>
+    instants.length === 0 ? null : Math.max(0, ...instants.map((instant) => (Date.now() - Date.parse(instant)) / 1000));
+  return {
+    new: oldest(mirrors.map(({ newAsOf, since }) => newAsOf ?? since)),
+    changes: oldest(mirrors.map(({ changesAsOf, since }) => changesAsOf ?? since)),
+  };
+}

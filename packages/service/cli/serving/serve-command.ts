@@ -1,0 +1,155 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Logger } from 'pino';
+import type { Output } from '../../../terminal/output.ts';
+import { openKeyRing } from '../../auth/keys/key-ring.ts';
+import { sweepImports } from '../../import/record-import.ts';
+import type { Store } from '../../storage/store.ts';
+import { sweepAuditEntries } from '../../storage/tables/audit-entry.ts';
+import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
+import { sweepTombstones } from '../../storage/tables/history.ts';
+import { deleteDeadFamilies } from '../../storage/tables/refresh-family.ts';
+import { deleteEndedOperatorSessions } from '../../storage/tables/session.ts';
+import { sweepVersions, versionDays } from '../../storage/tables/sweep-versions.ts';
+import { type Config, readConfig } from '../config.ts';
+import { createLogger } from '../log/logger.ts';
+import { keyRingOptions } from '../store/key-ring-options.ts';
+import { nowSeconds } from '../store/now-seconds.ts';
+import { logStoreEvents, openReadyStore } from '../store/store-session.ts';
+import { announce, requireSecureTransport } from './announce.ts';
+import { checkRegularly } from './check-store.ts';
+import { demoConfig, prepareDemo, writeDemoClient } from './demo.ts';
+import { planMemory, workersMax } from './plan-memory.ts';
+import { rotateRegularly } from './rotate-regularly.ts';
+import { onSignals, stopService } from './stop-service.ts';
+
+const sweepEveryMs = 600_000;
+const daySeconds = 86_400;
+
+interface ServeOptions {
+  readonly demo?: boolean;
+  readonly workers: number | 'auto';
+  readonly json?: boolean;
+}
+
+export function addServeCommand(program: Command, output: Output): void {
+  program
+    .command('serve')
+    .description('start the service')
+    .option(
+      '--demo',
+      'serve 2,000 synthetic subscriptions of a tenant demo instead of your data; they are kept in DATA_DIR/demo-PORT',
+    )
+    .option(
+      '--workers <n>',
+      `number of worker processes, 1 to ${workersMax}, or auto for one per CPU, or fewer if the memory is not enough`,
+      readWorkers,
+      1,
+    )
+    .option('--json', 'print the details of the demo as one line of JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport serve --demo\n  subreport serve --workers auto\n  DATABASE_URL=postgres://subreport:secret@localhost/subreport HOST=0.0.0.0 PUBLIC_URL=https://reports.example.com subreport serve',
+    )
+    .action(async ({ demo = false, workers: wanted, json = false }: ServeOptions) => {
+      const config = demo ? await demoConfig(readConfig()) : readConfig();
+      requireSecureTransport(config);
+      const { workers, totalMib, loweredFrom } = planMemory(config, wanted);
+      const logger = createLogger(config);
+      if (loweredFrom !== undefined)
+        logger.warn({ workers, cpus: loweredFrom, memory_mib: totalMib }, 'fewer workers than CPUs: each needs memory');
+      // with workers, this process reads and writes little
+      const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 };
+      const store = await openReadyStore(own, logStoreEvents(logger));
+      try {
+        const demoClient = demo ? await prepareDemo(config, store) : undefined;
+        const run = workers === 1 ? runAlone : runWorkers;
+        await run({ config, store, logger, workers }, () => {
+          if (demoClient !== undefined) writeDemoClient(config, demoClient);
+          void announce({ config, store, demo: demoClient, json, workers }, logger, output);
+          sweepRegularly(store, config, logger);
+          rotateRegularly(keyRingOptions(config, store, logger), logger);
+          void checkRegularly(config, logger, () => findDoctorResult(store));
+        });
+      } catch (error) {
+        await store.close();
+        throw error;
+      }
+    });
+}
+
+function readWorkers(text: string): number | 'auto' {
+  if (text === 'auto') return text;
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > workersMax)
+    throw new InvalidArgumentError(`It must be an integer from 1 to ${workersMax}, or auto, such as 4`);
+  return count;
+}
+
+interface Run {
+  readonly config: Config;
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly workers: number;
+}
+
+/** Serves in this process. Returns when it is listening; a stop signal closes the store. */
+async function runAlone({ config, store, logger }: Run, onServing: () => void): Promise<void> {
+  // only this command needs the HTTP server; the other commands start in three quarters of the time
+  // without it
+  const { serve } = await import('../serve.ts');
+  const service = await serve(config, store, logger);
+  onSignals(config, {
+    stop: (signal) => {
+      logger.info({ signal }, 'stopping');
+      void stopService({ service, store, config, logger });
+    },
+    endNow: () => process.exit(1),
+    reread: service.rereadCertificates,
+  });
+  onServing();
+}
+
+/** Serves in worker processes and supervises them. Returns when all have exited. */
+async function runWorkers({ config, store, logger, workers: count }: Run, onServing: () => void): Promise<void> {
+  // reports problems of the keys only once, and generates the first keys
+  await openKeyRing(keyRingOptions(config, store, logger));
+  const { Workers } = await import('./workers.ts');
+  const workers = new Workers(config, logger);
+  const { ended } = await workers.start(count);
+  onSignals(config, {
+    stop: (signal) => {
+      logger.info({ signal }, 'stopping');
+      workers.stop();
+    },
+    endNow: () => {
+      workers.kill();
+      process.exit(1);
+    },
+    reread: () => workers.rereadCertificates(),
+  });
+  onServing();
+  const inOrder = await ended;
+  if (!inOrder) process.exitCode = 1;
+  await store.close();
+  logger.info('stopped');
+}
+
+/** Deletes expired data now and periodically. After an error, the next run tries again. */
+function sweepRegularly(store: Store, config: Config, logger: Logger): void {
+  const { TOMBSTONE_DAYS: days, IMPORT_HISTORY_DAYS: importDays, AUDIT_RETENTION_DAYS: auditDays } = config;
+  const versions = { days: versionDays(config), forgetsDays: days === 0 };
+  const attempt = (sweep: Promise<unknown>, left: string) =>
+    sweep.catch((error: unknown) => logger.warn({ err: error }, `${left} stay until the next sweep`));
+  const sweep = async () => {
+    await attempt(deleteDeadFamilies(store, nowSeconds()), 'dead refresh families');
+    await attempt(deleteEndedOperatorSessions(store, nowSeconds()), 'ended sessions of operators');
+    await attempt(sweepAuditEntries(store, nowSeconds() - auditDays * daySeconds), 'expired audit entries');
+    // before the tombstones, whose sweep forgets the days that both are reckoned from
+    await attempt(sweepVersions(store, { ...versions, nowSeconds: nowSeconds() }), 'old versions of records');
+    if (days > 0) await attempt(sweepTombstones(store, { nowSeconds: nowSeconds(), days }), 'old tombstones');
+    if (importDays > 0) await attempt(sweepImports(store, { nowMs: Date.now(), days: importDays }), 'old imports');
+    // not beside one that still waits for a node that hangs
+    setTimeout(() => void sweep(), sweepEveryMs).unref();
+  };
+  void sweep();
+}

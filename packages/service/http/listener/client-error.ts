@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { FastifyBaseLogger } from 'fastify';
+import { errorTable } from '../../../contract/error.ts';
+import type { ErrorCode } from '../../../contract/error-code.ts';
+import { buildProblem } from '../../../contract/problem.ts';
+import { correlationHeader } from './default-headers.ts';
+import { retryAfterSeconds } from './send-error.ts';
+
+/** An error of Node's parser: the bytes are not a request. */
+interface ClientError extends Error {
+  readonly code?: string | undefined;
+  /** The bytes that were being parsed; the request may have begun in earlier ones. */
+  readonly rawPacket?: unknown;
+  /** Offset at which the parser stopped. */
+  readonly bytesParsed?: number | undefined;
+}
+
+type Refusal = readonly [ErrorCode, string];
+
+/** What Node's parser and `limitConnections` report before there is a request, by error code. */
+const codes: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: [
+    'HEADERS_TOO_LARGE',
+    'Cannot read the request: its headers must have at most 16384 bytes in total',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    'REQUEST_TIMEOUT',
+    'Cannot read the request: it must arrive within 6 seconds, its headers within 5',
+  ],
+  TOO_MANY_CONNECTIONS: [
+    'TOO_MANY_REQUESTS',
+    'Cannot accept another connection: an address must have at most CONNECTIONS_PER_ADDRESS_MAX open connections; reuse open ones',
+  ],
+};
+const otherwise: Refusal = ['INVALID_HTTP_MESSAGE', 'Cannot read the request: it must be HTTP/1.1'];
+
+/**
+ * Makes the function that responds to unparsable bytes with a problem like any other error, logs
+ * them, and closes the connection.
+ */
+export function createClientErrorHandler(
+  logger: Pick<FastifyBaseLogger, 'info'>,
+  headers: Readonly<Record<string, string>>,
+): (error: ClientError, socket: Socket) => void {
+  return (error, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const [code, message] = codes[error.code ?? ''] ?? describeHeader(error) ?? otherwise;
+    const { status, title } = errorTable[code];
+    const correlationId = randomUUID();
+    const body = JSON.stringify(buildProblem({ code, messages: [message] }, correlationId));
+    const fields = {
+      connection: 'close',
+      'content-type': 'application/problem+json',
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+      ...(code === 'TOO_MANY_REQUESTS' && { 'retry-after': retryAfterSeconds }),
+      ...headers,
+      [correlationHeader]: correlationId,
+    };
+    const head = [`HTTP/1.1 ${status} ${title}`, ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`)];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    const { remoteAddress: address = null } = socket;
+    const what = code === 'TOO_MANY_REQUESTS' ? 'connection refused' : 'unreadable request';
+    logger.info({ correlation_id: correlationId, status, reason: error.code, address }, what);
+  };
+}
+
+/** Parser errors about the value of a header. */
+const ofValues = ['HPE_INVALID_HEADER_TOKEN', 'HPE_LF_EXPECTED', 'HPE_CR_EXPECTED'];
+
+/** Names the header whose value the parser rejects, if its line is in the current bytes. */
+function describeHeader({ code = '', rawPacket, bytesParsed = 0 }: ClientError): Refusal | undefined {
+  if (!(rawPacket instanceof Buffer) || !ofValues.includes(code)) return undefined;
+  const read = rawPacket.toString('latin1', 0, bytesParsed);
+  const name = /\n([A-Za-z0-9_-]{1,64}):[^\n]*$/.exec(read)?.[1];
+  if (name === undefined) return undefined;
+  return ['INVALID_HTTP_MESSAGE', `Cannot read the request: the header '${name}' must not contain control characters`];
+}

@@ -1,0 +1,72 @@
+import type { FastifyRequest } from 'fastify';
+import { shorten } from '../../../contract/problem.ts';
+import { RequestError } from './error.ts';
+
+/** Longest accepted request target in characters; the longest sensible query is a tenth of it. */
+export const urlLengthMax = 8_192;
+
+/**
+ * Headers that may appear only once: request smuggling exploits servers that pick different ones.
+ */
+const singleHeaders = ['host', 'authorization'];
+
+/** A host with an optional port (RFC 9110 §7.2, RFC 3986 §3.2.2). */
+const hostPattern = /^(\[[0-9a-f:.]+\]|[a-z0-9\-._~!$&'()*+,;=%]*)(:[0-9]*)?$/i;
+
+/**
+ * Rejects requests that Node's parser accepts but whose meaning is ambiguous (RFC 9112 §3.2), and
+ * those to a host whose name `allowsHost` does not know.
+ */
+export function guardRequest(
+  { raw }: Pick<FastifyRequest, 'raw'>,
+  allowsHost: (name: string) => boolean = () => true,
+): void {
+  if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') {
+    throw new RequestError('INVALID_HTTP_MESSAGE', 'Cannot read the request: it must be HTTP/1.1');
+  }
+  const url = raw.url ?? '';
+  if (!url.startsWith('/')) {
+    throw new RequestError(
+      'INVALID_HTTP_MESSAGE',
+      "Cannot read the request: its target must be a path that starts with '/'",
+    );
+  }
+  if (url.length > urlLengthMax) {
+    throw new RequestError(
+      'URI_TOO_LONG',
+      `Cannot read the request: its URL must have at most ${urlLengthMax} characters: current value is ${url.length}`,
+    );
+  }
+  for (const name of singleHeaders) {
+    if (countOf(name, raw.rawHeaders) > 1) {
+      throw new RequestError(
+        'INVALID_HTTP_MESSAGE',
+        `Cannot read the request: the header '${name}' must be sent only once`,
+      );
+    }
+  }
+  const { host } = raw.headers;
+  if ((raw.httpVersion === '1.1' && host === undefined) || !hostPattern.test(host ?? '')) {
+    throw new RequestError(
+      'INVALID_HTTP_MESSAGE',
+      "Cannot read the request: it must have the header 'host', a name with an optional port, such as reports.example:8080",
+    );
+  }
+  const name = host?.replace(/:\d*$/, '').toLowerCase();
+  if (name !== undefined && !allowsHost(name)) {
+    throw new RequestError(
+      'INVALID_HTTP_MESSAGE',
+      `Cannot accept the request: its header 'host' must be an address, localhost, or a name in MANAGEMENT_URL, MANAGEMENT_HOST or MANAGEMENT_ALLOWED_HOSTS: current value is '${shorten(name)}'`,
+    );
+  }
+}
+
+/** How often a header appears in a list of name, value, name, value … */
+function countOf(name: string, rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const each = rawHeaders[index] ?? '';
+    if (each.length === name.length && each.toLowerCase() === name) count += 1;
+  }
+  return count;
+}

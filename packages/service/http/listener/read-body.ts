@@ -1,0 +1,110 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TObject, TSchema } from 'typebox';
+import { bodyBounds, parseJsonObject } from '../../../contract/json-object.ts';
+import { describeFaults, nameFaults, valueFault } from '../../../contract/parameter-faults.ts';
+import { ProblemError } from '../../../contract/problem.ts';
+import { RequestError } from './error.ts';
+
+/** How slowly a client may send a body that is read as it arrives. */
+export interface BodyPace {
+  /** Longest wait for the next bytes, in milliseconds. */
+  readonly stallMs: number;
+  /**
+   * Bytes per second that must arrive on average while they are awaited, checked once the service
+   * has waited for `stallMs` in total.
+   */
+  readonly rateMin: number;
+}
+
+/**
+ * Reads the body of a request, as fast as it is consumed. Throws `RequestError` if the client
+ * disconnects, or sends more slowly than it may.
+ */
+export async function* readBody(request: IncomingMessage, { stallMs, rateMin }: BodyPace): AsyncGenerator<Buffer> {
+  // a client that is rejected early must still be able to read the response
+  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  let isWaiting = false;
+  let waitedMs = 0;
+  let bytes = 0;
+  try {
+    for (;;) {
+      isWaiting = true;
+      const beganMs = performance.now();
+      const { done, value } = await inTime(chunks.next(), stallMs);
+      isWaiting = false;
+      if (done === true) return;
+      waitedMs += performance.now() - beganMs;
+      bytes += value.length;
+      if (waitedMs > stallMs && bytes * 1_000 < rateMin * waitedMs)
+        throw tooSlow(`its bytes must arrive at ${rateMin} per second on average`);
+      yield value;
+    }
+  } catch (error) {
+    if (error instanceof RequestError) throw error;
+    throw new RequestError(
+      'INVALID_HTTP_MESSAGE',
+      'Cannot read the body: it must be complete: the connection was closed',
+    );
+  } finally {
+    if (!isWaiting) await chunks.return?.(); // a pending read ends when the connection closes
+  }
+}
+
+/** Refuses a request whose body has not arrived within `ms`, unless it is exempt by then. */
+export function limitBody({ raw }: FastifyRequest, reply: FastifyReply, ms: number, isExempt: () => boolean): void {
+  const timer = setTimeout(() => {
+    if (!raw.complete && !reply.sent && !isExempt()) reply.send(tooSlow(`it must arrive within ${ms / 1000} s`));
+  }, ms);
+  raw.once('close', () => clearTimeout(timer));
+}
+
+/**
+ * Discards the rest of a body for at most `ms`, as many clients read the response only after
+ * sending the whole body. Then the connection is closed.
+ */
+export function discardBody(request: IncomingMessage, ms: number): void {
+  if (request.complete || request.destroyed) return;
+  const timer = setTimeout(() => request.destroy(), ms);
+  request.once('close', () => clearTimeout(timer));
+  request.resume();
+}
+
+function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(tooSlow(`its next bytes must arrive within ${ms / 1000} s`));
+    }, ms);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+const tooSlow = (rule: string): RequestError =>
+  new RequestError('REQUEST_TIMEOUT', `Cannot read the body: ${rule}`, { headers: { connection: 'close' } });
+
+/**
+ * Reads a JSON body by its schema; throws `ProblemError` with every fault. An absent body has no
+ * members.
+ */
+export function readJsonBody(body: Buffer | undefined, schema: TObject): Readonly<Record<string, unknown>> {
+  const parsed = body === undefined || body.length === 0 ? { members: {}, names: [] } : parseJsonObject(body);
+  if (parsed === undefined)
+    throw new RequestError(
+      'INVALID_HTTP_MESSAGE',
+      `Cannot read the body: it must be one JSON object in UTF-8, with at most ${bodyBounds.valuesMax} values, at most ${bodyBounds.depthMax} levels deep`,
+    );
+  const { members, names } = parsed;
+  const known = Object.keys(schema.properties);
+  const faults = nameFaults(
+    names.map((name) => ({ name })),
+    known,
+  );
+  for (const name of known) {
+    const property = schema.properties[name] as TSchema;
+    const isRequired = schema.required?.includes(name) === true;
+    const fault = Object.hasOwn(members, name) || isRequired ? valueFault(name, property, members[name]) : undefined;
+    if (fault !== undefined) faults.push(fault);
+  }
+  if (faults.length > 0) throw new ProblemError(describeFaults(faults, false));
+  return members;
+}

@@ -1,0 +1,161 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { errorTable } from '../../../contract/error.ts';
+import type { ErrorCode } from '../../../contract/error-code.ts';
+import { buildProblem, ProblemError, type ProblemReport } from '../../../contract/problem.ts';
+import { AccessError, type AccessErrorCode, IssuerError, ThrottledError } from '../../auth/error.ts';
+import { isOutOfFiles, StorageError } from '../../storage/error.ts';
+import { RequestError } from './error.ts';
+
+interface ErrorResponse {
+  readonly report: ProblemReport;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The message of 404 for an unknown path. */
+export const unknownPath = 'Cannot find the resource: the path must be one of those in /openapi.json';
+
+/** Seconds after which a client may retry if the store is unavailable. */
+export const retryAfterSeconds = '2';
+
+/**
+ * Sends an error as `application/problem+json` (RFC 9457). Only this function turns errors into
+ * responses: an unknown error gets a fixed message, and its cause goes to the log.
+ */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { report, headers } = describeError(error);
+  const { status } = errorTable[report.code];
+  for (const name of responseHeaders) reply.removeHeader(name);
+  if (error instanceof AccessError) request.refusedClientId = error.clientId ?? null;
+  logFault(error, request, report);
+  return reply
+    .code(status)
+    .headers({ 'cache-control': 'no-store', ...headers })
+    .type('application/problem+json')
+    .send(JSON.stringify(buildProblem(report, request.id)));
+}
+
+/** Logs the error of a handler that failed after the response was sent. */
+export function logLateError(error: unknown, request: FastifyRequest): void {
+  const { report } = describeError(error);
+  // the response was that of the deadline, which has been logged
+  if (report.code === 'UNAVAILABLE' && performance.now() > request.deadline) return;
+  logFault(error, request, report);
+}
+
+function logFault(error: unknown, request: FastifyRequest, { code }: ProblemReport): void {
+  // the access log has what this service refuses on purpose
+  if (errorTable[code].status < 500 || error instanceof RequestError) return;
+  request.log.error({ err: error, code }, 'request failed');
+}
+
+/** Headers of a response that failed while it was being made. */
+const responseHeaders = [
+  'content-disposition',
+  'preference-applied',
+  'trailer',
+  'x-applied-filters',
+  'x-erased-count',
+  'x-explanation',
+  'x-revision',
+  'x-total-count',
+];
+
+function describeError(error: unknown): ErrorResponse {
+  if (error instanceof ProblemError) {
+    return { report: error, headers: error instanceof RequestError ? error.headers : {} };
+  }
+  if (error instanceof AccessError) return describeAccessError(error);
+  if (error instanceof ThrottledError) {
+    return {
+      report: { code: 'TOO_MANY_REQUESTS', messages: [error.message] },
+      headers: { 'retry-after': String(error.retryAfterSeconds) },
+    };
+  }
+  if (error instanceof IssuerError) {
+    return {
+      report: { code: 'UNAVAILABLE', messages: [issuerUnavailable] },
+      headers: { 'retry-after': String(error.retryAfterSeconds) },
+    };
+  }
+  if (error instanceof StorageError && error.code === 'OVER_BUDGET')
+    return { report: { code: 'STORAGE_BUDGET_EXCEEDED', messages: [error.message] }, headers: {} };
+  if (error instanceof StorageError && error.code !== 'UNUSABLE') {
+    return {
+      report: { code: 'UNAVAILABLE', messages: [describeStore(error)] },
+      headers: { 'retry-after': retryAfterSeconds },
+    };
+  }
+  return describeFrameworkError(error);
+}
+
+const describeStore = (error: StorageError): string =>
+  error.code === 'FULL' ? storeFull : isOutOfFiles(error) ? filesUsedUp : storeAway;
+
+const filesUsedUp = 'Cannot respond now: the service must be allowed to open more files; try again shortly';
+const storeAway = 'Cannot respond now: the database must be reachable; try again shortly';
+const storeFull =
+  'Cannot write now: the disk of the database must have free space; try again after the operator has freed some';
+
+const issuerUnavailable =
+  'Cannot check the access token now: the keys of the identity provider must be readable; try again shortly';
+
+/** Maps an error of the framework by its status; any other error is our own failure. */
+function describeFrameworkError(error: unknown): ErrorResponse {
+  const { statusCode } = error as { statusCode?: number };
+  const code = statusCode === undefined ? undefined : frameworkCodes[statusCode];
+  if (code !== undefined)
+    return { report: { code, messages: [frameworkMessages[code] ?? errorTable[code].title] }, headers: {} };
+  return {
+    report: {
+      code: 'INTERNAL_ERROR',
+      messages: ['Cannot respond: an internal error occurred; report the correlation_id to the operator'],
+    },
+    headers: {},
+  };
+}
+
+const frameworkCodes: Readonly<Record<number, ErrorCode>> = {
+  ...Object.fromEntries(
+    (['INVALID_HTTP_MESSAGE', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const).map((code) => [
+      errorTable[code].status,
+      code,
+    ]),
+  ),
+  // the static file handler's status for a path outside its folder
+  [errorTable.ACCESS_DENIED.status]: 'NOT_FOUND',
+};
+
+const frameworkMessages: Partial<Record<ErrorCode, string>> = {
+  NOT_FOUND: unknownPath,
+  INVALID_HTTP_MESSAGE:
+    'Cannot read the request: its URL must be percent-encoded UTF-8, and its body must match its Content-Length',
+  PAYLOAD_TOO_LARGE: 'Cannot read the request: its body must be smaller',
+  UNSUPPORTED_MEDIA_TYPE:
+    'Cannot read the request: its body must have a supported media type: application/json for a search, application/x-ndjson or text/csv to load records',
+};
+
+const accessCodes: Readonly<Record<AccessErrorCode, ErrorCode>> = {
+  MISSING_TOKEN: 'UNAUTHORISED',
+  MALFORMED: 'INVALID_HTTP_MESSAGE',
+  INVALID_TOKEN: 'UNAUTHORISED',
+  INSUFFICIENT_SCOPE: 'ACCESS_DENIED',
+};
+
+/** `error` of the challenge (RFC 6750 §3.1); none if no token was sent (§3). */
+const challengeErrors: Readonly<Record<AccessErrorCode, string | undefined>> = {
+  MISSING_TOKEN: undefined,
+  MALFORMED: 'invalid_request',
+  INVALID_TOKEN: 'invalid_token',
+  INSUFFICIENT_SCOPE: 'insufficient_scope',
+};
+
+function describeAccessError({ code, message, scope }: AccessError): ErrorResponse {
+  const attributes = ['realm="subreport"'];
+  const error = challengeErrors[code];
+  if (error !== undefined) attributes.push(`error="${error}"`, `error_description="${message}"`);
+  if (scope !== undefined) attributes.push(`scope="${scope}"`);
+  return {
+    report: { code: accessCodes[code], messages: [message] },
+    headers: { 'www-authenticate': `Bearer ${attributes.join(', ')}` },
+  };
+}

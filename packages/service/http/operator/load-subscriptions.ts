@@ -1,0 +1,327 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseForm } from '../../../contract/form.ts';
+import {
+  type LoadParameter,
+  type LoadSummary,
+  loadMediaTypes,
+  loadParameters,
+  outcomeOf,
+  type RejectedRow,
+  rejectedRowsShown,
+} from '../../../contract/load.ts';
+import { importFlags } from '../../../contract/operator/import.ts';
+import { operatorOperations } from '../../../contract/operator/operations.ts';
+import { describeFaults, malformedFault, nameFaults } from '../../../contract/parameter-faults.ts';
+import { ProblemError, shorten } from '../../../contract/problem.ts';
+import { ruleOf } from '../../../contract/schema.ts';
+import type { AuditLog } from '../../audit/audit-log.ts';
+import { isOperatorHeader } from '../../auth/verify/authorize-operator.ts';
+import type { Access } from '../../auth/verify/resource-server.ts';
+import { httpWindowBytesMax } from '../../import/decompress.ts';
+import { ImportError } from '../../import/error.ts';
+import { requireNoImport } from '../../import/import-lock.ts';
+import { type ImportOptions, type ImportSummary, importRecords } from '../../import/import-records.ts';
+import { importStrictly, type Spool } from '../../import/import-strictly.ts';
+import type { ImportFormat } from '../../import/read-valid-rows.ts';
+import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
+import { loadRecords } from '../../operator/load.ts';
+import type { Actor, OperatorContext } from '../../operator/perform.ts';
+import { requireTenant } from '../../operator/tenants.ts';
+import type { Store, TenantId } from '../../storage/store.ts';
+import { RequestError } from '../listener/error.ts';
+import { queryOf, routePath } from '../listener/operation-routes.ts';
+import type { RateLimiter } from '../listener/rate-limit.ts';
+import { type BodyPace, readBody } from '../listener/read-body.ts';
+import { liftDeadline } from '../listener/request-deadline.ts';
+import { createSlots, type MemoryBudget } from '../listener/slots.ts';
+import {
+  type AuthorizeOperator,
+  actorOf,
+  logUnrecordedEnd,
+  readPath,
+  rejectAction,
+  toRequestError,
+} from './operator-routes.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who loads records, once authorized. */
+    load: LoadAccess | null;
+  }
+}
+
+/** Who may load records, and into which tenant. */
+interface LoadAccess {
+  readonly tenant: TenantId;
+  readonly actor: Actor;
+  /** Id under which the loads of a caller are counted for the limit. */
+  readonly callerId: string;
+}
+
+/** What the operation needs. */
+export interface LoadRoute {
+  readonly store: Store;
+  /** Keeps a body that is read twice. */
+  readonly spool: Spool;
+  /** Shared with exports. */
+  readonly memory?: MemoryBudget | undefined;
+  readonly bodyPace: BodyPace;
+  readonly measure?: LoadMeasure | undefined;
+  /** UTC epoch seconds. */
+  readonly now: () => number;
+  readonly audit: AuditLog;
+  readonly limiter: Pick<RateLimiter, 'countCostly'>;
+}
+
+/** Receives the number of loads in progress, and the rows of each finished load. */
+interface LoadMeasure {
+  readonly loads: (inProgress: number) => void;
+  readonly loaded: (rows: Pick<LoadSummary, 'accepted' | 'rejected'>) => void;
+}
+
+const formats: Readonly<Record<string, ImportFormat>> = {
+  [loadMediaTypes.ndjson]: 'ndjson',
+  'application/ndjson': 'ndjson',
+  'application/jsonl': 'ndjson',
+  [loadMediaTypes.csv]: 'csv',
+};
+/** US-ASCII is a part of UTF-8. */
+const charsets = ['utf-8', 'utf8', 'us-ascii'];
+const codings = ['gzip', 'x-gzip', 'zstd', 'identity'];
+
+/**
+ * Most rejected rows before a load ends: rejecting two million rows, 4 KB of gzip, took 116 s of a
+ * process that serves other requests.
+ */
+const rejectedMax = 10_000;
+
+/** Each load holds its own connection to the store; one that replaces holds two. */
+const loadLimits = { max: 8, perClientMax: 2 };
+
+/** Limits of a compressed body: its bytes are some 15 million records. */
+const decompression = { bytesMax: 8 * 2 ** 30, windowBytesMax: httpWindowBytesMax };
+
+/** Returns who loads records into the tenant with a name, or rejects. */
+type AuthorizeLoad = (request: FastifyRequest, tenant: string) => Promise<LoadAccess>;
+
+/**
+ * Makes the function that adds `loadSubscriptions`: an import over HTTP, with the guarantees of one
+ * from a file. Wherever it is added, it shares the limits.
+ */
+export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, authorize: AuthorizeLoad) => void {
+  const { method, path } = operatorOperations.loadSubscriptions;
+  const takeSlot = createSlots({ ...loadLimits, memory: options.memory, onCount: options.measure?.loads }, 'load');
+  return (app, authorize) =>
+    void app.register(async (scope) => {
+      scope.decorateRequest('load', null);
+      scope.removeAllContentTypeParsers();
+      // the handler reads the body, as fast as it can load it
+      for (const type of Object.keys(formats)) scope.addContentTypeParser(type, async () => undefined);
+      scope.route<{ Params: { tenant: string } }>({
+        method,
+        url: routePath(path),
+        bodyLimit: Number.MAX_SAFE_INTEGER,
+        onRequest: async (request, reply) => {
+          const load = await authorize(request, request.params.tenant);
+          // operators have no limit
+          if (request.access !== null) await options.limiter.countCostly(request, reply, 'loads');
+          request.load = load;
+          requireCoding(request);
+        },
+        handler: async (request, reply) => {
+          liftDeadline(request); // stalls bound the body, the store bounds each batch
+          const format = formatOf(request);
+          const flags = parseLoadParameters(queryOf(request));
+          const { callerId, tenant } = loadOf(request);
+          const release = takeSlot(callerId, tenant);
+          const summary = await loadBody(options, request, tenant, { flags, format }).finally(release);
+          if (!summary.dry_run) options.measure?.loaded(summary);
+          return reply.header('cache-control', 'no-store').send(summary);
+        },
+      });
+    });
+}
+
+function loadOf({ load }: FastifyRequest): LoadAccess {
+  if (load === null) throw new TypeError('Cannot load records: the route must authorize first');
+  return load;
+}
+
+/** The format of a body, whose media type the server has accepted. */
+function formatOf({ headers }: FastifyRequest): ImportFormat {
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
+  const format = formats[type.trim()] ?? 'ndjson';
+  const charset = parameters.map((each) => /^\s*charset\s*=\s*"?([^"\s]*)/.exec(each)?.[1]).find((name) => name);
+  if (charset === undefined || charsets.includes(charset)) return format;
+  throw new RequestError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `Cannot read the body: its charset must be utf-8, or absent: current value is '${shorten(charset)}'`,
+  );
+}
+
+function requireCoding({ headers }: FastifyRequest): void {
+  const coding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (codings.includes(coding)) return;
+  throw new RequestError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    "Cannot read the body: the header 'content-encoding' must be gzip or zstd, or absent",
+  );
+}
+
+interface LoadKind {
+  readonly flags: LoadFlags;
+  readonly format: ImportFormat;
+}
+
+/** Loads the body of a request; throws `RequestError` if nothing, or not all of it, was loaded. */
+async function loadBody(
+  options: LoadRoute,
+  request: FastifyRequest,
+  tenant: TenantId,
+  { flags, format }: LoadKind,
+): Promise<LoadSummary> {
+  const started = performance.now();
+  const errors: RejectedRow[] = [];
+  const importOptions: ImportOptions = {
+    format,
+    dryRun: flags['dry-run'],
+    onRejected: ({ line, errors: faults }) => {
+      if (errors.length < rejectedRowsShown) errors.push({ line, errors: [...faults] });
+    },
+    rejectedMax,
+    decompression,
+    batchRowsMax: options.store.servingBatchRowsMax,
+  };
+  const body = readBody(request.raw, options.bodyPace);
+  const load = loadRecords(
+    contextOf(options, request),
+    originOf(tenant, { flags, format }),
+    logUnrecorded(request),
+    (follow) => loaderOf(flags)({ ...options, tenant, flags, body, importOptions: follow(importOptions) }),
+  );
+  const { refused, importId, ...counts } = await load.catch((error: unknown) => {
+    if (error instanceof ImportError) throw toRequestError(error, errors);
+    return rejectAction(error);
+  });
+  if (refused !== undefined) throw toRequestError(refused, errors);
+  const seconds = Math.round(performance.now() - started) / 1000;
+  const dryRun = flags['dry-run'];
+  const what = { tenant, import_id: importId, dry_run: dryRun, outcome: outcomeOf({ ...counts, dryRun }) };
+  return { ...what, ...counts, seconds, errors, correlation_id: request.id };
+}
+
+const contextOf = ({ store, now, audit }: LoadRoute, request: FastifyRequest): OperatorContext => ({
+  store,
+  now,
+  audit,
+  actor: loadOf(request).actor,
+  correlationId: request.id,
+  onUnrecorded: logUnrecordedEnd(request),
+});
+
+const originOf = (tenant: TenantId, { flags, format }: LoadKind) => ({
+  tenant,
+  via: 'http' as const,
+  format,
+  flags: importFlags.filter((flag) => flag !== 'resume' && flags[flag]),
+});
+
+/** Logs that the history lacks the result; the load itself has ended. */
+const logUnrecorded = (request: FastifyRequest) => (error: unknown) =>
+  request.log.warn({ err: error }, 'the result of a load could not be stored in the history of imports');
+
+interface Load {
+  readonly store: Store;
+  readonly spool: Spool;
+  readonly tenant: TenantId;
+  readonly body: AsyncIterable<Buffer>;
+  readonly flags: LoadFlags;
+  readonly importOptions: ImportOptions;
+}
+
+type Loader = (load: Load) => Promise<ImportSummary & Partial<ReplaceSummary>>;
+
+function loaderOf({ replace, strict }: LoadFlags): Loader {
+  if (replace) return loadReplacing;
+  return strict ? loadStrictly : loadRows;
+}
+
+const loadReplacing: Loader = ({ store, tenant, body, flags, importOptions }) =>
+  replaceRecords(store, tenant, body, { ...importOptions, allowEmpty: flags['allow-empty'] });
+
+const loadRows: Loader = ({ store, tenant, body, importOptions }) => importRecords(store, tenant, body, importOptions);
+
+const loadStrictly: Loader = async ({ store, spool, tenant, body, importOptions }) => {
+  await requireNoImport(store, tenant); // before the body is received
+  const stored = await spool.store(body);
+  const { dryRun, onRejected } = importOptions;
+  return importStrictly({
+    dryRun,
+    onRejected,
+    target: { store, tenant },
+    importOnce: (pass) => importRecords(store, tenant, stored.open(), { ...importOptions, ...pass }),
+  }).finally(() => stored.close());
+};
+
+/** The parameters of a load, each `true` or `false`. */
+type LoadFlags = Readonly<Record<LoadParameter, boolean>>;
+
+const names = Object.keys(loadParameters) as LoadParameter[];
+
+/** Reads the query string of a load; throws `ProblemError` with every fault. */
+export function parseLoadParameters(query: string): LoadFlags {
+  const { pairs, malformed } = parseForm(query);
+  const faults = [...malformed.map(malformedFault), ...nameFaults(pairs, names)];
+  for (const { name, value } of pairs) {
+    const known = names.find((each) => each === name);
+    if (known !== undefined && value !== 'true' && value !== 'false')
+      faults.push({ parameter: known, value: shorten(value), rule: ruleOf(loadParameters[known]) });
+  }
+  const isOn = (name: LoadParameter): boolean => pairs.some((pair) => pair.name === name && pair.value === 'true');
+  if (isOn('allow-empty') && !isOn('replace'))
+    faults.push({ parameter: 'allow-empty', value: 'true', rule: 'combined with replace=true' });
+  if (faults.length > 0) throw new ProblemError(describeFaults(faults, malformed.length > 0));
+  return Object.fromEntries(names.map((name) => [name, isOn(name)])) as LoadFlags;
+}
+
+export interface LoadAuthorization {
+  readonly store: Store;
+  /** Checks the `Authorization` header of a client for the scope `subscription:write`. */
+  readonly authorizeWrite: (header: string | undefined) => Promise<Access>;
+}
+
+/**
+ * Authorizes a load into the tenant with this name: an operator's token may load into any tenant, a
+ * client's only into its own. Every other tenant gets 404, whether it exists or not.
+ */
+export async function authorizeLoad(
+  { store, authorizeWrite }: LoadAuthorization,
+  authorizeOperator: AuthorizeOperator,
+  request: FastifyRequest,
+  name: string,
+): Promise<LoadAccess> {
+  const { authorization } = request.headers;
+  if (isOperatorHeader(authorization)) return authorizeOperatorLoad(store, authorizeOperator, request, name);
+  request.access = await authorizeWrite(authorization);
+  const { tenant, clientId } = request.access;
+  if (tenant !== name) {
+    throw new RequestError(
+      'NOT_FOUND',
+      'Cannot find the tenant: it must be the one whose client the access token was issued to',
+    );
+  }
+  return { tenant, actor: { kind: 'client', clientId, address: request.ip }, callerId: clientId };
+}
+
+export async function authorizeOperatorLoad(
+  store: Store,
+  authorize: AuthorizeOperator,
+  request: FastifyRequest,
+  name: string,
+): Promise<LoadAccess> {
+  const operator = await authorize(request, 'subscription:write');
+  request.operator = operator;
+  readPath(request.params);
+  const tenant = await requireTenant(store, name).catch(rejectAction);
+  return { tenant, actor: actorOf(operator, request.ip), callerId: operator.id };
+}

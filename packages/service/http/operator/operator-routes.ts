@@ -1,0 +1,293 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
+import type { ErrorCode } from '../../../contract/error-code.ts';
+import { parseForm } from '../../../contract/form.ts';
+import type { RejectedRow } from '../../../contract/load.ts';
+import type { OperatorScope } from '../../../contract/oauth/grant.ts';
+import type { OperatorOperation } from '../../../contract/operator/operation.ts';
+import {
+  idempotencyKey,
+  type OperatorApiId,
+  type OperatorBody,
+  operatorApi,
+  pathParameters,
+} from '../../../contract/operator/operations.ts';
+import { describeFaults, malformedFault, nameFaults } from '../../../contract/parameter-faults.ts';
+import { type Fault, ProblemError, shorten } from '../../../contract/problem.ts';
+import { fitsText, readWholeNumber, ruleOf } from '../../../contract/schema.ts';
+import type { AuditLog } from '../../audit/audit-log.ts';
+import { ClientError, KeyError } from '../../auth/error.ts';
+import type { OperatorAccess } from '../../auth/verify/authorize-operator.ts';
+import { ImportError } from '../../import/error.ts';
+import { OperatorError, type OperatorErrorCode } from '../../operator/error.ts';
+import type { OperatorActor, OperatorContext } from '../../operator/perform.ts';
+import { type KeepResponse, type KeyedRequest, type KeyedResponse, performOnce } from '../../operator/perform-once.ts';
+import type { Directory, Store } from '../../storage/store.ts';
+import { RequestError } from '../listener/error.ts';
+import { acceptJsonBodies, queryOf, routePath } from '../listener/operation-routes.ts';
+import { readJsonBody } from '../listener/read-body.ts';
+import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
+
+export interface OperatorRoutes {
+  readonly store: Store;
+  /** UTC epoch seconds. */
+  readonly now: () => number;
+  readonly audit: AuditLog;
+}
+
+/** Returns the operator of a request, who has the scope, or rejects. */
+export type AuthorizeOperator = (request: FastifyRequest, scope: OperatorScope) => Promise<OperatorAccess>;
+
+/** An authorized and checked request. */
+interface OperatorCall<Id extends OperatorApiId> {
+  /**
+   * For the functions of `packages/service/operator/`; its store ends its work by the request's
+   * deadline.
+   */
+  readonly context: OperatorContext;
+  /** The same for work with its own limits: lifts the deadline of the request. */
+  readonly contextWithoutDeadline: () => OperatorContext;
+  /** The path parameters by name. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The query parameters that the request has. */
+  readonly query: Readonly<Record<string, never>>;
+  readonly body: OperatorBody<Id>;
+}
+
+/** Adds the route of an operation; the handler returns the body of the response. */
+export type AddRoute = <Id extends OperatorApiId>(
+  id: Id,
+  handle: (call: OperatorCall<Id>) => Promise<object | string>,
+) => void;
+
+/** Small enough for many concurrent bodies in memory. */
+const bodyBytesMax = 65_536;
+
+/**
+ * Adds routes of the operator's API. Each request is authorized before its body is read, and
+ * checked by the operation's schemas before `handle` runs.
+ */
+export async function addOperatorRoutes(
+  app: FastifyInstance,
+  options: OperatorRoutes,
+  authorize: AuthorizeOperator,
+  groups: readonly ((add: AddRoute) => void)[],
+): Promise<void> {
+  await app.register(async (scope) => {
+    acceptJsonBodies(scope);
+    const add: AddRoute = (id, handle) => {
+      const operation: OperatorOperation = operatorApi[id];
+      scope.route({
+        method: operation.method,
+        url: routePath(operation.path),
+        bodyLimit: operation.bodyBytesMax ?? bodyBytesMax,
+        onRequest: async (request) => {
+          request.operator = await authorize(request, operation.scope);
+        },
+        handler: async (request, reply) => {
+          const call = readCall(operation, options, request);
+          const respond = (result: unknown): KeyedResponse => {
+            const body = typeof result === 'string' ? result : JSON.stringify(result);
+            return { status: operation.response.status, body };
+          };
+          const run = async (keep?: KeepResponse): Promise<KeyedResponse> => {
+            const kept = keep && { keep: (directory: Directory, result: unknown) => keep(directory, respond(result)) };
+            return respond(await handle(call(kept) as OperatorCall<typeof id>).catch(rejectAction));
+          };
+          const keyed = operation.method === 'POST' ? keyedRequestOf(request, id, operatorOf(request)) : undefined;
+          const response = keyed === undefined ? await run() : await runOnce(options, request, keyed, run);
+          return send(reply, operation, response);
+        },
+      });
+    };
+    for (const addGroup of groups) addGroup(add);
+  });
+}
+
+/** Reads the parameters and the body; the call is made with what keeps its response. */
+function readCall(operation: OperatorOperation, { store, now, audit }: OperatorRoutes, request: FastifyRequest) {
+  const params = readPath(request.params);
+  const query = readQuery(queryOf(request), operation.query ?? {});
+  const body = operation.body && readJsonBody(request.body as Buffer | undefined, operation.body);
+  const actor = actorOf(operatorOf(request), request.ip);
+  const common = { store, now, actor, audit, correlationId: request.id, onUnrecorded: logUnrecordedEnd(request) };
+  return (kept: Pick<OperatorContext, 'keep'> = {}) => {
+    const context: OperatorContext = { ...common, ...kept };
+    const contextWithoutDeadline = (): OperatorContext => {
+      liftDeadline(request);
+      return context;
+    };
+    return { context: withinRequest(context, request), contextWithoutDeadline, params, query, body };
+  };
+}
+
+function operatorOf({ operator }: FastifyRequest): OperatorAccess {
+  if (operator === null) throw new TypeError('Cannot serve the operator: the route must authorize first');
+  return operator;
+}
+
+/** Runs a request with a key, or repeats the response of the first request with it. */
+const runOnce = (
+  { store, now }: OperatorRoutes,
+  request: FastifyRequest,
+  keyed: KeyedRequest,
+  run: (keep: KeepResponse) => Promise<KeyedResponse>,
+) =>
+  performOnce(
+    {
+      store,
+      now,
+      onFault: (error) => request.log.error({ err: error }, 'an Idempotency-Key could not be freed'),
+    },
+    keyed,
+    run,
+  ).catch(rejectAction);
+
+function send(
+  reply: FastifyReply,
+  { response }: OperatorOperation,
+  { status, body, isReplayed = false }: KeyedResponse & { readonly isReplayed?: boolean },
+): FastifyReply {
+  const contentType = response.mediaType ?? 'application/json; charset=utf-8';
+  if (isReplayed) reply.header('idempotency-replayed', 'true');
+  return reply.code(status).headers({ 'cache-control': 'no-store', 'content-type': contentType }).send(body);
+}
+
+/** The name of the header, as Node has it. */
+const header = 'idempotency-key';
+
+/**
+ * Reads the `Idempotency-Key` of a request; `undefined` if it has none. Throws `ProblemError` if it
+ * is not valid.
+ */
+function keyedRequestOf(
+  request: FastifyRequest,
+  operation: string,
+  { id, token }: OperatorAccess,
+): KeyedRequest | undefined {
+  const value = request.headers[header];
+  if (value === undefined) return undefined;
+  const key = keyOf(String(value));
+  return { operatorId: id, token, operation, key, fingerprint: fingerprintOf(request) };
+}
+
+/** The key without the quotes that make it a string of a structured field (RFC 9651 §3.3.3). */
+function keyOf(value: string): string {
+  const key = /^"(.*)"$/.exec(value)?.[1] ?? value;
+  if (fitsText(idempotencyKey, key)) return key;
+  const fault = { parameter: 'Idempotency-Key', value: shorten(value), rule: ruleOf(idempotencyKey) };
+  throw new ProblemError(describeFaults([fault], false));
+}
+
+/** Hash of the path and the body: a request with the same key must have the same. */
+const fingerprintOf = ({ url, body }: FastifyRequest): string =>
+  createHash('sha256')
+    .update(`${url}\n`)
+    .update((body as Buffer | undefined) ?? '')
+    .digest('base64url');
+
+/** The actor of a request by an operator, without the token. */
+export const actorOf = ({ id, name, scopes, expiresAt }: OperatorAccess, address: string): OperatorActor => ({
+  kind: 'operator',
+  id,
+  name,
+  scopes,
+  expiresAt,
+  address,
+});
+
+export const logUnrecordedEnd = (request: FastifyRequest) => (error: unknown) =>
+  request.log.error({ err: error }, 'the action was done, but the audit log could not record its end');
+
+/**
+ * Returns path parameters; one that breaks the rule of its schema names nothing, and PostgreSQL
+ * would reject a NUL.
+ */
+export function readPath(params: unknown): Readonly<Record<string, string>> {
+  const values = params as Readonly<Record<string, string>>;
+  for (const [name, value] of Object.entries(values)) {
+    const schema = pathParameters[name];
+    if (schema !== undefined && !fitsText(schema, value))
+      throw new RequestError('NOT_FOUND', `Cannot find the resource: ${name} must be ${ruleOf(schema)}`);
+  }
+  return values;
+}
+
+/** Reads a query string by its parameters' schemas; throws `ProblemError` with every fault. */
+function readQuery(
+  query: string,
+  schemas: Readonly<Record<string, TSchema>>,
+): Readonly<Record<string, string | number>> {
+  const { pairs, malformed } = parseForm(query);
+  const faults: Fault[] = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(schemas))];
+  const values: Record<string, string | number> = {};
+  for (const { name, value } of pairs) {
+    const schema = schemas[name];
+    if (schema === undefined) continue; // already reported
+    const read = readParameter(schema, value);
+    if (read === undefined) faults.push({ parameter: name, value: shorten(value), rule: ruleOf(schema) });
+    else values[name] = read;
+  }
+  if (faults.length > 0) throw new ProblemError(describeFaults(faults, malformed.length > 0));
+  return values;
+}
+
+function readParameter(schema: TSchema, value: string): string | number | undefined {
+  if ((schema as { type?: string }).type === 'integer') return readWholeNumber(schema, value);
+  const { enum: allowed } = schema as { enum?: readonly string[] };
+  const isAllowed = allowed === undefined ? fitsText(schema, value) : allowed.includes(value);
+  return isAllowed ? value : undefined;
+}
+
+const codes: Readonly<Record<OperatorErrorCode, ErrorCode>> = {
+  INVALID: 'INVALID_REQUEST_PARAMS',
+  FORBIDDEN: 'ACCESS_DENIED',
+  NOT_FOUND: 'NOT_FOUND',
+  CONFLICT: 'CONFLICT',
+  KEY_REUSED: 'IDEMPOTENCY_KEY_REUSED',
+  TOO_MANY: 'TOO_MANY_REQUESTS',
+};
+
+const clientCodes: Readonly<Record<ClientError['code'], ErrorCode>> = {
+  INVALID: 'INVALID_REQUEST_PARAMS',
+  NOT_FOUND: 'NOT_FOUND',
+  IN_USE: 'CONFLICT',
+};
+
+export function rejectAction(error: unknown): never {
+  if (error instanceof OperatorError) {
+    const headers: Record<string, string> = error.code === 'TOO_MANY' ? { 'retry-after': '3600' } : {};
+    throw new RequestError(codes[error.code], error.message, { headers });
+  }
+  if (error instanceof ClientError) throw new RequestError(clientCodes[error.code], error.message);
+  if (error instanceof KeyError && error.code === 'CONFLICT') throw new RequestError('CONFLICT', error.message);
+  if (error instanceof ImportError) throw toRequestError(error, []);
+  throw error;
+}
+
+/** Longest message of a problem, in characters (`contract/problem.ts`). */
+const messageMax = 2_048;
+
+/** Turns the failure of a load into a response, which lists the rejected rows. */
+export function toRequestError({ code, message }: ImportError, rejected: readonly RejectedRow[]): RequestError {
+  switch (code) {
+    case 'BUSY':
+      return new RequestError('UNAVAILABLE', message, { headers: { 'retry-after': '10' } });
+    case 'NO_ROOM':
+      return new RequestError('UNAVAILABLE', message, { headers: { 'retry-after': '60' } });
+    case 'NO_TENANT':
+      return new RequestError('NOT_FOUND', message);
+    case 'TOO_LARGE':
+      return new RequestError('PAYLOAD_TOO_LARGE', message);
+    case 'OVER_BUDGET':
+      return new RequestError('STORAGE_BUDGET_EXCEEDED', message);
+    default:
+      return new RequestError('INVALID_HTTP_MESSAGE', message, { more: rejected.map(rowMessage) });
+  }
+}
+
+function rowMessage({ line, errors }: RejectedRow): string {
+  const faults = errors.map(({ field, rule }) => `${field === '' ? 'the row' : field} must be ${rule}`);
+  return `line ${line}: ${faults.join('; ')}`.slice(0, messageMax);
+}

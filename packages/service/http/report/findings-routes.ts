@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { operations } from '../../../contract/operations.ts';
+import { findingsMoment, getSubscriptionFindings } from '../../report/get-subscription-findings.ts';
+import { parseNoParameters } from '../../report/parse.ts';
+import { accessOf } from '../listener/access-log.ts';
+import { FairQueue, takeTurn } from '../listener/fair-queue.ts';
+import { queryOf } from '../listener/operation-routes.ts';
+import { liftDeadline } from '../listener/request-deadline.ts';
+import { createSlots } from '../listener/slots.ts';
+import { acceptJson, type SharedParts } from './report-routes.ts';
+
+/**
+ * Time limit of the findings in milliseconds, and of the wait for their turn: a million records
+ * take some seconds.
+ */
+const findingsMsMax = 60_000;
+
+/** Tenants whose findings are being read or wait. */
+const findingsMax = 100;
+
+type SendFindings = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/**
+ * Makes the function that sends the findings. They are kept by revision and hour. Two tenants at a
+ * time read them, so that most reader threads stay free; others wait in turn, each with one
+ * request.
+ */
+export function createFindingsSender({
+  report,
+  exports,
+  sendCached,
+}: Pick<SharedParts, 'report' | 'exports' | 'sendCached'>): SendFindings {
+  const takeSlot = createSlots({ max: findingsMax, perClientMax: 1, perTenantMax: 1 }, 'scan');
+  const queue = new FairQueue({
+    runningMax: 2,
+    waitingMax: findingsMax,
+    waitMsMax: findingsMsMax,
+    startsPerTurn: 1,
+  });
+  return (request, reply) => {
+    const { clientId, tenant } = accessOf(request);
+    const moment = findingsMoment(report.now());
+    return sendCached(request, reply, {
+      key: JSON.stringify(['findings', moment]),
+      load: async () => {
+        const release = takeSlot(clientId, tenant);
+        try {
+          liftDeadline(request); // the queue's and the store's bound it from here on
+          request.endTurn?.(); // no other request waits while this one does
+          await takeTurn(queue, tenant, request, reply);
+          const store = report.store.within(performance.now() + findingsMsMax);
+          return await getSubscriptionFindings({ store }, tenant, moment, exports.stallMs);
+        } finally {
+          release();
+        }
+      },
+    });
+  };
+}
+
+/** Adds `GET /v1/subscription/findings`. */
+export function addFindingsRoute(
+  app: FastifyInstance,
+  { onRequest, preHandler }: SharedParts,
+  send: SendFindings,
+): void {
+  app.route({
+    method: 'GET',
+    url: operations.getSubscriptionFindings.path,
+    onRequest: [onRequest, acceptJson],
+    preHandler,
+    handler: async (request, reply) => {
+      parseNoParameters(queryOf(request));
+      return send(request, reply);
+    },
+  });
+}

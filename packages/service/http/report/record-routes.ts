@@ -1,0 +1,57 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { operations } from '../../../contract/operations.ts';
+import { reportFormats } from '../../../contract/report.ts';
+import { getSubscription, getSubscriptionHistory } from '../../report/get-subscription.ts';
+import { parseNoParameters } from '../../report/parse.ts';
+import { parseOne } from '../../report/parse-one.ts';
+import type { ReportContext } from '../../report/report-query.ts';
+import type { TenantId } from '../../storage/store.ts';
+import { accessOf } from '../listener/access-log.ts';
+import { queryOf, routePath } from '../listener/operation-routes.ts';
+import { withinRequest } from '../listener/request-deadline.ts';
+import { acceptJson, type SharedParts } from './report-routes.ts';
+
+/** Adds `GET /v1/subscription/{id}` and its history. */
+export function addRecordRoutes(
+  app: FastifyInstance,
+  { report, sendCached, onRequest: authorize, preHandler }: SharedParts,
+): void {
+  const onRequest = [authorize, acceptJson];
+  const sendOne = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    key: readonly unknown[],
+    read: (context: ReportContext, tenant: TenantId) => ReturnType<typeof getSubscription>,
+  ): Promise<FastifyReply> =>
+    sendCached(request, reply, {
+      key: JSON.stringify(key),
+      load: async () => {
+        const { record, revision } = await read(withinRequest(report, request), accessOf(request).tenant);
+        return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision };
+      },
+    });
+  app.route<{ Params: { id: string } }>({
+    method: 'GET',
+    url: routePath(operations.getSubscriptionHistory.path),
+    onRequest,
+    preHandler,
+    handler: async (request, reply) => {
+      parseNoParameters(queryOf(request));
+      const { id } = request.params;
+      return sendOne(request, reply, ['history', id], (context, tenant) => getSubscriptionHistory(context, tenant, id));
+    },
+  });
+  app.route<{ Params: { id: string } }>({
+    method: 'GET',
+    url: routePath(operations.getSubscription.path),
+    onRequest,
+    preHandler,
+    handler: async (request, reply) => {
+      const { asOf } = parseOne(queryOf(request), report);
+      const { id } = request.params;
+      return sendOne(request, reply, ['record', id, asOf], (context, tenant) =>
+        getSubscription(context, tenant, id, asOf),
+      );
+    },
+  });
+}

@@ -1,0 +1,106 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { operations } from '../../../contract/operations.ts';
+import { formatWords, type ReportFormat, reportFormats } from '../../../contract/report.ts';
+import { createPageKey, listSubscriptions } from '../../report/list-subscriptions.ts';
+import { parseNoParameters, parseReport } from '../../report/parse.ts';
+import { parseSearch } from '../../report/parse-search.ts';
+import type { ReportContext, ReportQuery } from '../../report/report-query.ts';
+import { createStages } from '../../tracing/span.ts';
+import { accessOf } from '../listener/access-log.ts';
+import { RequestError } from '../listener/error.ts';
+import { acceptJsonBodies, queryOf, routePath } from '../listener/operation-routes.ts';
+import { withinRequest } from '../listener/request-deadline.ts';
+import type { ExportLimits } from '../listener/slots.ts';
+import { handleUnrouted } from '../listener/unrouted.ts';
+import type { CachedSender } from './page-cache.ts';
+import { createExportSender } from './send-export.ts';
+
+/** What the report operations share: caches, limits, and the hooks of each of their routes. */
+export interface SharedParts {
+  readonly report: ReportContext;
+  readonly exports: ExportLimits;
+  readonly sendCached: CachedSender;
+  /** Authorizes and counts a request, before its body is read. */
+  readonly onRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /** Waits for the turn of a request, after its body has arrived. */
+  readonly preHandler: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+}
+
+/** Sends a report for the query that `parse` returns. */
+type SendReport = (request: FastifyRequest, reply: FastifyReply, parse: () => ReportQuery) => Promise<FastifyReply>;
+
+/** Makes the function that sends one page, or with `all=true` the whole report. */
+export function createReportSender({
+  report,
+  exports,
+  sendCached,
+}: Omit<SharedParts, 'onRequest' | 'preHandler'>): SendReport {
+  const keyOf = createPageKey(report);
+  const sendWhole = createExportSender(report, exports);
+  return async (request, reply, parse) => {
+    const stages = createStages();
+    const query = stages.run('parse', parse);
+    if (query.all) return sendWhole(request, reply, query);
+    const { tenant } = accessOf(request);
+    return sendCached(request, reply, {
+      key: keyOf(query),
+      load: () => listSubscriptions(withinRequest(report, request), tenant, query, stages),
+    });
+  };
+}
+
+/** Largest body of a search in bytes; the longest sensible one is a fourth of it. */
+const searchBytesMax = 16_384;
+
+/** Adds `GET /v1/subscription` and its search by `POST`. */
+export function addReportRoutes(
+  app: FastifyInstance,
+  { report, onRequest, preHandler }: SharedParts,
+  sendReport: SendReport,
+): void {
+  app.route({
+    method: 'GET',
+    url: routePath(operations.listSubscriptions.path),
+    onRequest,
+    preHandler,
+    handler: (request, reply) =>
+      sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request, formatWords))),
+  });
+  app.register(async (scope) => {
+    acceptJsonBodies(scope);
+    const { path } = operations.searchSubscriptions;
+    scope.get(path, handleUnrouted); // or a record of the id 'search' would be looked for
+    scope.route({
+      method: 'POST',
+      url: path,
+      bodyLimit: searchBytesMax,
+      onRequest,
+      preHandler,
+      handler: (request, reply) =>
+        sendReport(request, reply, () => {
+          parseNoParameters(queryOf(request), 'the parameters of a search must be members of its body');
+          const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
+          return parseSearch(body, report, acceptedFormat(request, formatWords));
+        }),
+    });
+  });
+}
+
+/** Returns the format that `Accept` prefers, or `undefined` if it allows none of them. */
+export function acceptedFormat<F extends ReportFormat>(request: FastifyRequest, words: readonly F[]): F | undefined {
+  const { accept } = request.headers;
+  if (accept === undefined || accept === '*/*' || accept === reportFormats.json.mediaType) return words[0];
+  // with their parameters, which a client may request
+  const preferred = request.accepts().type(words.map((word) => reportFormats[word].contentType));
+  return words.find((word) => reportFormats[word].contentType === preferred);
+}
+
+/** Rejects a request whose `Accept` does not allow JSON. */
+export async function acceptJson(request: FastifyRequest): Promise<void> {
+  if (request.accepts().type([reportFormats.json.contentType]) === false) {
+    throw new RequestError(
+      'UNACCEPTABLE',
+      "Cannot respond in the requested format: the header 'accept' must allow application/json",
+    );
+  }
+}

@@ -1,0 +1,83 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { operations } from '../../../contract/operations.ts';
+import { changesSummaryKey, getChangesSummary } from '../../report/get-changes-summary.ts';
+import { getSubscriptionSummary, summaryKey } from '../../report/get-subscription-summary.ts';
+import { changesKey, listChanges } from '../../report/list-changes.ts';
+import { changeFormats, parseChanges, parseChangesSummary } from '../../report/parse-changes.ts';
+import { parseSummary } from '../../report/parse-summary.ts';
+import type { ReportContext } from '../../report/report-query.ts';
+import type { TenantId } from '../../storage/store.ts';
+import { createStages, type StageTimer } from '../../tracing/span.ts';
+import { accessOf } from '../listener/access-log.ts';
+import { queryOf, routePath } from '../listener/operation-routes.ts';
+import { withinRequest } from '../listener/request-deadline.ts';
+import type { CacheableResponse } from './page-cache.ts';
+import { acceptedFormat, acceptJson, type SharedParts } from './report-routes.ts';
+
+/** Stages of an operation whose query is parsed before its response is looked up. */
+interface Answer<Query> {
+  readonly parse: () => Query;
+  readonly keyOf: (query: Query) => string;
+  readonly load: (
+    context: ReportContext,
+    tenant: TenantId,
+    query: Query,
+    stages: StageTimer,
+  ) => ReturnType<CacheableResponse['load']>;
+}
+
+/** Adds the summary of the report, its changes and their summary. */
+export function addSummaryRoutes(
+  app: FastifyInstance,
+  { report, sendCached, onRequest, preHandler }: SharedParts,
+): void {
+  const send = async <Query>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { parse, keyOf, load }: Answer<Query>,
+  ): Promise<FastifyReply> => {
+    const stages = createStages();
+    const query = stages.run('parse', parse);
+    const { tenant } = accessOf(request);
+    return sendCached(request, reply, {
+      key: keyOf(query),
+      load: () => load(withinRequest(report, request), tenant, query, stages),
+    });
+  };
+  app.route({
+    method: 'GET',
+    url: routePath(operations.getSubscriptionSummary.path), // before a record of the id 'summary'
+    onRequest: [onRequest, acceptJson],
+    preHandler,
+    handler: (request, reply) =>
+      send(request, reply, {
+        parse: () => parseSummary(queryOf(request), report),
+        keyOf: summaryKey,
+        load: ({ store }, tenant, query, stages) => getSubscriptionSummary(store, tenant, query, stages),
+      }),
+  });
+  app.route({
+    method: 'GET',
+    url: operations.listSubscriptionChanges.path,
+    onRequest,
+    preHandler,
+    handler: (request, reply) =>
+      send(request, reply, {
+        parse: () => parseChanges(queryOf(request), report, acceptedFormat(request, changeFormats)),
+        keyOf: (query) => changesKey(report, query),
+        load: listChanges,
+      }),
+  });
+  app.route({
+    method: 'GET',
+    url: operations.getChangesSummary.path,
+    onRequest: [onRequest, acceptJson],
+    preHandler,
+    handler: (request, reply) =>
+      send(request, reply, {
+        parse: () => parseChangesSummary(queryOf(request), report),
+        keyOf: changesSummaryKey,
+        load: getChangesSummary,
+      }),
+  });
+}

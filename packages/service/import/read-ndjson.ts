@@ -1,0 +1,167 @@
+import { createHash, type Hash } from 'node:crypto';
+import { isWithin } from '../../contract/json-object.ts';
+import { type ExportSummary, readSummaryLine, summaryStart } from '../../contract/report.ts';
+import { type RowFault, rowBytesMax, type SourceRow } from './check-row.ts';
+import { ImportError } from './error.ts';
+
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+
+/**
+ * Reads NDJSON (one JSON object per line, UTF-8) and yields a row for each line that is not blank.
+ * An unreadable line becomes a row with faults; a line longer than `rowBytesMax`
+ * is never held in memory.
+ * The summary line at the end of our exports is not a row: it is checked against the lines since
+ * the previous summary or the beginning, and a mismatch throws. The first `skip` rows are only
+ * counted: their values are `undefined`.
+ */
+export async function* readNdjson(source: AsyncIterable<Buffer>, skip = 0): AsyncGenerator<SourceRow> {
+  let rows = 0;
+  let skipped = 0;
+  for await (const { number, bytes, end, summary, sha256 } of splitLines(source)) {
+    if (summary !== undefined) {
+      if (summary.rows !== rows || summary.sha256 !== sha256) throw notWhole(number, summary.rows, rows);
+      rows = 0;
+      continue;
+    }
+    const row = readLine({ line: number, end }, bytes, skipped < skip);
+    if (row === undefined) continue;
+    rows += 1;
+    skipped += 1;
+    yield row;
+  }
+}
+
+const notWhole = (line: number, expected: number, found: number): ImportError =>
+  new ImportError(
+    'UNREADABLE',
+    `Cannot import past line ${line}: the exported report must be complete and unchanged: it had ${expected} rows, ${found} are present, ${expected === found ? 'but their bytes differ' : 'the rest is missing'}; export it again`,
+  );
+
+interface Line {
+  /** From 1. */
+  readonly number: number;
+  /** The line without its end, truncated one byte after the maximum length. */
+  readonly bytes: Buffer;
+  /** Bytes of the source up to its end. */
+  readonly end: number;
+  /** The contents of a summary line, and the SHA-256 of the bytes since the previous summary. */
+  readonly summary?: ExportSummary;
+  readonly sha256?: string;
+}
+
+/** The lines of a source, without empty ones. */
+async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  let chunkStart = 0;
+  let number = 0;
+  let hash = createHash('sha256');
+  let before: Hash | undefined; // the hash at the beginning of a line that may be a summary
+  const keep = (part: Buffer): void => {
+    if (length <= rowBytesMax) parts.push(part.subarray(0, rowBytesMax + 1 - length));
+    length += part.length;
+  };
+  const finish = (end: number): Line => {
+    const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+    const summary = before && readSummaryLine(bytes.toString('latin1'));
+    number += 1;
+    const line = { number, bytes, end, ...(before && summary && { summary, sha256: before.digest('hex') }) };
+    parts = [];
+    length = 0;
+    before = undefined;
+    return line;
+  };
+  for await (const chunk of source) {
+    let start = 0;
+    let hashed = 0;
+    while (start < chunk.length) {
+      const blank = length === 0 ? blankLength(chunk, start) : 0;
+      if (blank > 0) {
+        number += 1;
+        start += blank;
+        continue;
+      }
+      if (length === 0 && mayBeSummary(chunk.subarray(start))) {
+        hash.update(chunk.subarray(hashed, start));
+        hashed = start;
+        before = hash.copy();
+      }
+      const end = chunk.indexOf(newline, start);
+      keep(chunk.subarray(start, end < 0 ? chunk.length : end));
+      start = end < 0 ? chunk.length : end + 1;
+      if (end < 0) break;
+      const line = finish(chunkStart + start);
+      yield line;
+      if (line.summary === undefined) continue;
+      hash = createHash('sha256');
+      hashed = start;
+    }
+    hash.update(chunk.subarray(hashed));
+    chunkStart += chunk.length;
+  }
+  if (length > 0) yield finish(chunkStart);
+}
+
+/** Bytes of the empty line at this position; 0 if there is none. */
+function blankLength(chunk: Buffer, start: number): number {
+  if (chunk[start] === newline) return 1;
+  return chunk[start] === carriageReturn && chunk[start + 1] === newline ? 2 : 0;
+}
+
+const summaryBytes = Buffer.from(summaryStart);
+
+/**
+ * Whether a line with these first bytes may be a summary; at the end of a chunk there may be few.
+ */
+const mayBeSummary = (bytes: Buffer): boolean =>
+  summaryBytes.subarray(0, bytes.length).equals(bytes.subarray(0, summaryBytes.length));
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+function readLine(place: Place, bytes: Buffer, skip: boolean): SourceRow | undefined {
+  if (bytes.length > rowBytesMax) {
+    const raw = `${bytes.subarray(0, 80).toString('latin1')}…`;
+    return { ...place, raw, content: fault(`at most ${rowBytesMax} bytes long`) };
+  }
+  let text: string;
+  try {
+    text = decoder.decode(bytes).trim();
+  } catch {
+    // the decoder throws TypeError for bytes that are not UTF-8
+    return { ...place, raw: bytes.toString('latin1'), content: fault('UTF-8 text') };
+  }
+  if (text === '') return undefined;
+  if (skip) return { ...place, raw: '', content: { value: undefined } };
+  if (text.startsWith('[') && place.line === 1) {
+    throw new ImportError(
+      'UNREADABLE',
+      "Cannot import a JSON array: the source must be NDJSON, one JSON object per line; convert it with: jq -c '.[]' FILE",
+    );
+  }
+  return { ...place, raw: text, content: parse(text) };
+}
+
+type Place = Pick<SourceRow, 'line' | 'end'>;
+
+/**
+ * Deepest nesting and most values of a row that is parsed: values without content take 30 times
+ * the memory of their text. A valid row has 2 and 17; the fault of another one names its field.
+ */
+const rowBounds = { depthMax: 4, valuesMax: 64 };
+
+function parse(text: string): SourceRow['content'] {
+  if (!isWithin(text, rowBounds)) {
+    const { depthMax, valuesMax } = rowBounds;
+    return fault(`a JSON object with at most ${valuesMax} values, at most ${depthMax} levels deep`);
+  }
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return fault(`a JSON object on one line (${(error as SyntaxError).message})`);
+  }
+}
+
+const fault = (rule: string): { readonly faults: readonly RowFault[] } => ({
+  faults: [{ field: '', value: null, rule }],
+});

@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { importFlags } from '../../contract/operator/import.ts';
+import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
+import {
+  type ImportCounts,
+  type ImportRow,
+  interruptImports,
+  putImport,
+  putRejections,
+  removeImports,
+  removeRejections,
+  tenantsWithImportsBefore,
+} from '../storage/tables/import-history.ts';
+import { findTenant } from '../storage/tables/tenant.ts';
+import { ImportError } from './error.ts';
+import type { RejectedRow, SourceOptions, Tally } from './read-valid-rows.ts';
+import type { ReplaceSummary } from './replace-records.ts';
+
+/** Who started an import: a user of the machine, a client, or an operator with a token. */
+type ImportActor =
+  | { readonly kind: 'command'; readonly user: string }
+  | { readonly kind: 'client'; readonly clientId: string; readonly address: string }
+  | { readonly kind: 'operator'; readonly id: string; readonly name: string; readonly address: string };
+
+/** An option of an import that the history shows. */
+export type ImportFlag = (typeof importFlags)[number];
+
+/** What the history says about an import before it begins. */
+export interface ImportOrigin {
+  readonly tenant: TenantId;
+  readonly actor: ImportActor;
+  readonly via: 'command' | 'http';
+  readonly format: string;
+  readonly flags: readonly ImportFlag[];
+}
+
+/** Adds to the options of an import the callbacks by which the history follows it. */
+export type FollowImport = <T extends SourceOptions>(options: T) => T;
+
+type Summary = Partial<ReplaceSummary> & Pick<ImportCounts, 'read' | 'rejected'>;
+
+/** Longest error sentence that is stored, in characters. */
+const errorMax = 2_048;
+
+/**
+ * Runs an import and stores it in the history: as running once it holds the tenant's import lock,
+ * and with its result when it has ended. An attempt that is rejected because another import is
+ * running, or because the tenant is gone, is not stored. A failure to store the result is passed to
+ * `onUnrecorded`, because the import itself has ended.
+ */
+export async function recordImport<T extends Summary>(
+  store: Store,
+  origin: ImportOrigin,
+  onUnrecorded: (error: unknown) => void,
+  work: (follow: FollowImport) => Promise<T>,
+): Promise<T & { readonly importId: string }> {
+  const running = runningRow(origin, Date.now());
+  const rejections = new RejectionList();
+  let counts: ImportCounts = noRows;
+  let imports: number | undefined;
+  const end = (ended: Pick<ImportRow, 'result' | 'error'>): Promise<void> =>
+    putEnd(store, { ...running, ...ended, counts }, { tenant: origin.tenant, rejections, imports }).catch(onUnrecorded);
+  try {
+    const summary = await work((options) => ({
+      ...options,
+      importId: running.id,
+      onStart: async () => {
+        await interruptImports(store, origin.tenant);
+        imports = await putImport(store, running);
+      },
+      onCounts: (newer: LoadCounts & Tally) => {
+        counts = { ...noRows, ...newer };
+      },
+      onRejected: (row: RejectedRow) => {
+        rejections.add(row);
+        return options.onRejected(row);
+      },
+    }));
+    counts = countsOf(summary);
+    await end({ result: summary.refused === undefined ? 'ok' : 'failed', error: summary.refused?.message ?? null });
+    return { ...summary, importId: running.id };
+  } catch (error) {
+    if (!neverBegan(error)) await end({ result: 'failed', error: sentenceOf(error) });
+    throw error;
+  }
+}
+
+const noRows: ImportCounts = { read: 0, rejected: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0 };
+
+function runningRow({ tenant, actor, via, format, flags }: ImportOrigin, nowMs: number): ImportRow {
+  return {
+    id: createImportId(nowMs),
+    tenant,
+    startedAt: Math.floor(nowMs / 1000),
+    endedAt: null,
+    actorKind: actor.kind,
+    actorId: actor.kind === 'command' ? actor.user : actor.kind === 'client' ? actor.clientId : actor.id,
+    actorName: actor.kind === 'operator' ? actor.name : null,
+    address: actor.kind === 'command' ? null : actor.address,
+    via,
+    format,
+    options: flags,
+    result: 'running',
+    error: null,
+    counts: null,
+    revision: null,
+  };
+}
+
+interface EndedImport {
+  readonly tenant: TenantId;
+  readonly rejections: RejectionList;
+  /** How many imports the tenant had when it began; `undefined` for a dry run. */
+  readonly imports: number | undefined;
+}
+
+async function putEnd(store: Store, row: ImportRow, { tenant, rejections, imports }: EndedImport): Promise<void> {
+  if (rejections.lines !== '') await putRejections(store, tenant, row.id, rejections.lines);
+  const revision = (await findTenant(store, tenant))?.revision ?? null;
+  await putImport(store, { ...row, endedAt: Math.floor(Date.now() / 1000), revision }, imports);
+}
+
+const countsOf = ({
+  read,
+  rejected,
+  inserted = 0,
+  updated = 0,
+  unchanged = 0,
+  removed = 0,
+}: Summary): ImportCounts => ({
+  ...{ read, rejected, inserted, updated, unchanged, removed },
+});
+
+const neverBegan = (error: unknown): boolean =>
+  error instanceof ImportError && (error.code === 'BUSY' || error.code === 'NO_TENANT');
+
+const sentenceOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, errorMax);
+
+/** Creates the id of an import: a UUID of version 7 (RFC 9562 §5.7), which begins with the time. */
+export function createImportId(nowMs: number): string {
+  const random = randomBytes(10).toString('hex');
+  const variant = ((Number.parseInt(random.slice(3, 4), 16) & 0x3) | 0x8).toString(16);
+  return `${firstImportIdAt(nowMs)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(8)}`;
+}
+
+/** Less than the id of every import that starts at this time or later, greater than any before. */
+export function firstImportIdAt(ms: number): string {
+  const time = Math.max(0, ms).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
+}
+
+/** Limits of the rejected rows that the history keeps of an import: rows and bytes. */
+const rowsMax = 100;
+const bytesMax = 131_072;
+
+/** Collects the first rejected rows of an import. */
+class RejectionList {
+  /** The rows as NDJSON, without the text of the row: it may contain an address. */
+  lines = '';
+  #rows = 0;
+  #isFull = false;
+
+  add({ line, errors }: RejectedRow): void {
+    if (this.#isFull) return;
+    const more = `${JSON.stringify({ line, errors })}\n`;
+    this.#rows += 1;
+    this.#isFull = this.#rows > rowsMax || Buffer.byteLength(this.lines) + Buffer.byteLength(more) > bytesMax;
+    if (!this.#isFull) this.lines += more;
+  }
+}
+
+const dayMs = 86_400_000;
+
+/** Imports removed per transaction: some milliseconds. */
+const batchRows = 1_000;
+
+/**
+ * Removes imports that started more than `days` days ago from the history; returns how many. If the
+ * imports of a tenant cannot be removed, as its node of a cluster is lost, those of the others are,
+ * and the first error is thrown.
+ */
+export async function sweepImports(store: Store, { nowMs, days }: { nowMs: number; days: number }): Promise<number> {
+  const before = firstImportIdAt(nowMs - days * dayMs);
+  const failures: unknown[] = [];
+  let removed = 0;
+  for (const name of await tenantsWithImportsBefore(store, before))
+    removed += await sweepTenant(store, name, before).catch((error: unknown) => {
+      failures.push(error);
+      return 0;
+    });
+  if (failures.length > 0) throw failures[0];
+  return removed;
+}
+
+async function sweepTenant(store: Store, name: string, before: string): Promise<number> {
+  const tenant = (await findTenant(store, name))?.tenant;
+  // the rejected rows first: what is left after a failure is removed by the next sweep
+  if (tenant !== undefined) await inBatches(() => removeRejections(store, tenant, before, batchRows));
+  return inBatches(() => removeImports(store, name, before, batchRows));
+}
+
+async function inBatches(removeSome: () => Promise<number>): Promise<number> {
+  for (let removed = 0; ; ) {
+    const batch = await removeSome();
+    removed += batch;
+    if (batch < batchRows) return removed;
+    await nextTurn(); // let pending requests run first
+  }
+}

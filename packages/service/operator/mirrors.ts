@@ -1,0 +1,148 @@
+import { mirrorRecordsMax } from '../../contract/operator/mirror.ts';
+import { checkRow } from '../import/check-row.ts';
+import { withImportLock } from '../import/import-lock.ts';
+import type { Directory, Store } from '../storage/store.ts';
+import type { SubscriptionRow } from '../storage/subscription-row.ts';
+import { findAnyTenant, setMirrorStatement, type TenantMirror } from '../storage/tables/tenant.ts';
+import { OperatorError } from './error.ts';
+import { type OperatorContext, perform, performInSteps } from './perform.ts';
+import { describeTenant, requireTenant, showTenant } from './tenants.ts';
+
+/**
+ * Makes a tenant without records the mirror of an origin; repeating it changes nothing. Throws
+ * `OperatorError` if the tenant has records, or is the mirror of something else.
+ */
+export async function beginMirror(context: OperatorContext, name: string, id: string, origin: string) {
+  const { store, now } = context;
+  const tenant = await requireTenant(store, name);
+  await withImportLock(store, tenant, async () => {
+    const { records, mirror } = await showTenant(context, name);
+    if (mirror?.id === id && mirror.origin === origin) return;
+    await perform(
+      context,
+      { name: 'mirror.begin', target: { tenant: name }, details: { origin } },
+      async (directory) => {
+        if (mirror !== null) throw isOther(name, mirror);
+        if (records > 0)
+          throw new OperatorError(
+            'CONFLICT',
+            `Cannot mirror into the tenant: it must have no records, or be the mirror already: '${name}' has ${records}`,
+            'create another tenant with: subreport tenant create',
+          );
+        const since = new Date(now() * 1000).toISOString().replace('.000Z', 'Z');
+        await setMirror(directory, name, { id, origin, since, newAsOf: null, changesAsOf: null });
+      },
+    );
+  });
+  return describeTenant(await showTenant(context, name));
+}
+
+/** Ends the mirror of a tenant, which keeps its records. */
+export async function endMirror(context: OperatorContext, name: string) {
+  await perform(context, { name: 'mirror.end', target: { tenant: name } }, async (directory) => {
+    await requireTenant(directory, name);
+    await requireMirror(directory, name);
+    await setMirror(directory, name, null);
+  });
+  return describeTenant(await showTenant(context, name));
+}
+
+/** What a mirror brings. */
+interface MirrorChanges {
+  readonly id: string;
+  /** Records as NDJSON. */
+  readonly records: string;
+  readonly removed: readonly string[];
+  /** `undefined` leaves the instant as it is. */
+  readonly newAsOf: string | null | undefined;
+  readonly changesAsOf: string | null | undefined;
+}
+
+/** Applies changes of a mirror to its tenant in one transaction, then stores its ages. */
+export async function applyMirror(context: OperatorContext, name: string, changes: MirrorChanges) {
+  const { store } = context;
+  const tenant = await requireTenant(store, name);
+  const { rows, rejected } = checkRows(changes.records);
+  const work = () =>
+    withImportLock(store, tenant, async () => {
+      await requireMirror(store, name, changes.id);
+      const ids = new Set(rows.keys());
+      const removed = changes.removed.filter((id) => !ids.has(id));
+      return store.loadSubscriptions(tenant, [...rows.values()], undefined, undefined, removed);
+    });
+  const isEmpty = rows.size + changes.removed.length === 0;
+  const action = {
+    name: 'records.load' as const,
+    target: { tenant: name },
+    details: { format: 'ndjson', options: ['mirror'] },
+    detailsOf: (counts: Awaited<ReturnType<typeof work>>) => ({ ...counts, rejected: rejected.length }),
+  };
+  const counts = isEmpty ? nothing : await performInSteps(context, action, work);
+  await storeAges(store, name, changes);
+  return { tenant: name, ...counts, rejected };
+}
+
+const nothing = { inserted: 0, updated: 0, unchanged: 0, removed: 0 };
+
+async function storeAges(store: Store, name: string, { id, newAsOf, changesAsOf }: MirrorChanges): Promise<void> {
+  await store.transact(async (directory) => {
+    const mirror = await requireMirror(directory, name, id);
+    const ages = {
+      ...(newAsOf !== undefined && { newAsOf }),
+      ...(changesAsOf !== undefined && { changesAsOf }),
+    };
+    await setMirror(directory, name, { ...mirror, ...ages });
+  });
+}
+
+/** The valid rows by id, and the lines of the others with the rules that they break. */
+function checkRows(text: string) {
+  const lines = text.split('\n').filter((line) => line !== '');
+  if (lines.length > mirrorRecordsMax)
+    throw new OperatorError(
+      'INVALID',
+      `Cannot apply the changes: 'records' must have at most ${mirrorRecordsMax} lines: current value has ${lines.length}`,
+    );
+  const rows = new Map<string, SubscriptionRow>();
+  const rejected: { line: number; reason: string }[] = [];
+  for (const [at, line] of lines.entries()) {
+    const checked = checkRow(parse(line));
+    if ('faults' in checked) {
+      const reason = checked.faults
+        .map(({ field, rule }) => `${field === '' ? 'the record' : field} must be ${rule}`)
+        .join('; ');
+      rejected.push({ line: at + 1, reason: reason.slice(0, 1_024) });
+    } else rows.set(checked.row.id, checked.row);
+  }
+  return { rows, rejected };
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined; // checkRow names the fault
+  }
+}
+
+const setMirror = (directory: Directory, name: string, mirror: TenantMirror | null) =>
+  directory.writeDirectory([setMirrorStatement(name as never, mirror)]);
+
+/** Throws `OperatorError` unless the tenant is a mirror, and that one if an id is given. */
+async function requireMirror(directory: Directory, name: string, id?: string): Promise<TenantMirror> {
+  const mirror = (await findAnyTenant(directory, name))?.mirror ?? null;
+  if (mirror === null)
+    throw new OperatorError(
+      'CONFLICT',
+      `Cannot use the mirror of the tenant: it must be one: '${name}' is an ordinary tenant`,
+    );
+  if (id !== undefined && mirror.id !== id) throw isOther(name, mirror);
+  return mirror;
+}
+
+const isOther = (name: string, { origin }: TenantMirror): OperatorError =>
+  new OperatorError(
+    'CONFLICT',
+    `Cannot use the tenant: it must be no mirror, or the mirror of this state file: '${name}' is another mirror of ${origin}`,
+    `end that mirror with: subreport tenant end-mirror ${name}`,
+  );

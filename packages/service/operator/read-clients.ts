@@ -1,0 +1,64 @@
+import { formatInstant, timeOf } from '../../contract/instant.ts';
+import type { Client, ClientDetails, ClientSession as ClientSessionBody } from '../../contract/operator/client.ts';
+import {
+  type ClientSession,
+  type DescribedClient,
+  describeClient as findDescribedClient,
+  listClientSessions as listSessions,
+} from '../auth/clients/edit-client.ts';
+import { type ClientRow, isExternalClient } from '../storage/tables/client.ts';
+import { type ClientPage, listClients as readClients } from '../storage/tables/list-clients.ts';
+import type { OperatorContext } from './perform.ts';
+import { requireTenant } from './tenants.ts';
+
+type ReadContext = Pick<OperatorContext, 'store' | 'now'>;
+
+/** A page of the clients of a tenant, or of all tenants, by tenant and id. */
+export const listClients = async (
+  { store }: Pick<OperatorContext, 'store'>,
+  tenant: string | undefined,
+  page: ClientPage,
+): Promise<readonly ClientRow[]> =>
+  readClients(store, tenant === undefined ? undefined : await requireTenant(store, tenant), page);
+
+/** One client with the lifetimes of its secrets. Throws `ClientError` if there is none. */
+export const showClient = ({ store, now }: ReadContext, clientId: string): Promise<DescribedClient> =>
+  findDescribedClient(store, now(), clientId);
+
+/** The sessions of a client that can be refreshed. Throws `ClientError` if there is no client. */
+export const listClientSessions = ({ store, now }: ReadContext, clientId: string): Promise<readonly ClientSession[]> =>
+  listSessions(store, now(), clientId);
+
+/** A client as lists of the API and the commands show it. */
+export const describeClient = (client: ClientRow): Client => ({
+  client_id: client.clientId,
+  name: client.name,
+  tenant: client.tenant,
+  external: isExternalClient(client),
+  grants: [...client.grants],
+  scopes: [...client.scopes],
+  refresh_token_use: client.refreshTokenUse,
+  rate_limit_per_minute: client.rateLimit,
+  created_at: formatInstant(client.createdAt),
+  disabled_at: timeOf(client.disabledAt),
+  last_used_at: timeOf(client.lastUsedAt),
+  tokens_revoked_at: timeOf(client.tokensRevokedAt),
+});
+
+export const describeDetails = ({ client, secrets }: DescribedClient): ClientDetails => ({
+  ...describeClient(client),
+  secrets: secrets.map(({ createdAt, expiresAt }) => ({
+    created_at: formatInstant(createdAt),
+    expires_at: timeOf(expiresAt),
+  })),
+});
+
+export const describeSession = (session: ClientSession): ClientSessionBody => ({
+  session: session.id,
+  scopes: [...session.scopes],
+  started_at: formatInstant(session.startedAt),
+  last_used_at: formatInstant(session.lastUsedAt),
+  refreshes: session.refreshes,
+  expires_at: formatInstant(session.expiresAt),
+  ends_at: formatInstant(session.endsAt),
+});

@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto';
+import { formatInstant, timeOf } from '../../contract/instant.ts';
+import { type Tenant as TenantBody, type TenantStorage, tenantName } from '../../contract/operator/tenant.ts';
+import { fitsText, ruleOf } from '../../contract/schema.ts';
+import { didYouMean } from '../../contract/suggest.ts';
+import { deleteTenant as deleteTenantData } from '../import/erase-records.ts';
+import { countRecords } from '../storage/counts/range.ts';
+import type { Directory, Store, TenantId } from '../storage/store.ts';
+import { type LatestImport, listLatestImports } from '../storage/tables/import-history.ts';
+import { type StorageUse, totalOf } from '../storage/tables/storage-use.ts';
+import {
+  findAnyTenant,
+  insertTenant,
+  listTenants as readTenants,
+  type Tenant as TenantRow,
+} from '../storage/tables/tenant.ts';
+import { OperatorError } from './error.ts';
+import { describeLastImport, interruptDead } from './imports.ts';
+import { type OperatorContext, perform, performInSteps } from './perform.ts';
+
+/** Creates a tenant, by default with a generated name. Throws `OperatorError` if it is in use. */
+export function createTenant(context: OperatorContext, name?: string): Promise<TenantBody> {
+  const tenant = name ?? `tenant-${randomBytes(6).toString('hex')}`;
+  return perform(context, { name: 'tenant.create', target: { tenant } }, async (directory) => {
+    if (!fitsText(tenantName, tenant)) {
+      throw new OperatorError(
+        'INVALID',
+        `Cannot create the tenant: its name must be ${ruleOf(tenantName)}: current value is '${tenant}'`,
+      );
+    }
+    if (await insertTenant(directory, tenant, context.now()))
+      return describeTenant({ ...(await requireAnyTenant(directory, tenant)), ...empty(context) });
+    throw new OperatorError(
+      'CONFLICT',
+      `Cannot create the tenant: its name must not be in use: current value is '${tenant}'`,
+    );
+  });
+}
+
+const empty = ({ store }: Pick<OperatorContext, 'store'>) => ({
+  records: 0,
+  latest: undefined,
+  bytesMax: store.tenantBytesMax,
+});
+
+/** How many tenants are counted at the same time: fewer than a pool has connections. */
+const countedTogether = 4;
+
+/** Up to `limit` tenants by name after the name `after`, including those being deleted. */
+export async function listTenants(
+  { store }: Pick<OperatorContext, 'store'>,
+  after: string,
+  limit: number,
+): Promise<readonly CountedTenant[]> {
+  const tenants = await readTenants(store, after, limit);
+  const counted: CountedTenant[] = [];
+  const latest = await readLatest(store, tenants.at(0)?.tenant, tenants.at(-1)?.tenant);
+  for (let start = 0; start < tenants.length; start += countedTogether) {
+    const part = tenants.slice(start, start + countedTogether);
+    counted.push(...(await Promise.all(part.map((tenant) => count(store, tenant, latest)))));
+  }
+  return counted;
+}
+
+/** One tenant, also while it is being deleted. */
+export const showTenant = async ({ store }: Pick<OperatorContext, 'store'>, name: string): Promise<CountedTenant> =>
+  count(store, await requireAnyTenant(store, name), await readLatest(store, name, name));
+
+/** The newest imports of the tenants whose names are from `first` to `last`, by name. */
+async function readLatest(store: Store, first = '', last = ''): Promise<ReadonlyMap<string, LatestImport>> {
+  const read = () => listLatestImports(store, first, last);
+  const rows = await read();
+  const listed = rows.map(({ tenant, last }) => ({ tenant, result: last?.result ?? null }));
+  const current = (await interruptDead(store, listed)) ? await read() : rows;
+  return new Map(current.map((row) => [row.tenant, row]));
+}
+
+/**
+ * Deletes a tenant: first its clients, then its records. If that is interrupted, call it again.
+ * Throws `ImportError` `BUSY` while an import into the tenant, or another deletion of it, runs.
+ */
+export function deleteTenant(context: OperatorContext, name: string) {
+  const work = async () => {
+    const { tenant } = await requireAnyTenant(context.store, name);
+    return { tenant: name, deleted: true, ...(await deleteTenantData(context.store, tenant, context.now)) };
+  };
+  return performInSteps(
+    context,
+    {
+      name: 'tenant.delete',
+      target: { tenant: name },
+      detailsOf: ({ clients, rows }) => ({ clients, rows }),
+    },
+    work,
+  );
+}
+
+const count = async (
+  store: Store,
+  tenant: TenantRow,
+  latest: ReadonlyMap<string, LatestImport>,
+): Promise<CountedTenant> => ({
+  ...tenant,
+  records: await countRecords(store, tenant.tenant),
+  latest: latest.get(tenant.tenant),
+  bytesMax: store.tenantBytesMax,
+});
+
+type CountedTenant = TenantRow & {
+  readonly records: number;
+  readonly latest: LatestImport | undefined;
+  /** The storage budget in bytes; 0 is none. */
+  readonly bytesMax: number;
+};
+
+/** A tenant as the API and the commands show it. */
+export const describeTenant = ({
+  tenant,
+  createdAt,
+  revision,
+  deletingSince,
+  records,
+  latest,
+  mirror,
+  use,
+  bytesMax,
+}: CountedTenant): TenantBody => ({
+  tenant,
+  created_at: formatInstant(createdAt),
+  records,
+  revision,
+  deleting_since: timeOf(deletingSince),
+  last_import: latest?.last == null ? null : describeLastImport(latest.last),
+  last_good_import_at: timeOf(latest?.goodAt ?? null),
+  mirror: mirror && {
+    origin: mirror.origin,
+    since: mirror.since,
+    new_as_of: mirror.newAsOf,
+    changes_as_of: mirror.changesAsOf,
+  },
+  storage: use === undefined ? null : describeUse(use, bytesMax),
+});
+
+const describeUse = (use: StorageUse, bytesMax: number): TenantStorage => ({
+  records: use.records,
+  history: use.history,
+  tombstones: use.tombstones,
+  imports: use.imports,
+  rejected_rows: use.rejections,
+  total: totalOf(use),
+  budget: bytesMax === 0 ? null : bytesMax,
+});
+
+/** The tenant with this name. Throws `OperatorError` if there is none, or it is being deleted. */
+export async function requireTenant(store: Directory, name: string): Promise<TenantId> {
+  const { tenant, deletingSince } = await requireAnyTenant(store, name);
+  if (deletingSince === null) return tenant;
+  throw new OperatorError(
+    'CONFLICT',
+    `Cannot use the tenant: it must not be in deletion: current value is '${name}'`,
+    `finish the deletion with: subreport tenant delete ${name} --yes`,
+  );
+}
+
+/**
+ * The tenant with this name, also while it is being deleted. Throws `OperatorError`, which suggests
+ * a similar name, if there is none.
+ */
+async function requireAnyTenant(store: Directory, name: string): Promise<TenantRow> {
+  const found = await findAnyTenant(store, name);
+  if (found !== undefined) return found;
+  const names = (await readTenants(store)).map(({ tenant }) => tenant);
+  throw new OperatorError(
+    'NOT_FOUND',
+    `Cannot find the tenant: it must be in the list of tenants${didYouMean(name, names)}: current value is '${name}'`,
+    `create it with: subreport tenant create ${name}`,
+  );
+}
+
+/** Throws `OperatorError` for an import into a mirror. */
+export async function requireNoMirror(directory: Directory, name: string): Promise<void> {
+  const mirror = (await findAnyTenant(directory, name))?.mirror ?? null;
+  if (mirror === null) return;
+  throw new OperatorError(
+    'CONFLICT',
+    `Cannot import into the tenant: it must not be a mirror, whose records come from its origin alone: '${name}' mirrors ${mirror.origin}; end the mirror first`,
+    `end it with: subreport tenant end-mirror ${name}`,
+  );
+}

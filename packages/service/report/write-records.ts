@@ -1,0 +1,37 @@
+import { type ReportFormat, reportFormats } from '../../contract/report.ts';
+import type { PageRecords } from '../storage/read/page-sql.ts';
+import type { Layout } from '../storage/utf8-column.ts';
+import { CsvLines, csvHeader } from './csv-lines.ts';
+
+/** The layout of the records that `writePage` formats. */
+export const layoutOf = (format: ReportFormat): Layout => (format === 'json' ? 'array' : 'lines');
+
+export function writePage(format: ReportFormat, { bytes, count }: PageRecords): Buffer {
+  switch (format) {
+    case 'json':
+      return count === 0 ? Buffer.from('[]') : bytes;
+    case 'ndjson':
+      return bytes;
+    case 'csv':
+      return Buffer.concat([Buffer.from(csvHeader), csvLines.convert(bytes)]);
+    case 'parquet':
+      throw new TypeError('Cannot write a page as Parquet: the parser must have refused it');
+  }
+}
+
+/** Shared by all pages: `writePage` copies its lines before it returns. */
+const csvLines = new CsvLines();
+
+/** Headers of a format: its media type and, unless it is JSON, a file name. */
+export function describeFormat(format: ReportFormat): Record<string, string> {
+  return {
+    'content-type': reportFormats[format].contentType,
+    ...(format !== 'json' && { 'content-disposition': `attachment; filename="subscriptions.${format}"` }),
+  };
+}
+
+/** The explanation as a header: percent-encoded, but for printable ASCII without `%`. */
+export const describeExplanation = (explanation: string | undefined): Record<string, string> =>
+  explanation === undefined
+    ? {}
+    : { 'x-explanation': explanation.replaceAll(/[^\x20-\x24\x26-\x7e]+/gu, encodeURIComponent) };
