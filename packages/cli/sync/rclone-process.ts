@@ -39,7 +39,7 @@ export class RcloneProcess {
     this.ended = this.#end();
   }
 
-  /** Ends it unless this is called again, or it has ended, within so many milliseconds. */
+  /** Kills the process after this many milliseconds. Each call begins the time again. */
   mayTake(msMax: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
