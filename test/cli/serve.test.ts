@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import { makeCommandFolder } from '../support/command-folder.ts';
 import { engines, openPostgres } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRole } from '../support/global-setup.ts';
+import { hasTools } from '../support/has-tools.ts';
 import {
   type CommandOptions,
   mainProgram,
@@ -282,10 +283,14 @@ describe('serve fails with a message, exit code 1 and no stack for', () => {
     expect(await failure({ environment: { DATA_DIR: below } })).toContain(`'${below}'`);
   });
 
-  test.runIf(process.getuid?.() === 0)('a data folder that this user cannot write', async () => {
-    chmodSync(folder, 0o755);
+  test.runIf(process.getuid?.() === 0 && hasTools('setpriv'))('a data folder that this user cannot write', async () => {
     mkdirSync(join(folder, 'data'), { mode: 0o755 });
-    expect(await failure({ uid: 65_534 })).toContain(join(folder, 'data'));
+    // another user, who may still read this clone in a folder of root alone
+    const onlyRead = '-all,+dac_read_search';
+    const capabilities = [`--inh-caps=${onlyRead}`, `--ambient-caps=${onlyRead}`];
+    const user = ['--reuid=65534', '--regid=65534', '--clear-groups', ...capabilities];
+    const result = await failure({ program: ['setpriv', ...user, process.execPath, mainProgram] });
+    expect(result).toContain(join(folder, 'data'));
   });
 
   test('a store file that is not a database', async () => {

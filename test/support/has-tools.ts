@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 export function hasTools(...tools: readonly string[]): boolean {
   const missing = tools.filter((tool) => spawnSync(tool, ['--version']).status !== 0);
   if (missing.length === 0) return true;
-  const message = `SKIPPED: the commands of a page were not run: install ${missing.join(' and ')}`;
+  const message = `SKIPPED: tests were not run that need other programs: install ${missing.join(' and ')}`;
   if (process.env.CI !== undefined) throw new Error(message);
   console.error(message);
   return false;

@@ -29,8 +29,6 @@ export interface CommandOptions {
   /** Its standard input. */
   readonly input?: string;
   readonly cwd?: string;
-  /** User id to run as. */
-  readonly uid?: number;
   /** Program and first arguments, if not this Node and the command line. */
   readonly program?: readonly [string, ...string[]];
 }
@@ -54,7 +52,6 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
     env: { ...commandEnvironment, ...options.environment },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(options.cwd !== undefined && { cwd: options.cwd }),
-    ...(options.uid !== undefined && { uid: options.uid }),
   });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
