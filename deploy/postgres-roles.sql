@@ -1,4 +1,4 @@
--- Least-privilege roles for PostgreSQL 15 to 18 (docs/operating.md, Roles). Run as a superuser in the
+-- Least-privilege roles for PostgreSQL 15 to 18 (docs/operators/operating.md, Roles). Run as a superuser in the
 -- database of the service, once before the first migration and again after each migration:
 --   psql --set ON_ERROR_STOP=1 --dbname subreport --file deploy/postgres-roles.sql
 -- Then set passwords with \password, or use client certificates.

@@ -26,7 +26,7 @@ export function clientReference(): string {
   if (missing.length > 0) throw new Error(`Cannot write the reference: no section has ${missing.join(', ')}`);
   return sections
     .map(([title, files]) => {
-      const sources = files.map((file) => `[${file}.ts](../${folder}/${file}.ts)`).join(', ');
+      const sources = files.map((file) => `[${file}.ts](../../${folder}/${file}.ts)`).join(', ');
       const entries = files.flatMap((file) => describeFile(file, exported.get(file) ?? []));
       return `## ${title}\n\n${sources}\n\n${entries.join('\n')}`;
     })

@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { readWalks } from './walks.ts';
 
 // `npm run size`: files, lines and quantiles of each folder of packages/ without tests and
-// consoles, lengths of functions, and files and lines of the walks in docs/contributing/walks.md.
+// consoles, lengths of functions, and files and lines of the walks in docs/contributors/walks.md.
 // With --check, which `npm run ok` uses, it prints only what exceeds a limit, and fails. Biome
 // checks imports and circles.
 
 const linesOfFileMax = 400;
 const linesOfFunctionMax = 25;
-/** How far a walk may grow over its row of docs/contributing/size.md. */
+/** How far a walk may grow over its row of docs/contributors/size.md. */
 const room = 1.05;
 
 /** Texts of source files by path from the root, such as `packages/service/report/plan.ts`. */
@@ -58,7 +58,7 @@ export function walksOnPostgres(sources: Sources, page: string): Walks {
   return walks.set('A page on PostgreSQL', [...new Set(ofPage.flatMap((walk) => walks.get(walk) ?? []))]);
 }
 
-/** The rows of the table in docs/contributing/size.md: files and lines by walk. */
+/** The rows of the table in docs/contributors/size.md: files and lines by walk. */
 function readLimits(page: string): ReadonlyMap<string, { files: number; lines: number }> {
   const rows = page.matchAll(/^\| (?<walk>[^|]+) \| (?<files>[\d,]+) \| (?<lines>[\d,]+) \|$/gm);
   const count = (text = ''): number => Number(text.replaceAll(',', ''));
@@ -67,7 +67,7 @@ function readLimits(page: string): ReadonlyMap<string, { files: number; lines: n
   );
 }
 
-/** Every exceeded limit in a sentence; `sizePage` is the text of docs/contributing/size.md. */
+/** Every exceeded limit in a sentence; `sizePage` is the text of docs/contributors/size.md. */
 export function exceededLimits(sources: Sources, walks: Walks, sizePage: string): readonly string[] {
   const limits = readLimits(sizePage);
   const long = [...sources]
@@ -84,16 +84,16 @@ export function exceededLimits(sources: Sources, walks: Walks, sizePage: string)
     const row = limits.get(walk);
     const lines = linesOfAll(sources, files);
     const is = `| ${walk} | ${files.length} | ${lines.toLocaleString('en')} |`;
-    if (row === undefined) return [`${walk}: must have a row in docs/contributing/size.md, such as '${is}'`];
+    if (row === undefined) return [`${walk}: must have a row in docs/contributors/size.md, such as '${is}'`];
     const most = { files: Math.ceil(row.files * room), lines: Math.ceil(row.lines * room) };
     if (files.length <= most.files && lines <= most.lines) return [];
     return [
-      `${walk}: must have at most ${most.files} files and ${most.lines.toLocaleString('en')} lines, 5 % over its row in docs/contributing/size.md: current row is '${is}'`,
+      `${walk}: must have at most ${most.files} files and ${most.lines.toLocaleString('en')} lines, 5 % over its row in docs/contributors/size.md: current row is '${is}'`,
     ];
   });
   const gone = [...limits.keys()]
     .filter((walk) => !walks.has(walk))
-    .map((walk) => `${walk}: is a row in docs/contributing/size.md, but no walk of docs/contributing/walks.md`);
+    .map((walk) => `${walk}: is a row in docs/contributors/size.md, but no walk of docs/contributors/walks.md`);
   return [...long, ...functions, ...grown, ...gone];
 }
 
@@ -116,7 +116,7 @@ if (import.meta.main) {
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => !file.includes('.test.'));
   const sources: Sources = new Map(files.toSorted().map((file) => [file, read(file)]));
-  const walks = walksOnPostgres(sources, read('docs/contributing/walks.md'));
+  const walks = walksOnPostgres(sources, read('docs/contributors/walks.md'));
   if (!process.argv.includes('--check')) {
     console.log('   files   lines  median     p90 largest');
     const folders = Map.groupBy(sources.keys(), (file) => file.split('/').slice(0, -1).join('/'));
@@ -131,7 +131,7 @@ if (import.meta.main) {
       `\nfunctions: ${functions.length}, median ${quantile(functions, 0.5)} lines, 9 of 10 within ${quantile(functions, 0.9)}`,
     );
   }
-  const exceeded = exceededLimits(sources, walks, read('docs/contributing/size.md'));
+  const exceeded = exceededLimits(sources, walks, read('docs/contributors/size.md'));
   for (const sentence of exceeded) console.log(sentence);
   if (process.argv.includes('--check') && exceeded.length > 0) process.exitCode = 1;
 }

@@ -25,7 +25,7 @@ interface Section {
   readonly postgres: readonly string[];
 }
 
-/** The sections of docs/contributing/walks.md, by title. */
+/** The sections of docs/contributors/walks.md, by title. */
 function sectionsOf(traces: WalkTraces): Map<string, Section> {
   const both = [traces.sqlite, traces.postgres];
   const every = [
@@ -106,7 +106,7 @@ function inReadingOrder(files: readonly string[], imports: ReadonlyMap<string, r
   return sorted;
 }
 
-/** The generated part of docs/contributing/walks.md. */
+/** The generated part of docs/contributors/walks.md. */
 export function walksPart(traces: WalkTraces): string {
   const imports = readImports();
   const listOf = (files: readonly string[]): string =>

@@ -23,16 +23,16 @@ import { arrowPictureAndFolders } from './write-arrows.ts';
 /** The generated parts of the documentation, by file: each is between two markers. */
 export const generatedParts: Readonly<Record<string, () => string | readonly string[]>> = {
   'ARCHITECTURE.md': arrowPictureAndFolders,
-  'docs/settings.md': settingsTable,
-  'docs/report.md': () => [parametersTable(reportParameters(defaultPageLimits)), costTable()],
-  'docs/summary.md': () => parametersTable(ownSummaryParameters()),
-  'docs/changes.md': () => [
+  'docs/operators/settings.md': settingsTable,
+  'docs/readers/report.md': () => [parametersTable(reportParameters(defaultPageLimits)), costTable()],
+  'docs/readers/summary.md': () => parametersTable(ownSummaryParameters()),
+  'docs/readers/changes.md': () => [
     parametersTable(changeParameters(defaultPageLimits)),
     parametersTable(changesSummaryParameters),
   ],
-  'docs/command-line.md': commandLine,
-  'docs/client-reference.md': clientReference,
-  'docs/licenses.md': () => licenseTable(),
+  'docs/readers/command-line.md': commandLine,
+  'docs/readers/client-reference.md': clientReference,
+  'docs/contributors/licenses.md': () => licenseTable(),
 };
 
 const settingNames = Object.keys(settings) as (keyof typeof settings)[];

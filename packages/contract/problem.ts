@@ -23,7 +23,7 @@ export const Problem = Type.Object(
     type: Type.String({
       enum: Object.keys(errorTable),
       maxLength: 32,
-      description: 'An error code, see docs/errors.md',
+      description: 'An error code, see docs/readers/errors.md',
     }),
     title: Type.String({ maxLength: 256, description: 'The meaning of the code; the same in every response' }),
     status: Type.Integer({ minimum: 400, maximum: 599, format: 'int32' }),

@@ -18,7 +18,8 @@ import { findTenant, insertTenant } from '../../packages/service/storage/tables/
 import { subscriptionRow } from '../support/rows.ts';
 
 // Runs on the database of TEST_DATABASE_URL if it has the extension citus and at least one worker
-// (docs/citus.md). It migrates that database and leaves tenants in it: use one for tests only.
+// (docs/operators/citus.md). It migrates that database and leaves tenants in it: use one for tests
+// only.
 
 const url = process.env.TEST_DATABASE_URL ?? '';
 const hasCluster = url !== '' && (await countWorkers()) > 0;

@@ -18,7 +18,7 @@ import { urlOf } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { type CitusCluster, portOf, query } from './start-cluster.ts';
 
-// Faults and procedures of docs/citus.md on a real cluster.
+// Faults and procedures of docs/operators/citus.md on a real cluster.
 
 const role = 'subreport_drill';
 const unavailable = '503 with Retry-After';
@@ -181,7 +181,7 @@ async function serveTenants(cluster: CitusCluster, stage: Stage, failing: Postgr
   return { service, there: clients, elsewhere: service, look, change, refuse, sweep };
 }
 
-/** The procedures of docs/citus.md, and what must be observed. */
+/** The procedures of docs/operators/citus.md, and what must be observed. */
 export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => [
   {
     name: 'upgrade',

@@ -15,7 +15,7 @@ import { type CitusCluster, findPostgresWithCitus, query, startCluster } from '.
 //   npm run citus -- upgrade test/import          some of it
 //   npm run citus -- --bin /usr/lib/postgresql/15/bin
 //   npm run citus -- ratios                        compare with plain PostgreSQL
-//   npm run citus -- --write                      and write the results to docs/citus.md
+//   npm run citus -- --write                      and write the results to docs/operators/citus.md
 // Exits with 0 if everything passed, 1 if not, 3 if no PostgreSQL with Citus is installed here.
 
 const { values, positionals } = parseArgs({
@@ -134,7 +134,7 @@ interface TestFile {
 
 /** Replaces a part of the documentation, which is between comments with its name. */
 function writePart(name: 'result' | 'ratios', part: string): void {
-  const page = new URL('../../docs/citus.md', import.meta.url);
+  const page = new URL('../../docs/operators/citus.md', import.meta.url);
   const text = readFileSync(page, 'utf8');
   const [start, end] = [`<!-- ${name} -->\n`, `<!-- /${name} -->`];
   const [before, rest = ''] = text.split(start);

@@ -65,8 +65,8 @@ import { subscriptionRow } from '../support/rows.ts';
 import { query } from './start-cluster.ts';
 import { type WatchedCoordinator, watchNodes } from './watch-nodes.ts';
 
-// Which nodes of a cluster take part in each operation (docs/citus.md): what concerns one tenant
-// must not fail because of a node that another tenant is on.
+// Which nodes of a cluster take part in each operation (docs/operators/citus.md): what concerns one
+// tenant must not fail because of a node that another tenant is on.
 
 type Case = (store: Store, tenant: TenantId) => Promise<unknown>;
 

@@ -59,7 +59,10 @@ const reject = (status: number, body: unknown, headers: Record<string, string> =
   json: body,
 });
 
-/** A server of the published API over a list of records, written from docs/spec.md alone. */
+/**
+ * A server of the published API over a list of records, written from docs/contributors/spec.md
+ * alone.
+ */
 export class ConnectServer {
   behavior: Behavior = {};
   variant: Variant = ordinary;

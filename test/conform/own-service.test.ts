@@ -27,7 +27,7 @@ describe.each(served)('conform on our own service, on $engine, $how', ({ openTes
 
   beforeAll(async () => {
     const publicUrl = `http://127.0.0.1:${await freePort()}`;
-    // the settings of docs/how-to/run-behind-nginx.md
+    // the settings of docs/operators/run-behind-nginx.md
     const proxied = { PUBLIC_URL: publicUrl, TRUSTED_PROXIES: '127.0.0.1' };
     service = await startService(await openTestStore(), { ACCESS_TOKEN_SECONDS: '300', ...(isProxied && proxied) });
     baseUrl = isProxied ? `${publicUrl}/connect-api` : service.baseUrl;

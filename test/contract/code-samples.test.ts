@@ -143,8 +143,8 @@ describe('the code samples of the OpenAPI documents', () => {
       writeFileSync(join(project, `${operationId}.ts`), `${source}\nexport {};\n`);
     for (const [index, page] of [
       'packages/client/README.md',
-      'docs/client.md',
-      'docs/how-to/read-every-page.md',
+      'docs/readers/client.md',
+      'docs/readers/read-every-page.md',
     ].entries()) {
       const [first = ''] = blocksOf(readFileSync(join(root, page), 'utf8').replaceAll(/^ {3}/gm, ''), 'js');
       expect(first, page).toContain('createClient({');

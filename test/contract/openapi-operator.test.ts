@@ -18,7 +18,7 @@ interface OpenApi {
 
 const committed = readFileSync(new URL('../../openapi-operator.json', import.meta.url), 'utf8');
 const document = JSON.parse(committed) as OpenApi;
-const page = readFileSync(new URL('../../docs/operator.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/operators/operator.md', import.meta.url), 'utf8');
 const { path: loadPath } = operatorOperations.loadSubscriptions;
 
 describe('openapi-operator.json', () => {
@@ -41,7 +41,7 @@ describe('openapi-operator.json', () => {
   });
 });
 
-describe('docs/operator.md', () => {
+describe('docs/operators/operator.md', () => {
   test('names every operation of the management listener by method and path', () => {
     for (const { method, path } of Object.values(operatorOperations)) expect(page).toContain(`\`${method} ${path}\``);
   });

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { auditActions, auditOutcomes } from '../../packages/service/audit/audit-event.ts';
 
-const page = readFileSync(new URL('../../docs/audit.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/operators/audit.md', import.meta.url), 'utf8');
 
-test('docs/audit.md lists every action with its summary and the members of its details, and no other', () => {
+test('docs/operators/audit.md lists every action with its summary and the members of its details, and no other', () => {
   const rows = [...page.matchAll(/^\| `([\w-]+\.[\w-]+)` \| (.+?) \| (.*?) ?\|$/gm)].map(
     ([, name = '', summary = '', details = '']) => ({
       name,
@@ -20,7 +20,7 @@ test('docs/audit.md lists every action with its summary and the members of its d
   expect(rows).toEqual(known);
 });
 
-test('docs/audit.md explains every outcome and every member of the details', () => {
+test('docs/operators/audit.md explains every outcome and every member of the details', () => {
   const members = Object.values(auditActions).flatMap(({ details = {} }) => Object.keys(details));
   const list = page.slice(page.indexOf('\n- `'), page.indexOf('## What a flood does'));
   for (const member of members) expect(list).toMatch(new RegExp(`^- (?:\`\\w+\`, )*\`${member}\``, 'm'));

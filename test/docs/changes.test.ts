@@ -10,11 +10,11 @@ import { hasTools } from '../support/has-tools.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-const page = readFileSync(new URL('../../docs/changes.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/readers/changes.md', import.meta.url), 'utf8');
 const [, script = ''] = /```sh\n([\s\S]*?)```/.exec(page) ?? [];
 const run = promisify(execFile);
 
-describe.runIf(hasTools('curl', 'jq'))('the loop of docs/changes.md', () => {
+describe.runIf(hasTools('curl', 'jq'))('the loop of docs/readers/changes.md', () => {
   let service: TestService;
   let tenant: TenantId;
   let token: string;

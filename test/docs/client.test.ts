@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as library from '../../packages/client/index.ts';
 import { type ClientService, startClientService } from '../client/client-service.ts';
 
-const guide = readFileSync(new URL('../../docs/client.md', import.meta.url), 'utf8');
+const guide = readFileSync(new URL('../../docs/readers/client.md', import.meta.url), 'utf8');
 const blocks = [...guide.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
 const folder = mkdtempSync(join(tmpdir(), 'subreport-guide-'));
 let shared: ClientService;
@@ -25,7 +25,7 @@ async function runGuide(code: string, names: Record<string, unknown>): Promise<u
   return AsyncFunction(...Object.keys(names), body)(...Object.values(names));
 }
 
-test('the examples of docs/client.md run unchanged against a service', async () => {
+test('the examples of docs/readers/client.md run unchanged against a service', async () => {
   const { service, credentials, rows } = shared;
   const copy = new Map<string, unknown>();
   const controller = new AbortController();
@@ -64,8 +64,8 @@ test('the examples of docs/client.md run unchanged against a service', async () 
   expect(readFileSync(inFolder('report.csv'), 'utf8').split('\r\n')).toHaveLength(active + 2);
 });
 
-test('docs/client.md names every error class and code of the library', () => {
-  const reference = readFileSync(new URL('../../docs/client-reference.md', import.meta.url), 'utf8');
+test('docs/readers/client.md names every error class and code of the library', () => {
+  const reference = readFileSync(new URL('../../docs/readers/client-reference.md', import.meta.url), 'utf8');
   const codes = [...reference.matchAll(/^- `\w+ErrorCode` = `([^`]+)`/gm)].flatMap(
     ([, union = '']) => union.match(/'[A-Z_]+'/g) ?? [],
   );

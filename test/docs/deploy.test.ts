@@ -158,11 +158,11 @@ describe.runIf(hasTools('systemd-analyze'))('systemd', () => {
     mkdirSync(join(folder, 'usr/lib/systemd'), { recursive: true });
     cpSync('/usr/lib/systemd/system', join(folder, 'usr/lib/systemd/system'), { recursive: true });
     mkdirSync(units, { recursive: true });
-    const [install = ''] = /^cp -r deploy.*$/m.exec(page('deployment.md')) ?? [];
+    const [install = ''] = /^cp -r deploy.*$/m.exec(page('operators/deployment.md')) ?? [];
     const here = install.replace('/etc/systemd/system/', units).replaceAll('deploy/', root);
     execFileSync('bash', ['-c', here]);
     const [, name = '', text = ''] =
-      /`\/etc\/systemd\/system\/(\S+)`:\n\n```ini\n(.*?)```/s.exec(page('sync.md')) ?? [];
+      /`\/etc\/systemd\/system\/(\S+)`:\n\n```ini\n(.*?)```/s.exec(page('readers/sync.md')) ?? [];
     mkdirSync(join(units, dirname(name)));
     writeFileSync(join(units, name), text);
   });
@@ -188,13 +188,13 @@ describe.runIf(hasTools('systemd-analyze'))('systemd', () => {
   });
 
   test('has a next time for each schedule', () => {
-    const schedules = [...page('sync.md').matchAll(/^OnCalendar=(.+)$/gm)].map(([, line = '']) => line);
+    const schedules = [...page('readers/sync.md').matchAll(/^OnCalendar=(.+)$/gm)].map(([, line = '']) => line);
     expect(schedules).toHaveLength(1);
     for (const line of schedules) expect(analyze('calendar', line).stdout).toContain('Next elapse');
   });
 });
 
 test('deploy/nginx.conf is the site of the how-to guide', () => {
-  const page = readFileSync(`${root}../docs/how-to/run-behind-nginx.md`, 'utf8');
+  const page = readFileSync(`${root}../docs/operators/run-behind-nginx.md`, 'utf8');
   expect(page).toContain(`\`\`\`nginx\n${read('nginx.conf')}\`\`\``);
 });

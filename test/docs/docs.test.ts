@@ -31,10 +31,10 @@ describe('documentation and code agree', () => {
     },
   );
 
-  test('docs/errors.md lists every error code with its status, and no others', () => {
+  test('docs/readers/errors.md lists every error code with its status, and no others', () => {
     const statuses = { ...errorStatuses, ...tokenErrorStatuses };
     expect(
-      codeRows(read('docs/errors.md'))
+      codeRows(read('docs/readers/errors.md'))
         .filter(([, status]) => status !== '')
         .map(String)
         .sort(),
@@ -45,12 +45,12 @@ describe('documentation and code agree', () => {
     );
   });
 
-  test('docs/import.md lists every column of a CSV source, and no others', () => {
-    expect(codeRows(read('docs/import.md')).map(([name]) => name)).toEqual([...csvColumns]);
+  test('docs/operators/import.md lists every column of a CSV source, and no others', () => {
+    expect(codeRows(read('docs/operators/import.md')).map(([name]) => name)).toEqual([...csvColumns]);
   });
 
-  test('docs/identity-providers.md names every OIDC_ setting, and each recipe is a valid set of them', () => {
-    const page = read('docs/identity-providers.md');
+  test('docs/operators/identity-providers.md names every OIDC_ setting, and each recipe is a valid set of them', () => {
+    const page = read('docs/operators/identity-providers.md');
     const names = Object.keys(settings).filter((name) => name.startsWith('OIDC_'));
     const table = [...page.matchAll(/^\| (OIDC_[^|]+) \|/gm)].flatMap(([, cell = '']) => cell.split(', '));
     expect(table.sort()).toEqual(names.sort());
@@ -106,8 +106,8 @@ describe('documentation and code agree', () => {
     expect(Object.keys(optionalDependencies ?? {}).every((name) => name.startsWith('node-'))).toBe(true);
   });
 
-  test('docs/threats.md names an existing test for each defense', () => {
-    const [threats = ''] = read('docs/threats.md').split('\n## Not covered');
+  test('docs/operators/threats.md names an existing test for each defense', () => {
+    const [threats = ''] = read('docs/operators/threats.md').split('\n## Not covered');
     const rows = [...threats.matchAll(/^- .*?(?:`([^`]+)`)?$/gm)];
     const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.test.ts'),
@@ -117,13 +117,12 @@ describe('documentation and code agree', () => {
     expect(rows.map(([line, title = line]) => title).filter((title) => !titles.includes(title))).toEqual([]);
   });
 
-  test('docs/tokens.md names the tested OAuth clients with their installed versions', () => {
+  test('docs/readers/tokens.md names the tested OAuth clients with their installed versions', () => {
     const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
     const installed = { ...manifest.dependencies, ...manifest.devDependencies };
-    const named = [...read('docs/tokens.md').matchAll(/^\| `([^`]+)` \| ([\d.]+) \|/gm)].map(([, name, version]) => [
-      name,
-      version,
-    ]);
+    const named = [...read('docs/readers/tokens.md').matchAll(/^\| `([^`]+)` \| ([\d.]+) \|/gm)].map(
+      ([, name, version]) => [name, version],
+    );
     const tests = readdirSync(join(root, 'test/auth/interop'))
       .filter((file) => file.endsWith('.test.ts') && file !== 'curl.test.ts')
       .map((file) => read(`test/auth/interop/${file}`));
@@ -134,14 +133,14 @@ describe('documentation and code agree', () => {
     }
   });
 
-  test('docs/glossary.md explains at most 25 terms, in order, in a sentence each, and other pages use all of them', () => {
-    const entries = [...read('docs/glossary.md').matchAll(/^- \*\*(.+?)\*\*: ([^.]+\.)$/gm)];
+  test('docs/readers/glossary.md explains at most 25 terms, in order, in a sentence each, and other pages use all of them', () => {
+    const entries = [...read('docs/readers/glossary.md').matchAll(/^- \*\*(.+?)\*\*: ([^.]+\.)$/gm)];
     const terms = entries.map(([, term = '']) => term.toLowerCase());
-    expect(terms).toHaveLength(read('docs/glossary.md').match(/^- /gm)?.length ?? 0);
+    expect(terms).toHaveLength(read('docs/readers/glossary.md').match(/^- /gm)?.length ?? 0);
     expect(terms.length).toBeLessThanOrEqual(25);
     expect(terms).toEqual(terms.toSorted());
     const others = pages
-      .filter((page) => page !== 'docs/glossary.md')
+      .filter((page) => page !== 'docs/readers/glossary.md')
       .map((page) => read(page).toLowerCase().replaceAll(/\s+/g, ' '))
       .join('\n');
     expect(terms.filter((term) => !others.includes(term))).toEqual([]);

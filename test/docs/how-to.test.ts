@@ -15,10 +15,10 @@ import { startService, type TestClient, type TestService } from '../support/serv
 import { hasReceivers, namesAt, startS3 } from '../sync/file-servers.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const read = (page: string): string => readFileSync(join(root, 'docs/how-to', page), 'utf8').replaceAll(/^ {3}/gm, '');
+const read = (page: string): string => readFileSync(join(root, 'docs', page), 'utf8').replaceAll(/^ {3}/gm, '');
 const run = promisify(execFile);
 
-describe.runIf(hasTools('curl', 'jq'))('the guides of docs/how-to', () => {
+describe.runIf(hasTools('curl', 'jq'))('the guides of docs', () => {
   let folder: string;
   let environment: NodeJS.ProcessEnv;
   let service: TestService;
@@ -53,7 +53,7 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs/how-to', () => {
   });
 
   describe('read-every-page.md reads every active subscription once', () => {
-    const page = read('read-every-page.md');
+    const page = read('readers/read-every-page.md');
     const active = rows.filter(({ status }) => status === 'ACTIVE').map(({ id }) => id);
     const [js = ''] = blocksOf(page, 'js');
     const [python = ''] = blocksOf(page, 'python');
@@ -81,7 +81,7 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs/how-to', () => {
   });
 
   test('rotate-a-client-secret.md: both secrets work until the old one is revoked with its tokens', async () => {
-    const [rotate = '', show = '', endOld = ''] = blocksOf(read('rotate-a-client-secret.md'), 'sh');
+    const [rotate = '', show = '', endOld = ''] = blocksOf(read('operators/rotate-a-client-secret.md'), 'sh');
     const token = await service.accessToken(client);
     const statusOf = async (secret: string) =>
       (await service.postToken({ grant_type: 'client_credentials', ...client, client_secret: secret })).status;
@@ -99,7 +99,7 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs/how-to', () => {
   });
 
   test('erase-a-person.md erases only the subscriptions of one address, and can be repeated', async () => {
-    const commands = blocksOf(read('erase-a-person.md'), 'sh');
+    const commands = blocksOf(read('operators/erase-a-person.md'), 'sh');
     const token = await service.accessToken(client);
     for (const _again of [1, 2]) await bash(commands.join(''), { TOKEN: token });
     const ids = (await (await service.get('/v1/subscription?size=5', token)).json()) as { id: string }[];
@@ -109,7 +109,7 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs/how-to', () => {
   });
 
   test('grafana.md: the data source gets a token, and each panel the rows that it names', async () => {
-    const page = readFileSync(join(root, 'docs/how-to/grafana.md'), 'utf8');
+    const page = readFileSync(join(root, 'docs/readers/grafana.md'), 'utf8');
     const [{ jsonData, secureJsonData }] = parse(blocksOf(page, 'yaml')[0] ?? '').datasources;
     const { oauth2, allowedHosts } = jsonData;
     expect(secureJsonData).toEqual({ oauth2ClientSecret: '$SUBREPORT_CLIENT_SECRET' });
@@ -139,7 +139,7 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs/how-to', () => {
   });
 
   test('nightly-parquet.md: its remotes can be made, its line of cron writes one file a night, and the commands find it', async () => {
-    const [remotes = '', cron = '', find = ''] = blocksOf(read('nightly-parquet.md'), 'sh');
+    const [remotes = '', cron = '', find = ''] = blocksOf(read('readers/nightly-parquet.md'), 'sh');
     const line = cron.replace('0 3 * * * . /etc/subreport.env; ', '').replaceAll('\\%', '%');
     expect(line).toMatch(/^run=\$\(date -u \+%F/);
     const variables = {
@@ -172,7 +172,7 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs/how-to', () => {
   });
 
   test('run-behind-nginx.md keeps a paused export open longer than the service does', () => {
-    const page = read('run-behind-nginx.md');
+    const page = read('operators/run-behind-nginx.md');
     const { EXPORT_STALL_SECONDS: stall } = readConfig({});
     expect(Number(/proxy_read_timeout (\d+)s;/.exec(page)?.[1])).toBeGreaterThan(stall);
   });

@@ -6,7 +6,7 @@ import { clockToleranceSeconds } from '../../packages/service/auth/verify/verify
 import { buildProgram } from '../../packages/service/cli/command-line.ts';
 import { readConfig } from '../../packages/service/cli/config.ts';
 
-const page = readFileSync(new URL('../../docs/keys.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/operators/keys.md', import.meta.url), 'utf8');
 const rows = page
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| what'))
@@ -26,7 +26,7 @@ function takes(line: string): boolean {
     .every((word) => command?.options.some(({ long }) => long === word));
 }
 
-test('docs/keys.md says how to revoke every stored secret at once, with existing commands', () => {
+test('docs/operators/keys.md says how to revoke every stored secret at once, with existing commands', () => {
   expect(rows.length).toBeGreaterThan(7);
   const last = rows.map((cells) => cells.at(-2) ?? '');
   expect(last.filter((cell) => cell === '')).toEqual([]);
@@ -35,12 +35,12 @@ test('docs/keys.md says how to revoke every stored secret at once, with existing
   expect(commands.length).toBeGreaterThan(6);
 });
 
-test('docs/keys.md names every signing algorithm', () => {
+test('docs/operators/keys.md names every signing algorithm', () => {
   for (const algorithm of signingAlgorithms) expect(page).toContain(algorithm);
 });
 
-test('docs/tokens.md says how long an access token is accepted', () => {
-  const tokens = readFileSync(new URL('../../docs/tokens.md', import.meta.url), 'utf8');
+test('docs/readers/tokens.md says how long an access token is accepted', () => {
+  const tokens = readFileSync(new URL('../../docs/readers/tokens.md', import.meta.url), 'utf8');
   const { ACCESS_TOKEN_SECONDS: lifetime } = readConfig({});
   expect(tokens).toContain(`${clockToleranceSeconds} seconds more (${lifetime + clockToleranceSeconds} in all)`);
 });

@@ -9,9 +9,9 @@ import { statementMsMax } from '../../packages/service/storage/postgres/replacem
 import { plannerOptions, serverTimeouts } from '../../packages/service/storage/postgres/session.ts';
 import { statementMs } from '../../packages/service/storage/postgres/snapshot.ts';
 
-const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/operators/operating.md', import.meta.url), 'utf8');
 
-describe('docs/operating.md', () => {
+describe('docs/operators/operating.md', () => {
   test.each([
     ['a request, until its response begins', settings.REQUEST_SECONDS_MAX.fallback * 1000],
     ['of which: acquiring a connection', connectMsMax],

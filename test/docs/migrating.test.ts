@@ -14,7 +14,7 @@ import { hasTools } from '../support/has-tools.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const page = readFileSync(join(root, 'docs/migrating-from-connect-api-v1.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/readers/migrating-from-connect-api-v1.md'), 'utf8');
 const commands = blocksOf(page, 'sh');
 const [, differences = ''] = /## What differs\n(.*?)\n## /s.exec(page) ?? [];
 const subjects = [...differences.matchAll(/^\| (?!subject|-)([^|]+) \|/gm)].map(([, subject]) => subject);
@@ -52,7 +52,7 @@ function startOldService(): Server {
   }).listen(0, '127.0.0.1');
 }
 
-describe.runIf(hasTools('curl', 'jq'))('docs/migrating-from-connect-api-v1.md', () => {
+describe.runIf(hasTools('curl', 'jq'))('docs/readers/migrating-from-connect-api-v1.md', () => {
   let folder: string;
   let old: Server;
   let service: TestService;

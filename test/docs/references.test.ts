@@ -11,7 +11,7 @@ const files = globSync(['{packages,test,docs,bench,tools}/**/*.{ts,md}', '*.md']
 
 /** Sections of the specification by title: headings, and paragraphs that begin in bold. */
 const sections = new Map(
-  [...read('docs/spec.md').matchAll(/^(?:#+ |\*\*)([^\n*:]+)(.*?)(?=^#+ |^\*\*|$(?![\s\S]))/gms)].map(
+  [...read('docs/contributors/spec.md').matchAll(/^(?:#+ |\*\*)([^\n*:]+)(.*?)(?=^#+ |^\*\*|$(?![\s\S]))/gms)].map(
     ([, title = '', text = '']) => [title.replaceAll('`', '').trim(), text],
   ),
 );
@@ -19,8 +19,8 @@ const sectionOf = (title: string): string | undefined =>
   [...sections].find(([name]) => name === title || name.startsWith(`${title} (`))?.[1];
 
 /**
- * References such as `docs/spec.md` "Authentication" items 2 to 4, even across the lines of a
- * comment.
+ * References such as `docs/contributors/spec.md` "Authentication" items 2 to 4, even across the
+ * lines of a comment.
  */
 const references = files.flatMap((file) =>
   [

@@ -15,7 +15,7 @@ import { subscriptionRow } from '../support/rows.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-const page = readFileSync(fileURLToPath(new URL('../../docs/sync.md', import.meta.url)), 'utf8');
+const page = readFileSync(fileURLToPath(new URL('../../docs/readers/sync.md', import.meta.url)), 'utf8');
 
 let service: TestService;
 let copy: string;
@@ -30,7 +30,7 @@ afterAll(async () => {
   await dropDatabase(await postgresUrl(), 'sync_page');
 });
 
-test('docs/sync.md: the commands make a copy and verify it, its SQL runs, and they print what the page shows', async () => {
+test('docs/readers/sync.md: the commands make a copy and verify it, its SQL runs, and they print what the page shows', async () => {
   const tenant = await service.createTenant('acme');
   const client = await service.createClient(tenant, { clientId: 'acme-reporting' });
   await service.store.loadSubscriptions(tenant, [
@@ -65,8 +65,8 @@ test('docs/sync.md: the commands make a copy and verify it, its SQL runs, and th
   ]);
 });
 
-describe('docs/how-to/receive-webhooks.md', () => {
-  const guide = readFileSync(fileURLToPath(new URL('../../docs/how-to/receive-webhooks.md', import.meta.url)), 'utf8');
+describe('docs/readers/receive-webhooks.md', () => {
+  const guide = readFileSync(fileURLToPath(new URL('../../docs/readers/receive-webhooks.md', import.meta.url)), 'utf8');
   let folder: string;
   let receiver: ChildProcess;
   afterEach(() => {
@@ -74,7 +74,7 @@ describe('docs/how-to/receive-webhooks.md', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('the receiver accepts the events of the commands of docs/sync.md, each once, and no others', async () => {
+  test('the receiver accepts the events of the commands of docs/readers/sync.md, each once, and no others', async () => {
     folder = mkdtempSync(join(tmpdir(), 'subreport-receiver-'));
     symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'receiver.mjs'), blocksOf(guide, 'js')[0] ?? '');

@@ -11,7 +11,7 @@ import { hasTools } from '../support/has-tools.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const page = readFileSync(join(root, 'docs/tutorial.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/readers/tutorial.md'), 'utf8');
 const run = promisify(execFile);
 
 /** The command blocks in order, each with the output that the page shows for it. */
@@ -19,7 +19,7 @@ const [start, ...steps] = [...page.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?
   ([, commands = '', shown]) => ({ commands, shown }),
 );
 
-describe.runIf(hasTools('curl', 'jq'))('docs/tutorial.md', () => {
+describe.runIf(hasTools('curl', 'jq'))('docs/readers/tutorial.md', () => {
   let folder: string;
   let environment: NodeJS.ProcessEnv;
   let service: RunningCommand;

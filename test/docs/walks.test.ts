@@ -14,7 +14,7 @@ import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { type FileTrace, traceFiles } from '../support/trace-files.ts';
 
-const pageFile = new URL('../../docs/contributing/walks.md', import.meta.url);
+const pageFile = new URL('../../docs/contributors/walks.md', import.meta.url);
 
 /** Files that every folder uses are not part of a walk. */
 const isVocabulary = (file: string): boolean => /^contract\/|^storage\/[\w-]+$/.test(file);
@@ -161,7 +161,7 @@ function pageOf(page: string, first: WalkTraces, second: WalkTraces): string {
 const intersect = (some: readonly string[], others: readonly string[]): string[] =>
   some.filter((each) => others.includes(each));
 
-test('docs/contributing/walks.md names the files that each kind of request passes (npm run walks)', async () => {
+test('docs/contributors/walks.md names the files that each kind of request passes (npm run walks)', async () => {
   const page = readFileSync(pageFile, 'utf8');
   const isUpdate = process.env.UPDATE_WALKS === '1';
   const first = await traceBoth();
@@ -172,7 +172,7 @@ test('docs/contributing/walks.md names the files that each kind of request passe
   else expect(page).toBe(now);
 });
 
-test('the story of every request in docs/contributing/walks.md names each of its files, and no other', () => {
+test('the story of every request in docs/contributors/walks.md names each of its files, and no other', () => {
   const page = readFileSync(pageFile, 'utf8');
   const story = page.split('## Every request, in order')[1]?.split('<!--')[0] ?? '';
   const named = [...story.matchAll(/`([\w/-]+\/[\w-]+)`/g)].map(([, file = '']) => file);

@@ -2,7 +2,7 @@ import type { Drill, Outcome } from './drill.ts';
 
 const intro = `# Drills: the last runs
 
-[docs/contributing/drills.md](../../docs/contributing/drills.md) says what a drill is and how to run one. What is expected is beside each script.
+[docs/contributors/drills.md](../../docs/contributors/drills.md) says what a drill is and how to run one. What is expected is beside each script.
 Written by \`npm run drill -- --write\`.
 `;
 

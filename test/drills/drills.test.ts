@@ -98,8 +98,8 @@ const alertsOfSeries = [
   'SubreportAuditEntriesLost',
 ];
 
-test('docs/contributing/drills.md lists the alerts that drills fire, which are all but those of series', () => {
-  const guide = readFileSync(new URL('../../docs/contributing/drills.md', import.meta.url), 'utf8');
+test('docs/contributors/drills.md lists the alerts that drills fire, which are all but those of series', () => {
+  const guide = readFileSync(new URL('../../docs/contributors/drills.md', import.meta.url), 'utf8');
   const listed = [...guide.matchAll(/^\| `(Subreport\w+)` \|/gm)].map(([, name = '']) => name);
   expect(listed).toEqual(['SubreportErrors', ...new Set(firedHere)]);
   expect([...listed, ...alertsOfSeries].sort()).toEqual([...deployedAlerts].sort());

@@ -8,8 +8,8 @@ import { changedAsKept, keepMoment, lookAtHistory, readMoment } from './history.
 import { startNetwork } from './postgres.ts';
 import type { FilledPlace, Stage } from './stage.ts';
 
-// Failover of PostgreSQL as docs/operating.md describes it: the standby is promoted, and the
-// address in DATABASE_URL moves to it. The service is not restarted.
+// Failover of PostgreSQL as docs/operators/operating.md describes it: the standby is promoted, and
+// the address in DATABASE_URL moves to it. The service is not restarted.
 
 const unavailable = '503 with Retry-After';
 

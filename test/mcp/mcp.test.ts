@@ -262,8 +262,8 @@ describe('an assistant', () => {
   });
 });
 
-test('the configurations of docs/mcp.md start the server with the profile of a login', async () => {
-  const guide = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8');
+test('the configurations of docs/readers/mcp.md start the server with the profile of a login', async () => {
+  const guide = readFileSync(new URL('../../docs/readers/mcp.md', import.meta.url), 'utf8');
   const configurations = [...guide.matchAll(/(?<=```json\n).*?(?=```)/gs)].map(([text]) => JSON.parse(text));
   const servers = configurations.map((each) => (each.mcpServers ?? each.servers).subreport);
   const folder = mkdtempSync(join(tmpdir(), 'subreport-mcp-'));

@@ -3,12 +3,15 @@ import { describe, expect, test } from 'vitest';
 
 const read = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 const rules = read('deploy/prometheus-rules.yaml');
-const runbook = read('docs/runbook.md');
+const runbook = read('docs/operators/runbook.md');
 const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
 
-/** The metrics of docs/metrics.md, which a test compares with those of a running service. */
-const metrics = [...read('docs/metrics.md').matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].flatMap(([, name = '', type]) =>
-  type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name],
+/**
+ * The metrics of docs/operators/metrics.md, which a test compares with those of a running service.
+ */
+const metrics = [...read('docs/operators/metrics.md').matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].flatMap(
+  ([, name = '', type]) =>
+    type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name],
 );
 const metricsIn = (text: string): string[] => [...text.matchAll(/\b(?:subreport|process)_\w+/g)].map(([name]) => name);
 
@@ -20,7 +23,7 @@ test.each([
       .flatMap(({ targets }) => targets)
       .flatMap(({ expr }) => metricsIn(expr)),
   ],
-  ['docs/runbook.md', metricsIn(runbook)],
+  ['docs/operators/runbook.md', metricsIn(runbook)],
 ])('%s uses only metrics that the service exports', (_file, used) => {
   expect(used.length).toBeGreaterThan(0);
   expect(used.filter((name) => !metrics.includes(name))).toEqual([]);
@@ -32,11 +35,11 @@ test('the dashboard shows every metric, except the times of the last check and t
   expect(metrics.filter((name) => !shown(name))).toEqual([]);
 });
 
-describe('docs/runbook.md', () => {
+describe('docs/operators/runbook.md', () => {
   test('has a section for each alert, and for no other, to which the alert links', () => {
     const sections = [...runbook.matchAll(/^## (\w+)$/gm)].map(([, title]) => title);
     expect(sections).toEqual(alerts);
-    const links = [...rules.matchAll(/runbook: docs\/runbook\.md#(\w+)/g)].map(([, anchor]) => anchor);
+    const links = [...rules.matchAll(/runbook: docs\/operators\/runbook\.md#(\w+)/g)].map(([, anchor]) => anchor);
     expect(links).toEqual(alerts.map((name) => name.toLowerCase()));
   });
 

@@ -18,9 +18,9 @@ import { testRole } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, startWorkers, type TestService } from '../support/service.ts';
 
-const docs = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
+const docs = readFileSync(new URL('../../docs/operators/metrics.md', import.meta.url), 'utf8');
 
-/** A metric as the text format or a row of docs/metrics.md describes it. */
+/** A metric as the text format or a row of docs/operators/metrics.md describes it. */
 interface Metric {
   readonly name: string;
   readonly type: string;
@@ -199,7 +199,7 @@ describe('GET /metrics', () => {
       expect(values.map((labels) => seriesValue(text, `${name}{${labels}}`))).toEqual([0, 0]);
   });
 
-  test('exports each metric of docs/metrics.md with its type, and no other', async () => {
+  test('exports each metric of docs/operators/metrics.md with its type, and no other', async () => {
     const rows = [...docs.matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name = '', type = '']) => ({ name, type }));
     const byName = (a: Metric, b: Metric): number => a.name.localeCompare(b.name);
     expect(exportedMetrics(await scrape(management)).sort(byName)).toEqual(rows.sort(byName));
@@ -238,7 +238,7 @@ describe('GET /metrics', () => {
     expect(seriesValue(text, 'subreport_loads_in_progress')).toBe(0);
   });
 
-  test('exports the bytes of each memory that docs/metrics.md names, and no other', async () => {
+  test('exports the bytes of each memory that docs/operators/metrics.md names, and no other', async () => {
     const postgres = await openPostgres(testRole); // it has memories of its own
     const text = await scrape(management);
     await postgres.close();

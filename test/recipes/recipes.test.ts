@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runTestFiles } from '../mutants/run-tests.ts';
 import { copyTree } from '../mutants/source-tree.ts';
 
-// docs/contributing/testing.md says how to add a filter, a column and so on. Each of these recipes
+// docs/contributors/testing.md says how to add a filter, a column and so on. Each of these recipes
 // is a patch here, with one line of context. All are applied to one copy of the tree, where what
 // the page says must be generated is generated, and the compiler, the limits of size and the suites
 // must pass. If a patch no longer applies, change it by hand, or make the change in a checkout and
@@ -28,7 +28,12 @@ interface Recipe {
 const recipes: Readonly<Record<string, Recipe>> = {
   filter: {
     heading: 'How to add a filter',
-    generated: ['openapi.json', 'docs/report.md', 'docs/command-line.md', 'docs/client-reference.md'],
+    generated: [
+      'openapi.json',
+      'docs/readers/report.md',
+      'docs/readers/command-line.md',
+      'docs/readers/client-reference.md',
+    ],
     suites: [
       ...[
         'packages/service/report/plan',
@@ -53,7 +58,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
   },
   field: {
     heading: 'How to add a field of the record',
-    generated: ['openapi.json', 'openapi-operator.json', 'docs/client-reference.md'],
+    generated: ['openapi.json', 'openapi-operator.json', 'docs/readers/client-reference.md'],
     suites: [
       ...[
         'packages/contract/record-fields',
@@ -77,7 +82,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
 
 const root = process.cwd();
 const all = Object.entries(recipes);
-const page = readFileSync('docs/contributing/testing.md', 'utf8');
+const page = readFileSync('docs/contributors/testing.md', 'utf8');
 
 /** The text of a recipe; the number of its migration is the next one. */
 function patchOf(name: string): string {
@@ -93,7 +98,7 @@ const patchedFiles = (patch: string): string[] =>
 const beginsOf = (suite: string): string[] =>
   [...readFileSync(`${suite}.test.ts`, 'utf8').matchAll(/^describe.*?\('([^'$]+)/gm)].map(([, begin = '']) => begin);
 
-describe('the recipes of docs/contributing/testing.md', () => {
+describe('the recipes of docs/contributors/testing.md', () => {
   let copy: string;
   const run = (...args: readonly string[]): void => {
     execFileSync(process.execPath, args, { cwd: copy, encoding: 'utf8', stdio: 'pipe' });

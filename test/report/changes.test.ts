@@ -26,8 +26,8 @@ interface Answer {
 }
 
 /**
- * A client that maintains a copy as docs/changes.md describes: between two responses it keeps only
- * its token and the JSON of its records.
+ * A client that maintains a copy as docs/readers/changes.md describes: between two responses it
+ * keeps only its token and the JSON of its records.
  */
 interface Follower {
   token: string | undefined;

@@ -19,7 +19,7 @@ import { daySeconds, idOf, replaceAll, rowOf, type VersionOf } from './history-r
 import { type Change, readerOfPast } from './read-past.ts';
 
 // An instant is final: what was answered for it is the answer for ever, and no change that was not
-// in it is missing from the changes since it (docs/history.md).
+// in it is missing from the changes since it (docs/readers/history.md).
 
 const loader = fileURLToPath(new URL('../support/load-rows.ts', import.meta.url));
 /** A module that changes the clock of a process and, as its threads run it too, of its writer. */

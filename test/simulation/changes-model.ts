@@ -2,8 +2,9 @@ import type { ChangedField } from '../../packages/contract/change.ts';
 import type { ChangeKind } from '../../packages/contract/history.ts';
 import type { ModelRecord, Query, State, Version } from './model.ts';
 
-// What the changes between two states must be, and their counts (docs/changes.md). No two versions
-// of a record are equal, and none returns, so exactly the records that differ have changed.
+// What the changes between two states must be, and their counts (docs/readers/changes.md). No two
+// versions of a record are equal, and none returns, so exactly the records that differ have
+// changed.
 
 /** A record that was added, changed or removed between two states. */
 export interface ModelChange {

@@ -3,7 +3,8 @@ import { dateFields, type filterParameters } from '../../packages/contract/query
 import type { SummaryGroup } from '../../packages/contract/summary.ts';
 
 // What a report must return, computed from records in memory. This file does not use our SQL,
-// counts, cursors or caches; it follows docs/report.md, docs/summary.md and docs/changes.md only.
+// counts, cursors or caches; it follows docs/readers/report.md, docs/readers/summary.md and
+// docs/readers/changes.md only.
 
 /** A record as in the source, with fields in the contract's order. */
 export interface ModelRecord {
@@ -190,7 +191,7 @@ export const reportOf = (state: State, query: Query, now: number): Version[] =>
 
 /**
  * Whether the parameters of a report are valid one by one but not together, so that the request is
- * rejected (docs/report.md).
+ * rejected (docs/readers/report.md).
  */
 export function isContradictory(query: Query): boolean {
   const time = (name: string): number | undefined => (query[name] === undefined ? undefined : Date.parse(query[name]));
@@ -229,7 +230,7 @@ export function summaryOf(state: State, query: Query, now: number, dimension: Su
   return counts;
 }
 
-/** The number of findings of each kind, in the order of the response (docs/findings.md). */
+/** The number of findings of each kind, in the order of the response (docs/readers/findings.md). */
 export function findingsOf(state: State, evaluatedAt: number): readonly (readonly [string, number])[] {
   const all = [...state.values()].map(({ record }) => record);
   const active = all.filter(({ status }) => status === 'ACTIVE');

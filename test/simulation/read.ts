@@ -162,7 +162,7 @@ const csvColumns = [
   ...['iccid', 'device_id', 'auto_renew'],
 ];
 
-/** A cell that a spreadsheet does not execute (docs/report.md, "Formats"). */
+/** A cell that a spreadsheet does not execute (docs/readers/report.md, "Formats"). */
 export const guarded = (cell: string): string => (/^'*[=+\-@＝＋－＠]/.test(cell) ? `'${cell}` : cell);
 
 function recordsOf(body: string, format: Format): string[] {

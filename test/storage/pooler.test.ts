@@ -92,7 +92,7 @@ describe('behind a transaction pooler', () => {
     const role = `test_pooled_${url.pathname.slice(-12)}`;
     const superuser = new pg.Client({ connectionString: await postgresUrl() });
     await superuser.connect();
-    const statements = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+    const statements = readFileSync(new URL('../../docs/operators/operating.md', import.meta.url), 'utf8');
     await superuser.query(`create role ${role} login in role ${testRole}`);
     for (const [statement] of statements.matchAll(/^alter role subreport set .*$/gm))
       await superuser.query(statement.replace('subreport', role));

@@ -16,7 +16,7 @@ test('the published server has the runtime dependencies of the repository and a 
   const peers = Object.keys(peerDependencies as object);
   expect(peers.every((name) => name.startsWith('@opentelemetry/'))).toBe(true);
   expect(peerDependenciesMeta).toEqual(Object.fromEntries(peers.map((name) => [name, { optional: true }])));
-  for (const file of ['docs/traces.md', 'deploy/Containerfile']) {
+  for (const file of ['docs/operators/traces.md', 'deploy/Containerfile']) {
     const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
     for (const name of peers)
       expect([file, text]).toEqual([file, expect.stringContaining(` ${name}@${root.dependencies[name]}`)]);

@@ -17,15 +17,15 @@ function faultsOf(lines: number, walks = new Map([['A page', ['a', 'b', 'c']]]))
 test('a walk may grow to 5 % over its row, and no further', () => {
   expect(faultsOf(1_050)).toEqual([]);
   expect(faultsOf(1_051)).toEqual([
-    "A page: must have at most 3 files and 1,050 lines, 5 % over its row in docs/contributing/size.md: current row is '| A page | 3 | 1,051 |'",
+    "A page: must have at most 3 files and 1,050 lines, 5 % over its row in docs/contributors/size.md: current row is '| A page | 3 | 1,051 |'",
   ]);
   expect(faultsOf(1_000, new Map([['A page', ['a', 'b', 'c', 'd']]]))).toHaveLength(1);
 });
 
 test('a walk without a row, and a row without a walk, are named', () => {
   expect(faultsOf(1_000, new Map([['A token', ['a']]]))).toEqual([
-    "A token: must have a row in docs/contributing/size.md, such as '| A token | 1 | 400 |'",
-    'A page: is a row in docs/contributing/size.md, but no walk of docs/contributing/walks.md',
+    "A token: must have a row in docs/contributors/size.md, such as '| A token | 1 | 400 |'",
+    'A page: is a row in docs/contributors/size.md, but no walk of docs/contributors/walks.md',
   ]);
 });
 

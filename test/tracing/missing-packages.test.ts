@@ -26,6 +26,6 @@ console.log(await openTracing(settings, console).then(() => 'opened', String));`
 test('without the packages of OpenTelemetry, traces that are off need none, and traces that are on say what to install', async () => {
   expect(await openTracing(undefined)).toBe('opened');
   expect(await openTracing('http://127.0.0.1:4318')).toBe(
-    'CommandError: Cannot record traces: the packages of OpenTelemetry must be installed: run the command in docs/traces.md, or unset OTEL_EXPORTER_OTLP_ENDPOINT',
+    'CommandError: Cannot record traces: the packages of OpenTelemetry must be installed: run the command in docs/operators/traces.md, or unset OTEL_EXPORTER_OTLP_ENDPOINT',
   );
 });

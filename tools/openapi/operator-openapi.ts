@@ -78,7 +78,7 @@ function describeOperation(operationId: Exclude<OperatorOperationId, OperatorApi
         requestBody: {
           required: true,
           description:
-            'The records as NDJSON, one JSON object per line, or as CSV with a header row (RFC 4180, UTF-8); a row has at most 16 KiB. See docs/import.md',
+            'The records as NDJSON, one JSON object per line, or as CSV with a header row (RFC 4180, UTF-8); a row has at most 16 KiB. See docs/operators/import.md',
           content: {
             [loadMediaTypes.ndjson]: { schema: recordLines, example: exampleLine },
             [loadMediaTypes.csv]: { schema: recordTable, example: exampleCsv },
@@ -101,7 +101,7 @@ function describeOperation(operationId: Exclude<OperatorOperationId, OperatorApi
 }
 
 const metricsText = {
-  description: 'The metrics; docs/metrics.md lists them',
+  description: 'The metrics; docs/operators/metrics.md lists them',
   headers: headerRefs(),
   content: {
     'text/plain': {

@@ -12,7 +12,7 @@ import { packagesFolder, stagePackages } from './stage-packages.ts';
 // to dist/packages/ and checks the former: `npm run pack`.
 // With --write, it updates the table of packages.md; otherwise it checks the table.
 
-const page = fileURLToPath(new URL('../../docs/contributing/packages.md', import.meta.url));
+const page = fileURLToPath(new URL('../../docs/contributors/packages.md', import.meta.url));
 const tableInPage = /(?<=<!-- written by npm run pack -- --write -->\n).*?(?=\n<!-- end -->)/s;
 
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB`;
@@ -34,7 +34,7 @@ function checkPage(table: string, isWritten: boolean): readonly string[] {
   const stale = isWritten ? undefined : staleRow(tableInPage.exec(text)?.[0] ?? '', table);
   if (stale === undefined) return [];
   return [
-    `docs/contributing/packages.md must show the contents of the packages (npm run pack -- --write): current row is '${stale}'`,
+    `docs/contributors/packages.md must show the contents of the packages (npm run pack -- --write): current row is '${stale}'`,
   ];
 }
 

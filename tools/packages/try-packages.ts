@@ -56,7 +56,7 @@ async function tryQuickly(folder: string): Promise<void> {
     const user = `Node.js ${process.versions.node}`;
     await attempt(user, 'subreport serve --demo --workers 2', () => readReport(service));
     await attempt(user, 'console and API reference', () => readPages(service));
-    await attempt(user, 'a program of docs/contributing/packages.md', () => tryProgram(server));
+    await attempt(user, 'a program of docs/contributors/packages.md', () => tryProgram(server));
     for (const node of new Set([process.execPath, systemNode() ?? process.execPath]))
       await attempt(`client on ${node.replace(root, '')}`, 'import', () =>
         tryRuntime(client, [node], 'import', service),
@@ -70,7 +70,7 @@ async function tryQuickly(folder: string): Promise<void> {
 
 /** Runs the program in the documentation that starts the service in its own process. */
 async function tryProgram(folder: string): Promise<string> {
-  const page = readFileSync(join(root, 'docs/contributing/packages.md'), 'utf8');
+  const page = readFileSync(join(root, 'docs/contributors/packages.md'), 'utf8');
   const program = /(?<=```js\n).*?(?=```)/s.exec(page)?.[0] ?? 'throw new Error("there is none")';
   writeFileSync(
     join(folder, 'program.mjs'),

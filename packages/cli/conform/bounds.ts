@@ -1,7 +1,10 @@
 import { type Account, describePage, type Page, type SeenRecord } from './account.ts';
 import { type Finding, failed, passed } from './check.ts';
 
-/** The dates of a record that `before` and `after` may compare; docs/spec.md does not say which. */
+/**
+ * The dates of a record that `before` and `after` may compare; docs/contributors/spec.md does not
+ * say which.
+ */
 const dateFields = ['createdDate', 'activationDate', 'expirationDate'] as const;
 type DateField = (typeof dateFields)[number];
 

@@ -9,7 +9,7 @@ export interface Finding {
 
 /** A statement about every server of the published API, and how to observe it. */
 export interface Check {
-  /** Stable. `auth-N-…` is item N of "Authentication" in docs/spec.md. */
+  /** Stable. `auth-N-…` is item N of "Authentication" in docs/contributors/spec.md. */
   readonly id: string;
   readonly sentence: string;
   /** Ids of earlier checks: if one of them failed, this one shows nothing. */

@@ -58,7 +58,7 @@ const withBefore =
     return bound === undefined ? tooFewDates : run(account, bound.instant, bound.field);
   };
 
-/** The filters: "Query parameters" of docs/spec.md. */
+/** The filters: "Query parameters" of docs/contributors/spec.md. */
 export const filterChecks: readonly Check[] = [
   {
     id: 'parameter-iccid',

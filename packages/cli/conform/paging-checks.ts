@@ -54,7 +54,10 @@ function repeated({ pages }: Walk): number {
   return ids.length - new Set(ids).size;
 }
 
-/** Pages: `size`, `page` and "Response" of docs/spec.md, and the headers that clients follow. */
+/**
+ * Pages: `size`, `page` and "Response" of docs/contributors/spec.md, and the headers that clients
+ * follow.
+ */
 export const pagingChecks: readonly Check[] = [
   {
     id: 'stable-page',

@@ -32,7 +32,7 @@ const product: Member = {
   isValid: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
-/** What docs/spec.md says of a value beside its type. */
+/** What docs/contributors/spec.md says of a value beside its type. */
 const rules: Readonly<Record<string, readonly [rule: string, isValid: Member['isValid']]>> = {
   id: ['a string of URL-safe base64 characters', matches(/^[\w-]+={0,2}$/)],
   iccid: ['a string of digits', matches(/^\d+$/)],
@@ -58,7 +58,9 @@ function memberWith(field: RecordField): Member {
   };
 }
 
-/** The members of a record: "Subscription record" and "Product object" of docs/spec.md. */
+/**
+ * The members of a record: "Subscription record" and "Product object" of docs/contributors/spec.md.
+ */
 const members: readonly Member[] = recordFields.flatMap((field, index) => {
   const isFirstPart = field.path.length > 1 && recordFields[index - 1]?.path[0] !== field.path[0];
   return [...(isFirstPart ? [product] : []), memberWith(field)];

@@ -49,7 +49,9 @@ function lifetime({ json }: Exchange, member: string, seconds: number): Finding 
   return judge(Number(stated) > seconds - 10 && Number(stated) <= seconds, `${member} ${String(stated).slice(0, 20)}`);
 }
 
-/** The token endpoint, and the access to the report: "Authentication" of docs/spec.md. */
+/**
+ * The token endpoint, and the access to the report: "Authentication" of docs/contributors/spec.md.
+ */
 export const tokenChecks: readonly Check[] = [
   {
     id: 'auth-1-token-required',

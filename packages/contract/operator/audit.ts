@@ -52,7 +52,7 @@ export const AuditEntry = Type.Object(
       {
         additionalProperties: true,
         maxProperties: 16,
-        description: 'Members of the action, as docs/audit.md lists them',
+        description: 'Members of the action, as docs/operators/audit.md lists them',
         examples: [{}],
       },
     ),

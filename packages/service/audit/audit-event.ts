@@ -29,7 +29,10 @@ export interface AuditEvent {
   /** Error code, unless it succeeded. */
   readonly error: string | null;
   readonly correlationId: string | null;
-  /** The members that `docs/audit.md` lists. Never a secret, a token, an email or a record. */
+  /**
+   * The members that `docs/operators/audit.md` lists. Never a secret, a token, an email or a
+   * record.
+   */
   readonly details: AuditDetails;
 }
 

@@ -36,7 +36,7 @@ export const settings = {
   MANAGEMENT_HOST: text(
     '127.0.0.1',
     'a host name or an IP address, such as 10.0.0.5',
-    "Address of the operator's API (docs/operator.md); clients must not be able to reach it",
+    "Address of the operator's API (docs/operators/operator.md); clients must not be able to reach it",
   ),
   MANAGEMENT_PORT: wholeNumber(0, 65_535, 9_464, "Port of the operator's API; 0 disables it"),
   MANAGEMENT_URL: url(
@@ -63,7 +63,7 @@ export const settings = {
     60,
     86_400,
     1_800,
-    'Time without use after which a session of a console ends (docs/console.md)',
+    'Time without use after which a session of a console ends (docs/readers/console.md)',
   ),
   CONSOLE_SESSION_SECONDS: wholeNumber(
     60,
@@ -105,13 +105,13 @@ export const settings = {
     0,
     1_048_576,
     0,
-    'Memory of all processes together in MiB (docs/operating.md, Memory); 0 means the limit of the container, or the memory of the machine',
+    'Memory of all processes together in MiB (docs/operators/operating.md, Memory); 0 means the limit of the container, or the memory of the machine',
   ),
   REQUESTS_WAITING_MAX: wholeNumber(
     1,
     10_000,
     200,
-    'Maximum requests per process that wait for their turn; beyond it, one receives 503 (docs/operating.md, Overload)',
+    'Maximum requests per process that wait for their turn; beyond it, one receives 503 (docs/operators/operating.md, Overload)',
   ),
   RATE_LIMIT_PER_MINUTE: wholeNumber(
     0,
@@ -191,7 +191,7 @@ export const settings = {
     0,
     3_650,
     90,
-    'Days after which the running service rotates each key (docs/keys.md); 0 disables it',
+    'Days after which the running service rotates each key (docs/operators/keys.md); 0 disables it',
   ),
   TOKEN_FAILURES_PER_MINUTE: wholeNumber(
     0,
@@ -218,7 +218,7 @@ export const settings = {
     0,
     3_650,
     30,
-    'Days for which former versions of records are kept (docs/history.md), at most TOMBSTONE_DAYS; 0 keeps none',
+    'Days for which former versions of records are kept (docs/readers/history.md), at most TOMBSTONE_DAYS; 0 keeps none',
   ),
   TENANT_STORAGE_MAX_MIB: wholeNumber(
     0,
@@ -236,7 +236,7 @@ export const settings = {
     30,
     36_500,
     400,
-    'Days for which entries of the audit log are kept (docs/audit.md)',
+    'Days for which entries of the audit log are kept (docs/operators/audit.md)',
   ),
   CONNECTIONS_PER_ADDRESS_MAX: wholeNumber(
     1,
@@ -263,7 +263,7 @@ export const settings = {
   AUDIT_FILE: text(
     '',
     'a file, such as /var/log/subreport/audit.log or /dev/stderr',
-    'File to which commands append each of their entries of the audit log as a line of JSON (docs/audit.md); if unset, the entries are only in the database',
+    'File to which commands append each of their entries of the audit log as a line of JSON (docs/operators/audit.md); if unset, the entries are only in the database',
   ),
   ...tracingSettings,
   ...externalIssuerSettings,

@@ -20,8 +20,8 @@ interface StartedService {
 
 /**
  * Starts the service in this process: the entry of the package `subreport`. Takes the settings of
- * `docs/settings.md`; the environment is ignored. With `demo`, it serves what `serve --demo` does.
- * Throws if a setting is invalid, the store cannot be opened or the port is taken.
+ * `docs/operators/settings.md`; the environment is ignored. With `demo`, it serves what `serve
+ * --demo` does. Throws if a setting is invalid, the store cannot be opened or the port is taken.
  *
  * @example const { url, stop } = await startService({ PORT: '8081', DATA_DIR: './test-data' })
  */

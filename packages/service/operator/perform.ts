@@ -12,7 +12,7 @@ interface Action<T> {
   readonly target: ActionTarget;
   /** The rest of the target, known only after the action: an id may have been generated. */
   readonly targetOf?: (result: T) => ActionTarget;
-  /** Details for the audit log, as `docs/audit.md` lists them. */
+  /** Details for the audit log, as `docs/operators/audit.md` lists them. */
   readonly details?: AuditDetails;
   /** Details of what was done, known only after the action. */
   readonly detailsOf?: (result: T) => AuditDetails;

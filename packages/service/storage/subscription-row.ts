@@ -31,7 +31,7 @@ interface RowColumn {
 
 /**
  * The columns of a row besides the tenant and the revision, of which all statements that write rows
- * are made (docs/contributing/testing.md). The id is first.
+ * are made (docs/contributors/testing.md). The id is first.
  */
 export const rowColumns: readonly RowColumn[] = [
   { name: 'id', type: 'text', read: (row) => row.id, path: 'id' },

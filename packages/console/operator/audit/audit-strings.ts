@@ -4,7 +4,7 @@ export const auditStrings = {
   recorded: 'Time',
   actor: 'Who',
   action: 'Action',
-  /** What each action is, as in docs/audit.md. */
+  /** What each action is, as in docs/operators/audit.md. */
   actions: {
     'tenant.create': 'Tenant created',
     'tenant.delete': 'Tenant deleted',

@@ -49,7 +49,7 @@ test.each([
 const dates = ['created', 'activation', 'expiration'] as const;
 type Dates = Record<(typeof dates)[number], number>;
 
-/** Whether a record matches filters, as docs/report.md describes them. */
+/** Whether a record matches filters, as docs/readers/report.md describes them. */
 function matches(record: Dates, filters: ReportFilters): boolean {
   const at = (name: 'after' | 'before' | 'created-from' | 'created-to'): number | undefined =>
     filters[name] === undefined ? undefined : Date.parse(filters[name]);

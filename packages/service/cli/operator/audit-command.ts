@@ -38,7 +38,9 @@ export function addAuditCommand(program: Command, output: Output): void {
     .option('--until <time>', 'only before this time', parseTime)
     .option('--tenant <tenant>', 'only about this tenant, which may be deleted')
     .option('--client <id>', 'only about the client with this id')
-    .addOption(new Option('--action <action>', 'only this action (docs/audit.md)').choices(Object.keys(auditActions)))
+    .addOption(
+      new Option('--action <action>', 'only this action (docs/operators/audit.md)').choices(Object.keys(auditActions)),
+    )
     .option('--actor <actor>', 'only by the actor with this id or name')
     .addOption(new Option('--outcome <outcome>', 'only with this outcome').choices(auditOutcomes))
     .option('--limit <n>', 'maximum number of entries', integerFrom(0, idMax, 50), 50)

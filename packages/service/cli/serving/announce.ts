@@ -122,5 +122,5 @@ export function databaseWarning(databaseUrl: string | undefined): string | undef
   const host = searchParams.get('host') ?? decodeURIComponent(hostname);
   const isHere = host === '' || host.startsWith('/') || host === 'localhost' || host === '[::1]' || /^127\./.test(host);
   if (isHere || searchParams.get('sslmode') === 'verify-full') return undefined;
-  return `DATABASE_URL refers to another machine without sslmode=verify-full: anyone on the network path can read and change records and the database password; add it, and sslrootcert for a private certificate authority (docs/operating.md, TLS to PostgreSQL): current host is '${host}'`;
+  return `DATABASE_URL refers to another machine without sslmode=verify-full: anyone on the network path can read and change records and the database password; add it, and sslrootcert for a private certificate authority (docs/operators/operating.md, TLS to PostgreSQL): current host is '${host}'`;
 }

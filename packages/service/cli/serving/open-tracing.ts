@@ -37,7 +37,7 @@ export async function openTracing(config: Config, logger: Logger): Promise<() =>
 function explainMissing(error: NodeJS.ErrnoException): never {
   if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
   throw new CommandError(
-    'Cannot record traces: the packages of OpenTelemetry must be installed: run the command in docs/traces.md, or unset OTEL_EXPORTER_OTLP_ENDPOINT',
+    'Cannot record traces: the packages of OpenTelemetry must be installed: run the command in docs/operators/traces.md, or unset OTEL_EXPORTER_OTLP_ENDPOINT',
     { cause: error },
   );
 }

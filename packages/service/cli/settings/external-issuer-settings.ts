@@ -13,7 +13,7 @@ import { issuerUrl, listOf, oneOf, type Setting, secretOf, wholeNumber, word } f
 export const externalIssuerSettings = {
   OIDC_ISSUER: issuerUrl(
     'https://id.example.com/realms/acme',
-    'External identity provider whose access tokens are accepted in addition to those of this service (docs/identity-providers.md); must equal the iss of its tokens exactly',
+    'External identity provider whose access tokens are accepted in addition to those of this service (docs/operators/identity-providers.md); must equal the iss of its tokens exactly',
   ),
   OIDC_AUDIENCE: word(
     undefined,
@@ -50,7 +50,7 @@ export const externalIssuerSettings = {
   OIDC_CONSOLE_CLIENT_ID: word(
     undefined,
     'subreport-console',
-    'Client id of the web console at the external identity provider, at which people then sign in (docs/identity-providers.md)',
+    'Client id of the web console at the external identity provider, at which people then sign in (docs/operators/identity-providers.md)',
   ),
   OIDC_CONSOLE_CLIENT_SECRET: secretOf('OIDC_CONSOLE_CLIENT_ID at the external identity provider'),
   OIDC_CONSOLE_CLIENT_CLAIM: word(

@@ -5,7 +5,7 @@ export const tlsSettings = {
   TLS_CERT_FILE: text(
     '',
     'a file, such as /etc/subreport/tls/fullchain.pem',
-    'Certificate of the public listener in PEM, followed by its intermediate certificates. With it and TLS_KEY_FILE, the listener accepts only TLS; SIGHUP reads both files again (docs/tls.md)',
+    'Certificate of the public listener in PEM, followed by its intermediate certificates. With it and TLS_KEY_FILE, the listener accepts only TLS; SIGHUP reads both files again (docs/operators/tls.md)',
   ),
   TLS_KEY_FILE: text('', 'a file, such as /etc/subreport/tls/privkey.pem', 'Private key of TLS_CERT_FILE in PEM'),
   MANAGEMENT_TLS_CERT_FILE: text(

@@ -6,7 +6,7 @@ export const tracingSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: url(
     ['http', 'https'],
     'http://127.0.0.1:4318',
-    'Base URL of an OpenTelemetry collector that accepts OTLP over HTTP; if unset, traces are off (docs/traces.md)',
+    'Base URL of an OpenTelemetry collector that accepts OTLP over HTTP; if unset, traces are off (docs/operators/traces.md)',
   ),
   OTEL_EXPORTER_OTLP_HEADERS: pairs(
     'authorization=Bearer%20…',

@@ -18,6 +18,9 @@ export function keyRingOptions(config: Config, store: Store, logger?: Logger): K
     rotationDays: config.KEY_ROTATION_DAYS,
     now: nowSeconds,
     onFault: (error) =>
-      logger?.warn({ err: error }, 'the database files may still contain traces of replaced keys (docs/keys.md)'),
+      logger?.warn(
+        { err: error },
+        'the database files may still contain traces of replaced keys (docs/operators/keys.md)',
+      ),
   };
 }

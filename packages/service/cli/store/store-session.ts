@@ -34,7 +34,7 @@ export const logStoreEvents = (logger: Logger): StoreEvents => ({
   onConnectionError: (error) => logger.warn({ err: error }, 'a pooled connection broke; the pool replaces it'),
   onPooler: () =>
     logger.warn(
-      'DATABASE_URL refers to a pooler, which does not forward notifications: each request polls the database for changes (docs/operating.md, Poolers)',
+      'DATABASE_URL refers to a pooler, which does not forward notifications: each request polls the database for changes (docs/operators/operating.md, Poolers)',
     ),
 });
 

@@ -38,9 +38,9 @@ export const unnestColumns = (first: number): string =>
   `unnest(${rowColumns.map(({ name, type }, index) => (name === 'record' ? `string_to_array($${first + index}::text, chr(31))` : `$${first + index}::${type}[]`)).join(', ')})`;
 
 // Citus sends a statement to the node of its tenant only if that statement inserts once, outside a
-// `with`, and takes the tenant of the rows that it reads (docs/citus.md). So each of these changes
-// one table, and what a change needs of the rows before it is read or kept by a statement before
-// it.
+// `with`, and takes the tenant of the rows that it reads (docs/operators/citus.md). So each of
+// these changes one table, and what a change needs of the rows before it is read or kept by a
+// statement before it.
 
 /**
  * The stored rows with the ids `$first`. They are selected by a range in primary-key order: every

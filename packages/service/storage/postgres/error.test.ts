@@ -39,7 +39,7 @@ test('a lost node of a cluster is one line with its remedy, whatever libpq adds'
   const cause = Object.assign(new Error(text), { code: 'XX000', severity: 'ERROR' });
   expect(toStorageError(cause)).toMatchObject({
     message:
-      'Cannot use PostgreSQL: connection to the remote node a@b:1 failed with the following error: Connection refused; on a Citus cluster, the worker of the tenant must run (docs/citus.md, Failure of a worker)',
+      'Cannot use PostgreSQL: connection to the remote node a@b:1 failed with the following error: Connection refused; on a Citus cluster, the worker of the tenant must run (docs/operators/citus.md, Failure of a worker)',
   });
 });
 

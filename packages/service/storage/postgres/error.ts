@@ -53,12 +53,13 @@ export function toStorageError(error: unknown): unknown {
 }
 
 const oldPooler =
-  '; a pooler in transaction mode must support prepared statements: use PgBouncer 1.21 or later with max_prepared_statements above 0, or pool_mode=session (docs/operating.md, Poolers)';
+  '; a pooler in transaction mode must support prepared statements: use PgBouncer 1.21 or later with max_prepared_statements above 0, or pool_mode=session (docs/operators/operating.md, Poolers)';
 
 const heldLock =
-  '; no other session may hold the lock for so long: pg_blocking_pids() names it (docs/runbook.md, SubreportPoolWaits); try again';
+  '; no other session may hold the lock for so long: pg_blocking_pids() names it (docs/operators/runbook.md, SubreportPoolWaits); try again';
 
-const lostNode = '; on a Citus cluster, the worker of the tenant must run (docs/citus.md, Failure of a worker)';
+const lostNode =
+  '; on a Citus cluster, the worker of the tenant must run (docs/operators/citus.md, Failure of a worker)';
 
 const hints: Readonly<Record<string, string>> = {
   ...{ '26000': oldPooler, '42P05': oldPooler },
@@ -66,7 +67,8 @@ const hints: Readonly<Record<string, string>> = {
 };
 
 /** Remedy for a pooler that rejects a start-up option as a protocol violation. */
-const refusedOption = 'name the option in ignore_startup_parameters of the pooler (docs/operating.md, Poolers)';
+const refusedOption =
+  'name the option in ignore_startup_parameters of the pooler (docs/operators/operating.md, Poolers)';
 
 const moreFiles =
   'this process must be allowed to open more files: raise its limit (ulimit -n, LimitNOFILE) or lower EXPORTS_MAX';

@@ -41,7 +41,7 @@ async function checkOptions(client: pg.ClientBase): Promise<StoreCheck> {
   );
   if (rows.length === 0) return { check, ok: true, message: 'The session parameters are in effect' };
   const names = rows.map(({ name }) => name).join(', ');
-  const message = `Cannot rely on the session parameters: the pooler in DATABASE_URL must forward them, or the role must have them: not in effect are ${names}; set them with: alter role … set … (docs/operating.md, Poolers)`;
+  const message = `Cannot rely on the session parameters: the pooler in DATABASE_URL must forward them, or the role must have them: not in effect are ${names}; set them with: alter role … set … (docs/operators/operating.md, Poolers)`;
   return { check, ok: false, message };
 }
 

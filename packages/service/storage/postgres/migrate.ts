@@ -69,7 +69,7 @@ async function requireOwner(client: pg.ClientBase, cause: unknown): Promise<Stor
   await client.query('rollback');
   return new StorageError(
     'UNUSABLE',
-    `Cannot migrate: the role of DATABASE_URL must own the tables: current value is '${await sessionRole(client)}'; run 'subreport migrate' as their owner, and set MIGRATE_ON_START=false for all other roles (docs/operating.md, Roles)`,
+    `Cannot migrate: the role of DATABASE_URL must own the tables: current value is '${await sessionRole(client)}'; run 'subreport migrate' as their owner, and set MIGRATE_ON_START=false for all other roles (docs/operators/operating.md, Roles)`,
     cause,
   );
 }
@@ -125,7 +125,7 @@ async function requireCoordinator(client: pg.ClientBase): Promise<void> {
   if (rows[0]?.coordinator === true) return;
   throw new StorageError(
     'UNUSABLE',
-    'Cannot migrate: DATABASE_URL must be the coordinator of the Citus cluster, with its nodes registered (docs/citus.md): current value is a worker, or a node without registered nodes',
+    'Cannot migrate: DATABASE_URL must be the coordinator of the Citus cluster, with its nodes registered (docs/operators/citus.md): current value is a worker, or a node without registered nodes',
   );
 }
 

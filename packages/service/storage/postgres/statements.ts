@@ -125,8 +125,8 @@ export async function inTransaction<T>(
   return working;
 }
 
-// What the catalogs say about the database: the role that we connect as, Citus (docs/citus.md), and
-// the schema.
+// What the catalogs say about the database: the role that we connect as, Citus
+// (docs/operators/citus.md), and the schema.
 
 /** What a tenant's transaction must know about the database. */
 interface DatabaseFacts {

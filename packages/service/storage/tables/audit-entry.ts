@@ -7,7 +7,7 @@ import {
   type Store,
 } from '../store.ts';
 
-/** An entry of the audit log to be added (docs/audit.md). */
+/** An entry of the audit log to be added (docs/operators/audit.md). */
 export interface NewAuditEntry {
   /** UTC epoch seconds. */
   readonly recordedAt: number;

@@ -21,7 +21,7 @@ export type Growth = Pick<StorageUse, 'records' | 'history' | 'tombstones'>;
 
 /**
  * Bytes that a row is charged besides its record and email, for its columns and its entries of
- * indexes: somewhat less than the disk space that both engines need (docs/deployment.md).
+ * indexes: somewhat less than the disk space that both engines need (docs/operators/deployment.md).
  */
 export const rowBytes = { record: 800, version: 300, commit: 150, erasure: 100, tombstone: 200, import: 600 } as const;
 
