@@ -12,7 +12,7 @@ export interface ChangesOptions<Before extends boolean = false> extends CallOpti
   readonly kind?: ChangeKind | readonly ChangeKind[] | undefined;
   /** `newest`: the newest change first. By default the order in which a copy applies them. */
   readonly order?: 'oldest' | 'newest' | undefined;
-  /** Only changed records of which this field is another one; `renewal`: whose end is later. */
+  /** Only changed records whose value of this field differs; `renewal`: whose end is later. */
   readonly field?: 'status' | 'product-id' | 'auto-renew' | 'renewal' | undefined;
   /** The former value of `field`, and the new one; `none` is no status. */
   readonly from?: string | undefined;

@@ -5,7 +5,7 @@ interface Hash {
   digest(encoding: 'hex'): string;
 }
 
-/** What Node.js, Deno and Bun have, and browsers have not. */
+/** Present in Node.js, Deno and Bun, but not in browsers. */
 interface Runtime {
   readonly process?: { getBuiltinModule?(name: string): { createHash(name: string): Hash } | undefined };
 }

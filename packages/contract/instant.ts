@@ -114,7 +114,7 @@ const latestSeconds = (epochDays(9999, 12, 31) ?? 0) * daySeconds + daySeconds -
 /** Formats a time in UTC epoch seconds; `null` stays `null`. */
 export const timeOf = (seconds: number | null): string | null => (seconds === null ? null : formatInstant(seconds));
 
-/** A duration in the largest unit of which it has at least two: 40 s, 90 min, 6 h, 3 d. */
+/** Formats a duration in the largest unit that gives at least 2: 40 s, 90 min, 6 h, 3 d. */
 export function durationText(seconds: number): string {
   const [size, unit] = durationUnits.find(([each]) => seconds >= 2 * each) ?? [1, 's'];
   return `${Math.max(0, Math.floor(seconds / size))} ${unit}`;

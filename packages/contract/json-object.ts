@@ -61,7 +61,7 @@ export function isWithin(text: string, { depthMax, valuesMax }: JsonBounds): boo
 }
 
 /**
- * Position of the quote that ends the string which begins at another one. Searching for it takes a
+ * Position of the closing quote of the string that begins at `start`. Searching for it takes a
  * third of the time of looking at each character.
  */
 function endOfString(text: string, start: number): number {

@@ -17,8 +17,7 @@ export const reportPaths = {
 } as const;
 
 /**
- * The URL of a service, of which a user may have given the base URL of the API or the address of a
- * page.
+ * The URL of a service. A user may give the base URL of the API or the address of a page instead.
  */
 export const serviceUrlOf = (text: string): string =>
   text.replace(/^(https?:\/\/[^/]+.*?)\/(connect-api|console|docs)([/?#].*)?$/, '$1').replace(/\/+$/, '');

@@ -56,7 +56,10 @@ function createServer(client: SubreportClient, applied: Applied, version: string
   return server;
 }
 
-/** A schema that is only told: the tool and the service check what it says, in words. */
+/**
+ * A schema that only informs the assistant: the tool and the service check the values, with better
+ * messages.
+ */
 function schemaOf<Value>(schema: ObjectSchema): StandardSchemaWithJSON<Value, Value> {
   const told = () => ({ ...schema });
   return {

@@ -110,8 +110,8 @@ export const tools: Readonly<Record<string, Tool>> = {
 };
 
 /**
- * The faults of arguments that no request would tell: unknown ones, types, and the number of rows.
- * The service names all others.
+ * Faults of arguments that a request would not reveal: unknown names, types, and the number of
+ * rows. The service names all others.
  */
 export function faultsOf({ input }: Tool, given: Arguments): readonly string[] {
   const names = Object.keys(input.properties);

@@ -175,7 +175,7 @@ function laterStart(error: unknown, { isDate, screen }: { readonly isDate: boole
   return begins;
 }
 
-/** The output has no sign of a full read, so a program could not tell that it starts again. */
+/** The output does not mark the start of a full read, so a program could not detect one. */
 const resyncRequired = () =>
   new CommandError(
     'Cannot follow the changes: the change token must be valid: it is too old, or the service was restored from a backup. Read all changes again, without --since or with a new --state file, into an empty copy.',

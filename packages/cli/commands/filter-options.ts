@@ -77,7 +77,7 @@ const readMoment = (name: string, given: string, nowSeconds: number): string =>
 const daySeconds = 86_400;
 const dayNames: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
 
-/** What a date of the command line must be. */
+/** The rule for dates on the command line. */
 const dateRule =
   'a date such as 2024-05-01 or 2024-05-01T08:00:00Z, today, yesterday, tomorrow or now, a duration before now such as 7d, or after now such as +7d';
 

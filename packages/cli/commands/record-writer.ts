@@ -9,7 +9,7 @@ interface RecordWriter<Row> {
   end(): Promise<void>;
 }
 
-/** What the formats need to know about rows. */
+/** How rows are formatted. */
 export interface RowLayout<Row> {
   readonly columns: readonly Column<Row>[];
   readonly csvHeader: readonly string[];

@@ -31,7 +31,7 @@ const sizes = [100, 50, 20, 10];
 /** Access tokens are valid for 5 minutes. */
 const tokenMs = 240_000;
 
-/** What is known about the server and the records of the client, each read when it is needed. */
+/** Facts about the server and the records of the client, each read when it is needed. */
 export class Account {
   readonly requester: Requester;
   /** The response with the first access token. */
@@ -59,7 +59,7 @@ export class Account {
     return new Account(requester, firstToken, token, firstPage);
   }
 
-  /** Reads the account again, and keeps nothing of what was read before. */
+  /** Reads the account again and discards what was read before. */
   async refresh(): Promise<Account> {
     const token = await this.token();
     const firstPage = pageOf('', await this.requester.get('/v1/subscription', token));
@@ -101,7 +101,7 @@ export class Account {
     return this.once(query, () => this.read(query));
   }
 
-  /** Whether the account has enough records to tell pages apart. */
+  /** Whether the account has enough records to distinguish pages. */
   get hasPages(): boolean {
     return this.firstPage.records.length > 1;
   }
@@ -177,7 +177,7 @@ export const memberOf = (value: unknown, name: string): unknown =>
 export const sameIds = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((id, at) => id === other[at]);
 
-/** What a response is, in words: its status, and the number of its records. */
+/** Describes a response: its status, and the number of its records. */
 export function describePage({ exchange, isPage, records }: Page): string {
   if (!isPage) return `status ${exchange.status}${exchange.status === 200 ? ' without a JSON array' : ''}`;
   return `${records.length} record${records.length === 1 ? '' : 's'}`;

@@ -8,7 +8,7 @@ import { type Finding, failed, passed } from './check.ts';
 const dateFields = ['createdDate', 'activationDate', 'expirationDate'] as const;
 type DateField = (typeof dateFields)[number];
 
-/** What was seen of `before` or `after`. */
+/** The observed meaning of `before` or `after`. */
 export interface Bound {
   readonly finding: Finding;
   /** The date that it compares, and the instant of the request. */
@@ -34,7 +34,7 @@ async function pivotOf(account: Account, name: 'before' | 'after', field: DateFi
   const dates = await datesOf(account, field);
   const from = Math.min(Math.floor(dates.length / 2), selectedMax);
   const pivot = name === 'before' ? dates[from] : dates[dates.length - 1 - from];
-  // neither the first nor the last date, which may be that of many records
+  // neither the first nor the last date, which many records may share
   const inner = dates.filter((date) => date !== dates[0] && date !== dates.at(-1));
   return inner.includes(pivot ?? '') ? pivot : inner[0];
 }

@@ -10,7 +10,7 @@ export interface Capabilities {
   readonly default_size: number | null;
   /** The largest `size` of 1000, 500, 200, 100, 50, 20 and 10 that is honoured. */
   readonly largest_size: number | null;
-  /** What a larger `size` than that gets. */
+  /** The response to a larger `size`. */
   readonly larger_size: 'rejected' | 'shortened' | null;
   /** Whether X-Total-Count is sent. */
   readonly total_sent: boolean;

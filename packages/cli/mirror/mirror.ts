@@ -256,7 +256,7 @@ export class Mirror {
     });
   }
 
-  /** Says once which members of the origin's records are left out. */
+  /** Reports once which members of the origin's records are not copied. */
   #nameLeftOut(): void {
     const names = [...this.#origin.leftOut].filter((name) => !this.#named.has(name));
     if (names.length === 0) return;

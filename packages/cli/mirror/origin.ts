@@ -51,7 +51,7 @@ const leftOutMax = 20;
 
 /** Rejections that are about the parameters. */
 const rejections = [400, 404, 416, 422];
-/** How often a request is sent that gets a fault, or no response. */
+/** Maximum attempts of a request that gets a fault or no response. */
 const attemptsMax = 6;
 const firstPauseMs = 1_000;
 const pauseMsMax = 60_000;
@@ -74,7 +74,7 @@ export class Origin {
   /** Requests of pages, and faults among their responses, since the start. */
   requests = 0;
   faults = 0;
-  /** Names of members of the origin's records that are left out: a record has no such member. */
+  /** Members of the origin's records that are not copied, because a record has no such member. */
   readonly leftOut = new Set<string>();
 
   constructor(options: OriginOptions, perMinute: number) {
@@ -172,7 +172,7 @@ export class Origin {
     return Math.floor((Number.isNaN(ms) ? this.clock.wallTime() : ms) / 1000);
   }
 
-  /** What an error means: a rejection of the parameters, a fault that may pass, or the end. */
+  /** Classifies an error: rejected parameters, a temporary fault, or a permanent one. */
   #judge(error: unknown): Reading | Fault {
     if (!(error instanceof SubreportError)) throw error;
     if (!(error instanceof RejectionError)) return { fault: error.message };

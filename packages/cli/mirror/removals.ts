@@ -15,7 +15,7 @@ const removedTogether = 100;
 /** Most pages of records of one SIM. */
 const simPagesMax = 20;
 
-/** What a read by ICCID shows: the record, that it is absent, or nothing. */
+/** The result of a read by ICCID: the record exists, it is absent, or neither is proven. */
 type Verdict = OriginRecord | 'absent' | 'unknown';
 
 /**

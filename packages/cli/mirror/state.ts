@@ -52,7 +52,7 @@ const kind: StateKind = {
 const walksKept = 10;
 const removalsKept = 1_000;
 
-/** What a mirror knows, in its state file. */
+/** The state of a mirror, in its state file. */
 export class MirrorState {
   readonly #file: StateFile;
 
@@ -161,7 +161,7 @@ export class MirrorState {
     return [...last.values()].filter((record) => this.#digest(record.id) !== digestOf(record));
   }
 
-  /** How many of the ids a walk has not seen. */
+  /** Number of the ids that a walk has not seen. */
   newTo(walk: number, ids: readonly string[]): number {
     return new Set(ids.filter((id) => Number(this.#get('select walk from record where id = ?', id)?.walk ?? 0) < walk))
       .size;

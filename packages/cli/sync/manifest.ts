@@ -47,7 +47,7 @@ export const manifestText = (manifest: Manifest): string => `${JSON.stringify(ma
 interface CompleteRun {
   readonly folder: string;
   readonly manifest: Manifest;
-  /** The size of its file in the list of the folder, -1 if that does not tell it. */
+  /** The size of its file in the list of the folder, -1 if the list has no size. */
   readonly listedBytes: number | undefined;
 }
 

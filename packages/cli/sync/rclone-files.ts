@@ -7,7 +7,7 @@ import { isUnpinnedSftp, type RcloneConfig } from './rclone-remote.ts';
 /** Most bytes of a list; one of 100,000 instants has 2 MB. */
 const listBytesMax = 8 * 1024 * 1024;
 
-/** What rclone says of a lost connection, of which it does not always have its exit code 5. */
+/** What rclone prints after a lost connection; its exit code is not always 5. */
 const connectionLost = /connection (refused|reset|lost)|timeout|no such host|unreachable|broken pipe|EOF$/;
 
 /** How rclone is started. */

@@ -11,7 +11,7 @@ const stopMsMax = 5_000;
 export interface Ended {
   /** Its exit code; -1 if it could not be started, `null` if a signal ended it. */
   readonly code: number | null;
-  /** What it wrote last, or how it ended: one line without control characters. */
+  /** Its last output, or its exit code or signal: one line without control characters. */
   readonly found: string;
 }
 

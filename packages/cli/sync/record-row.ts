@@ -10,7 +10,7 @@ export type ColumnType = FieldType;
 /** A record as the cells of its columns; the first one is its id. */
 export type Row = readonly [id: string, ...others: (string | number | boolean | null)[]];
 
-/** What the JSON of a value is, whose group is its cell. */
+/** Matches the JSON of a value; its capturing group is the cell. */
 const patterns: Readonly<Record<FieldType, string>> = {
   text: String.raw`"([^"\\\u0000-\u001f]*)"`,
   instant: String.raw`"([^"\\\u0000-\u001f]*)"`,

@@ -12,7 +12,7 @@ export interface Source extends SourceIdentity {
 
 /** What a sync did. */
 export interface SyncResult extends Position {
-  /** Records that were written, those of a whole report included. */
+  /** Number of records that were written, also by a whole report. */
   readonly written: number;
   readonly removed: number;
   /** Whether the whole report was read. */
@@ -44,7 +44,10 @@ export async function runSync(
   }
 }
 
-/** How often a report that keeps changing, or whose tokens become invalid, is read again. */
+/**
+ * Maximum number of times that a report is read again because it keeps changing or its tokens
+ * become invalid.
+ */
 const attemptsMax = 6;
 
 class Sync {

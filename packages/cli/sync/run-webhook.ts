@@ -8,11 +8,11 @@ import { WebhookEndpoint } from './webhook-request.ts';
 import { type PendingEvent, type WebhookPlace, WebhookState } from './webhook-state.ts';
 import { endpointGone, requireSame } from './webhook-status.ts';
 
-/** What a sync to a webhook did. */
+/** The result of a sync to a webhook. */
 interface WebhookResult {
   /** Number of events that the endpoint has accepted. */
   readonly delivered: number;
-  /** The revision up to which changes were told. */
+  /** The revision up to which changes were reported. */
   readonly revision: number;
   /** Whether the webhook has only taken its place, as in its first run. */
   readonly isFirst: boolean;
@@ -22,7 +22,7 @@ interface WebhookRunOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds since 1970; replaceable by tests. */
   readonly now?: () => number;
-  /** How long one try may take, in milliseconds. */
+  /** Time limit of one try, in milliseconds. */
   readonly tryMsMax?: number;
 }
 
@@ -47,7 +47,7 @@ export async function runWebhook(
   }
 }
 
-/** How long a failed event waits for its next try: Standard Webhooks 1.0, then once a day. */
+/** Delays before the next try of a failed event: Standard Webhooks 1.0, then once a day. */
 const waitSeconds = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 const waitMsMax = 86_400_000;
 
@@ -87,7 +87,7 @@ class WebhookRun {
     else if (place.disabledAt > 0) throw endpointGone(this.#webhook.url, place.disabledAt);
     await this.#state.transact(() => this.#scanExpiries(false));
     await this.#deliver();
-    // one event about changes at a time: the next one tells of all since
+    // one event about changes at a time: the next one covers all changes since
     if (!this.#state.hasPendingChanges() && (await this.#readChanges())) await this.#deliver();
     const { count, retryAt } = this.#state.pending(this.#now());
     if (count > 0) throw this.#isPending(count, retryAt);
@@ -105,7 +105,10 @@ class WebhookRun {
     return { delivered: 0, revision, isFirst: true };
   }
 
-  /** Finds what ends within a threshold. Of several thresholds, only the shortest one is told. */
+  /**
+   * Finds what ends within a threshold. If several thresholds have passed, only the shortest one is
+   * announced.
+   */
   async #scanExpiries(isTold: boolean): Promise<void> {
     const { thresholds } = this.#webhook;
     const now = this.#now();
@@ -237,7 +240,10 @@ interface ChangeCounts {
   readonly revision: number;
 }
 
-/** The body of an event: CloudEvents 1.0, as structured JSON. What remains is that of this try. */
+/**
+ * The body of an event: CloudEvents 1.0, as structured JSON. The remaining time is computed for
+ * each try.
+ */
 function bodyOf({ id, type, data: text, createdAt }: PendingEvent, source: string, now: number): string {
   const data = JSON.parse(text);
   const isExpiry = type === 'subscription.expiring';

@@ -5,7 +5,7 @@ import { columns, type Row } from './record-row.ts';
 import { isSqliteBusy } from './state-file.ts';
 import { columnList, onConflict, type TableDatabase } from './table-copy.ts';
 
-/** How long to wait for another process that writes to the database, in milliseconds. */
+/** Time limit for waiting for another process that writes to the database, in milliseconds. */
 const waitMsMax = 2_000;
 
 /** Rows per batch of a reader. */

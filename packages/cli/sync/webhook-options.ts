@@ -9,9 +9,9 @@ interface WebhookOptions {
   readonly state?: string;
   /** File with the signing secret, and in a second line the former one during its rotation. */
   readonly secretFile?: string;
-  /** Remaining times at which to tell of a subscription that ends, such as `7d,3d,1d`. */
+  /** Remaining times at which the end of a subscription is announced, such as `7d,3d,1d`. */
   readonly expiring?: string;
-  /** Whether to tell of the end of subscriptions that renew automatically, too. */
+  /** Whether to announce also the end of subscriptions that renew automatically. */
   readonly expiringAll?: boolean;
   /** Whether to deliver again after the endpoint has responded with 410. */
   readonly enable?: boolean;
@@ -66,7 +66,7 @@ export function readWebhook(options: WebhookOptions): Webhook {
 /** The endpoint in messages: its path and query may contain a secret. */
 export const shownEndpoint = ({ origin }: URL): string => `webhook:${origin}/…`;
 
-/** What names a webhook: its URL and its state. Throws `SyncError` with the first mistake. */
+/** The URL and the state file of a webhook. Throws `SyncError` with the first mistake. */
 export const webhookNamed = ({ to, state }: Pick<WebhookOptions, 'to' | 'state'>): Pick<Webhook, 'url' | 'state'> => ({
   url: readUrl(to),
   state: readState(state),

@@ -20,10 +20,10 @@ interface Message {
   readonly body: string;
 }
 
-/** How long one try may take until the response has a status, in milliseconds. */
+/** Time limit of one try until the response has a status, in milliseconds. */
 const tryMsMax = 15_000;
 
-/** What is read of the body of a response, to reuse the connection. */
+/** Limits of reading the body of a response, to reuse the connection. */
 const answerMsMax = 500;
 const answerBytesMax = 65_536;
 

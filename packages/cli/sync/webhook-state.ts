@@ -160,7 +160,9 @@ export class WebhookState {
     return row as unknown as { count: number; retryAt: number };
   }
 
-  /** Records that an event was delivered. That of an expiry is kept, so that it is told once. */
+  /**
+   * Records that an event was delivered. The id of an expiry is kept, so that it is announced once.
+   */
   delivered(id: string): void {
     this.#all(`delete from event where id = ? and type = 'subscription.changes'`, [id]);
     this.#all(`update event set is_delivered = 1 where id = ?`, [id]);

@@ -59,7 +59,7 @@ export const endpointGone = (url: URL, at: number): SyncError =>
     `Cannot deliver to ${shownEndpoint(url)}: it must not have responded with 410, which ends the deliveries; --enable begins them again where they ended: current value is 410 at ${new Date(at).toISOString()}`,
   );
 
-/** How long a connection may take, in milliseconds. */
+/** Time limit of a connection, in milliseconds. */
 const connectMsMax = 10_000;
 
 async function connectTo(url: URL): Promise<void> {

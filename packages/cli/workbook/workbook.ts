@@ -75,8 +75,8 @@ function cellOf({ type }: RecordField, value: unknown): Cell {
 }
 
 /**
- * What a text cannot have as itself: the characters that XML 1.0 forbids (§2.2), a carriage return,
- * which XML reads as a line feed (§2.11), and what a spreadsheet would read as an escape.
+ * Characters that must be escaped in a text: the characters that XML 1.0 forbids (§2.2), a carriage
+ * return, which XML reads as a line feed (§2.11), and what a spreadsheet would read as an escape.
  */
 const unwritable = /_(?=x[0-9A-Fa-f]{4}_)|(?![\t\n])\p{Cc}|[\ufffe\uffff]|\p{Surrogate}/gu;
 

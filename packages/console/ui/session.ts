@@ -34,7 +34,7 @@ type SessionEvent = 'signed in' | 'signed out';
 const path = '/console/session';
 /** Time for the service to begin its response. */
 const responseMs = 30_000;
-/** How often a session that should have ended is checked. */
+/** Interval of the checks of a session that should have ended. */
 const recheckMs = 60_000;
 
 /** The session of this page. The browser sends its cookie; no script can read it. */

@@ -43,7 +43,7 @@ export interface SignedOut {
 /** A session of the report's console. */
 export interface ConsoleSession extends SessionTimes {
   readonly client_id: string;
-  /** What people call the client; `null` if it has no name. */
+  /** Display name of the client; `null` if it has none. */
   readonly name: string | null;
   readonly tenant: string;
 }

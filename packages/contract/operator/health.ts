@@ -3,7 +3,7 @@ import { printableAscii, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
 import { nullableTime, type OperatorOperation } from './operation.ts';
 
-/** The periods of which the service keeps values, with the seconds between two values. */
+/** The periods for which the service keeps values, with the seconds between two values. */
 export const healthPeriods = { hour: { seconds: 60, values: 60 }, day: { seconds: 300, values: 288 } } as const;
 export type HealthPeriod = keyof typeof healthPeriods;
 

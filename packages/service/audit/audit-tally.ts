@@ -23,9 +23,9 @@ const flushMs = 60_000;
 
 /**
  * Events of an action that are recorded with their address each minute, of all anonymous callers
- * together and of each authenticated one; its other events are counted per error. So what one
- * caller does takes no place of another action or of an authenticated caller: a client adds at most
- * some 40 entries a minute and action, and anonymous callers the same, 10 MB a day and process.
+ * together and of each authenticated one; its other events are counted per error. So no caller uses
+ * up the entries of another action or of an authenticated caller: a client adds at most some 40
+ * entries a minute and action, and anonymous callers the same, 10 MB a day and process.
  */
 const distinctMax = 30;
 
@@ -40,7 +40,7 @@ interface Counted {
 
 export function createAuditTally({ log, now, onFailure }: AuditTallyOptions): AuditTally {
   let counted = new Map<string, Counted>();
-  /** How many events of an action and a caller have a place of their own. */
+  /** Number of events of an action and a caller that are counted separately. */
   let places = new Map<string, number>();
   const count = (key: string, event: AuditEvent): void => {
     const known = counted.get(key);

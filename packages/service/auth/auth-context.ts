@@ -6,7 +6,7 @@ import type { KeyRing } from './keys/key-ring.ts';
 /** The current time in whole UTC epoch seconds; injected so that tests control it. */
 export type Clock = () => number;
 
-/** How long a session of a console lasts, in seconds. */
+/** Lifetimes of a session of a console, in seconds. */
 export interface SessionLimits {
   /** Time without use after which it ends. */
   readonly sessionIdleSeconds: number;
@@ -39,7 +39,7 @@ interface AuthSettings extends SessionLimits {
   readonly keycloakMembers: boolean;
 }
 
-/** What every part of `auth` works with. */
+/** The dependencies of all functions of `auth`. */
 export interface AuthContext {
   readonly store: Store;
   readonly keys: KeyRing;

@@ -51,7 +51,7 @@ const compressions: readonly Compression[] = [
 ];
 const magicBytes = 4;
 
-/** What a compressed source may take. */
+/** Limits of a compressed source. */
 export interface DecompressionLimits {
   /** Decompressed bytes: a small source can expand without limit. */
   readonly bytesMax: number;

@@ -7,7 +7,7 @@ import { dataBytesOf, grown, readTenantUse, rowBytes, sumStored } from '../stora
 /** Records whose stored size one statement reads. */
 const batchRows = 500;
 
-/** What a source would add to a tenant. */
+/** A source, and the tenant that must have room for it. */
 export interface RoomCheck {
   readonly store: Store;
   readonly tenant: TenantId;

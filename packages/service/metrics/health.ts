@@ -4,7 +4,7 @@ import { findProblems } from './find-problems.ts';
 import { healthCharts, type Reading } from './health-charts.ts';
 import { parseMetrics, sumOf } from './parse-metrics.ts';
 
-/** How far a check of the store is. */
+/** Progress of a check of the store. */
 export type CheckProgress = ServiceHealth['check'];
 
 /** The state of the service, as one process knows it. */

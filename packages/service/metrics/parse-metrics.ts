@@ -47,7 +47,7 @@ export function sumOf(metrics: Metrics, name: string, match: Match = {}): number
   return samplesOf(metrics, name, match).reduce((sum, { value }) => sum + value, 0);
 }
 
-/** What two readings differ by: a counter that is lower than before has begun again from 0. */
+/** The difference of two readings: a counter that is lower than before has restarted at 0. */
 export function increaseOf(before: Metrics, after: Metrics, name: string, match: Match = {}): number | undefined {
   const [first, last] = [sumOf(before, name, match) ?? 0, sumOf(after, name, match)];
   if (last === undefined) return undefined;

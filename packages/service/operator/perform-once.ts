@@ -22,7 +22,7 @@ export interface KeyedResponse {
   readonly body: string;
 }
 
-/** How long a response is stored, in seconds. */
+/** Time for which a response is stored, in seconds. */
 const retentionSeconds = 86_400;
 
 /** Seconds without a response after which the process must have ended and the key is free. */

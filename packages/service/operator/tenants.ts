@@ -43,7 +43,7 @@ const empty = ({ store }: Pick<OperatorContext, 'store'>) => ({
   bytesMax: store.tenantBytesMax,
 });
 
-/** How many tenants are counted at the same time: fewer than a pool has connections. */
+/** Number of tenants that are counted at the same time: fewer than a pool has connections. */
 const countedTogether = 4;
 
 /** Up to `limit` tenants by name after the name `after`, including those being deleted. */

@@ -25,8 +25,8 @@ export interface ChangeToken {
    */
   readonly newest?: NewestWalk;
   /**
-   * `historyFingerprint` of the tenant and the key; does not match for a token of another tenant or
-   * store, or a corrupted one.
+   * `historyFingerprint` of the tenant and the key. It differs if the token belongs to another
+   * tenant or store, or is corrupted.
    */
   readonly fingerprint: string;
 }

@@ -10,7 +10,7 @@ export const csvHeader = writeRecordLine(recordColumns);
 
 const noRecords: Buffer = Buffer.alloc(0);
 
-/** So that the memory of some lines usually suffices for the next ones. */
+/** Bytes to add when the buffer grows, so that it is usually large enough for the next lines. */
 const spareBytes = 64 * 1024;
 
 /**

@@ -15,7 +15,7 @@ interface ExplainedFilters extends Pick<ReportFilters, 'statuses' | 'productId' 
 /** Most values that one explanation names, and that a misspelled one is compared with. */
 const valuesMax = 3;
 const comparedMax = 200;
-/** Most statuses that are listed beside one that is similar to none of them. */
+/** Maximum statuses that are listed if none is similar to the requested one. */
 const listedMax = 5;
 
 const allRecords = { dateColumn: 'created_date' } as const;
@@ -23,8 +23,8 @@ const allRecords = { dateColumn: 'created_date' } as const;
 /**
  * Says why no record matches: because no record at all has a status, product or plan of the query,
  * with one that is similar to it. `undefined` if that is not the reason. Costs a few reads of the
- * counts, or at a past revision of what has changed since; call it only if nothing matches. Of the
- * past, it compares no products and plans, because only those of the present can be listed.
+ * counts, or at a past revision of what has changed since; call it only if nothing matches. With
+ * `as-of`, products and plans are not compared, because only present ones can be listed.
  *
  * @example "No subscription of yours has the status 'ACTVE': did you mean 'ACTIVE'?"
  */

@@ -122,7 +122,7 @@ export function notKept({ kept }: TenantHistory, { parameter, value }: NamedValu
   );
 }
 
-/** The headers of a response that shows a revision, of which some records have been erased. */
+/** The headers of a response that shows a revision from which records may have been erased. */
 export const describeRevision = ({ revision }: PastRevision, erased: number): Record<string, string> => ({
   'x-revision': String(revision),
   ...(erased > 0 && { 'x-erased-count': String(erased) }),

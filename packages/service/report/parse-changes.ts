@@ -137,7 +137,7 @@ export type ChangeFormat = (typeof changeFormats)[number];
 interface ChangeFilters {
   /** Only changes of these kinds. */
   readonly kinds?: readonly ChangeKind[] | undefined;
-  /** Only changed records of which this field is another one, and its values. */
+  /** Only changed records whose value of this field differs, and the values. */
   readonly field?: ChangedField | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;

@@ -18,7 +18,7 @@ interface ComparedChange {
   readonly after?: ComparedRow | undefined;
 }
 
-/** What a change did to a record; what stayed as it was is absent. */
+/** The effect of a change on a record, without what stayed the same. */
 export interface ChangeEffect {
   readonly kind: ChangeKind;
   readonly status?: readonly [from: string | null, to: string | null];
@@ -66,7 +66,7 @@ export const selectReplaced = (tables: string): string => `select c.status, c.au
     case when c.expiration_date < t.expiration_date then 1 else 0 end as new_expiration_date, count(*) as n
   from ${tables} where not c.is_new group by 1, 2, 3, 5, 6, 7, 8`;
 
-/** Groups the changes of a replacement, of which `rows` are those of `selectReplaced`. */
+/** Groups the changes of a replacement; `rows` come from `selectReplaced`. */
 export function groupReplaced(counts: Pick<ReplaceCounts, 'inserted' | 'removed'>, rows: readonly Row[]): ChangeGroups {
   const groups: ChangeGroups = new Map();
   for (const row of rows)

@@ -77,7 +77,7 @@ export interface MigrationResult {
   readonly current: string;
 }
 
-/** Whose records: those of a subscriber, by the normalized email, or of a SIM. */
+/** The owner of records: a subscriber, by the normalized email, or a SIM. */
 export interface RecordOwner {
   readonly column: 'email' | 'iccid';
   readonly value: string;
@@ -134,7 +134,7 @@ export interface HistorySweep {
   readonly keeps: boolean;
 }
 
-/** What one step of a sweep removed. */
+/** The result of one step of a sweep. */
 export interface HistorySwept {
   readonly versions: number;
   /** Whether nothing is left to remove. */

@@ -39,7 +39,7 @@ export interface SubscriptionFilter extends DateBounds, Readonly<Partial<Record<
 export interface Scan extends SubscriptionFilter {
   /** The index that the rows are read in, if the planner has no choice (`read/choose-index.ts`). */
   readonly index?: RecordIndex;
-  /** All products that the rows have, of which the index of products reads the ranges. */
+  /** All products of the rows; the index of products is read in a range for each. */
   readonly indexProducts?: readonly string[];
   /** Maximum records of one SIM, device or subscriber that are read, in no particular order. */
   readonly recordsMax?: number;

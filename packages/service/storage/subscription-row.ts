@@ -30,8 +30,8 @@ interface RowColumn {
 }
 
 /**
- * The columns of a row besides the tenant and the revision, of which all statements that write rows
- * are made (docs/contributors/testing.md). The id is first.
+ * The columns of a row except the tenant and the revision. All statements that write rows are made
+ * from them (docs/contributors/testing.md). The id is first.
  */
 export const rowColumns: readonly RowColumn[] = [
   { name: 'id', type: 'text', read: (row) => row.id, path: 'id' },
@@ -71,7 +71,7 @@ export const valuePlaceholders = (first: number): string =>
 
 // The statements that both engines share when they change a tenant's subscriptions.
 
-/** The columns of a version, of which `$1` is the tenant and `$2` the revision that ends it. */
+/** The columns of a version; `$1` is the tenant, `$2` the revision that ends it. */
 export const versionColumns = `tenant_id, until_revision, from_revision, ${columnNames()}`;
 
 export const selectAnyTombstone = 'select 1 as found from subscription_tombstone where tenant_id = $1 limit 1';

@@ -8,7 +8,7 @@ export const utf8Column = 'utf8_bytes';
 /** How the column has the JSON of records: as an array, or as lines that end in line feeds. */
 export type Layout = 'array' | 'lines';
 
-/** What surrounds the records of a layout, and what is between two of them. */
+/** The bytes around the records of a layout, and between two of them. */
 const layouts = {
   array: { before: '[', between: ',', after: ']' },
   lines: { before: '', between: '\n', after: '\n' },

@@ -34,7 +34,10 @@ interface TracingOptions {
   /** Base URL of an OTLP/HTTP receiver, without `/v1/traces`. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the resource: the name and version of the service, and what tells processes apart. */
+  /**
+   * Attributes of the resource: name and version of the service, and what distinguishes its
+   * processes.
+   */
   readonly attributes: Readonly<Record<string, string | number>>;
   readonly sampler: SamplerName;
   /** Share of the traces that a ratio sampler records, 0 to 1. */

@@ -95,7 +95,7 @@ interface GroupsProps {
   readonly summary: ChangesSummary | undefined;
 }
 
-/** The listed changes by import; then the imports of which none is listed yet, with their numbers. */
+/** The listed changes by import; then the imports without a listed change, with their numbers. */
 function Groups({ changes, summary }: GroupsProps) {
   const groups = groupByImport(changes);
   const { import: imports = [] } = summary?.by ?? {};

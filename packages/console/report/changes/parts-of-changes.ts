@@ -17,7 +17,7 @@ export interface ChangePart {
 /** Transitions that the sentence names; the others are added up. */
 const transitionsMax = 6;
 
-/** The parts of a summary, in the order of a sentence, without those of which there are none. */
+/** The parts of a summary that are not 0, in the order of a sentence. */
 export function partsOf(summary: ChangesSummary): readonly ChangePart[] {
   const { added, removed, renewed, by, omitted } = summary;
   const moved = sumOf(by['product-id']) + omitted['product-id'];

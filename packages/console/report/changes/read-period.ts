@@ -34,8 +34,8 @@ export const changesPerPage = 100;
 
 /**
  * Reads the newest changes since a change token or an instant, and counts all of them as of the
- * same revision. If the history begins later than the instant, it reads since then. Without any
- * history, a token lists the first changes after it, which are not counted; an instant is
+ * same revision. If the history begins later than the instant, it reads since then. If no history
+ * is kept, the changes after a token are listed but not counted, and an instant returns
  * `undefined`.
  */
 export async function readPeriod(

@@ -89,7 +89,7 @@ function update(id: number, state: ExportState): void {
   exportEntries.value = exportEntries.peek().map((entry) => (entry.id === id ? { ...entry, state } : entry));
 }
 
-/** How an export stands, in a sentence. */
+/** The state of an export, in a sentence. */
 export function sentenceOf(state: ExportState): string {
   switch (state.kind) {
     case 'running':

@@ -77,7 +77,7 @@ export async function runExport(job: ExportJob): Promise<ExportResult> {
       }),
     );
     await file.pipeTo(writable, { signal });
-    // the service's number was verified; a Parquet file has no lines
+    // the number that the service sent was verified; a Parquet file has no lines to count
     return { rows: sent === 'parquet' ? totalRows : Math.max(rows, 0), bytes, sha256: hash.digest('hex') };
   } catch (error) {
     await writable.abort(error).catch(() => undefined); // already aborted, if it was in use

@@ -62,7 +62,7 @@ interface FigureProps<Value> {
   readonly href: string;
   readonly load: Load<Value>;
   readonly read: (value: Value) => string;
-  /** Below the number; its links are beside that of the number. */
+  /** Shown below the number, with links of its own. */
   readonly note: ComponentChildren;
   /** The first number that a reader should see. */
   readonly isMain?: boolean;

@@ -9,5 +9,5 @@ export function reportLink(query: { readonly [Name in keyof SubscriptionFilters 
   return pairs.length === 0 ? '/console/subscriptions' : `/console/subscriptions?${pairs.join('&')}`;
 }
 
-/** Colons may stand unencoded in a query, and dates are readable that way. */
+/** A query may contain colons unencoded, and dates are more readable that way. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll('%3A', ':');

@@ -3,7 +3,7 @@ import { type SessionBody, SessionKeeper } from '../../ui/session.ts';
 /** The session of a client of the report's API. */
 export interface ReportSession extends SessionBody {
   readonly client_id: string;
-  /** What people call the client; `null` if it has no name. */
+  /** Display name of the client; `null` if it has none. */
   readonly name: string | null;
   readonly tenant: string;
 }

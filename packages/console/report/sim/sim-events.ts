@@ -37,7 +37,7 @@ function datesOf(record: Subscription, now: Date): SimEvent[] {
   return dates.map(([date, at]) => ({ key: `${id} ${date}`, record, at, date }));
 }
 
-/** When the service first knew of a record is left out: its dates say when it was created. */
+/** The first load of a record is no event: its dates say when it was created. */
 function changesOf(record: Subscription, history: SubscriptionHistory): SimEvent[] {
   return stepsOf(history).flatMap((step) =>
     step.at === undefined || (step.kind !== 'changed' && step.kind !== 'removed')

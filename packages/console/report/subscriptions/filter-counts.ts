@@ -12,7 +12,7 @@ export interface ValueCount {
   readonly name?: string;
 }
 
-/** What is known of the values of a filter: nothing yet, the counts, or why there are none. */
+/** The counts of the values of a filter: not loaded yet, loaded, or failed. */
 export type ValueCounts =
   | { readonly kind: 'counting' }
   | { readonly kind: 'counted'; readonly values: readonly ValueCount[] }

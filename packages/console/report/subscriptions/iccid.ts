@@ -2,8 +2,7 @@
 export const groupIccid = (iccid: string): string => iccid.match(/.{1,4}/g)?.join(' ') ?? '';
 
 /**
- * The same with the middle left out: the first eight digits name the issuer, the last four the
- * card.
+ * The same without the middle: the first eight digits name the issuer, the last four the card.
  *
  * @example shortenIccid('8944500102198302838') // '8944 5001 … 2838'
  */

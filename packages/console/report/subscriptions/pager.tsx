@@ -56,7 +56,7 @@ export function Pager({ report, place }: PagerProps) {
   );
 }
 
-/** The number of the page, which can be replaced by another one. */
+/** The number of the page, in a field that jumps to another page. */
 function JumpField({ report, place }: PagerProps) {
   const { number, count, first } = pagePosition(report.page);
   const id = useId();

@@ -60,7 +60,7 @@ export function sortingOf(sort: SubscriptionSort): SortingState {
   return [{ id, desc: sort.startsWith('-') }];
 }
 
-/** The order that a header stands for, as the service knows it. */
+/** The value of `sort` that a header selects. */
 export function sortOf([sorting]: SortingState): SubscriptionSort {
   const date = sortedDates[(sorting?.id ?? 'created') as keyof typeof sortedDates];
   return sorting?.desc === true ? `-${date}` : date;

@@ -99,7 +99,7 @@ function ReportBody({ width, openId }: { width: number; openId: string | undefin
   );
 }
 
-/** Whether the number of records of one state is that of the other one. */
+/** Whether two states have the same export, and so the same number of records. */
 const isOneExport = (one: ReportState, other: ReportState): boolean =>
   JSON.stringify(exportQueryOf(one)) === JSON.stringify(exportQueryOf(other));
 

@@ -17,7 +17,7 @@ export interface KeyRingOptions {
   /** Days after which a key is rotated automatically; 0 or absent: never. */
   readonly rotationDays?: number;
   readonly now: () => number;
-  /** Called for a fault of the keys that does not keep the service from starting. */
+  /** Called for a fault of the keys that does not prevent the service from starting. */
   readonly onFault?: (error: unknown) => void;
 }
 

@@ -51,7 +51,8 @@ export function createKeyCipher(secret: string | undefined, secretBefore: string
 /**
  * Creates a cipher of text: JWE with a direct 256-bit key and AES-GCM (RFC 7516, RFC 7518 §5.3).
  * The key is derived from a secret for one purpose (HKDF, RFC 5869); the secret is random, so a
- * slow derivation would add nothing. What another secret encrypted is `undefined`.
+ * slow derivation would add nothing. `decrypt` returns `undefined` for text that was changed or
+ * encrypted with another secret.
  */
 export function createTextCipher(secret: string, purpose: string) {
   const key = new Uint8Array(hkdfSync('sha256', secret, 'subreport', purpose, 32));

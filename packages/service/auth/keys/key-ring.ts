@@ -75,7 +75,7 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
     underWay = started;
     return started.result;
   };
-  /** Returns the current keys; while the store fails, those of the last read. */
+  /** Returns the current keys, or the last ones that were read while the store fails. */
   const current = async (): Promise<KeyReading> => {
     const changeMark = store.changeMark();
     const unchanged = changeMark !== undefined && changeMark === reading.changeMark;

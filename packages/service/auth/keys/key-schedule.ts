@@ -18,7 +18,7 @@ export interface KeyLifetimes {
 }
 
 /**
- * What a key is used for at a given time.
+ * The state of a key at a given time.
  * - `next`: published, but not used yet;
  * - `current`: used for new tokens;
  * - `retiring`: tokens made with it may still be valid;

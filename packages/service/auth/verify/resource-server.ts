@@ -72,9 +72,9 @@ const bounds = { entriesMax: 10_000, bytesMax: 33_554_432 };
 const clientBytes = 2_000;
 
 /**
- * Creates the check of access tokens. What is known of a token is cached under its SHA-256 until it
- * expires: its claims while its signing key is trusted, its client while the store is unchanged. So
- * a repeated token costs one hash.
+ * Creates the check of access tokens. The result of verifying a token is cached under its SHA-256
+ * until it expires: its claims while its signing key is trusted, its client while the store is
+ * unchanged. So a repeated token costs one hash.
  */
 export function createResourceServer(context: AuthContext, external?: ExternalIssuer): ResourceServer {
   const { store, keys, now } = context;

@@ -10,7 +10,7 @@ import type { Config } from '../config.ts';
 const besideWorkersMib = { supervisor: 64, check: 112 };
 
 /**
- * What a process takes before its first request, in MiB: code, stacks and threads. An idle worker
+ * Memory of a process before its first request, in MiB: code, stacks and threads. An idle worker
  * has 80 to 90 MiB, a third of them in its heap.
  */
 const fixedMib = 64;

@@ -16,9 +16,9 @@ const answerMsMax = 2_000;
 type Send = (worker: Worker, message: PrimaryMessage) => void;
 
 /**
- * Makes the function that adds up the metrics of all workers and of the first process. What a
- * worker had counted by its last answer remains in the sums if it does not answer in time, and
- * after it has exited: counters never go down. Scrapes at the same time share one result.
+ * Makes the function that adds up the metrics of all workers and of the first process. The counts
+ * of the last response of a worker remain in the sums if it does not respond in time, and after it
+ * has exited, so counters never decrease. Scrapes at the same time share one result.
  */
 export function createMetricsCollector(
   workers: ReadonlySet<Worker>,

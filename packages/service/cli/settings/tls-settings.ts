@@ -57,7 +57,7 @@ function listenerFaults(values: TlsValues, prefix: ListenerPrefix): string[] {
   const missing = names.find((name) => values[name] === '');
   if (missing !== undefined)
     return [`Cannot use ${given}: ${missing} must be set as well: current value is '${values[given]}'`];
-  // it would listen on two addresses, of which one would keep its first certificate
+  // it would listen on two addresses, and one of them would keep its first certificate
   if (values[`${prefix}HOST`] === 'localhost')
     return [`Cannot use ${given}: ${prefix}HOST must be an address, such as 127.0.0.1: current value is 'localhost'`];
   return [];

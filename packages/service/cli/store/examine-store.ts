@@ -11,7 +11,7 @@ export interface ReportedCheck extends StoreCheck {
   readonly repaired?: boolean;
 }
 
-/** How many tenants were checked and how many there are, and the percent of the next one. */
+/** Number of checked tenants, number of all, and the progress of the next one in percent. */
 interface ExamineProgress {
   readonly checked: number;
   readonly tenants: number;

@@ -51,7 +51,8 @@ const httpLimits = {
   headersTimeout: 5_000,
   // with Node's default of 30 s, stalled connections stayed open for over a minute
   connectionsCheckingInterval: 1_000,
-  // closes an idle connection later than told, so that a late client's next request does not fail
+  // closes an idle connection later than announced, so that a late client's next request does not
+  // fail
   keepAliveTimeoutBuffer: 5_000,
   maxHeaderSize: 16_384,
   requireHostHeader: false, // `guardRequest` says it in our shape

@@ -61,7 +61,7 @@ export function guardRequest(
   }
 }
 
-/** How often a header appears in a list of name, value, name, value … */
+/** Number of times that a header appears in a list of name, value, name, value … */
 function countOf(name: string, rawHeaders: readonly string[]): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

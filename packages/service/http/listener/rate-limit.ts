@@ -20,7 +20,10 @@ export const countHere = (windows: WindowCounter): RequestCounter => ({
 /** Length of a window. */
 export const windowSeconds = 60;
 
-/** What a client, or a network of unknown clients, may begin per minute, whatever its quota is. */
+/**
+ * Maximum requests that a client, or a network without a client, may begin per minute, whatever its
+ * quota is.
+ */
 export const costlyPerMinute = {
   /** Each adds two entries to the audit log and one to the history of imports, kept for months. */
   loads: 120,

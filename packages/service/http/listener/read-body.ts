@@ -6,7 +6,7 @@ import { describeFaults, nameFaults, valueFault } from '../../../contract/parame
 import { ProblemError } from '../../../contract/problem.ts';
 import { RequestError } from './error.ts';
 
-/** How slowly a client may send a body that is read as it arrives. */
+/** Minimum rate of a streamed request body. */
 export interface BodyPace {
   /** Longest wait for the next bytes, in milliseconds. */
   readonly stallMs: number;

@@ -150,7 +150,7 @@ function refuseUrlParameters(request: FastifyRequest): void {
   }
 }
 
-/** Most parameters of a form; those of the grants are six. */
+/** Maximum parameters of a form; the grants have six. */
 const fieldsMax = 64;
 
 /**

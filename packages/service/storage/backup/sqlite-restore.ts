@@ -36,7 +36,7 @@ export function requireStoreFile(file: string): void {
 const selectObjects =
   "select type, name, sql from sqlite_master where type in ('trigger', 'view') or name not like 'sqlite!_%' escape '!'";
 
-/** What a database object is: what has code by its code, anything else by its name. */
+/** Identifies a database object: by its SQL if it has any, otherwise by its name. */
 const identify = ({ type, name, sql }: Row): string =>
   type === 'trigger' || type === 'view' ? normalize(String(sql)) : `${type} ${name}`.toLowerCase();
 

@@ -21,7 +21,7 @@ const inserted = Array.from({ length: 1_000 }, (_, index) => ({
   },
 }));
 
-/** Counts the inserted rows, and returns the requests and the leaves that are put. */
+/** Counts the inserted rows, and returns the requests and the written leaves. */
 function count(storedLast?: OrderKey) {
   const requests: CountRequest[] = [];
   const work = countChanges(inserted, storedLast);

@@ -4,7 +4,7 @@ import { dateColumns } from '../subscription-filter.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 import { keyOf, planKey, productOfSeries, renewing, seriesOfDate, seriesOfProduct, wholeSeries } from './span.ts';
 
-// What of a row the counts depend on, and which trees and keys count it.
+// The columns of a row that the counts depend on, and which trees and keys count it.
 
 type CountedValues = Pick<CountedRow, 'status' | 'autoRenew' | 'planId'>;
 

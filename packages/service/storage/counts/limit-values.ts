@@ -17,8 +17,8 @@ import {
 } from './span.ts';
 
 /**
- * How many distinct values the records of a tenant may have. Each load writes the counts of all its
- * statuses and of the plans of its products, and a question about a plan reads those of all
+ * Maximum number of distinct values in the records of a tenant. Each load writes the counts of all
+ * its statuses and of the plans of its products, and a query by plan reads the counts of all
  * products (docs/decisions/counts.md#values).
  */
 export const valuesMax = { statuses: 200, products: 5_000, plans: 1_000 } as const;
@@ -41,7 +41,7 @@ export function requireFew(values: LimitedValues, before: number, after: number)
   );
 }
 
-/** Does so for all values that the trees of a tenant count, of which these are changed roots. */
+/** Does so for all values that the trees of a tenant count, given the changed roots. */
 export function* requireFewValues(before: readonly Span[], after: readonly Span[]): CountWork {
   const stored = new Map(before.map((root) => [root.series, root]));
   const isProduct = ({ series, n }: Span): boolean => n > 0 && productOfSeries(series) !== undefined;

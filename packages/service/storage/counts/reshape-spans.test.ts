@@ -44,7 +44,7 @@ function treeOf(leaves: readonly Span[], changed: readonly (readonly [index: num
   };
 }
 
-/** What reshaping a tree puts and removes, when the store has these leaves and cuts them so. */
+/** The spans that reshaping writes and removes, for these leaves and cuts. */
 function reshape(tree: SpanTree, stored: readonly Span[], pieces: readonly Row[] = []) {
   const edit = new SpanEdit();
   const requests: CountRequest[] = [];

@@ -114,8 +114,8 @@ export function addCount(counts: Record<string, number>, key: string, by: number
 }
 
 /**
- * How many of the indexes from 0 to `length` lie before a boundary: `isBefore` is true for all
- * indexes up to it and false from there on. Takes O(log `length`) calls.
+ * Number of indexes from 0 to `length` before a boundary: `isBefore` is true for all indexes up to
+ * it and false from there on. Takes O(log `length`) calls.
  */
 export function lowerBound(length: number, isBefore: (index: number) => boolean): number {
   let [low, high] = [0, length];

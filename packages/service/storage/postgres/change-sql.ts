@@ -39,8 +39,8 @@ export const unnestColumns = (first: number): string =>
 
 // Citus sends a statement to the node of its tenant only if that statement inserts once, outside a
 // `with`, and takes the tenant of the rows that it reads (docs/operators/citus.md). So each of
-// these changes one table, and what a change needs of the rows before it is read or kept by a
-// statement before it.
+// these changes one table. An earlier statement reads or keeps what a change needs of the former
+// rows.
 
 /**
  * The stored rows with the ids `$first`. They are selected by a range in primary-key order: every

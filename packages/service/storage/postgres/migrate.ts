@@ -17,12 +17,12 @@ import { noTimeLimit, tenantRole } from './session.ts';
 import { inTransaction } from './statements.ts';
 
 /**
- * How long one attempt waits for a table lock, in milliseconds. Requests queue behind it meanwhile;
+ * Time limit of one attempt to lock a table, in milliseconds. Requests queue behind it meanwhile;
  * the server checks for deadlocks only after 1 s.
  */
 const lockMs = 500;
 const pauseMs = 1_000;
-/** How long attempts are repeated, in milliseconds. */
+/** Time for which attempts are repeated, in milliseconds. */
 const attemptsMs = 10 * 60_000;
 
 /**

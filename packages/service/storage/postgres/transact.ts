@@ -17,11 +17,11 @@ export interface TransactionParts {
   onAnnounced(): void;
 }
 
-/** How often, and after which pause in milliseconds, an interrupted commit is looked up. */
+/** Maximum look-ups of an interrupted commit, and the pause between them in milliseconds. */
 const lookUpsMax = 20;
 const pauseMs = 100;
 
-/** How often a transaction is tried if a lock is not free in time, or a deadlock ends it. */
+/** Maximum attempts of a transaction that waits too long for a lock or ends in a deadlock. */
 const attemptsMax = 3;
 
 /**

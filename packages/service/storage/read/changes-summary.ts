@@ -160,7 +160,7 @@ const lastChanges = (hasEnd: boolean): string => `live as (
     }
   )`;
 
-/** What a changed record was at the revision `$4`. */
+/** A changed record as it was at the revision `$4`. */
 const former =
   'left join subscription_version as v on v.tenant_id = $1 and v.id = s.id and v.until_revision > $4 and v.from_revision <= $4';
 

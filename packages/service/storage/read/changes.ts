@@ -79,8 +79,8 @@ export interface DescribedChange extends SubscriptionChange {
 }
 
 /**
- * Whether the record `s` may have been there at a revision, of which `v` is its version: there is
- * one, or none is known because it was erased.
+ * Whether the record `s` may have existed at a revision: it has the version `v`, or its version was
+ * erased.
  */
 export const couldBeThere = (base: string): string => `(v.id is not null or not exists (
       select 1 from subscription_version as n where n.tenant_id = $1 and n.id = s.id and n.until_revision > ${base}
@@ -101,9 +101,9 @@ export interface ChangeFilter {
 }
 
 /**
- * Reads changes as `readChanges` does, with what each record was at the revision `base`, of which
- * the versions are kept. A negative one is before all records. With a filter, it reads on until
- * `limit` changes match, so it may read all of the range.
+ * Reads changes as `readChanges` does, each with the record at the revision `base`, whose versions
+ * are kept. A negative one is before all records. With a filter, it reads on until `limit` changes
+ * match, so it may read all of the range.
  */
 export async function readDescribedChanges(
   reader: TenantReader,
@@ -155,9 +155,9 @@ function conditionsOf(
 }
 
 /**
- * With the version that was current at `$base`, and the first one that ended after it, unless that
- * of then may have been erased. Citus asks one shard only if each table is bound to the tenant
- * itself.
+ * With the version that was current at `$base` and the first one that ended after it, unless the
+ * version at `$base` may have been erased. Citus asks one shard only if each table is bound to the
+ * tenant itself.
  */
 const described = `c.committed_at, c.import_id, v.record as before, (
     select min(n.until_revision) from subscription_version as n

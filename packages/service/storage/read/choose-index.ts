@@ -19,13 +19,13 @@ import {
 
 /**
  * How many entries of each index a filter leaves, exactly; `all` is the number of the tenant's
- * records. An index of which it leaves all is absent.
+ * records. An index that it does not narrow is absent.
  */
 export type IndexEntries = Readonly<Partial<Record<RecordIndex, number>> & { all: number }>;
 
 /**
- * What it costs to read and sort an entry, if reading one in order costs 1. A scan in the order of
- * the page usually ends after one page of records; any other is read to its end and sorted.
+ * Cost of reading and sorting an entry, as a multiple of reading one in order. A scan in the order
+ * of the page usually ends after one page of records; any other is read to its end and sorted.
  */
 const sortedEntries = 4;
 
@@ -35,7 +35,7 @@ const recordEntries = 10;
 /** Whether an index has all columns that are read; only one has the product. */
 export const covers = (index: RecordIndex, readsProduct: boolean): boolean => index === 'product_id' || !readsProduct;
 
-/** What a scan costs, in entries of an index that has all columns. */
+/** The cost of a scan, in entries of an index that has all columns. */
 export function scanCost(entries: IndexEntries, index: RecordIndex, readsProduct: boolean): number {
   return (entries[index] ?? entries.all) * (covers(index, readsProduct) ? 1 : recordEntries);
 }

@@ -72,7 +72,7 @@ const toCommit = ({ revision, committed_at: at, import_id: importId = null, chan
   groups: readGroups(String(groups)),
 });
 
-/** Whether a record may have been removed and added again, of which no version tells. */
+/** Whether a record may have been removed and added again without a version that shows it. */
 function mayHaveReturned(commits: readonly Commit[]): boolean {
   const has = (kind: ChangeKind) => (commit: Commit) => effectsOf(commit).some(([effect]) => effect.kind === kind);
   const removal = commits.findIndex(has('removed'));
@@ -118,7 +118,9 @@ const selectStates = `select id, from_revision, until_revision, status, auto_ren
   select id, revision, null, status, auto_renew, product_id, expiration_date from subscription
     where tenant_id = $1 and id in (${placeholders}) and revision <= $3` as TenantSql;
 
-/** A record from one revision until before another one. */
+/**
+ * A version of a record, with the first revision that has it and the first that no longer has it.
+ */
 interface State extends ComparedRow {
   readonly id: string;
   readonly from: number;
@@ -221,7 +223,7 @@ class Sum {
     }
   }
 
-  /** The most frequent moves of a field, and how many changes made another one. */
+  /** The most frequent transitions of a field, and the number of changes with any other. */
   listed(field: Compared, max: number): Transitions {
     const moves = [...this.#moves[field]]
       .filter(([, count]) => count > 0)

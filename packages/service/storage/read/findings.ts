@@ -145,7 +145,10 @@ async function findProducts(reader: TenantReader, engine: Store['engine']): Prom
   return { kind, ...countedIn(rows), examples };
 }
 
-/** What can follow the name of a product in the text of a record; the first of them does. */
+/**
+ * The JSON that can follow the name of a product in the text of a record: the first of these that
+ * is present does.
+ */
 const afterName = [',"period":', ',"period_unit":', ',"plan_id":', '},"iccid":'];
 
 /**

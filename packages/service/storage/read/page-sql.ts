@@ -141,8 +141,8 @@ export function pageSql(filter: Scan, order: SubscriptionOrder, start: PageStart
 export const recordOfFound = '(select record from subscription as s where s.tenant_id = $1 and s.id = found.id)';
 
 /**
- * SQL of the same as a scan: finds the keys in the index alone, which has all that the filter
- * compares, sorts them if it is not that of the order, and then reads the records of the page.
+ * SQL of the same page as a scan: finds the keys in an index that has all columns of the filter,
+ * sorts them unless the index is in the requested order, and then reads the records of the page.
  */
 function foundSql(filter: Scan, order: SubscriptionOrder, start: PageStart, limit: number, bind: Bind): string {
   const steps = start.kind === 'step' ? start.steps : 0;
@@ -216,7 +216,9 @@ function rangeSql(columns: string, { filter, order, range, bind }: Omit<Rows, 'l
 const orderedColumn = ({ index }: Scan, { column }: SubscriptionOrder): string =>
   index === undefined || dateOfIndex(index) === column ? column : `${column} + 0`;
 
-/** Whether the index of statuses has the rows of a filter, those of each status in the order. */
+/**
+ * Whether the index of statuses has the rows of a filter, for each status in the requested order.
+ */
 export function isByStatus(filter: Scan, { column }: SubscriptionOrder): boolean {
   const { productId, autoRenew, statuses, index } = filter;
   if (statuses === undefined || statuses.includes(unindexedStatus)) return false;

@@ -124,7 +124,7 @@ function adjusted(counts: Counts, differences: Counts = new Map()): Counts {
   return new Map([...result].filter(([, n]) => n !== 0));
 }
 
-/** What to add to the counts of today, in all and by dimension. */
+/** The differences to the counts of today, in total and by dimension. */
 async function countDifferences(
   reader: TenantReader,
   { filter, columns, bucket }: SummaryPlan,
@@ -169,7 +169,7 @@ function readGroups(
   return reader.all(`select ${selected} from ${rows}${conditions}${grouping}` as TenantSql, values);
 }
 
-/** How many records that were current at a revision have been erased since. */
+/** Number of records that were current at a revision and have been erased since. */
 export async function countErased(reader: TenantReader, { revision, current }: PastRevision): Promise<number> {
   if (revision === current) return 0;
   const [row] = await reader.all(
@@ -206,9 +206,9 @@ export interface RecordVersion {
 
 /**
  * Reads the newest `limit` versions of one record that ended after the revision `from`, newest
- * first, with the removals and the erased versions between them. An erasure has no id: if one
- * record was removed at the revision with which an erased version of another one began, it is
- * called erased as well.
+ * first, with the removals and the erased versions between them. An erasure has no id: a record
+ * that was removed at the revision at which an erased version of another record began is reported
+ * as erased, too.
  */
 export async function readVersions(
   reader: TenantReader,

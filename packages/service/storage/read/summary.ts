@@ -98,7 +98,7 @@ function joinCounts(parts: readonly (DimensionCounts | undefined)[]): DimensionC
   return sums;
 }
 
-/** What reading the rows of a filter would cost, in entries of an index. */
+/** The cost of reading the rows of a filter, in entries of an index. */
 function costOfScan({ entries }: Selectivity, filter: SubscriptionFilter, columns: readonly Dimension[]): number {
   const reads = readsProduct(filter, columns);
   return scanCost(entries, chooseIndex(entries, reads), reads);

@@ -153,7 +153,7 @@ const wrongVersionCount = `select counted, n from (
       (select count(*) from subscription_version as v where v.tenant_id = $1) as n from tenant
   ) as t where tenant_id = $1 and counted <> n` as const;
 
-/** What the tenant is charged, compared with its rows; nothing if that is not known at present. */
+/** Compares the charge of the tenant with its rows, if the charge is stored. */
 async function wrongBytes(reader: TenantReader): Promise<readonly string[]> {
   const [tenant] = await reader.all(selectUse);
   const charged = tenant === undefined ? undefined : useOf(tenant);

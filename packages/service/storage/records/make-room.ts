@@ -14,7 +14,7 @@ import {
 } from '../tables/storage-use.ts';
 import { removeErasures } from './sweep-history.ts';
 
-/** What a tenant is charged after a change, and what was removed for it. */
+/** The charge of a tenant after a change, and what was removed to make room for it. */
 interface Room {
   readonly use: StorageUse;
   /** Versions that were removed. */

@@ -29,7 +29,7 @@ interface Repaired {
   readonly beginsHistory: boolean;
   /** Versions that were kept of repaired records. */
   readonly versions: number;
-  /** What the tenant is charged, counted again. */
+  /** The charge of the tenant, counted again. */
   readonly use: StorageUse;
 }
 
@@ -39,10 +39,10 @@ interface Repaired {
  * JSON, because clients receive the JSON; a record whose JSON is incomplete is left alone. Repaired
  * records get the next revision, so that clients that read changes receive them again.
  *
- * A revision above the tenant's shows that revisions were lost, of which clients may have tokens
- * and ETags. The tenant then begins a new history, as after a restore (`beginHistory`). Versions
- * that cannot be true end the history that they belong to, and so do commits that are later than
- * the clock: all later ones would be stamped like them.
+ * A revision above the tenant's shows that revisions were lost; clients may hold tokens and ETags
+ * of them. The tenant then begins a new history, as after a restore (`beginHistory`). Versions that
+ * cannot be true end the history that they belong to, and so do commits that are later than the
+ * clock: all later ones would be stamped like them.
  */
 export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions): CountWork<Repaired> {
   const [[tenant] = []] = yield [ask(selectRevisions)];
@@ -98,7 +98,7 @@ const tombstoneAhead =
 const versionAhead =
   'select max(until_revision) as revision from subscription_version where tenant_id = $1 and until_revision > $2';
 
-/** Keeps records as they are until revision `$2`, of which `$1` is the tenant. */
+/** Keeps the records of the tenant `$1` as they are until revision `$2`. */
 const keepRecords = `insert into subscription_version (${versionColumns})
   select tenant_id, cast($2 as bigint), revision, ${columnNames()} from subscription where tenant_id = $1 and revision < $2`;
 

@@ -19,7 +19,7 @@ const preparedMax = 512;
  */
 export const writerPragmas = 'pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = fast';
 
-/** How long opening a connection waits for another process's lock, in milliseconds. */
+/** Time limit of opening a connection while another process holds a lock, in milliseconds. */
 export const sqliteOpenWaitMs = 5_000;
 
 /** The next pause before retrying to take a lock that another process holds, in milliseconds. */

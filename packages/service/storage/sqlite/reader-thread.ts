@@ -83,7 +83,7 @@ function nextBatch({ batches }: Session, offered: ArrayBuffer | undefined): Tran
   return new Transferred({ rows, bytes, memory } satisfies TransferredBatch, [memory]);
 }
 
-/** So that the memory of one batch usually suffices for the next one. */
+/** Bytes to add when the buffer grows, so that it is usually large enough for the next batch. */
 const spareBytes = 64 * 1024;
 
 function endSession(id: number): void {

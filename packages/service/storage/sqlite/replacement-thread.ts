@@ -25,7 +25,7 @@ import { serveRequests } from './thread.ts';
 // writer's lock inside SQLite, because nothing else runs on this thread.
 
 const { file, tenant, keepsHistory, bytesMax, importId } = workerData as ReplacementStart;
-/** How long it waits for other writers, whose writes take milliseconds. */
+/** Time limit for waiting for other writers, whose writes take milliseconds. */
 const writeWaitMs = 60_000;
 
 const connection = new SqliteConnection(file, writeWaitMs);

@@ -73,7 +73,9 @@ interface SqliteOptions {
 /** Connections and locks shared by all views of a store (`within`). */
 interface SharedConnections {
   readonly file: string;
-  /** How long a write without a deadline waits for another process's write, in milliseconds. */
+  /**
+   * Time for which a write without a deadline waits for another process's write, in milliseconds.
+   */
   readonly operationMs: number;
   readonly keepsHistory: boolean;
   readonly bytesMax: number;

@@ -313,7 +313,7 @@ export interface ChangeOptions {
 export type WriteRequest =
   | (TenantChange &
       ChangeOptions & {
-        /** How long to wait for another process's write, in milliseconds. */
+        /** Time limit for waiting for another process's write, in milliseconds. */
         readonly waitMs: number;
       })
   | { readonly kind: 'checkpoint' };

@@ -21,7 +21,7 @@ export interface ClientRow {
   readonly refreshTokenUse: RefreshTokenUse | null;
   /** Requests per minute; 0 for no limit, `null` for the service's default. */
   readonly rateLimit: number | null;
-  /** What people call it; `null` if it has no name. */
+  /** Display name; `null` if it has none. */
   readonly name: string | null;
 }
 

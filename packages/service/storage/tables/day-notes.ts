@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { directoryStatement, type Store, type TenantId } from '../store.ts';
 
-// Which revision a tenant had reached on a day (`tenant_revision`): tells how old what it removed
-// is at least. A day without a row has the revision of the row before.
+// The revision of a tenant at the end of a day (`tenant_revision`): a lower bound of the age of
+// what it removed. A day without a row has the revision of the row before.
 
 const daySeconds = 86_400;
 
@@ -151,7 +151,7 @@ const setNoted = (upTo: UpTo) =>
 
 /**
  * A tenant without changes has no revision that a change could have added to its history. It begins
- * after this second, of which an instant of a discarded history may have been answered.
+ * after this second, because a response may have shown this instant of the discarded history.
  */
 const beginMissing = (upTo: UpTo) =>
   `update tenant set history_from = revision, history_from_at = $1 + 1, history_revision = revision, history_at = $1

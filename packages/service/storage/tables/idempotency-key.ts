@@ -60,8 +60,8 @@ export async function takeIdempotencyKey(
 }
 
 /**
- * Stores the response to the request that took a key at `createdAt`; returns `false` if another one
- * has taken it since.
+ * Stores the response to the request that took a key at `createdAt`; returns `false` if another
+ * request has taken it since.
  */
 export async function storeKeyedResponse(
   store: Directory,

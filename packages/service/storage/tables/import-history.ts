@@ -298,7 +298,7 @@ export async function countImports(store: Store, since: string): Promise<readonl
   }));
 }
 
-/** What is kept of a tenant's rejected rows: 64 imports with as many as an import may have. */
+/** Maximum bytes of a tenant's rejected rows: 64 imports with as many as an import may have. */
 const rejectionsKept = { imports: 1_000, bytes: 8 * 2 ** 20 };
 
 /**

@@ -38,8 +38,8 @@ interface RefreshUse {
 }
 
 /**
- * How long a family is retained after its last access token expires, in seconds: another one may
- * have been issued in its grace period (at most 300 s).
+ * Time for which a family is retained after its last access token expires, in seconds: another
+ * token may have been issued in its grace period (at most 300 s).
  */
 const retentionSeconds = 360;
 

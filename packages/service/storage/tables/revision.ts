@@ -24,14 +24,11 @@ export interface RevisionCommit {
   /** Whether no earlier revision can be read any more. */
   readonly beginsHistory?: boolean;
   readonly importId?: string | undefined;
-  /** What was done to which number of records; if absent, a summary of changes reads them. */
+  /** Number of changed records by effect; if absent, a summary of changes reads the records. */
   readonly groups?: ChangeGroups | undefined;
   /** Versions that the change added; negative if it removed some. */
   readonly versions?: number;
-  /**
-   * What the tenant is charged afterwards, besides this commit; if absent, the next change counts
-   * it.
-   */
+  /** The charge afterwards, without this commit; if absent, the next change counts it. */
   readonly use?: StorageUse | undefined;
   /** Where the history begins if its oldest versions were removed; without a time, now. */
   readonly historyFrom?: { readonly revision: number; readonly at: number | undefined } | undefined;
@@ -40,9 +37,9 @@ export interface RevisionCommit {
 /**
  * Statements that make a change the tenant's next revision. Its commit time is the current time, or
  * `history_at` if the clock was set back or an instant was settled since (`settleInstant`): times
- * grow with revisions. The history goes on only if the last revision is part of it; otherwise a
- * program that keeps none has changed records since, and it begins again, after this second, of
- * which an instant may have been answered.
+ * grow with revisions. The history continues only if it has the last revision. Otherwise a program
+ * without a history has changed records since, and a new history begins after this second, because
+ * a response may already have shown this instant.
  */
 export function commitRevision({
   tenant,
@@ -73,7 +70,10 @@ export function commitRevision({
   ];
 }
 
-/** The time of a commit in UTC epoch seconds: that of this process, while the tenant is locked. */
+/**
+ * The time of a commit in UTC epoch seconds, by the clock of this process, read under the lock of
+ * the tenant.
+ */
 export const clockNow = (): number => Math.floor(Date.now() / 1000);
 
 /** Whether the tenant's last revision is part of its history. */
@@ -108,8 +108,8 @@ interface ErasedRange {
 }
 
 /**
- * Adds up erased versions, of which nothing but their revisions may stay. Rows have `from_revision`
- * and perhaps `until_revision`; without it, the record was current until `revision`.
+ * Adds up erased versions: only their revisions may be kept. Rows have `from_revision` and perhaps
+ * `until_revision`; without it, the record was current until `revision`.
  */
 export function erasedRanges(rows: readonly Row[], revision: number): readonly ErasedRange[] {
   const ranges = rows.map(({ from_revision: from, until_revision: until }) => ({
@@ -121,7 +121,7 @@ export function erasedRanges(rows: readonly Row[], revision: number): readonly E
   );
 }
 
-/** How many of the ranges were not stored before they were added, given the rows afterwards. */
+/** Number of ranges that were not stored before they were added, given the rows afterwards. */
 export function countNewRanges(ranges: readonly ErasedRange[], stored: readonly Row[]): number {
   const added = new Map(ranges.map(({ from, until, n }) => [`${from} ${until}`, n]));
   return stored.filter((row) => added.get(`${row.from_revision} ${row.until_revision}`) === Number(row.n)).length;

@@ -16,7 +16,7 @@ export interface SessionTimes {
 /** A session of a console as stored. */
 interface SessionRow extends SessionTimes {
   readonly startedAt: number;
-  /** The refresh family that a session of a client is; `null` for that of an operator. */
+  /** The refresh family of a client's session; `null` for a session of an operator. */
   readonly family: string | null;
   readonly revokedAt: number | null;
 }
@@ -48,7 +48,10 @@ export interface SessionTable<Holder> {
 /** Sessions of a holder at once; the least recently used ones end. */
 const sessionsMax = 100;
 
-/** How long the row of an operator's session is kept after its end, in seconds, to say why. */
+/**
+ * Time for which the row of an operator's session is kept after its end, in seconds, to say why it
+ * ended.
+ */
 const retentionSeconds = 86_400;
 
 const sweepRowsMax = 500;

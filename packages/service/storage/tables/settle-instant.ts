@@ -17,7 +17,7 @@ export async function readAhead(reader: TenantReader, nowSeconds: number): Promi
   return kept === undefined ? 0 : aheadOf(kept.lastSeconds, nowSeconds);
 }
 
-/** How far the instants of a tenant's history can be trusted, in UTC epoch seconds. */
+/** The range in which instants of a tenant's history can be trusted, in UTC epoch seconds. */
 export interface TrustedHistory {
   /** The last instant at which the history says what was current. */
   readonly untilSeconds: number;

@@ -92,7 +92,9 @@ export const growthOf = ({ before, after, removed, revived }: ChangedSums, keeps
 export const useColumns =
   'record_bytes, history_bytes, tombstone_bytes, import_bytes, rejection_bytes, bytes_revision' as const;
 
-/** What a tenant's row says, or `undefined` if its rows have not been counted since a change. */
+/**
+ * The charge in a tenant's row, or `undefined` if its rows have not been counted since a change.
+ */
 export function useOf(tenant: Row): StorageUse | undefined {
   const { revision, bytes_revision: counted = null } = tenant;
   if (counted === null || Number(counted) !== Number(revision)) return undefined;
@@ -115,7 +117,7 @@ export const grown = (use: StorageUse, growth: Growth): StorageUse => ({
   tombstones: use.tombstones + growth.tombstones,
 });
 
-/** What the tenant is charged after a change that is never refused, if it was known before. */
+/** The charge after a change that is never refused; `undefined` if the charge before it was. */
 export function useAfter(last: Row, growth: Partial<Growth>): StorageUse | undefined {
   const use = useOf(last);
   return use && grown(use, { records: 0, history: 0, tombstones: 0, ...growth });
@@ -170,7 +172,9 @@ export const countRejections: TenantSql = `update tenant set rejection_bytes = (
     select coalesce(sum(octet_length(row_lines)), 0) from import_rejection where tenant_id = $1
   ) where ${itself} returning id`;
 
-/** What a tenant is charged, or `undefined` if a program that does not count it has changed it. */
+/**
+ * Bytes that a tenant is charged; `undefined` after a change by a program that does not count them.
+ */
 export async function readTenantUse(directory: Directory, tenant: string): Promise<StorageUse | undefined> {
   const [row] = await directory.readDirectory(`select revision, ${useColumns} from tenant where id = $1` as const, [
     tenant,

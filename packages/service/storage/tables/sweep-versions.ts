@@ -87,7 +87,7 @@ interface DueTenant {
   readonly oldest: number;
 }
 
-/** The tenants whose history begins later than what was swept. */
+/** The tenants whose history begins after the swept versions. */
 async function* cutHistories(store: Store): AsyncGenerator<DueTenant> {
   for (let after = ''; ; await nextTurn()) {
     const rows = await store.readDirectory(selectCut, [after, batchRows]);
@@ -134,7 +134,7 @@ async function sweepTenant(
   }
 }
 
-/** What the history of all tenants has. */
+/** Totals of the history of all tenants. */
 export interface HistoryUse {
   /** As the changes of the tenants have added them up. */
   readonly versions: number;

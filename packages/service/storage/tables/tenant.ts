@@ -16,7 +16,7 @@ export interface Tenant {
   readonly deletingSince: number | null;
   /** What it mirrors; `null` for any other tenant. */
   readonly mirror: TenantMirror | null;
-  /** What it is charged; `undefined` if a program that does not count it has changed it. */
+  /** Bytes that it is charged; `undefined` after a change by a program that does not count them. */
   readonly use: StorageUse | undefined;
 }
 

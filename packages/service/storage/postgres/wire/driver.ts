@@ -26,7 +26,7 @@ export const socketOf = (client: pg.ClientBase): pg.Connection['stream'] => inte
 
 export const processIdOf = (client: pg.ClientBase): number => internalsOf(client).processID;
 
-/** What the driver calls on a query that is no `pg.Query` of its own making. */
+/** The methods that the driver calls on a query that is no `pg.Query`. */
 export interface DriverQuery {
   /** Called at the end; the driver wraps its own timeout around it. */
   callback: (error: unknown, results?: readonly (readonly Row[])[]) => void;
