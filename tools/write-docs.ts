@@ -193,6 +193,9 @@ const count = (entries = all): string => entries.toLocaleString('en');
 const silent = { write: () => undefined };
 const program = await buildProgram({ stdout: silent, stderr: silent });
 
+/** Options of most commands, which the page describes once. */
+const commonOptions = ['--help', '--json', '--quiet', '--output', '--profile'];
+
 /** What each command does, with its options and examples; `--help` explains the options. */
 function commandLine(): string {
   return leavesOf(program)
@@ -202,8 +205,8 @@ function commandLine(): string {
         ...command.registeredArguments.map((argument) =>
           argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
         ),
-        ...help.visibleOptions(command).map((option) => help.optionTerm(option)),
-      ].filter((term) => term !== '-h, --help');
+        ...help.visibleOptions(command).flatMap(({ long }) => (long && !commonOptions.includes(long) ? [long] : [])),
+      ];
       const list = terms.map((term) => `\`${term}\``).join(', ');
       const { notes, examples } = afterHelp(command);
       const code = examples === '' ? '' : `\`\`\`sh\n${examples}\n\`\`\``;
