@@ -11,7 +11,7 @@ export interface Folder {
   readonly forbids?: readonly string[];
 }
 
-const pages = ['lucide', 'preact', 'preact/hooks', '@preact/signals', 'client', 'contract'];
+const pages = ['preact', 'preact/hooks', '@preact/signals', 'client', 'contract'];
 const routes = ['http/listener', 'contract', 'auth', 'storage/error.ts', 'storage/store.ts'];
 const inAuth = ['auth/*', 'contract', 'storage', 'node'];
 const inStorage = ['tracing', 'storage/*', 'storage/counts', 'storage/tables', 'storage/records'];

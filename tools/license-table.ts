@@ -3,6 +3,13 @@ import { globSync, readFileSync } from 'node:fs';
 /** Licenses that allow use in a product of any license, if their text is kept. */
 const permissive = ['Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'Unlicense'];
 
+const root = new URL('../', import.meta.url);
+
+interface LicensedPackage {
+  readonly name: string;
+  readonly license?: string | undefined;
+}
+
 interface LockedPackage {
   readonly license?: string;
   readonly dev?: true;
@@ -12,25 +19,28 @@ interface LockedPackage {
 
 /**
  * The packages that an installation of the service contains, also within the scripts of the
- * consoles, as a list by license. Throws if the license of one is unknown or not permissive.
+ * consoles or copied into them, as a list by license. Throws if the license of one is unknown or not permissive.
  */
 export function licenseTable(
-  lockfile = new URL('../package-lock.json', import.meta.url),
+  lockfile = new URL('package-lock.json', root),
   imported = consoleImports(),
+  copied = copiedPackages(),
 ): string {
   const { packages } = JSON.parse(readFileSync(lockfile, 'utf8')) as { packages: Record<string, LockedPackage> };
   const bundled = withDependencies(imported, packages);
-  const rows = Object.entries(packages)
+  const installed = Object.entries(packages)
     .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && (!dev || bundled.has(path)) && !link)
-    .map(([path, { license }]) => {
-      const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
-      if (license === undefined || !permissive.includes(license)) {
-        throw new TypeError(
-          `Cannot use ${name}: its license must be one of ${permissive.join(', ')}: current value is '${license}'`,
-        );
-      }
-      return { license, entry: name };
+    .map(([path, { license }]): LicensedPackage => {
+      return { name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length), license };
     });
+  const rows = [...installed, ...copied].map(({ name, license }) => {
+    if (license === undefined || !permissive.includes(license)) {
+      throw new TypeError(
+        `Cannot use ${name}: its license must be one of ${permissive.join(', ')}: current value is '${license}'`,
+      );
+    }
+    return { license, entry: name };
+  });
   return permissive
     .map(
       (license) => [license, new Set(rows.filter((row) => row.license === license).map(({ entry }) => entry))] as const,
@@ -40,12 +50,23 @@ export function licenseTable(
     .join('\n');
 }
 
+/** The packages from which sources of the consoles were copied. */
+function copiedPackages(): LicensedPackage[] {
+  const texts = globSync('packages/console/**/*.license.txt', { cwd: root }).map((path) =>
+    readFileSync(new URL(path, root), 'utf8'),
+  );
+  return texts.map((text) => {
+    const [, name = '', license] = /^(\S+) \S+\n\n(\S+) License\n/.exec(text) ?? [];
+    return { name, license };
+  });
+}
+
 /** The packages that the sources of the consoles import. */
 function consoleImports(): string[] {
-  const sources = globSync('packages/console/**/*.{ts,tsx}', { cwd: new URL('../', import.meta.url) });
+  const sources = globSync('packages/console/**/*.{ts,tsx}', { cwd: root });
   return sources
     .filter((source) => !source.endsWith('.test.ts'))
-    .flatMap((source) => [...readFileSync(new URL(`../${source}`, import.meta.url), 'utf8').matchAll(packageImport)])
+    .flatMap((source) => [...readFileSync(new URL(source, root), 'utf8').matchAll(packageImport)])
     .map(([, name = '']) => name);
 }
 

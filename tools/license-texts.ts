@@ -1,16 +1,16 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const packageFolder = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
 
 /**
- * The license texts of the packages that modules belong to, which MIT and ISC require beside a
- * copy. Throws if a package has no license file.
+ * The license texts of the packages that modules belong to, or were copied from, which MIT and ISC
+ * require beside a copy. Throws if a package has no license file.
  */
 export function licenseTexts(modules: readonly string[]): string {
   const folders = new Set(modules.flatMap((path) => packageFolder.exec(path.replaceAll('\\', '/'))?.[0] ?? []));
-  return [...folders]
-    .map(licenseText)
+  const copied = new Set(modules.map((path) => path.replace(/\.tsx?$/, '.license.txt')).filter(existsSync));
+  return [...[...folders].map(licenseText), ...[...copied].map((path) => readFileSync(path, 'utf8'))]
     .sort()
     .join(`\n${'-'.repeat(80)}\n\n`);
 }

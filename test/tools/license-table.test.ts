@@ -9,10 +9,14 @@ const folder = mkdtempSync(join(tmpdir(), 'subreport-licenses-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The list of a lockfile with these packages. */
-function tableOf(packages: Record<string, object>, imported: string[] = []): string {
+function tableOf(
+  packages: Record<string, object>,
+  imported: string[] = [],
+  copied: { name: string; license?: string }[] = [],
+): string {
   const lockfile = join(folder, 'package-lock.json');
   writeFileSync(lockfile, JSON.stringify({ packages: { '': {}, ...packages } }));
-  return licenseTable(pathToFileURL(lockfile), imported);
+  return licenseTable(pathToFileURL(lockfile), imported, copied);
 }
 
 test('the list of licenses has runtime packages once, and no development packages', () => {
@@ -33,6 +37,11 @@ test('it lists packages of the console scripts with their dependencies, although
     'node_modules/scale': { version: '1.0.0', license: 'GPL-3.0', dev: true },
   };
   expect(tableOf(packages, ['chart'])).toBe('- **ISC**: chart, colour\n- **MIT**: scale');
+});
+
+test('it lists packages from which files of the consoles were copied', () => {
+  expect(tableOf({}, [], [{ name: 'icons', license: 'ISC' }])).toBe('- **ISC**: icons');
+  expect(licenseTable()).toMatch(/^- \*\*ISC\*\*: .*\blucide\b/m);
 });
 
 test.each(['GPL-3.0', undefined])('a runtime package with the license %s is rejected', (license) => {

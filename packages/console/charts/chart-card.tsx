@@ -1,8 +1,8 @@
-import { Table } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../ui/button.tsx';
 import { Card } from '../ui/card.tsx';
+import { Table } from '../ui/icons.ts';
 import { strings } from '../ui/strings.ts';
 
 interface ChartCardProps {

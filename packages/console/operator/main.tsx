@@ -1,6 +1,6 @@
-import { Activity, Building2, KeyRound, ScrollText, Settings, ShieldCheck, Upload, Users } from 'lucide';
 import { render } from 'preact';
 import { ConsoleApp, loadPage } from '../ui/console-app.tsx';
+import { Activity, Building2, KeyRound, ScrollText, Settings, ShieldCheck, Upload, Users } from '../ui/icons.ts';
 import { currentLocation } from '../ui/location.tsx';
 import { type Page, pageAt } from '../ui/page.ts';
 import { session } from './session/session.ts';

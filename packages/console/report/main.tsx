@@ -1,6 +1,6 @@
-import { CardSim, ChartColumn, Download, History, List, SearchCheck } from 'lucide';
 import { render } from 'preact';
 import { ConsoleApp, loadPage } from '../ui/console-app.tsx';
+import { CardSim, ChartColumn, Download, History, List, SearchCheck } from '../ui/icons.ts';
 import { currentLocation } from '../ui/location.tsx';
 import { type Page, pageAt } from '../ui/page.ts';
 import { refreshable } from './live/refreshable.tsx';

@@ -1,6 +1,6 @@
-import type { IconNode } from 'lucide';
 import type { ButtonHTMLAttributes } from 'preact';
 import { Icon } from './icon.tsx';
+import type { IconNode } from './icons.ts';
 
 type Attributes = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'icon' | 'label'>;
 

@@ -1,6 +1,6 @@
-import { X } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { IconButton } from './button.tsx';
+import { X } from './icons.ts';
 import { Popover } from './popover.tsx';
 import { strings } from './strings.ts';
 

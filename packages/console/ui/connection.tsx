@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import { WifiOff } from 'lucide';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
+import { WifiOff } from './icons.ts';
 import { announce } from './live-region.tsx';
 import { isGatewayFailure } from './request.ts';
 import { strings } from './strings.ts';

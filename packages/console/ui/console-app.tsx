@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
-import { CircleHelp } from 'lucide';
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { ErrorNote } from './error-note.tsx';
 import { Frame } from './frame.tsx';
+import { CircleHelp } from './icons.ts';
 import { findIsShown, KeyboardHelp, useFindKey } from './keyboard.tsx';
 import { currentLocation, Link } from './location.tsx';
 import { type Page, pageAt } from './page.ts';

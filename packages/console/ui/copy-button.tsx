@@ -1,6 +1,6 @@
-import { Check, Copy } from 'lucide';
 import { useState } from 'preact/hooks';
 import { IconButton } from './button.tsx';
+import { Check, Copy } from './icons.ts';
 import { announce } from './live-region.tsx';
 import { strings } from './strings.ts';
 

@@ -1,7 +1,7 @@
-import { X } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from './button.tsx';
+import { X } from './icons.ts';
 import { strings } from './strings.ts';
 
 interface DialogProps {

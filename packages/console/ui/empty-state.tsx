@@ -1,6 +1,6 @@
-import type { IconNode } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { Icon } from './icon.tsx';
+import type { IconNode } from './icons.ts';
 
 interface EmptyStateProps {
   readonly icon?: IconNode;

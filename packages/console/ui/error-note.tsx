@@ -1,8 +1,8 @@
-import { CircleAlert, RefreshCw } from 'lucide';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { failureOf } from './failure.ts';
 import { Icon } from './icon.tsx';
+import { CircleAlert, RefreshCw } from './icons.ts';
 import { strings } from './strings.ts';
 
 interface ErrorNoteProps {

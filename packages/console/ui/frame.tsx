@@ -1,4 +1,3 @@
-import { CircleUser, Ellipsis, Keyboard, LogOut, Monitor, Moon, Search, Sun } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Brand } from './brand.tsx';
@@ -6,6 +5,7 @@ import { IconButton } from './button.tsx';
 import { ConnectionBar } from './connection.tsx';
 import { formatUtc } from './format-date.ts';
 import { Icon } from './icon.tsx';
+import { CircleUser, Ellipsis, Keyboard, LogOut, Monitor, Moon, Search, Sun } from './icons.ts';
 import { findIsShown, keysAreShown } from './keyboard.tsx';
 import { LiveRegion } from './live-region.tsx';
 import { currentLocation, Link, navigate, pagePathOf } from './location.tsx';

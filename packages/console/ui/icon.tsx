@@ -1,5 +1,5 @@
-import type { IconNode } from 'lucide';
 import { h } from 'preact';
+import type { IconNode } from './icons.ts';
 
 /** An icon of lucide, as decoration: the word or label beside it names the action. */
 export const Icon = ({ icon, size = 16 }: { icon: IconNode; size?: number }) => (

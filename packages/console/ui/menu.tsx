@@ -1,6 +1,6 @@
-import { Check, type IconNode } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { Icon } from './icon.tsx';
+import { Check, type IconNode } from './icons.ts';
 import { Popover } from './popover.tsx';
 
 export interface MenuItem {

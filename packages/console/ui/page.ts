@@ -1,5 +1,5 @@
-import type { IconNode } from 'lucide';
 import type { ComponentType } from 'preact';
+import type { IconNode } from './icons.ts';
 
 /** A page of a console. */
 export interface Page {

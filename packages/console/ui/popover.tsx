@@ -1,7 +1,7 @@
-import type { IconNode } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
+import type { IconNode } from './icons.ts';
 import { takeFocus } from './use-first-focus.ts';
 
 interface PopoverProps {

@@ -1,6 +1,6 @@
-import { ScrollText } from 'lucide';
 import type { AuditEntry } from '../../../contract/operator/audit.ts';
 import { DateTime } from '../../ui/date-time.tsx';
+import { ScrollText } from '../../ui/icons.ts';
 import { currentLocation } from '../../ui/location.tsx';
 import type { Column } from '../parts/data-table.tsx';
 import { DownloadCsv } from '../parts/download-csv.tsx';

@@ -1,7 +1,7 @@
-import { Ban, Check, KeyRound, Pencil } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { ClientDetails } from '../../../contract/operator/client.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { Ban, Check, KeyRound, Pencil } from '../../ui/icons.ts';
 import { call } from '../call.ts';
 import { ActionButton } from '../parts/action-button.tsx';
 import { useAction } from '../parts/use-action.ts';

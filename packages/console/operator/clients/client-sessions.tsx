@@ -1,9 +1,9 @@
-import { Ban, UserX } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { ClientDetails, ClientSession } from '../../../contract/operator/client.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { formatCount } from '../../ui/format-count.ts';
+import { Ban, UserX } from '../../ui/icons.ts';
 import { call } from '../call.ts';
 import { ActionButton } from '../parts/action-button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';

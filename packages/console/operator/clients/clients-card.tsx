@@ -1,6 +1,6 @@
-import { KeyRound, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Card } from '../../ui/card.tsx';
+import { KeyRound, Plus } from '../../ui/icons.ts';
 import { ActionButton } from '../parts/action-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { useList } from '../parts/use-list.ts';

@@ -1,5 +1,5 @@
-import { KeyRound, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
+import { KeyRound, Plus } from '../../ui/icons.ts';
 import { currentLocation } from '../../ui/location.tsx';
 import { ActionButton } from '../parts/action-button.tsx';
 import { DownloadCsv } from '../parts/download-csv.tsx';

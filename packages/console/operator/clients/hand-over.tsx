@@ -1,6 +1,6 @@
-import { Copy, Download } from 'lucide';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton, copyText } from '../../ui/copy-button.tsx';
+import { Copy, Download } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { strings as uiStrings } from '../../ui/strings.ts';

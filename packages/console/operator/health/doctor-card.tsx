@@ -1,9 +1,9 @@
-import { Stethoscope } from 'lucide';
 import type { DoctorResult } from '../../../contract/operator/doctor.ts';
 import type { ServiceHealth } from '../../../contract/operator/health.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { Stethoscope } from '../../ui/icons.ts';
 import { RequestError } from '../../ui/request.ts';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import { call } from '../call.ts';

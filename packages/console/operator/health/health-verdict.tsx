@@ -1,7 +1,7 @@
-import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import type { ServiceHealth } from '../../../contract/operator/health.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { CircleAlert, CircleCheck, TriangleAlert } from '../../ui/icons.ts';
 import { Link } from '../../ui/location.tsx';
 import { strings } from '../strings.ts';
 

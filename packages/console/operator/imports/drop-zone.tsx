@@ -1,6 +1,6 @@
-import { FileUp } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Icon } from '../../ui/icon.tsx';
+import { FileUp } from '../../ui/icons.ts';
 import { formatBytes } from '../parts/format-bytes.ts';
 import { refusalOf } from '../parts/permission.ts';
 import { strings } from '../strings.ts';

@@ -1,8 +1,8 @@
-import { Check, FileUp, X } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Checkbox } from '../../ui/field.tsx';
+import { Check, FileUp, X } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { ActionButton } from '../parts/action-button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';

@@ -1,6 +1,6 @@
-import { Upload } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { Card } from '../../ui/card.tsx';
+import { Upload } from '../../ui/icons.ts';
 import { Link } from '../../ui/location.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { useList } from '../parts/use-list.ts';

@@ -1,5 +1,5 @@
-import { Upload } from 'lucide';
 import { importResults } from '../../../contract/operator/import.ts';
+import { Upload } from '../../ui/icons.ts';
 import { currentLocation } from '../../ui/location.tsx';
 import { DownloadCsv } from '../parts/download-csv.tsx';
 import { FilterBar } from '../parts/filter-bar.tsx';

@@ -1,6 +1,6 @@
-import { Download } from 'lucide';
 import type { RejectedRow } from '../../../contract/load.ts';
 import { Button } from '../../ui/button.tsx';
+import { Download } from '../../ui/icons.ts';
 import { saveFile } from '../../ui/save-file.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { strings } from '../strings.ts';

@@ -1,7 +1,7 @@
-import { KeyRound } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { Key } from '../../../contract/operator/key.ts';
 import { DateTime } from '../../ui/date-time.tsx';
+import { KeyRound } from '../../ui/icons.ts';
 import { call } from '../call.ts';
 import { ActionButton } from '../parts/action-button.tsx';
 import type { Column } from '../parts/data-table.tsx';

@@ -1,7 +1,7 @@
-import { Plus, ShieldCheck } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { Operator } from '../../../contract/operator/token.ts';
 import { DateTime } from '../../ui/date-time.tsx';
+import { Plus, ShieldCheck } from '../../ui/icons.ts';
 import { call } from '../call.ts';
 import { ActionButton } from '../parts/action-button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';

@@ -1,7 +1,7 @@
-import type { IconNode } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
+import type { IconNode } from '../../ui/icons.ts';
 import { type Permission, refusalOf } from './permission.ts';
 
 interface ActionButtonProps {

@@ -1,6 +1,6 @@
-import { Download } from 'lucide';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { Download } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { strings } from '../strings.ts';

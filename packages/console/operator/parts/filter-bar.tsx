@@ -1,8 +1,8 @@
-import { Plus } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
+import { Plus } from '../../ui/icons.ts';
 import { currentLocation, hrefOf, navigate } from '../../ui/location.tsx';
 import { PickList } from '../../ui/pick-list.tsx';
 import { Popover } from '../../ui/popover.tsx';

@@ -1,8 +1,8 @@
-import type { IconNode } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import type { IconNode } from '../../ui/icons.ts';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import { strings } from '../strings.ts';
 import { type Column, DataTable } from './data-table.tsx';

@@ -1,7 +1,7 @@
-import { Settings } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { Setting } from '../../../contract/operator/setting.ts';
 import { Checkbox, TextField } from '../../ui/field.tsx';
+import { Settings } from '../../ui/icons.ts';
 import { call } from '../call.ts';
 import type { Column } from '../parts/data-table.tsx';
 import { ListView } from '../parts/list-view.tsx';

@@ -1,7 +1,7 @@
-import { Trash2 } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { Tenant } from '../../../contract/operator/tenant.ts';
 import { Card } from '../../ui/card.tsx';
+import { Trash2 } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { navigate } from '../../ui/location.tsx';
 import { call } from '../call.ts';

@@ -1,7 +1,7 @@
-import { Eraser } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Card } from '../../ui/card.tsx';
 import { Select, TextArea, TextField } from '../../ui/field.tsx';
+import { Eraser } from '../../ui/icons.ts';
 import { call } from '../call.ts';
 import { ActionButton } from '../parts/action-button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';

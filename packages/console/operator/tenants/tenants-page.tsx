@@ -1,9 +1,9 @@
-import { Building2, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { Tenant } from '../../../contract/operator/tenant.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formatCount } from '../../ui/format-count.ts';
+import { Building2, Plus } from '../../ui/icons.ts';
 import { currentLocation, Link } from '../../ui/location.tsx';
 import { LastImportResult } from '../imports/import-result.tsx';
 import { ActionButton } from '../parts/action-button.tsx';

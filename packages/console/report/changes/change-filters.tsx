@@ -1,9 +1,9 @@
-import { X } from 'lucide';
 import type { ChangesSummary } from '../../../client/index.ts';
 import { changedFields, withoutImport } from '../../../contract/change.ts';
 import { changeKinds } from '../../../contract/history.ts';
 import { readStatusFilter } from '../../../contract/subscription.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { X } from '../../ui/icons.ts';
 import { currentLocation, hrefOf, Link, navigate } from '../../ui/location.tsx';
 import { statusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';

@@ -1,4 +1,3 @@
-import { History } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ChangesSummary } from '../../../client/index.ts';
@@ -9,6 +8,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatMinute } from '../../ui/format-date.ts';
+import { History } from '../../ui/icons.ts';
 import { currentLocation, Link } from '../../ui/location.tsx';
 import { StatusLabel } from '../../ui/status-label.tsx';
 import { reports } from '../api.ts';

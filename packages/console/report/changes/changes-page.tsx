@@ -1,4 +1,3 @@
-import { CalendarDays, Check, History } from 'lucide';
 import { useState } from 'preact/hooks';
 import { AsOf } from '../../ui/as-of.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -6,6 +5,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formatDay } from '../../ui/format-date.ts';
+import { CalendarDays, Check, History } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { currentLocation, hrefOf, Link, navigate } from '../../ui/location.tsx';

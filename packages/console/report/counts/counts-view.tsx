@@ -1,4 +1,3 @@
-import { List } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import type { SubscriptionSummary, SummaryQuery } from '../../../client/index.ts';
 import { type SummaryGroup, summaryGroups } from '../../../contract/summary.ts';
@@ -7,6 +6,7 @@ import { Card } from '../../ui/card.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount, formatShare } from '../../ui/format-count.ts';
+import { List } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { Link } from '../../ui/location.tsx';
 import { Menu } from '../../ui/menu.tsx';

@@ -1,7 +1,7 @@
-import { Download } from 'lucide';
 import { useRef } from 'preact/hooks';
 import { workbookRecordsMax } from '../../../cli/workbook/workbook.ts';
 import type { ExportQuery } from '../../../client/index.ts';
+import { Download } from '../../ui/icons.ts';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { strings } from '../strings.ts';

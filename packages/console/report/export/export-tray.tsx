@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
-import { X } from 'lucide';
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { X } from '../../ui/icons.ts';
 import { currentLocation, Link } from '../../ui/location.tsx';
 import { strings } from '../strings.ts';
 import { type ExportEntry, exportEntries, sentenceOf } from './export-store.ts';

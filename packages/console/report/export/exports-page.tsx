@@ -1,10 +1,10 @@
-import { Download, RotateCcw } from 'lucide';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { Download, RotateCcw } from '../../ui/icons.ts';
 import { Link } from '../../ui/location.tsx';
 import { exportCommand } from '../curl/curl-command.ts';
 import { SourceText } from '../source/source-text.tsx';

@@ -1,5 +1,5 @@
-import { Download } from 'lucide';
 import { Button } from '../../ui/button.tsx';
+import { Download } from '../../ui/icons.ts';
 import { saveFile } from '../../ui/save-file.ts';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import { RefreshCw } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
+import { RefreshCw } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { strings } from '../strings.ts';
 import { type ChangesSeen, ChangeWatch, noChanges } from './change-watch.ts';

@@ -1,8 +1,8 @@
-import { CalendarCheck } from 'lucide';
 import type { SubscriptionPage } from '../../../client/index.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { CalendarCheck } from '../../ui/icons.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { Link } from '../../ui/location.tsx';
 import type { Load } from '../../ui/use-load.ts';

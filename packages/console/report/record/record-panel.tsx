@@ -1,8 +1,8 @@
-import { ChevronDown, ChevronUp, SearchX } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { IconButton } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { ChevronDown, ChevronUp, SearchX } from '../../ui/icons.ts';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { SidePanel } from '../../ui/side-panel.tsx';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';

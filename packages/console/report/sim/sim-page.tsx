@@ -1,9 +1,9 @@
-import { CardSim } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { Subscription } from '../../../client/index.ts';
 import { Card } from '../../ui/card.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { formatDay } from '../../ui/format-date.ts';
+import { CardSim } from '../../ui/icons.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { currentLocation, Link } from '../../ui/location.tsx';
 import { StatusLabel, statusTone } from '../../ui/status-label.tsx';

@@ -1,5 +1,5 @@
-import { Columns3 } from 'lucide';
 import { Checkbox } from '../../ui/field.tsx';
+import { Columns3 } from '../../ui/icons.ts';
 import { Popover } from '../../ui/popover.tsx';
 import { strings } from '../strings.ts';
 import { columnChoices } from './column-choices.ts';

@@ -1,4 +1,3 @@
-import { SearchX } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import type { SubscriptionFindings } from '../../../client/index.ts';
 import { Button } from '../../ui/button.tsx';
@@ -6,6 +5,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format-count.ts';
 import { formatMinute } from '../../ui/format-date.ts';
+import { SearchX } from '../../ui/icons.ts';
 import { Link } from '../../ui/location.tsx';
 import { reports } from '../api.ts';
 import { strings } from '../strings.ts';

@@ -1,6 +1,6 @@
-import { Inbox } from 'lucide';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
+import { Inbox } from '../../ui/icons.ts';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
 

@@ -1,7 +1,7 @@
-import { ChevronLeft, ChevronRight } from 'lucide';
 import { useId, useState } from 'preact/hooks';
 import { IconButton } from '../../ui/button.tsx';
 import { formatCount } from '../../ui/format-count.ts';
+import { ChevronLeft, ChevronRight } from '../../ui/icons.ts';
 import { strings } from '../strings.ts';
 import { pagePosition } from './page-position.ts';
 import { type LoadedReport, type Place, showReport } from './report-store.ts';

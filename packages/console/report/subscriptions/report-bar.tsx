@@ -1,7 +1,7 @@
-import { ArrowUpDown } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { sortValues } from '../../../contract/query.ts';
 import { AsOf } from '../../ui/as-of.tsx';
+import { ArrowUpDown } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { CountMenu } from '../counts/counts-view.tsx';

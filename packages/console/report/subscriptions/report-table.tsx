@@ -1,9 +1,9 @@
 import { type ReadonlySignal, useComputed } from '@preact/signals';
-import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { Subscription } from '../../../client/index.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { ArrowDown, ArrowUp, ChevronsUpDown } from '../../ui/icons.ts';
 import { navigate } from '../../ui/location.tsx';
 import { StatusLabel } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';

@@ -1,9 +1,9 @@
-import { Link2Off, UserSearch } from 'lucide';
 import { useState } from 'preact/hooks';
 import { type Fault, faultSentence } from '../../../contract/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { Link2Off, UserSearch } from '../../ui/icons.ts';
 import { Link } from '../../ui/location.tsx';
 import { strings } from '../strings.ts';
 import { valueFault } from './check-value.ts';

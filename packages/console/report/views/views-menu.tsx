@@ -1,8 +1,8 @@
-import { Bookmark, Link2, X } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { copyText } from '../../ui/copy-button.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { Bookmark, Link2, X } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { Link } from '../../ui/location.tsx';
 import { Popover } from '../../ui/popover.tsx';
