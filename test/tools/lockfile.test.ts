@@ -8,15 +8,22 @@ interface LockedPackage {
   readonly hasInstallScript?: boolean;
 }
 
-const file = fileURLToPath(new URL('../../package-lock.json', import.meta.url));
-const { packages } = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, LockedPackage> };
+function packagesOf(lockfile: string): Record<string, LockedPackage> {
+  const file = fileURLToPath(new URL(`../../${lockfile}`, import.meta.url));
+  return JSON.parse(readFileSync(file, 'utf8')).packages;
+}
 
-test('no dependency is deprecated; .npmrc hides the warning of npm', () => {
-  const deprecated = Object.entries(packages).filter(([, entry]) => entry.deprecated !== undefined);
-  expect(Object.fromEntries(deprecated)).toEqual({});
-});
+test.each(['package-lock.json', 'tools/checkers/package-lock.json'])(
+  'no dependency in %s is deprecated; .npmrc hides the warning of npm',
+  (lockfile) => {
+    const deprecated = Object.entries(packagesOf(lockfile)).filter(([, entry]) => entry.deprecated !== undefined);
+    expect(Object.fromEntries(deprecated)).toEqual({});
+  },
+);
 
 test('no package of production has an install script, as .npmrc says', () => {
-  const found = Object.entries(packages).filter(([, entry]) => entry.hasInstallScript === true && entry.dev !== true);
+  const found = Object.entries(packagesOf('package-lock.json')).filter(
+    ([, entry]) => entry.hasInstallScript === true && entry.dev !== true,
+  );
   expect(found.map(([name]) => name)).toEqual([]);
 });

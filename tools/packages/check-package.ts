@@ -1,25 +1,27 @@
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { checkersFolder, hasCheckers } from '../has-checkers.ts';
 import type { StagedPackage } from './stage-packages.ts';
 
-/**
- * Problems that publint and arethetypeswrong find in a tarball. `require` of an ESM-only package is
- * not one: Node.js 20.19, 22.12 and later support it.
- */
+/** Problems that publint, and if it is installed arethetypeswrong, find in a tarball. */
 export async function findPackageFaults(tarball: string): Promise<readonly string[]> {
   const data = new Uint8Array(readFileSync(tarball));
   const { messages, pkg } = await publint({ pack: { tarball: data.buffer }, strict: true });
-  const types = await checkPackage(createPackageFromTarballData(data));
-  const problems = types.types === false ? [{ kind: 'NoTypes' }] : types.problems;
   return [
     ...messages.map((message) => `publint: ${formatMessage(message, pkg) ?? message.code}`),
-    ...problems
-      .filter(({ kind }) => kind !== 'CJSResolvesToESM')
-      .map((problem) => `arethetypeswrong: ${JSON.stringify(problem)}`),
+    ...(hasCheckers(`the types of ${basename(tarball)} are not checked`) ? await typeFaults(tarball) : []),
   ];
+}
+
+async function typeFaults(tarball: string): Promise<readonly string[]> {
+  const program = join(checkersFolder, 'find-type-faults.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [program, tarball]);
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  return lines.map((line) => `arethetypeswrong: ${line}`);
 }
 
 /**

@@ -1,13 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { createClient } from '@hey-api/openapi-ts';
+import openapiTS, { astToString } from 'openapi-typescript';
 
-// Both generators use the compiler API of TypeScript 5, which TypeScript 7 no longer has.
-registerHooks({
-  resolve: (specifier, context, next) => next(specifier === 'typescript' ? 'typescript-5' : specifier, context),
-});
-const { default: openapiTS, astToString } = await import('openapi-typescript');
-const { createClient } = await import('@hey-api/openapi-ts');
+// Writes the clients that both generators make of openapi.json. They use the compiler API of
+// TypeScript 5, which TypeScript 7 no longer has.
 
 const document = new URL('../../openapi.json', import.meta.url);
 const folder = new URL('../../dist/generated-clients/', import.meta.url);
