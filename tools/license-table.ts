@@ -19,7 +19,8 @@ interface LockedPackage {
 
 /**
  * The packages that an installation of the service contains, also within the scripts of the
- * consoles or copied into them, as a list by license. Throws if the license of one is unknown or not permissive.
+ * consoles or copied into them, as a list by license. Throws if the license of one is unknown or
+ * not permissive.
  */
 export function licenseTable(
   lockfile = new URL('package-lock.json', root),

