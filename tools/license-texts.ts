@@ -9,7 +9,8 @@ const packageFolder = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
  */
 export function licenseTexts(modules: readonly string[]): string {
   const folders = new Set(modules.flatMap((path) => packageFolder.exec(path.replaceAll('\\', '/'))?.[0] ?? []));
-  const copied = new Set(modules.map((path) => path.replace(/\.tsx?$/, '.license.txt')).filter(existsSync));
+  const sources = modules.filter((path) => /\.tsx?$/.test(path));
+  const copied = new Set(sources.map((path) => path.replace(/\.tsx?$/, '.license.txt')).filter(existsSync));
   return [...[...folders].map(licenseText), ...[...copied].map((path) => readFileSync(path, 'utf8'))]
     .sort()
     .join(`\n${'-'.repeat(80)}\n\n`);

@@ -11,6 +11,8 @@ test('the licenses beside the consoles name every package whose code they contai
   for (const name of [...bundled, 'd3-selection', 'd3-axis', '@tanstack/table-core', 'hucre'])
     expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+\\n\\n[^]*?Permission`, 'm'));
   expect(text).not.toMatch(/^vitest /m);
+  // no code
+  expect(text).not.toMatch(/^(?:import|export) /m);
 });
 
 test('a package without a license file cannot be bundled', () => {
