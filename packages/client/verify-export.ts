@@ -5,7 +5,7 @@ import { startSha256 } from './sha256.ts';
 /** Longer than the summary line, so that it is never passed on. */
 const heldBytes = 256;
 
-/** Longest line: no record comes near. */
+/** Maximum length of a line; records are much shorter. */
 const lineBytesMax = 2 ** 20;
 
 /** Most bytes of a record in a Parquet file. */

@@ -15,8 +15,8 @@ const unknownGrant = (account: Account): Promise<Exchange> =>
   account.once('unknown grant', () => account.requester.postToken({ grant_type: 'urn:example:unknown' }));
 
 /**
- * The tokens that are refreshed: others than those of the following checks, unless the server
- * issues a refresh token only once.
+ * The tokens to refresh. The following checks use other tokens, unless the server issues a refresh
+ * token only once.
  */
 const tokens = (account: Account): Promise<Exchange> =>
   account.once('tokens', async () => {

@@ -97,7 +97,7 @@ export class RcloneFiles implements FileStore {
     await rclone.ended;
   }
 
-  /** The output of a command. None if what it reads does not exist. */
+  /** The output of a command. Empty if the file or folder does not exist. */
   async *#outputOf(...args: readonly string[]): AsyncGenerator<Uint8Array, void, undefined> {
     const rclone = this.#start(...args);
     try {

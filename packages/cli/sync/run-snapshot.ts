@@ -39,9 +39,9 @@ interface SnapshotResult {
  * run whose instant has a manifest does nothing. Throws `SyncError`, or an error of the client
  * library; the run then counts for nothing.
  *
- * No run locks a place: names have a random part, so no two runs write to one file. Of two runs for
- * one instant at once, the second finds the manifest of the first before it writes its own, or both
- * are complete and the last by name counts.
+ * No run locks a place: names have a random part, so no two runs write to one file. If two runs for
+ * one instant overlap, one finds the manifest of the other before it writes its own, or both are
+ * complete and the last by name counts.
  */
 export async function runSnapshot(source: Source, files: FileStore, options: SnapshotOptions): Promise<SnapshotResult> {
   const run = randomBytes(8).toString('hex');
@@ -171,7 +171,10 @@ const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
     new CompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>,
   );
 
-/** Throws `SyncError` if a place has files of another source, or takes none. Writes nothing. */
+/**
+ * Throws `SyncError` if a destination has files of another source, or cannot be written. Writes
+ * nothing.
+ */
 export async function checkPlace(source: SourceIdentity, files: FileStore): Promise<void> {
   const newest = await newestRun(files);
   if (newest !== undefined) requireSource(files, newest.manifest, source);

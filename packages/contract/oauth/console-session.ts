@@ -29,7 +29,7 @@ export type SignInMethod = 'secret' | 'provider';
 export interface SessionTimes {
   /** Time without use after which the session ends, in seconds. */
   readonly idle_seconds: number;
-  /** When it ends unless it is used: `2026-05-01T08:30:00Z`. */
+  /** When it ends if it is not used before: `2026-05-01T08:30:00Z`. */
   readonly expires_at: string;
   /** When it ends, however often it is used. */
   readonly ends_at: string;

@@ -17,7 +17,7 @@ export interface OperatorOperation extends Operation {
   readonly bodyBytesMax?: number;
   readonly response: {
     readonly status: 200 | 201;
-    /** That of the schema if absent. */
+    /** If absent, the description of the schema. */
     readonly description?: string;
     readonly schema: TSchema;
     /** The name of an example in `openapi/operator-examples.ts`. */

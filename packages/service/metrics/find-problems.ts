@@ -7,7 +7,9 @@ const daySeconds = 86_400;
 /** Certificates are renewed some 30 days before their end; half of that is late. */
 const certificateDays = 14;
 
-/** Metrics that are absent only while the store cannot be read: then nothing is known of them. */
+/**
+ * Metrics that are absent only while the store cannot be read: then they are no proof of health.
+ */
 const alwaysThere = [
   'subreport_doctor_problems',
   'subreport_doctor_last_run_timestamp_seconds',

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { MemoryUse } from '../storage/bounded-map.ts';
 
-/** What each process knows, whether it serves requests or supervises workers. */
+/** State that each process has, whether it serves requests or supervises workers. */
 export interface HostState {
   readonly droppedLogLines: () => number;
   readonly memoryUse: () => readonly MemoryUse[];
@@ -112,7 +112,7 @@ function addMemoryMetrics(registry: Registry, memoryUse: () => readonly MemoryUs
   });
 }
 
-/** What does not change while a process serves requests, except that certificates are renewed. */
+/** Constants of a process that serves requests, except that certificates are renewed. */
 export interface ServiceFacts {
   readonly version: string;
   /** When the certificate of each listener that uses TLS expires, in UTC epoch seconds. */

@@ -11,7 +11,7 @@ export interface MeasuredStore {
   readonly diskSpace: () => Promise<DiskSpace>;
   /** Former versions of records in the history, their size, and tenants with some to remove. */
   readonly historyUse: () => Promise<MeasuredUse>;
-  /** The storage budget of a tenant in bytes; 0 is none. */
+  /** The storage budget of a tenant in bytes; 0 means no limit. */
   readonly tenantBytesMax: number;
   /** Ages of the mirrors in seconds, the oldest; `null` if there is no mirror. */
   readonly mirrorAges: () => Promise<MirrorAge>;

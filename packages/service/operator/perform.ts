@@ -74,8 +74,8 @@ export interface OperatorContext {
  * by a command, passes through here or through `performInSteps`.
  *
  * The change, its entry and the stored response are one transaction: if one of them fails, nothing
- * was changed, and the caller gets the error. `prepare` does before it what takes time, such as
- * hashing a secret.
+ * was changed, and the caller gets the error. Slow work, such as hashing a secret, runs before the
+ * transaction, in `prepare`.
  */
 export async function perform<T, P = undefined>(
   context: OperatorContext,

@@ -109,7 +109,7 @@ const count = async (
 type CountedTenant = TenantRow & {
   readonly records: number;
   readonly latest: LatestImport | undefined;
-  /** The storage budget in bytes; 0 is none. */
+  /** The storage budget in bytes; 0 means no limit. */
   readonly bytesMax: number;
 };
 

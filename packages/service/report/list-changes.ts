@@ -243,9 +243,9 @@ function writeChange(
 
 /**
  * Encodes the token of a key. A client that started without a token has no removed records, even
- * while it reads old revisions; the token says so, or it would be rejected like one of an old copy.
- * While no tombstone of the tenant was removed, the token does not need that field, which older
- * versions cannot read.
+ * while it reads old revisions. The token records this; otherwise it would be rejected as the token
+ * of an old copy. While no tombstone of the tenant was removed, the token does not need that field,
+ * which older versions cannot read.
  */
 export function writeToken(
   tenant: TenantId,

@@ -125,7 +125,7 @@ export interface Replacement {
   close(): Promise<void>;
 }
 
-/** From where on a tenant's history stays readable. */
+/** The start of a tenant's history that a sweep keeps. */
 export interface HistorySweep {
   /** The oldest revision that stays readable, and since when it was current at the latest. */
   readonly oldest: number;
@@ -343,8 +343,8 @@ export interface Store extends Directory, TenantReads, TenantWrites, ChangeNotic
    */
   readonly servingBatchRowsMax: number | undefined;
   /**
-   * The storage budget of a tenant in bytes; 0 is none. Loads and replacements that exceed it
-   * reject with `OVER_BUDGET` and store nothing.
+   * The storage budget of a tenant in bytes; 0 means no limit. Loads and replacements that exceed
+   * it reject with `OVER_BUDGET` and store nothing.
    */
   readonly tenantBytesMax: number;
   /**

@@ -79,7 +79,7 @@ export async function readMore(
   return { ...period, changes: [...period.changes, ...changes], hasMore, next };
 }
 
-/** The oldest ones, so that the position behind them is one to continue from. */
+/** The oldest changes, so that the next read can continue after them. */
 async function readUncounted(reader: PeriodReader, since: string): Promise<PeriodChanges> {
   const { changes, hasMore, next } = await readPage(reader, since, { size: 1_000 });
   return { changes: changes.toReversed(), hasMore, next, end: next };

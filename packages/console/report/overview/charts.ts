@@ -50,7 +50,7 @@ export function createdChart({ totals, periods, all, parts }: CreatedCounts) {
   });
 }
 
-/** Records whose status has no series of its own; most have no status, which `href` lists. */
+/** Records whose status has no separate series. Most have no status; `href` lists these. */
 function restOf(statuses: readonly { value: string | null }[], parts: ReadonlyMap<string, unknown>, href: string) {
   const isOther = statuses.some(({ value }) => value !== null && !parts.has(value));
   const label = isOther ? text.otherStatus : statusWord(null);

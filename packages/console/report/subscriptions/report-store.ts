@@ -63,7 +63,7 @@ export function showReport(state: ReportState, place: Place = 'filters'): void {
   navigate(reportHref(state));
 }
 
-/** A new value since what was loaded last has been asked for again, or the page opened. */
+/** Grows whenever the report is requested again, or the page is opened. */
 export const openings = signal(0);
 
 /** Requests what the link names once more; what earlier entries show is no longer current. */

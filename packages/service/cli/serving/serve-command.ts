@@ -144,7 +144,7 @@ function sweepRegularly(store: Store, config: Config, logger: Logger): void {
     await attempt(deleteDeadFamilies(store, nowSeconds()), 'dead refresh families');
     await attempt(deleteEndedOperatorSessions(store, nowSeconds()), 'ended sessions of operators');
     await attempt(sweepAuditEntries(store, nowSeconds() - auditDays * daySeconds), 'expired audit entries');
-    // before the tombstones, whose sweep forgets the days that both are reckoned from
+    // before the tombstones: their sweep removes the days by which both compute ages
     await attempt(sweepVersions(store, { ...versions, nowSeconds: nowSeconds() }), 'old versions of records');
     if (days > 0) await attempt(sweepTombstones(store, { nowSeconds: nowSeconds(), days }), 'old tombstones');
     if (importDays > 0) await attempt(sweepImports(store, { nowMs: Date.now(), days: importDays }), 'old imports');

@@ -74,7 +74,7 @@ export function addSessionRoutes<Holder, Description extends object>(
 
   const use = async (request: FastifyRequest, reply: FastifyReply | null): Promise<Session<Holder>> => {
     const id = await readId(request, reply);
-    // a request that a page sends by itself is no use of the session
+    // a request that a page sends by itself does not count as a use of the session
     const isBackground = request.headers[backgroundHeader] === '1';
     const session = await sessionsOf(request)
       .use(id, isBackground)

@@ -16,7 +16,7 @@ export function traceHeader(request: IncomingMessage): Readonly<Record<string, s
   return trace && { [traceHeaderName]: formatTraceparent(trace) };
 }
 
-/** Continues the span of a request in its handler, and records how long its response is sent. */
+/** Continues the span of a request in its handler, and records a span for sending the response. */
 export function addTracing(app: FastifyInstance): void {
   const recorder = spanRecorder();
   if (recorder === undefined) return;

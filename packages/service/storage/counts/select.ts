@@ -37,9 +37,9 @@ export async function openSelect(reader: TenantReader, filter: SubscriptionFilte
 }
 
 /**
- * SQL of `with` queries that find the row of a rank, the last of which is `leaf`: the key of the
- * row's leaf, and as `rest` how many rows of the leaf lie before it. Without a row for a rank below
- * 0 or past the last row. A window reads its rows only up to the one that is found.
+ * SQL of `with` queries that find the row of a rank. The last one, `leaf`, returns the key of the
+ * row's leaf and as `rest` the number of rows before it in the leaf, or no row for a rank below 0
+ * or past the last row. A window reads its rows only up to the one that is found.
  */
 export function selectSql(filter: SubscriptionFilter, rank: string, bind: Bind): string {
   const { series, n } = countsSql(filter, bind);

@@ -56,7 +56,7 @@ interface ChangeTransaction {
   readonly tenant: TenantId;
   /** Whether former versions of changed records are kept. */
   readonly keepsHistory: boolean;
-  /** The storage budget of a tenant in bytes; 0 is none. */
+  /** The storage budget of a tenant in bytes; 0 means no limit. */
   readonly bytesMax: number;
   readonly run: RunStatement;
   /** Tells other processes of the change once it is committed. */

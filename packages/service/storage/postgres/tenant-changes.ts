@@ -32,7 +32,7 @@ type Client = pg.ClientBase;
 /** What changes need of the store. */
 interface ChangeParts {
   readonly keepsHistory: boolean;
-  /** The storage budget of a tenant in bytes; 0 is none. */
+  /** The storage budget of a tenant in bytes; 0 means no limit. */
   readonly bytesMax: number;
   readonly url: string;
   readonly statements: Statements;

@@ -64,9 +64,9 @@ export interface ListedMax {
 }
 
 /**
- * Counts the changes of a period, each record once, if `countCommitted` cannot. Costs as much as
- * the records that changed since the period's start: the planner reads them, and what they were,
- * along one index each.
+ * Counts the changes of a period, each record once, if `countCommitted` cannot. The cost is
+ * proportional to the records that changed since the period's start: they and their former versions
+ * are read in one index each.
  */
 export async function summariseChanges(
   reader: TenantReader,

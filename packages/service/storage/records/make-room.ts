@@ -29,7 +29,7 @@ interface Change {
   /** The tenant's row before the change, with the columns of `useColumns`. */
   readonly last: Row;
   readonly growth: Growth;
-  /** The budget of a tenant in bytes; 0 is none. */
+  /** The budget of a tenant in bytes; 0 means no limit. */
   readonly bytesMax: number;
 }
 

@@ -184,7 +184,7 @@ export interface ReplacementStart {
   readonly tenant: TenantId;
   /** Whether former versions of changed records are kept. */
   readonly keepsHistory: boolean;
-  /** The storage budget of a tenant in bytes; 0 is none. */
+  /** The storage budget of a tenant in bytes; 0 means no limit. */
   readonly bytesMax: number;
   readonly importId: string | undefined;
 }

@@ -306,7 +306,7 @@ export type TenantChange =
 export interface ChangeOptions {
   /** Whether former versions of changed records are kept. */
   readonly keepsHistory: boolean;
-  /** The storage budget of a tenant in bytes; 0 is none. */
+  /** The storage budget of a tenant in bytes; 0 means no limit. */
   readonly bytesMax: number;
 }
 

@@ -105,7 +105,7 @@ async function upTo(
   await nextTurn();
 }
 
-/** The newest revision of a tenant in its notes up to a day that a sweep has not used, if any. */
+/** The newest revision in the notes of a tenant up to a day, unless a sweep has already used it. */
 export async function readNote(
   store: Store,
   tenant: TenantId,

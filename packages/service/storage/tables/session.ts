@@ -45,7 +45,7 @@ export interface SessionTable<Holder> {
   end(store: Store, session: StoredSession<Holder>, nowSeconds: number): Promise<boolean>;
 }
 
-/** Sessions of a holder at once; the least recently used ones end. */
+/** Maximum concurrent sessions of a holder; the least recently used ones end. */
 const sessionsMax = 100;
 
 /**
