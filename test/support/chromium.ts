@@ -2,12 +2,16 @@ import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { waitMsMax } from './wait-limit.ts';
 
-const executablePath = [
+const firstOf = (paths: readonly (string | undefined)[]): string | undefined =>
+  paths.find((path) => path !== undefined && existsSync(path));
+const executablePath = firstOf([
   process.env.CHROMIUM,
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
-].find((path) => path !== undefined && existsSync(path));
+]);
+/** Chromium without windows takes three quarters of the CPU time, but keeps no pages for Back. */
+const windowless = firstOf([process.env.CHROMIUM, '/usr/bin/chromium-headless-shell', executablePath]);
 if (executablePath === undefined) {
   const message =
     'SKIPPED: the pages were not tested in a browser: install chromium (apt-get install chromium) or set CHROMIUM to its path';
@@ -84,7 +88,7 @@ export async function launchChromium({
   handleSIGTERM = true,
 }: BrowserOptions = {}): Promise<Browser> {
   const browser = await chromium.launch({
-    executablePath: executablePath ?? '',
+    executablePath: (keepsPages ? executablePath : windowless) ?? '',
     handleSIGTERM,
     ...(keepsPages && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
     args: [
