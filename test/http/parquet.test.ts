@@ -35,7 +35,9 @@ const hostile = hostileTexts.map((text, n) =>
 const arrayBufferOf = (bytes: Buffer): ArrayBuffer => new Uint8Array(bytes).buffer;
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-describe.each(engines)('a report as Parquet on $engine', ({ openTestStore }) => {
+describe.each(engines)('a report as Parquet on $engine', ({ engine, openTestStore }) => {
+  // the rest is about bytes that are the same on both engines
+  const isFirst = engine === engines[0].engine;
   let service: TestService;
   let tenant: TenantId;
   let credentials: TestClient;
@@ -90,7 +92,7 @@ describe.each(engines)('a report as Parquet on $engine', ({ openTestStore }) => 
     expect(trailers).toEqual({ 'x-export-rows': String(records.length), 'x-export-sha256': sha256(file) });
   });
 
-  test('has typed columns, times in UTC and row groups of at most 10,000 records', async () => {
+  test.runIf(isFirst)('has typed columns, times in UTC and row groups of at most 10,000 records', async () => {
     const { file, records } = await read('');
     const { schema, row_groups: groups } = parquetMetadata(arrayBufferOf(file));
     const [root, ...columns] = schema;
@@ -112,7 +114,7 @@ describe.each(engines)('a report as Parquet on $engine', ({ openTestStore }) => 
     expect(groups[0]?.columns[0]?.meta_data?.codec).toBe('SNAPPY');
   });
 
-  test('has all columns without records', async () => {
+  test.runIf(isFirst)('has all columns without records', async () => {
     const { file, rows, trailers } = await read('device-id=nobody');
     expect(rows).toEqual([]);
     expect(
@@ -123,7 +125,7 @@ describe.each(engines)('a report as Parquet on $engine', ({ openTestStore }) => 
     expect(trailers['x-export-rows']).toBe('0');
   });
 
-  test('is verified by the client library, and written by the command line', async () => {
+  test.runIf(isFirst)('is verified by the client library, and written by the command line', async () => {
     const query: ExportQuery = { status: 'ACTIVE', sort: '-createdDate' };
     const { file } = await read('status=ACTIVE&sort=-createdDate');
     const { client_id: clientId, client_secret: clientSecret } = credentials;
@@ -149,7 +151,7 @@ describe.each(engines)('a report as Parquet on $engine', ({ openTestStore }) => 
     }
   });
 
-  test.each<[string, (body: Buffer, headers: Record<string, unknown>) => Buffer, string]>([
+  test.runIf(isFirst).each<[string, (body: Buffer, headers: Record<string, unknown>) => Buffer, string]>([
     ['was altered', (body) => Buffer.from(body.with(500, (body[500] ?? 0) ^ 1)), 'HASH_DIFFERS'],
     ['has no summary', (body) => body.subarray(0, -1), 'INCOMPLETE'],
     [
@@ -205,7 +207,7 @@ describe.each(engines)('a report as Parquet on $engine', ({ openTestStore }) => 
     expect((await read('device-id==1%2B1')).rows).toEqual([]);
   });
 
-  test('is no format of a page', async () => {
+  test.runIf(isFirst)('is no format of a page', async () => {
     const { detail } = await expectProblem(
       await service.get('/v1/subscription?format=parquet', token),
       'INVALID_REQUEST_PARAMS',
