@@ -15,9 +15,12 @@ const sections: readonly (readonly [string, readonly string[]])[] = [
   ['Errors', ['error']],
 ];
 
+/** Files whose types are listed with their members: what a program sends and receives. */
+const filesOfData = ['query', 'records', 'list', 'error'];
+
 /**
- * The reference of the client library: each export with its comment and the names of its members.
- * The types in the package have their signatures and comments.
+ * The reference of the client library: each export with its comment, and of data the names of its
+ * members. The types in the package have their signatures and comments.
  */
 export function clientReference(): string {
   const exported = exportsByFile(readFileSync(join(folder, 'index.ts'), 'utf8'));
@@ -53,7 +56,8 @@ function describeFile(file: string, names: readonly string[]): string[] {
       const members = membersAt(source, at).map((member) => `\`${member}\``);
       const [, base] = /^export [^{;\n]* extends ([^{;\n]+) \{/.exec(source.slice(at)) ?? [];
       const more = base === undefined ? [] : [`those of \`${base}\``];
-      const list = members.length === 0 ? '' : ` Members: ${[...members, ...more].join(', ')}.`;
+      const list =
+        members.length === 0 || !filesOfData.includes(file) ? '' : ` Members: ${[...members, ...more].join(', ')}.`;
       return `- \`${name}\`${valueAt(source, at)}: ${commentBefore(source, at)}${list}`;
     });
 }
