@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 
 // Refuses exports of packages/ that no other file imports. `node tools/check-exports.ts` prints
@@ -55,11 +55,11 @@ function namesIn(list: string, pick: RegExp): string[] {
 
 if (import.meta.main) {
   const files = ['packages', 'tools', 'bench', 'test'].flatMap((folder) =>
-    readdirSync(folder, { recursive: true }).map((file) => join(folder, String(file).replaceAll('\\', '/'))),
+    globSync(`${folder}/**/*.{ts,tsx}`, { exclude: ['**/node_modules'] }).map((file) => file.replaceAll('\\', '/')),
   );
   const isTest = (file: string): boolean => file.startsWith('test/') || file.endsWith('.test.ts');
   const isRead = process.argv.includes('--tests') ? (file: string) => !isTest(file) : () => true;
-  const sources = files.filter((file) => /\.tsx?$/.test(file) && isRead(file));
+  const sources = files.filter(isRead);
   for (const name of unusedExports(new Map(sources.map((file) => [file, readFileSync(file, 'utf8')])))) {
     console.log(name);
     process.exitCode = 1;

@@ -5,9 +5,10 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
-const files = globSync(['{packages,test,docs,bench,tools}/**/*.{ts,md}', '*.md'], { cwd: root }).filter(
-  (file) => !file.includes('docs/references.test.ts'),
-);
+const files = globSync(['{packages,test,docs,bench,tools}/**/*.{ts,md}', '*.md'], {
+  cwd: root,
+  exclude: ['**/node_modules'],
+}).filter((file) => !file.includes('docs/references.test.ts'));
 
 /** Sections of the specification by title: headings, and paragraphs that begin in bold. */
 const sections = new Map(

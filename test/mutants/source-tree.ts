@@ -24,7 +24,7 @@ function readFiles(folder: string, isWanted: (name: string) => boolean): SourceF
 
 /** Copies everything that tests need; packages are shared. */
 export function copyTree(root: string, copy: string): void {
-  const left = new Set(['node_modules', '.git', 'data']);
+  const left = new Set(['node_modules', 'tools/checkers/node_modules', '.git', 'data']);
   cpSync(root, copy, { recursive: true, filter: (path) => !left.has(relative(root, path)) });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
 }
