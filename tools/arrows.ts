@@ -243,8 +243,8 @@ const rows: readonly Folder[] = [
   },
   {
     path: 'terminal',
-    contents: 'output, errors in words, progress and completion of all commands; alone reads their variables',
-    imports: ['contract', 'commander', 'node'],
+    contents: 'what all programs share: profiles, output, errors in words, completion; alone reads their variables',
+    imports: ['contract', 'client/index.ts', 'commander', 'node'],
   },
   {
     path: 'service/cli',

@@ -9,13 +9,13 @@ import {
 import { changeFilterParameters, changeParameters } from '../../contract/change.ts';
 import { changesSummaryParameters } from '../../contract/changes-summary.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
+import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { CommandError, UsageError } from '../../terminal/error.ts';
 import type { Output } from '../../terminal/output.ts';
+import { readFileIfAny, replaceFile } from '../../terminal/profile.ts';
+import { runReader } from '../../terminal/reader-action.ts';
 import { writeChangesSummary } from './changes-summary.ts';
-import { addProfileOption, connect, type ProfileOption } from './connection.ts';
 import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
-import { readFileIfAny, replaceFile } from './profile.ts';
-import { runReader } from './reader-action.ts';
 import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { changeLayout, describedLayout } from './subscription-layout.ts';
 

@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
+import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { UsageError } from '../../terminal/error.ts';
 import { formatTable, type Output, writeResult } from '../../terminal/output.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
+import type { Profile } from '../../terminal/profile.ts';
+import { runReader } from '../../terminal/reader-action.ts';
 import { describeCapabilities } from '../conform/capabilities.ts';
 import { type ConformReport, checkServer } from '../conform/conform.ts';
 import { findTokenUrl } from '../conform/find-token-url.ts';
 import { writeJunit } from '../conform/junit.ts';
 import { ConformError, Requester } from '../conform/requester.ts';
-import { addProfileOption, connect, type ProfileOption } from './connection.ts';
 import { addCredentialOptions, type CredentialOptions, readCredentials, sourcesOfSecret } from './credentials.ts';
-import type { Profile } from './profile.ts';
-import { runReader } from './reader-action.ts';
 
 interface ConformOptions extends ProfileOption, CredentialOptions {
   readonly maxRequests: number;

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { baseUrlOf } from '../../terminal/connection.ts';
 import { readVariable } from '../../terminal/environment.ts';
 import { CommandError, InterruptedError, UsageError } from '../../terminal/error.ts';
 import type { Output } from '../../terminal/output.ts';
-import { baseUrlOf } from './connection.ts';
-import { type Profile, parseObject } from './profile.ts';
+import { type Profile, parseObject } from '../../terminal/profile.ts';
 
 /** The options of `addCredentialOptions`. */
 export interface CredentialOptions {

@@ -8,12 +8,12 @@ import { type Command, Option } from 'commander';
 import type { ExportQuery, SubscriptionExport } from '../../client/index.ts';
 import { reportParameters } from '../../contract/query.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
+import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { UsageError, writeFailure } from '../../terminal/error.ts';
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
-import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, readParameters } from './filter-options.ts';
-import { runReader } from './reader-action.ts';
 import { openScreen, type Screen } from './record-writer.ts';
 
 const {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { SubscriptionFinding } from '../../client/index.ts';
+import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import type { Output } from '../../terminal/output.ts';
-import { addProfileOption, connect, type ProfileOption } from './connection.ts';
-import { runReader } from './reader-action.ts';
+import { runReader } from '../../terminal/reader-action.ts';
 import {
   addOutputOptions,
   jsonOf,

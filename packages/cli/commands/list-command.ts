@@ -9,12 +9,12 @@ import {
 } from '../../client/index.ts';
 import { reportParameters } from '../../contract/query.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
+import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { UsageError } from '../../terminal/error.ts';
 import type { Output } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
-import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
-import { runReader } from './reader-action.ts';
 import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { subscriptionLayout } from './subscription-layout.ts';
 

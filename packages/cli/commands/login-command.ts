@@ -1,10 +1,16 @@
 import type { Command } from 'commander';
 import { SubreportError } from '../../client/index.ts';
+import {
+  addProfileOption,
+  cachedTokens,
+  openClient,
+  type ProfileOption,
+  profileName,
+} from '../../terminal/connection.ts';
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
-import { addProfileOption, cachedTokens, openClient, type ProfileOption, profileName } from './connection.ts';
+import { defaultProfile, readProfile, removeProfile, writeProfile } from '../../terminal/profile.ts';
+import { runReader } from '../../terminal/reader-action.ts';
 import { addCredentialOptions, type CredentialOptions, readCredentials, sourcesOfSecret } from './credentials.ts';
-import { defaultProfile, readProfile, removeProfile, writeProfile } from './profile.ts';
-import { runReader } from './reader-action.ts';
 
 interface LoginOptions extends ProfileOption, CredentialOptions {
   readonly json?: boolean;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import type { Output } from '../../terminal/output.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
-import { addProfileOption, connect, type ProfileOption } from './connection.ts';
-import { runReader } from './reader-action.ts';
+import { runReader } from '../../terminal/reader-action.ts';
 
 export function addMcpCommand(program: Command, _output: Output): void {
   const command = program.command('mcp').description('answer questions of an AI assistant over stdio (MCP)');

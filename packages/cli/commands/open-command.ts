@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Command } from 'commander';
+import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { formatTable, type Output, writeResult } from '../../terminal/output.ts';
-import { addProfileOption, connect, type ProfileOption } from './connection.ts';
-import { profileNames, readProfile } from './profile.ts';
-import { runReader } from './reader-action.ts';
+import { profileNames, readProfile } from '../../terminal/profile.ts';
+import { runReader } from '../../terminal/reader-action.ts';
 
 export function addProfilesCommand(program: Command, output: Output): void {
   program

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { ApiError, type Subscription, type SubscriptionHistory, type SubscriptionVersion } from '../../client/index.ts';
 import { subscriptionParameters } from '../../contract/history.ts';
+import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { UsageError } from '../../terminal/error.ts';
 import type { Output } from '../../terminal/output.ts';
-import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, readParameters } from './filter-options.ts';
 import { printable } from './fit-table.ts';
-import { runReader } from './reader-action.ts';
 import {
   addOutputOptions,
   jsonOf,

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { SubscriptionSummary, SummaryQuery } from '../../client/index.ts';
 import { summaryParameters } from '../../contract/summary.ts';
+import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import type { Output } from '../../terminal/output.ts';
-import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, readParameters } from './filter-options.ts';
-import { runReader } from './reader-action.ts';
 import {
   addOutputOptions,
   jsonOf,

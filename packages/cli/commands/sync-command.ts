@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { CommandError, UsageError } from '../../terminal/error.ts';
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
+import { forUser, runReader } from '../../terminal/reader-action.ts';
 import type { Source, SyncResult } from '../sync/run-sync.ts';
-import { forUser, runReader } from './reader-action.ts';
 import { openScreen } from './record-writer.ts';
 import {
   addCopyOptions,

@@ -1,15 +1,15 @@
 import { type Command, Option } from 'commander';
 import { didYouMean } from '../../contract/suggest.ts';
+import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { allVariables } from '../../terminal/environment.ts';
 import { CommandError, TemporaryError, UsageError } from '../../terminal/error.ts';
 import { integerFrom } from '../../terminal/integer-option.ts';
 import type { Output } from '../../terminal/output.ts';
+import { forUser } from '../../terminal/reader-action.ts';
 import type { FileStore } from '../sync/file-store.ts';
 import { type SnapshotFormat, snapshotFormats } from '../sync/manifest.ts';
 import type { PlaceOptions } from '../sync/open-destination.ts';
 import type { Source } from '../sync/run-sync.ts';
-import { addProfileOption, connect, type ProfileOption } from './connection.ts';
-import { forUser } from './reader-action.ts';
 
 /** The options of every command of a copy. */
 export interface CopyOptions extends ProfileOption, PlaceOptions {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { CommandError } from '../../terminal/error.ts';
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
+import { runReader } from '../../terminal/reader-action.ts';
 import type { Position } from '../sync/destination.ts';
 import type { Source } from '../sync/run-sync.ts';
-import { runReader } from './reader-action.ts';
 import { type NoteGauges, withMetrics } from './sync-metrics.ts';
 import {
   addCopyOptions,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { countText, formatFields, type Output, writeResult } from '../../terminal/output.ts';
-import { addProfileOption, connect, type ProfileOption } from './connection.ts';
-import { runReader } from './reader-action.ts';
+import { runReader } from '../../terminal/reader-action.ts';
 
 export function addTokenCommand(program: Command, output: Output): void {
   addProfileOption(program.command('token'))

@@ -1,8 +1,5 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { profileName } from '../../../cli/commands/connection.ts';
-import { type Profile, readProfile } from '../../../cli/commands/profile.ts';
-import { runReader } from '../../../cli/commands/reader-action.ts';
 import { MirrorError } from '../../../cli/mirror/error.ts';
 import { Mirror } from '../../../cli/mirror/mirror.ts';
 import { Origin } from '../../../cli/mirror/origin.ts';
@@ -10,11 +7,14 @@ import { MirrorState, type WalkState } from '../../../cli/mirror/state.ts';
 import { TenantTarget } from '../../../cli/mirror/tenant.ts';
 import { durationText } from '../../../contract/instant.ts';
 import type { CallOperation } from '../../../contract/operator/operations.ts';
+import { profileName } from '../../../terminal/connection.ts';
 import { configFolder } from '../../../terminal/environment.ts';
 import { CommandError, UsageError } from '../../../terminal/error.ts';
 import { integerFrom } from '../../../terminal/integer-option.ts';
 import { countText, type Output, writeResult } from '../../../terminal/output.ts';
 import { packageVersion } from '../../../terminal/package-version.ts';
+import { type Profile, readProfile } from '../../../terminal/profile.ts';
+import { runReader } from '../../../terminal/reader-action.ts';
 import { type Server, type ServerChoice, serverOf } from '../remote/server.ts';
 import { callOn, UnavailableError } from '../remote/server-operations.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { configFolder } from '../../terminal/environment.ts';
-import { CommandError, UsageError, writeFailure } from '../../terminal/error.ts';
+import { configFolder } from './environment.ts';
+import { CommandError, UsageError, writeFailure } from './error.ts';
 
 /** A service and a client of it, as in the file `demo-client.json`. */
 export interface Profile {

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
-import { ApiError, SubreportError, TokenRequestError } from '../../client/index.ts';
-import { CommandError, InterruptedError, UsageError } from '../../terminal/error.ts';
+import { ApiError, SubreportError, TokenRequestError } from '../client/index.ts';
+import { CommandError, InterruptedError, UsageError } from './error.ts';
 
 /**
  * Runs a command that reads from a service. Errors of the service and of files become errors with a

@@ -5,11 +5,11 @@ import {
   type StoredTokens,
   type SubreportClient,
   type ValueStore,
-} from '../../client/index.ts';
-import { apiPath, serviceUrlOf } from '../../contract/report.ts';
-import { readVariable } from '../../terminal/environment.ts';
-import { UsageError } from '../../terminal/error.ts';
-import { packageVersion } from '../../terminal/package-version.ts';
+} from '../client/index.ts';
+import { apiPath, serviceUrlOf } from '../contract/report.ts';
+import { readVariable } from './environment.ts';
+import { UsageError } from './error.ts';
+import { packageVersion } from './package-version.ts';
 import { defaultProfile, type Profile, profileFile, readFileIfAny, readProfile, writePrivateFile } from './profile.ts';
 
 /** The option of `addProfileOption`. */

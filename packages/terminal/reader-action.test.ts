@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { InterruptedError } from '../../terminal/error.ts';
+import { InterruptedError } from './error.ts';
 import { runReader } from './reader-action.ts';
 
 afterEach(() => {
