@@ -16,7 +16,7 @@ const routes = ['http/listener', 'contract', 'auth', 'storage/error.ts', 'storag
 const inAuth = ['auth/*', 'contract', 'storage', 'node'];
 const inStorage = ['tracing', 'storage/*', 'storage/counts', 'storage/tables', 'storage/records'];
 const work = ['contract', 'storage', 'auth', 'audit', 'import'];
-const programs = ['cli/conform', 'cli/workbook', 'mcp/serve-mcp.ts', 'cli/sync'];
+const programs = ['cli/conform', 'cli/workbook', 'cli/mirror', 'cli/remote', 'cli/sync'];
 const destinations = ['pg', 'pg-copy-streams'];
 const server = ['fastify', '@fastify/*', 'node'];
 
@@ -217,19 +217,24 @@ const rows: readonly Folder[] = [
     imports: ['contract'],
   },
   {
+    path: 'cli',
+    contents: 'the program of `@subreport/cli`',
+    imports: ['cli/commands', 'terminal', 'commander', 'node'],
+  },
+  {
     path: 'cli/workbook',
     contents: 'the Excel workbook of a report',
     imports: ['contract', 'hucre/xlsx'],
   },
   {
     path: 'mcp',
-    contents: 'the tools of `subreport mcp` for AI assistants',
-    imports: ['contract', 'client/index.ts', '@modelcontextprotocol/**', 'node'],
+    contents: 'the program of `@subreport/mcp`: tools for AI assistants',
+    imports: ['contract', 'client/index.ts', 'terminal', 'commander', '@modelcontextprotocol/**', 'node'],
   },
   {
     path: 'cli/sync',
     contents: "keeps copies of a report in the reader's own databases and files",
-    imports: ['client/index.ts', 'contract', ...destinations, 'node'],
+    imports: ['client/index.ts', 'contract', 'terminal/error.ts', ...destinations, 'node'],
   },
   {
     path: 'cli/conform',
@@ -242,6 +247,11 @@ const rows: readonly Folder[] = [
     imports: ['client', 'contract', 'cli/sync/state-file.ts', 'node'],
   },
   {
+    path: 'cli/remote',
+    contents: "calls the operator's API, for commands with `--server`",
+    imports: ['contract', 'client/error.ts', 'terminal', 'node'],
+  },
+  {
     path: 'terminal',
     contents: 'what all programs share: profiles, output, errors in words, completion; alone reads their variables',
     imports: ['contract', 'client/index.ts', 'commander', 'node'],
@@ -249,6 +259,11 @@ const rows: readonly Folder[] = [
   {
     path: 'service/cli',
     contents: 'commands, settings, wiring; alone reads the environment',
+    imports: [
+      ...[...work, 'tracing', 'report', 'operator', 'http', 'metrics', 'cli', 'terminal'],
+      ...['settings', 'log', 'store', 'serving', 'operator'].map((folder) => `service/cli/${folder}`),
+      ...['commander', 'fastify', 'pino', 'node'],
+    ],
   },
   {
     path: 'cli/commands',
@@ -258,7 +273,16 @@ const rows: readonly Folder[] = [
   {
     path: 'service/cli/settings',
     contents: 'how settings are read; `cli/config.ts` has all',
-    imports: ['contract', 'tracing', 'auth', 'http/listener/tls.ts', 'terminal/error.ts', 'pino', 'node'],
+    imports: [
+      'contract',
+      'tracing',
+      'auth',
+      'http/listener/tls.ts',
+      'terminal/error.ts',
+      'terminal/secret-files.ts',
+      'pino',
+      'node',
+    ],
   },
   {
     path: 'service/cli/log',
@@ -316,29 +340,14 @@ const rows: readonly Folder[] = [
     ],
   },
   {
-    path: 'service/cli/remote',
-    contents: "calls the operator's API, for commands with `--server`",
-    imports: [
-      'contract',
-      'auth',
-      'client/error.ts',
-      'terminal/error.ts',
-      'terminal/package-version.ts',
-      'service/cli/settings',
-      'terminal/environment.ts',
-      'node',
-    ],
-  },
-  {
     path: 'service/cli/operator',
     contents: 'the commands of the operator, in the store or with `--server`',
     imports: [
       ...work,
-      ...['operator', 'http/operator', 'cli/mirror', 'service/cli/*', 'terminal', 'cli/commands'],
+      ...['operator', 'http/operator', 'service/cli/*', 'terminal', 'cli/commands', 'cli/remote'],
       'service/cli/settings',
       'service/cli/log',
       'service/cli/store',
-      'service/cli/remote',
       'commander',
       'node',
     ],

@@ -1,7 +1,7 @@
 // Refuses to start the tests with a Node.js version that cannot run them (`npm test`).
-import { isNewEnough, nodeFault } from '../packages/service/cli/required-node.mjs';
+import { isNode, nodeFault, nodeOfSources } from '../packages/terminal/required-node.mjs';
 
-if (!isNewEnough) {
-  console.error(nodeFault('run the tests'));
+if (!isNode(nodeOfSources)) {
+  console.error(nodeFault('run the tests', nodeOfSources));
   process.exitCode = 1;
 }

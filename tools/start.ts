@@ -15,7 +15,7 @@ const command = join(root, 'packages/service/cli/subreport.mjs');
 const given = process.argv.slice(2);
 
 // Not without npm, because a process that nohup started may outlive its parent.
-if (process.env.npm_lifecycle_event === 'start') await import(join(root, 'packages/service/cli/end-with-parent.mjs'));
+if (process.env.npm_lifecycle_event === 'start') await import(join(root, 'packages/terminal/end-with-parent.mjs'));
 
 if (given.includes('--origin')) await startBoth();
 else {

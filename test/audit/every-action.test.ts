@@ -36,7 +36,7 @@ const readingCommands = [
     'profiles',
     'open',
   ],
-  ...['conform', 'mcp', 'sync check', 'sync run', 'sync status', 'sync verify'],
+  ...['conform', 'sync check', 'sync run', 'sync status', 'sync verify'],
 ];
 
 /** A run of each changing command, in this order; `FOLDER` is a folder of the test. */

@@ -96,8 +96,8 @@ describe('wrong use of the command line', () => {
       const keep = { write: (more: string) => (text += more) };
       expect([path, await runCommandLine([...path, '--help'], { stdout: keep, stderr: keep })]).toEqual([path, 0]);
       expect([path, text]).toEqual([path, expect.stringMatching(/\nExamples?:\n {2}.*subreport /)]);
-      // a completion script is not a result, rejected rows are NDJSON, and MCP is JSON-RPC
-      if (!['completion', 'mcp'].includes(path[0] ?? '') && path[1] !== 'errors')
+      // a completion script is not a result, and rejected rows are NDJSON
+      if (path[0] !== 'completion' && path[1] !== 'errors')
         expect([path, text]).toEqual([path, expect.stringContaining('--json')]);
     }
   });

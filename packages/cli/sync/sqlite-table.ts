@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SyncError } from './error.ts';
 import { columns, type Row } from './record-row.ts';
-import { isSqliteBusy } from './state-file.ts';
+import { isSqliteBusy, openDatabase } from './state-file.ts';
 import { columnList, onConflict, type TableDatabase } from './table-copy.ts';
 
 /** Time limit for waiting for another process that writes to the database, in milliseconds. */
@@ -30,7 +30,7 @@ export class SqliteTables implements TableDatabase {
     this.shown = `sqlite:${file}`;
     this.#isNew = !existsSync(file);
     if (this.#isNew && !create) throw this.#failure('it must be a file that exists');
-    this.#database = this.#try(() => new DatabaseSync(file, { timeout: waitMsMax }));
+    this.#database = this.#try(() => openDatabase(file, waitMsMax));
   }
 
   async beginWriting(): Promise<void> {

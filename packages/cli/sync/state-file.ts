@@ -1,6 +1,7 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { UsageError } from '../../terminal/error.ts';
 
 /** What a state file is for. */
 export interface StateKind {
@@ -24,6 +25,18 @@ export class StateFileError extends Error {
 /** Whether another connection holds a lock: SQLITE_BUSY is the low byte of the extended codes. */
 export const isSqliteBusy = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === 5;
 
+/**
+ * Opens a database file, and waits for its locks at most so many milliseconds. The module is loaded
+ * here because older versions of Node.js, on which all other commands run, do not have it.
+ */
+export function openDatabase(file: string, timeout: number): DatabaseSync {
+  const sqlite = process.getBuiltinModule?.('node:sqlite');
+  if (sqlite !== undefined) return new sqlite.DatabaseSync(file, { timeout });
+  throw new UsageError(
+    `Cannot open '${file}': Node.js must be version 22.13 or newer: current value is ${process.versions.node}`,
+  );
+}
+
 /** How long to wait for a lock, in milliseconds: a process that reads holds it for less. */
 const waitMs = 1_000;
 
@@ -46,7 +59,7 @@ export class StateFile {
   static open(file: string, kind: StateKind): StateFile {
     const opened: DatabaseSync[] = [];
     const open = (path: string, timeout: number): DatabaseSync => {
-      const database = new DatabaseSync(path, { timeout });
+      const database = openDatabase(path, timeout);
       opened.push(database);
       return database;
     };
@@ -74,7 +87,7 @@ export class StateFile {
       requireFolder(file);
       if (!existsSync(file) || statSync(file).size === 0) return undefined;
       // a connection that is read-only would leave files of the write-ahead log behind
-      database = new DatabaseSync(file, { timeout: waitMs });
+      database = openDatabase(file, waitMs);
       database.exec('pragma query_only = on');
       if (versionOf(database, kind) < kind.migrations.length) return undefined;
       return work(new StateFile(database));

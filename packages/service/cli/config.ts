@@ -3,6 +3,7 @@ import { defaultPageLimits, type PageLimits } from '../../contract/report.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import { commandVariables } from '../../terminal/environment.ts';
 import { UsageError } from '../../terminal/error.ts';
+import { hidePassword, isFromFile, maskSecret, readSecretFiles } from '../../terminal/secret-files.ts';
 import type { ExternalSettings } from '../auth/provider/external-claims.ts';
 import type { ProviderSettings } from '../auth/provider/provider-sign-in.ts';
 import {
@@ -11,7 +12,6 @@ import {
   externalSettings,
   providerSettings,
 } from './settings/external-issuer-settings.ts';
-import { hidePassword, isFromFile, maskSecret, readSecretFiles } from './settings/secret-files.ts';
 import {
   hostNames,
   networks,

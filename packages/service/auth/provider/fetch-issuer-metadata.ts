@@ -1,3 +1,4 @@
+import { isSecureUrl } from '../../../contract/secure-url.ts';
 import { inRequestSpan } from '../../tracing/request-span.ts';
 import { IssuerError } from '../error.ts';
 
@@ -85,18 +86,6 @@ async function readObject(response: Response, url: string): Promise<Record<strin
   if (typeof parsed !== 'object' || parsed === null) throw new SyntaxError('it is not an object');
   return parsed as Record<string, unknown>;
 }
-
-/**
- * Whether a URL authenticates its server: https, or http on this machine only (RFC 8414 §6.1, RFC
- * 8252 §8.3).
- */
-export function isSecureUrl(value: string): boolean {
-  const url = URL.parse(value);
-  if (url === null || url.username !== '' || url.password !== '') return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname));
-}
-
-const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
  * Whether an issuer's keys may be fetched from a URL: over https, or over http on this machine if

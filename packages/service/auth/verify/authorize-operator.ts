@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { OperatorScope } from '../../../contract/oauth/grant.ts';
+import { isWellFormedOperatorToken } from '../../../contract/operator/token.ts';
 import type { Store } from '../../storage/store.ts';
 import { findOperatorToken, type OperatorToken, recordOperatorTokenUse } from '../../storage/tables/operator-token.ts';
 import { AccessError, ThrottledError } from '../error.ts';
@@ -105,11 +106,6 @@ const prefix = 'sro_';
 
 /** Whether an `Authorization` header holds an operator's token, valid or not. */
 export const isOperatorHeader = (header: string | undefined): header is string => /^bearer +sro_/i.test(header ?? '');
-
-const pattern = /^sro_[A-Za-z0-9_-]{43}$/;
-
-/** Whether a token has the length and characters of an operator's token. */
-export const isWellFormedOperatorToken = (token: string): boolean => pattern.test(token);
 
 /** Generates an operator's token: 256 random bits in base64url after the prefix. */
 export const generateOperatorToken = (): string => prefix + randomBytes(32).toString('base64url');

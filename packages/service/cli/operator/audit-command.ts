@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ServerChoice } from '../../../cli/remote/server.ts';
 import { parseDuration } from '../../../contract/duration.ts';
 import { formatInstant, parseInstant } from '../../../contract/instant.ts';
 import type { AuditEntry } from '../../../contract/operator/audit.ts';
@@ -8,7 +9,6 @@ import { UsageError } from '../../../terminal/error.ts';
 import { integerFrom } from '../../../terminal/integer-option.ts';
 import { formatTable, type Output, writeResult } from '../../../terminal/output.ts';
 import { auditActions, auditOutcomes } from '../../audit/audit-event.ts';
-import type { ServerChoice } from '../remote/server.ts';
 import { nowSeconds } from '../store/now-seconds.ts';
 import { addServerOption, listFirst, noteRest, pageItems, withOperations } from './operator-api.ts';
 

@@ -1,5 +1,6 @@
 import { text as readAll } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type ServerChoice, serverOf } from '../../../cli/remote/server.ts';
 import {
   defaultScopes,
   type GrantType,
@@ -13,7 +14,6 @@ import type { CallOperation, OperatorResponse } from '../../../contract/operator
 import { UsageError } from '../../../terminal/error.ts';
 import { formatTable, type Output, writeResult } from '../../../terminal/output.ts';
 import { readConfig } from '../config.ts';
-import { type ServerChoice, serverOf } from '../remote/server.ts';
 import {
   addOneClientCommand,
   type ClientChoice,

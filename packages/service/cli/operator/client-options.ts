@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ServerChoice } from '../../../cli/remote/server.ts';
 import type { CallOperation } from '../../../contract/operator/operations.ts';
 import { UsageError } from '../../../terminal/error.ts';
-import type { ServerChoice } from '../remote/server.ts';
 import { withOperations } from './operator-api.ts';
 
 export const clientIdOption = () => new Option('--client-id <id>', 'id of the client');

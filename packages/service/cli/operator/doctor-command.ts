@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { type ServerChoice, serverOf } from '../../../cli/remote/server.ts';
 import { formatInstant } from '../../../contract/instant.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { type Output, writeResult } from '../../../terminal/output.ts';
@@ -9,7 +10,6 @@ import { openStore } from '../../storage/open-store.ts';
 import type { Store, StoreCheck } from '../../storage/store.ts';
 import { type Config, readConfig } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';
-import { type ServerChoice, serverOf } from '../remote/server.ts';
 import { readCertificate } from '../settings/certificates.ts';
 import { type TlsFiles, tlsFiles } from '../settings/tls-settings.ts';
 import { recordStoreAction, recordStoreStart } from '../store/command-context.ts';

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { serverOf } from '../../../cli/remote/server.ts';
 import { outcomeOf } from '../../../contract/load.ts';
 import { importFlags } from '../../../contract/operator/import.ts';
 import { UsageError } from '../../../terminal/error.ts';
@@ -17,7 +18,6 @@ import { requireTenant } from '../../operator/tenants.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { readConfig } from '../config.ts';
 import { reportUnrecorded } from '../log/describe-failure.ts';
-import { serverOf } from '../remote/server.ts';
 import { withOperator } from '../store/command-context.ts';
 import { openSpool } from '../store/open-spool.ts';
 import { openErrorsFile } from './errors-file.ts';

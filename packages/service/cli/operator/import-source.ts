@@ -1,9 +1,9 @@
 import { createReadStream, fstatSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
+import type { ServerChoice } from '../../../cli/remote/server.ts';
 import { CommandError, UsageError } from '../../../terminal/error.ts';
 import type { Spool } from '../../import/import-strictly.ts';
 import type { ImportFormat } from '../../import/read-valid-rows.ts';
-import type { ServerChoice } from '../remote/server.ts';
 import type { FileIdentity } from './errors-file.ts';
 
 export interface ImportSource {

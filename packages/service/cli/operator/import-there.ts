@@ -1,10 +1,10 @@
+import type { Server } from '../../../cli/remote/server.ts';
+import { parseJson, pathOf, queryOf, send } from '../../../cli/remote/server-operations.ts';
 import { type LoadSummary, loadMediaTypes } from '../../../contract/load.ts';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import type { Output } from '../../../terminal/output.ts';
 import { createProgressBar } from '../../../terminal/progress-bar.ts';
-import type { Server } from '../remote/server.ts';
-import { parseJson, pathOf, queryOf, send } from '../remote/server-operations.ts';
 import { type ImportCommandOptions, type ImportSource, openImportSource } from './import-source.ts';
 import { shownMax, writeImport } from './import-text.ts';
 

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
+import type { ServerChoice } from '../../../cli/remote/server.ts';
 import { type Import, importResults } from '../../../contract/operator/import.ts';
 import { integerFrom } from '../../../terminal/integer-option.ts';
 import { countText, formatFields, formatTable, type Output, writeResult } from '../../../terminal/output.ts';
-import type { ServerChoice } from '../remote/server.ts';
 import { outcomeText } from './import-text.ts';
 import { addServerOption, listFirst, noteRest, withOperations } from './operator-api.ts';
 

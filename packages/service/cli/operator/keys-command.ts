@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
+import type { ServerChoice } from '../../../cli/remote/server.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { formatTable, type Output, writeResult } from '../../../terminal/output.ts';
-import type { ServerChoice } from '../remote/server.ts';
 import { addServerOption, withOperations } from './operator-api.ts';
 
 interface RotateOptions extends ServerChoice {

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
+import { type ServerChoice, serverOf } from '../../../cli/remote/server.ts';
 import type { CallOperation, OperatorInput, OperatorResponse } from '../../../contract/operator/operations.ts';
 import type { Output } from '../../../terminal/output.ts';
-import { type ServerChoice, serverOf } from '../remote/server.ts';
 
 /** Runs a command with the server of its options or, without one, with an open store. */
 export async function withOperations<T>(choice: ServerChoice, work: (call: CallOperation) => Promise<T>): Promise<T> {
   const server = serverOf(choice);
   if (server === undefined) return (await import('./local-operations.ts')).withLocalOperations(work);
-  return work((await import('../remote/server-operations.ts')).callOn(server));
+  return work((await import('../../../cli/remote/server-operations.ts')).callOn(server));
 }
 
 export const pageItems = 100;

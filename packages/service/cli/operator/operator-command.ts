@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type ServerChoice, serverOf } from '../../../cli/remote/server.ts';
 import { type OperatorScope, operatorScopes } from '../../../contract/oauth/grant.ts';
 import { operatorDays, operatorName } from '../../../contract/operator/token.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../../contract/schema.ts';
 import { formatTable, type Output, writeResult } from '../../../terminal/output.ts';
 import { readConfig } from '../config.ts';
-import { type ServerChoice, serverOf } from '../remote/server.ts';
 import { jsonOption, parseList } from './client-options.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';
 

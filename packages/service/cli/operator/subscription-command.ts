@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import { type ServerChoice, serverOf } from '../../../cli/remote/server.ts';
 import { erasureIdsMax } from '../../../contract/operator/tenant.ts';
 import { fitsText, ruleOf } from '../../../contract/schema.ts';
 import { SubscriptionId } from '../../../contract/subscription.ts';
 import { CommandError, UsageError } from '../../../terminal/error.ts';
 import { type Output, writeResult } from '../../../terminal/output.ts';
-import { type ServerChoice, serverOf } from '../remote/server.ts';
 import { addServerOption, withOperations } from './operator-api.ts';
 
 interface DeleteOptions extends ServerChoice {

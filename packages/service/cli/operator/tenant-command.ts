@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
+import type { ServerChoice } from '../../../cli/remote/server.ts';
 import type { TenantStorage } from '../../../contract/operator/tenant.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { countText, formatTable, type Output, writeResult } from '../../../terminal/output.ts';
-import type { ServerChoice } from '../remote/server.ts';
 import { jsonOption } from './client-options.ts';
 import { outcomeText } from './import-text.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';

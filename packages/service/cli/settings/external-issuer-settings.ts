@@ -1,4 +1,5 @@
 import { apiPath } from '../../../contract/report.ts';
+import { hidePassword } from '../../../terminal/secret-files.ts';
 import {
   anyScope,
   clientIdClaims,
@@ -7,7 +8,6 @@ import {
   externalProfiles,
 } from '../../auth/provider/external-claims.ts';
 import type { ProviderSettings } from '../../auth/provider/provider-sign-in.ts';
-import { hidePassword } from './secret-files.ts';
 import { issuerUrl, listOf, oneOf, type Setting, secretOf, wholeNumber, word } from './setting.ts';
 
 export const externalIssuerSettings = {

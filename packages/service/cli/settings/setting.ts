@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isSecureUrl } from '../../auth/provider/fetch-issuer-metadata.ts';
+import { isSecureUrl } from '../../../contract/secure-url.ts';
 
 /** A setting: how its environment variable is parsed, and what it means. */
 export interface Setting<T> {

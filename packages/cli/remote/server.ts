@@ -1,8 +1,8 @@
-import { readVariable } from '../../../terminal/environment.ts';
-import { UsageError } from '../../../terminal/error.ts';
-import { isSecureUrl } from '../../auth/provider/fetch-issuer-metadata.ts';
-import { isWellFormedOperatorToken } from '../../auth/verify/authorize-operator.ts';
-import { hidePassword, readSecretFiles } from '../settings/secret-files.ts';
+import { isWellFormedOperatorToken } from '../../contract/operator/token.ts';
+import { isSecureUrl } from '../../contract/secure-url.ts';
+import { readVariable } from '../../terminal/environment.ts';
+import { UsageError } from '../../terminal/error.ts';
+import { hidePassword, readSecretFiles } from '../../terminal/secret-files.ts';
 
 /** The option `--server` of a command. */
 export interface ServerChoice {

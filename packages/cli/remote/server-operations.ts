@@ -5,12 +5,12 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectionErrorOf } from '../../../client/error.ts';
-import type { OperatorOperation } from '../../../contract/operator/operation.ts';
-import { type CallOperation, type OperatorApiId, operatorApi } from '../../../contract/operator/operations.ts';
-import type { Problem } from '../../../contract/problem.ts';
-import { CommandError, UsageError } from '../../../terminal/error.ts';
-import { packageVersion } from '../../../terminal/package-version.ts';
+import { connectionErrorOf } from '../../client/error.ts';
+import type { OperatorOperation } from '../../contract/operator/operation.ts';
+import { type CallOperation, type OperatorApiId, operatorApi } from '../../contract/operator/operations.ts';
+import type { Problem } from '../../contract/problem.ts';
+import { CommandError, UsageError } from '../../terminal/error.ts';
+import { packageVersion } from '../../terminal/package-version.ts';
 import type { Server } from './server.ts';
 
 /** Operations that end when all their work is done. */

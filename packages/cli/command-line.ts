@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import type { Output } from '../terminal/output.ts';
+import {
+  buildCommandLine,
+  type CommandGroups,
+  type CommandLine,
+  exitCodes,
+  failureOf,
+  runCommandLine,
+} from '../terminal/program.ts';
+
+/** The commands of people who read reports, of any service. */
+export const readerGroups: CommandGroups = [
+  [
+    'Read reports:',
+    {
+      login: async () => (await import('./commands/login-command.ts')).addLoginCommand,
+      logout: async () => (await import('./commands/login-command.ts')).addLogoutCommand,
+      whoami: async () => (await import('./commands/token-command.ts')).addWhoamiCommand,
+      profiles: async () => (await import('./commands/open-command.ts')).addProfilesCommand,
+      open: async () => (await import('./commands/open-command.ts')).addOpenCommand,
+      list: async () => (await import('./commands/list-command.ts')).addListCommand,
+      show: async () => (await import('./commands/show-command.ts')).addShowCommand,
+      export: async () => (await import('./commands/export-command.ts')).addExportCommand,
+      summary: async () => (await import('./commands/summary-command.ts')).addSummaryCommand,
+      findings: async () => (await import('./commands/findings-command.ts')).addFindingsCommand,
+      changes: async () => (await import('./commands/changes-command.ts')).addChangesCommand,
+      sync: async () => (await import('./commands/sync-command.ts')).addSyncCommand,
+      mirror: async () => (await import('./commands/mirror-command.ts')).addMirrorCommand,
+      token: async () => (await import('./commands/token-command.ts')).addTokenCommand,
+      conform: async () => (await import('./commands/conform-command.ts')).addConformCommand,
+      completion: async () => (await import('../terminal/completion-command.ts')).addCompletionCommand,
+    },
+  ],
+];
+
+/** The command line of `@subreport/cli`. */
+const readerLine: CommandLine = {
+  description: 'Reads reports of subscriptions.',
+  notes: exitCodes,
+  groups: readerGroups,
+  failureOf,
+};
+
+export const buildReaderProgram = (output: Output): Promise<Command> => buildCommandLine(readerLine, output);
+
+export const runReaderProgram = (argv: readonly string[], output: Output): Promise<number> =>
+  runCommandLine(readerLine, argv, output);

@@ -1,0 +1,11 @@
+/**
+ * Whether a URL authenticates its server: https, or http on this machine only (RFC 8414 §6.1, RFC
+ * 8252 §8.3).
+ */
+export function isSecureUrl(value: string): boolean {
+  const url = URL.parse(value);
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname));
+}
+
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

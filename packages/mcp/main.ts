@@ -1,0 +1,4 @@
+import { runMain } from '../terminal/run-main.ts';
+import { runMcpProgram } from './program.ts';
+
+await runMain(runMcpProgram);

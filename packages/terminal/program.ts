@@ -1,0 +1,142 @@
+import { Command, CommanderError } from 'commander';
+import { CommandError, InterruptedError, TemporaryError, UsageError } from './error.ts';
+import type { Output } from './output.ts';
+import { packageVersion } from './package-version.ts';
+
+type AddCommand = (program: Command, output: Output) => void;
+
+/** Commands by name. The module of each is imported only when its command runs. */
+export type Commands = Readonly<Record<string, () => Promise<AddCommand>>>;
+
+/** Commands by the heading of their group, in the order of the help. */
+export type CommandGroups = readonly (readonly [heading: string, commands: Commands])[];
+
+/** What a program prints about an error, and its exit code then. */
+interface Failure {
+  readonly message: string;
+  readonly exitCode: number;
+}
+
+/** A program whose first argument is a command. */
+export interface CommandLine {
+  readonly description: string;
+  /** What follows its help. */
+  readonly notes: string;
+  readonly groups: CommandGroups;
+  readonly failureOf: (error: unknown) => Failure;
+}
+
+/** Exit codes of all programs, for their help. */
+export const exitCodes = 'Exit codes: 0 success, 1 failure, 2 invalid usage, 130 stopped by Ctrl-C.';
+
+const envFile = '--env-file';
+
+/** A program without commands: its version, `--env-file`, and how it writes help and errors. */
+export function newProgram(name: string, output: Output): Command {
+  const program = new Command(name)
+    .version(packageVersion)
+    .option(
+      `${envFile} <file>`,
+      'read environment variables from a file; variables that are already set take precedence',
+    )
+    .showSuggestionAfterError()
+    .hook('preAction', () => loadEnvironment(program.opts<{ envFile?: string }>().envFile));
+  return program.exitOverride().configureOutput({
+    writeOut: (text) => output.stdout.write(text),
+    writeErr: (text) => output.stderr.write(text),
+  });
+}
+
+/** The program `subreport` with the commands of these names; by default, all. */
+export async function buildCommandLine(
+  { description, notes, groups }: CommandLine,
+  output: Output,
+  names = Object.keys(commandsOf(groups)),
+): Promise<Command> {
+  const program = newProgram('subreport', output).description(description).addHelpText('after', `\n${notes}`);
+  for (const [heading, group] of groups) {
+    program.commandsGroup(heading);
+    for (const name of names) (await group[name]?.())?.(program, output);
+  }
+  program.commandsGroup(groups[0]?.[0] ?? '').helpCommand('help [command]');
+  inheritSettings(program);
+  return program;
+}
+
+/** Runs the command that the arguments name, and returns the exit code. */
+export async function runCommandLine(line: CommandLine, argv: readonly string[], output: Output): Promise<number> {
+  const program = await buildCommandLine(line, output, namesFor(commandsOf(line.groups), argv));
+  return runProgram(program, argv, output, line.failureOf);
+}
+
+/**
+ * Runs a program and returns the exit code. Prints the message of an error that the user can fix,
+ * and the stack of any other.
+ */
+export async function runProgram(
+  program: Command,
+  argv: readonly string[],
+  output: Output,
+  failureOf: (error: unknown) => Failure,
+): Promise<number> {
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof InterruptedError) return error.exitCode;
+    const { message, exitCode } = failureOf(error);
+    output.stderr.write(`${message}\n`);
+    return exitCode;
+  }
+}
+
+/** The message of an error that the user can fix, and the stack of any other. */
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return { message: String(error), exitCode: 1 };
+  if (error instanceof TemporaryError) return { message: error.message, exitCode: 75 };
+  if (error instanceof UsageError) return { message: error.message, exitCode: 2 };
+  return { message: error instanceof CommandError ? error.message : (error.stack ?? error.message), exitCode: 1 };
+}
+
+/** The name of the command in a command line: its first word after `--env-file`. */
+export function commandName([first, ...rest]: readonly string[]): string | undefined {
+  if (first === envFile) return commandName(rest.slice(1));
+  return first?.startsWith(`${envFile}=`) === true ? commandName(rest) : first;
+}
+
+const commandsOf = (groups: CommandGroups): Commands =>
+  Object.assign({}, ...groups.map(([, commands]) => commands)) as Commands;
+
+/** The commands that a command line needs: the one it names or, for help and errors, all. */
+function namesFor(commands: Commands, argv: readonly string[]): string[] | undefined {
+  const name = commandName(argv) ?? '';
+  if (name === '--version' || name === '-V') return [];
+  return Object.hasOwn(commands, name) && name !== 'completion' ? [name] : undefined;
+}
+
+/**
+ * Copies the exit and output settings of a command to its subcommands, which do not inherit
+ * settings made after they were added.
+ */
+function inheritSettings(command: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command);
+    // not in the group of the program's
+    if (child.commands.length > 0) child.helpCommand('help [command]');
+    inheritSettings(child);
+  }
+}
+
+/** Loads variables in the format of Node's `--env-file`. */
+function loadEnvironment(file: string | undefined): void {
+  if (file === undefined) return;
+  try {
+    process.loadEnvFile(file);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(
+      `Cannot use --env-file: it must be a file that this user can read: ${code ?? message}: current value is '${file}'`,
+    );
+  }
+}

@@ -1,0 +1,19 @@
+import { type Output, standardOutput, watchStandardOutput } from './output.ts';
+import { commandName } from './program.ts';
+
+/** Runs a program as the main module of this process, with its arguments and standard output. */
+export async function runMain(run: (argv: readonly string[], output: Output) => Promise<number>): Promise<void> {
+  const argv = process.argv.slice(2);
+  // exports, copies, backups and states contain records or tokens, also those that SQLite creates
+  process.umask(0o077);
+  watchStandardOutput(commandName(argv));
+  stopWithLauncher();
+  const code = await run(argv, { stdout: standardOutput, stderr: process.stderr });
+  if (code !== 0) process.exitCode = code;
+}
+
+/** Stops this process like SIGTERM when the launcher (`launch.mjs`) closes its IPC channel. */
+function stopWithLauncher(): void {
+  process.channel?.unref(); // an open channel must not keep the process running
+  if (process.channel !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+}
