@@ -259,11 +259,7 @@ const rows: readonly Folder[] = [
   {
     path: 'service/cli',
     contents: 'commands, settings, wiring; alone reads the environment',
-    imports: [
-      ...[...work, 'tracing', 'report', 'operator', 'http', 'metrics', 'cli', 'terminal'],
-      ...['settings', 'log', 'store', 'serving', 'operator'].map((folder) => `service/cli/${folder}`),
-      ...['commander', 'fastify', 'pino', 'node'],
-    ],
+    forbids: ['**/mcp/**'],
   },
   {
     path: 'cli/commands',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** Returns the manual page of a program (man(7)), with a subsection for each command. */
+/** Returns the manual page of a program (man(7)), with a subsection for each of its commands. */
 export function manPage(program: Command): string {
   const help = program.createHelp();
   const lines = [
@@ -10,7 +10,7 @@ export function manPage(program: Command): string {
     troff(`${program.name()} - ${lowerFirst(program.description()).replace(/\.$/, '')}`),
     '.SH SYNOPSIS',
     `.B ${program.name()}`,
-    '[\\fIoptions\\fR] \\fIcommand\\fR [\\fIarguments\\fR]',
+    program.commands.length === 0 ? '[\\fIoptions\\fR]' : '[\\fIoptions\\fR] \\fIcommand\\fR [\\fIarguments\\fR]',
     '.SH OPTIONS',
     ...optionLines(program),
     ...groupsOf(program).flatMap(([heading, commands]) => [
@@ -18,6 +18,8 @@ export function manPage(program: Command): string {
       ...commands.flatMap((command) => commandLines(command, '')),
     ]),
     ...closing,
+    ...(program.commands.some((command) => command.name() === 'config') ? [settings] : []),
+    ...files,
   ];
   return `${lines.join('\n')}\n`;
 
@@ -63,7 +65,11 @@ const closing = [
       "The token for the operator's API, or a file that contains it.",
     'NO_COLOR, FORCE_COLOR': 'Disable or enable colors.',
   }),
-  troff("The settings of the service are environment variables, too: 'subreport config' lists them."),
+];
+
+const settings = troff("The settings of the service are environment variables, too: 'subreport config' lists them.");
+
+const files = [
   '.SH FILES',
   ...entries({
     '$XDG_CONFIG_HOME/subreport/profiles/': 'The profiles, with their secrets (~/.config without XDG_CONFIG_HOME).',

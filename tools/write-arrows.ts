@@ -25,7 +25,9 @@ function ruleOf({ path, imports, forbids }: Folder): object | undefined {
   const may =
     forbids === undefined
       ? `may import only ${names || 'its own files'}`
-      : 'reaches the service only through packages/client/, and imports nothing of the other console';
+      : path.startsWith('packages/console')
+        ? 'reaches the service only through packages/client/, and imports nothing of the other console'
+        : `may not import ${forbids.join(', ')}`;
   const patterns = [
     {
       group: forbids ?? [
@@ -77,7 +79,12 @@ function arrowPicture(): string {
   const imports = new Map(
     areas.map((area) => {
       const rows = folders.filter(({ path }) => areaOf(path) === area);
-      const named = rows.flatMap((row) => row.imports ?? areas).map(areaOf);
+      const named = rows
+        .flatMap(
+          ({ imports: own, forbids = [] }) =>
+            own ?? areas.filter((each) => !forbids.includes(`**/${each.slice('packages/'.length)}/**`)),
+        )
+        .map(areaOf);
       return [area, new Set(named.filter((each) => areas.includes(each) && each !== area))];
     }),
   );

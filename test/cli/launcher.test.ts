@@ -43,7 +43,7 @@ test.each([
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', oldNode, script], { encoding: 'utf8' });
   expect([status, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(
-    new RegExp(`^${action}: [^\\n]+: current value is 20\\.8\\.0; install Node\\.js 26 [^\\n]+\\n$`),
+    new RegExp(`^${action}: [^\\n]+: current value is 20\\.8\\.0; install Node\\.js 26 or newer [^\\n]+\\n$`),
   );
 });
 

@@ -23,6 +23,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const wrongImports: readonly (readonly [folder: string, specifier: string])[] = [
   ['packages/contract', '../service/storage/store.ts'],
   ['packages/contract', 'node:fs'],
+  ['packages/cli/commands', '../../mcp/serve-mcp.ts'],
+  ['packages/service/cli', '../../mcp/program.ts'],
   ['packages/contract', 'fastify'],
   ['packages/service/tracing', '../storage/store.ts'],
   ['packages/service/tracing', '../contract/problem.ts'],

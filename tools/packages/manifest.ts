@@ -1,3 +1,5 @@
+type Versions = Readonly<Record<string, string>>;
+
 /** The fields of the repository's package.json that the published manifests copy. */
 export interface RootManifest {
   readonly name: string;
@@ -7,22 +9,45 @@ export interface RootManifest {
   readonly repository: { readonly type: string; readonly url: string };
   readonly bugs: string;
   readonly homepage: string;
-  readonly engines: Readonly<Record<string, string>>;
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly dependencies: Versions;
 }
 
-export type Manifest = Readonly<Record<string, unknown>>;
+/** The package.json of a folder of packages/. */
+export interface PartManifest {
+  readonly name: string;
+  readonly description?: string;
+  readonly engines?: Versions;
+  readonly bin?: Versions;
+  readonly dependencies?: Versions;
+}
+
+/** The manifests that the published ones are made of. */
+export interface Manifests {
+  readonly root: RootManifest;
+  readonly client: PartManifest;
+  readonly terminal: PartManifest;
+  readonly cli: PartManifest;
+  readonly mcp: PartManifest;
+}
+
+export type Manifest = Readonly<Record<string, unknown>> & {
+  readonly name: string;
+  readonly dependencies?: Versions;
+  readonly peerDependencies?: Versions;
+  readonly exports: Readonly<Record<string, unknown>>;
+};
 
 const keywords = ['subscriptions', 'reporting', 'esim', 'iot', 'oauth2'];
 
-/** The published package.json of the server and the command line. */
-export function serverManifest(root: RootManifest): Manifest {
+/** The published package.json of the service, which has the readers' commands too. */
+export function serverManifest({ root, terminal, cli }: Manifests): Manifest {
   const optional = Object.keys(root.dependencies).filter(isOptional);
+  const all = union(root, terminal, cli);
   return {
     ...sharedFields(root),
     name: root.name,
     description: root.description,
+    engines: { node: '>=24' },
     keywords,
     repository: root.repository,
     bin: { subreport: 'lib/service/cli/subreport.mjs' },
@@ -36,46 +61,62 @@ export function serverManifest(root: RootManifest): Manifest {
     main: './lib/service/cli/start-service.js',
     types: './lib/service/cli/start-service.d.ts',
     files: ['lib', 'dist', 'man', 'openapi.json', 'openapi-operator.json', 'CHANGELOG.md'],
-    dependencies: pick(root.dependencies, (name) => !isOptional(name)),
-    // Only traces need them. As optional dependencies, npm on Node.js 20 would leave them out
-    // because of their engines, also where the service runs on the pinned Node.js.
-    peerDependencies: pick(root.dependencies, isOptional),
+    dependencies: pick(all, (name) => !isOptional(name)),
+    // only traces need them
+    peerDependencies: pick(all, isOptional),
     peerDependenciesMeta: Object.fromEntries(optional.map((name) => [name, { optional: true }])),
-    // a pinned Node.js for each platform: the command runs on it if the installed one is too old
-    optionalDependencies: root.optionalDependencies,
   };
 }
 
 const isOptional = (name: string): boolean => name.startsWith('@opentelemetry/');
 
-const pick = (versions: Readonly<Record<string, string>>, isIncluded: (name: string) => boolean) =>
+const pick = (versions: Versions, isIncluded: (name: string) => boolean): Versions =>
   Object.fromEntries(Object.entries(versions).filter(([name]) => isIncluded(name)));
 
+/** All dependencies of manifests, by name. */
+const union = (...manifests: readonly PartManifest[]): Versions =>
+  Object.fromEntries(manifests.flatMap(({ dependencies = {} }) => Object.entries(dependencies)).toSorted());
+
 /** The published package.json of the client library. */
-export function clientManifest(root: RootManifest): Manifest {
+export const clientManifest = ({ root, client }: Manifests): Manifest => ({
+  ...partFields(root, client, 'client'),
+  exports: {
+    '.': { types: './lib/client/index.d.ts', default: './lib/client/index.js' },
+    './package.json': './package.json',
+  },
+  main: './lib/client/index.js',
+  types: './lib/client/index.d.ts',
+  files: ['lib'],
+  sideEffects: false,
+});
+
+/** The published package.json of the program in a folder of packages/. */
+export function programManifest({ root, terminal, ...parts }: Manifests, folder: 'cli' | 'mcp'): Manifest {
+  const { bin = {}, ...part } = parts[folder];
   return {
-    ...sharedFields(root),
-    name: '@subreport/client',
-    description: 'Client of a subreport service: reports, exports and changes of data subscriptions, with its tokens',
-    keywords: [...keywords, 'client', 'sdk'],
-    repository: { ...root.repository, directory: 'packages/client' },
-    exports: {
-      '.': { types: './lib/client/index.d.ts', default: './lib/client/index.js' },
-      './package.json': './package.json',
-    },
-    main: './lib/client/index.js',
-    types: './lib/client/index.d.ts',
-    files: ['lib'],
-    sideEffects: false,
+    ...partFields(root, part, folder),
+    bin: Object.fromEntries(Object.entries(bin).map(([name, file]) => [name, `lib/${folder}/${file}`])),
+    man: Object.keys(bin).map((name) => `./man/${name}.1`),
+    exports: { './package.json': './package.json' },
+    files: ['lib', 'man'],
+    dependencies: union(terminal, part),
   };
 }
 
-const sharedFields = ({ version, license, bugs, homepage, engines }: RootManifest): Manifest => ({
+const partFields = (root: RootManifest, { name, description, engines }: PartManifest, folder: string) => ({
+  ...sharedFields(root),
+  name,
+  description,
+  engines,
+  keywords: [...keywords, folder],
+  repository: { ...root.repository, directory: `packages/${folder}` },
+});
+
+const sharedFields = ({ version, license, bugs, homepage }: RootManifest) => ({
   version,
   license,
   bugs,
   homepage,
   type: 'module',
-  engines,
   publishConfig: { access: 'public', provenance: true },
 });

@@ -8,7 +8,7 @@ import { clientBytesMax, minifiedBytes } from './client-size.ts';
 import { contentsTable, type PackedPackage, staleRow } from './contents.ts';
 import { packagesFolder, stagePackages } from './stage-packages.ts';
 
-// Writes the tarballs of both packages, and the wheel and source distribution of the Python client,
+// Writes the tarballs of all packages, and the wheel and source distribution of the Python client,
 // to dist/packages/ and checks the former: `npm run pack`.
 // With --write, it updates the table of packages.md; otherwise it checks the table.
 
@@ -17,7 +17,7 @@ const tableInPage = /(?<=<!-- written by npm run pack -- --write -->\n).*?(?=\n<
 
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB`;
 
-/** Writes both tarballs and returns npm's report about each. */
+/** Writes the tarballs and returns npm's report about each. */
 async function writeTarballs(folders: readonly string[]): Promise<readonly PackedPackage[]> {
   const args = ['pack', ...folders, '--json', '--ignore-scripts', '--pack-destination', packagesFolder];
   const { stdout } = await promisify(execFile)('npm', args, {
@@ -48,12 +48,12 @@ async function packPython(): Promise<void> {
   process.stdout.write(stdout.replaceAll(packagesFolder, 'dist/packages'));
 }
 
-const [server, client] = await stagePackages();
-const packed = await writeTarballs([server.folder, client.folder]);
-const clientBytes = await minifiedBytes(join(client.folder, 'lib/client/index.js'));
+const staged = await stagePackages();
+const packed = await writeTarballs(staged.map(({ folder }) => folder));
+const clientBytes = await minifiedBytes(join(packagesFolder, 'client/lib/client/index.js'));
 const faults = [
   ...(await Promise.all(packed.map(({ filename }) => findPackageFaults(join(packagesFolder, filename))))).flat(),
-  ...[server, client].flatMap(findUnlistedImports),
+  ...staged.flatMap(findUnlistedImports),
   ...(clientBytes > clientBytesMax
     ? [
         `The client library must be at most ${kilobytes(clientBytesMax)}, minified and compressed: it is ${kilobytes(clientBytes)}`,

@@ -3,63 +3,90 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Command } from 'commander';
+import { buildReaderProgram } from '../../packages/cli/command-line.ts';
+import { buildMcpProgram } from '../../packages/mcp/program.ts';
 import { buildProgram } from '../../packages/service/cli/command-line.ts';
 import { buildConsoles } from '../build-console.ts';
 import { manPage } from '../man-page.ts';
+import { copyReachable } from './copy-reachable.ts';
 import { linkCompiledFiles } from './link-compiled-files.ts';
-import { clientManifest, type Manifest, type RootManifest, serverManifest } from './manifest.ts';
+import { clientManifest, type Manifest, type Manifests, programManifest, serverManifest } from './manifest.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const readJson = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
+
+/** The manifests of the repository. */
+export const manifests: Manifests = {
+  root: readJson('package.json'),
+  client: readJson('packages/client/package.json'),
+  terminal: readJson('packages/terminal/package.json'),
+  cli: readJson('packages/cli/package.json'),
+  mcp: readJson('packages/mcp/package.json'),
+};
 
 /** The folder of the tarballs and of their unpacked contents. */
 export const packagesFolder = join(root, 'dist/packages');
+const compiledFolder = join(root, 'dist/compiled');
 
 /** A folder with the files of a package's tarball. */
 export interface StagedPackage {
   readonly folder: string;
-  readonly manifest: Manifest & {
-    readonly dependencies?: Readonly<Record<string, string>>;
-    readonly peerDependencies?: Readonly<Record<string, string>>;
-  };
+  readonly manifest: Manifest;
 }
 
-/** Compiles both packages, and adds the other files. Throws if the file of a path is missing. */
-export async function stagePackages(): Promise<readonly [server: StagedPackage, client: StagedPackage]> {
-  rmSync(packagesFolder, { recursive: true, force: true });
-  const rootManifest: RootManifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const server = { folder: join(packagesFolder, 'subreport'), manifest: serverManifest(rootManifest) };
-  const client = { folder: join(packagesFolder, 'client'), manifest: clientManifest(rootManifest) };
-  await Promise.all([stageServer(server.folder), stageClient(client.folder)]);
-  for (const { folder, manifest } of [server, client]) {
-    const faults = linkCompiledFiles(folder);
-    if (faults.length > 0) throw new Error(faults.join('\n'));
-    writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-    copyInto(folder, 'LICENSE', 'LICENSE');
-  }
-  return [server, client];
+/** Compiles all packages, and adds the other files. Throws if the file of a path is missing. */
+export async function stagePackages(): Promise<readonly StagedPackage[]> {
+  for (const folder of [packagesFolder, compiledFolder]) rmSync(folder, { recursive: true, force: true });
+  await Promise.all([compilePrograms(), stageClient(), buildConsoles(join(packagesFolder, 'subreport/dist/console'))]);
+  const silent = { stdout: { write: () => undefined }, stderr: { write: () => undefined } };
+  stageProgram('subreport', await buildProgram(silent), ['service/cli/subreport.mjs', ...startService]);
+  stageProgram('cli', await buildReaderProgram(silent), ['cli/subreport.mjs']);
+  stageProgram('mcp', buildMcpProgram(silent), ['mcp/subreport-mcp.mjs']);
+  rmSync(compiledFolder, { recursive: true });
+  for (const file of ['openapi.json', 'openapi-operator.json', 'README.md', 'CHANGELOG.md'])
+    copyInto('subreport', file, file);
+  for (const name of ['client', 'cli', 'mcp']) copyInto(name, `packages/${name}/README.md`, 'README.md');
+  return [
+    finish('subreport', serverManifest(manifests)),
+    finish('client', clientManifest(manifests)),
+    finish('cli', programManifest(manifests, 'cli')),
+    finish('mcp', programManifest(manifests, 'mcp')),
+  ];
 }
+
+const startService = ['service/cli/start-service.js', 'service/cli/start-service.d.ts'];
+
+/** Compiles the service and the programs of readers, beside files that are copied unchanged. */
+async function compilePrograms(): Promise<void> {
+  // `npm run ok` checks the types of all sources
+  await compile('tools/packages/tsconfig.programs.json', '--noCheck');
+  cpSync(join(root, 'packages'), compiledFolder, { recursive: true, filter: isCopied });
+  link(compiledFolder);
+}
+
+const isCopied = (path: string): boolean =>
+  !/\.tsx?$|[/\\]packages[/\\](?:client|console)$|[/\\]packages[/\\]\w+[/\\]test$/.test(path);
 
 /** `lib/` has the layout of `packages/`, so that paths to files beside it are the same in both. */
-async function stageServer(folder: string): Promise<void> {
-  // `npm run ok` checks the types of all sources
-  const compiled = compile('tools/packages/tsconfig.server.json', '--noCheck');
-  await Promise.all([compiled, buildConsoles(join(folder, 'dist/console'))]);
-  cpSync(join(root, 'packages'), join(folder, 'lib'), { recursive: true, filter: isPacked });
-  for (const file of ['openapi.json', 'openapi-operator.json', 'README.md', 'CHANGELOG.md'])
-    copyInto(folder, file, file);
-  const silent = { write: () => undefined };
+function stageProgram(name: string, program: Command, entries: readonly string[]): void {
+  const folder = join(packagesFolder, name);
+  copyReachable(compiledFolder, join(folder, 'lib'), entries);
   mkdirSync(join(folder, 'man'), { recursive: true });
-  writeFileSync(join(folder, 'man/subreport.1'), manPage(await buildProgram({ stdout: silent, stderr: silent })));
+  writeFileSync(join(folder, `man/${program.name()}.1`), manPage(program));
 }
 
-/** Whether a path is copied unchanged: not sources, dumps of the schema or files of the client. */
-const isPacked = (path: string): boolean =>
-  !/\.ts$|[/\\]schema\.\w+\.sql$|[/\\]packages[/\\](?:client|console)$/.test(path);
-
-async function stageClient(folder: string): Promise<void> {
+async function stageClient(): Promise<void> {
   await compile('tools/packages/tsconfig.client.json');
-  copyInto(folder, 'packages/client/README.md', 'README.md');
+  link(join(packagesFolder, 'client'));
+}
+
+function finish(name: string, manifest: Manifest): StagedPackage {
+  const folder = join(packagesFolder, name);
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  copyInto(name, 'LICENSE', 'LICENSE');
+  return { folder, manifest };
 }
 
 async function compile(project: string, ...flags: readonly string[]): Promise<void> {
@@ -71,7 +98,12 @@ async function compile(project: string, ...flags: readonly string[]): Promise<vo
   });
 }
 
-function copyInto(folder: string, from: string, to: string): void {
-  mkdirSync(folder, { recursive: true });
-  cpSync(join(root, from), join(folder, to));
+function link(folder: string): void {
+  const faults = linkCompiledFiles(folder);
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+}
+
+function copyInto(name: string, from: string, to: string): void {
+  mkdirSync(join(packagesFolder, name), { recursive: true });
+  cpSync(join(root, from), join(packagesFolder, name, to));
 }

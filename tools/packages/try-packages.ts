@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../free-port.ts';
 import { packagesFolder } from './stage-packages.ts';
@@ -10,6 +10,7 @@ import { run } from './try/run.ts';
 import { installRuntimes, systemNode } from './try/runtimes.ts';
 import { type DemoService, readPages, readReport, startDemo } from './try/service.ts';
 import { tryBrowser, tryRuntime, tryTypes } from './try/try-client.ts';
+import { tryAssistant, tryCommands } from './try/try-programs.ts';
 
 // Installs the tarballs of `npm run pack` into empty projects and uses them on all supported
 // runtimes: `npm run try-packages`. Runtimes and compilers are downloaded from npm.
@@ -17,8 +18,11 @@ import { tryBrowser, tryRuntime, tryTypes } from './try/try-client.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-const serverTarball = join(packagesFolder, `subreport-${version}.tgz`);
-const clientTarball = join(packagesFolder, `subreport-client-${version}.tgz`);
+const tarballOf = (name: string): string => join(packagesFolder, `${name}-${version}.tgz`);
+const serverTarball = tarballOf('subreport');
+const clientTarball = tarballOf('subreport-client');
+const cliTarball = tarballOf('subreport-cli');
+const mcpTarball = tarballOf('subreport-mcp');
 const styles: readonly ImportStyle[] = ['import', 'import()', 'require()'];
 const resolutions = ['nodenext', 'bundler'] as const;
 const npx = ['npx', 'subreport', 'serve', '--demo'];
@@ -46,17 +50,32 @@ async function withDemo<T>(demo: Promise<DemoService>, use: (service: DemoServic
 
 async function tryQuickly(folder: string): Promise<void> {
   const modules = join(root, 'node_modules');
-  const server = makeProject(join(folder, 'server'));
-  await unpack(server, serverTarball, 'subreport', modules);
-  const client = makeProject(join(folder, 'client'));
-  await unpack(client, clientTarball, '@subreport/client', modules);
+  const unpackInto = async (name: string, tarball: string, specifier: string): Promise<string> => {
+    const project = makeProject(join(folder, name));
+    await unpack(project, tarball, specifier, modules);
+    return project;
+  };
+  const server = await unpackInto('server', serverTarball, 'subreport');
+  const client = await unpackInto('client', clientTarball, '@subreport/client');
+  const cli = await unpackInto('cli', cliTarball, '@subreport/cli');
+  const mcp = await unpackInto('mcp', mcpTarball, '@subreport/mcp');
   const launcher = join(server, 'node_modules/subreport/lib/service/cli/subreport.mjs');
   const command = [process.execPath, launcher, 'serve', '--demo', '--workers', '2'];
+  const user = `Node.js ${process.versions.node}`;
   await withDemo(startDemo(server, process.execPath, ...command), async (service) => {
-    const user = `Node.js ${process.versions.node}`;
     await attempt(user, 'subreport serve --demo --workers 2', () => readReport(service));
     await attempt(user, 'console and API reference', () => readPages(service));
     await attempt(user, 'a program of docs/contributors/packages.md', () => tryProgram(server));
+    await attempt(user, '@subreport/cli', () =>
+      tryCommands(cli, [process.execPath, join(cli, 'node_modules/@subreport/cli/lib/cli/subreport.mjs')], service),
+    );
+    await attempt(user, '@subreport/mcp', () =>
+      tryAssistant(
+        mcp,
+        [process.execPath, join(mcp, 'node_modules/@subreport/mcp/lib/mcp/subreport-mcp.mjs')],
+        service,
+      ),
+    );
     for (const node of new Set([process.execPath, systemNode() ?? process.execPath]))
       await attempt(`client on ${node.replace(root, '')}`, 'import', () =>
         tryRuntime(client, [node], 'import', service),
@@ -82,20 +101,28 @@ async function tryProgram(folder: string): Promise<string> {
 
 async function tryAll(folder: string): Promise<void> {
   const fileOf = await installRuntimes(join(folder, 'runtimes'));
-  const nodes = (['20', '22', '26'] as const).map((major) => [major, fileOf(`node-${major}`, 'bin/node')] as const);
-  for (const [major, node] of nodes) await tryServer(join(folder, `server-${major}`), major, node);
-
-  const [[, oldest], , [, newest]] = nodes as [(typeof nodes)[0], (typeof nodes)[0], (typeof nodes)[0]];
-  await attempt('Node.js 20 without a pinned Node.js', 'npx subreport', () =>
-    expectAdvice(join(folder, 'bare'), oldest),
-  );
+  const nodeOf = (release: '20' | '22' | '22.12' | '24' | '26'): string => fileOf(`node-${release}`, 'bin/node');
+  for (const release of ['24', '26'] as const)
+    await tryServer(join(folder, `server-${release}`), release, nodeOf(release));
+  for (const [release, tarball, oldest] of [
+    ['22', serverTarball, 24],
+    ['20', cliTarball, 22],
+    ['20', mcpTarball, 22],
+  ] as const)
+    await attempt(`Node.js ${release}`, `${basename(tarball)}, which needs a newer one`, () =>
+      expectAdvice(join(folder, `old-${basename(tarball)}`), nodeOf(release), tarball, oldest),
+    );
 
   const client = makeProject(join(folder, 'client'), { type: 'module' });
-  await install(client, oldest, clientTarball);
-  await withDemo(startDemo(join(folder, 'server-26'), newest, ...npx), async (service) => {
-    for (const [major, node] of nodes)
+  await install(client, nodeOf('20'), clientTarball);
+  await withDemo(startDemo(join(folder, 'server-26'), nodeOf('26'), ...npx), async (service) => {
+    for (const release of ['22.12', '22', '24', '26'] as const)
+      await tryPrograms(join(folder, `programs-${release}`), release, nodeOf(release), service);
+    for (const release of ['20', '22', '24', '26'] as const)
       for (const style of styles)
-        await attempt(`client on Node.js ${major}`, style, () => tryRuntime(client, [node], style, service));
+        await attempt(`client on Node.js ${release}`, style, () =>
+          tryRuntime(client, [nodeOf(release)], style, service),
+        );
     for (const style of styles) {
       await attempt('client on Deno', style, () =>
         tryRuntime(client, [fileOf('deno', 'deno'), 'run', '-A'], style, service),
@@ -107,8 +134,23 @@ async function tryAll(folder: string): Promise<void> {
   for (const compiler of ['5.4', '7'] as const)
     for (const resolution of resolutions)
       await attempt(`client with TypeScript ${compiler}`, resolution, () =>
-        tryTypes(client, [newest, fileOf(`typescript-${compiler}`, 'bin/tsc')], resolution),
+        tryTypes(client, [nodeOf('26'), fileOf(`typescript-${compiler}`, 'bin/tsc')], resolution),
       );
+}
+
+/** Installs both programs of readers under one Node.js version, and uses them. */
+async function tryPrograms(folder: string, release: string, node: string, service: DemoService): Promise<void> {
+  const hasSqlite = release !== '22.12';
+  await attempt(`Node.js ${release}`, `npm install @subreport/cli, npx subreport`, async () => {
+    const project = makeProject(join(folder, 'cli'));
+    await install(project, node, cliTarball);
+    return tryCommands(project, ['npx', 'subreport'], service, { node, hasSqlite });
+  });
+  await attempt(`Node.js ${release}`, 'npm install @subreport/mcp, npx @subreport/mcp', async () => {
+    const project = makeProject(join(folder, 'mcp'));
+    await install(project, node, mcpTarball);
+    return tryAssistant(project, ['npx', '@subreport/mcp'], service, node);
+  });
 }
 
 /** Installs the server in a project and globally, under one Node.js version. */
@@ -124,15 +166,17 @@ async function tryServer(folder: string, major: string, node: string): Promise<v
   });
 }
 
-/** Expects the command to say what to install: Node.js is too old, and the pinned one is absent. */
-async function expectAdvice(folder: string, node: string): Promise<string> {
-  await install(makeProject(folder), node, '--omit=optional', serverTarball);
-  const message = await run('npx', ['subreport', 'serve'], { cwd: folder, node }).then(
+/** Expects the program of a package to say that this Node.js is too old. */
+async function expectAdvice(folder: string, node: string, tarball: string, oldest: number): Promise<string> {
+  await install(makeProject(folder), node, tarball);
+  const [program = ''] = readdirSync(join(folder, 'node_modules/.bin')).filter((name) => name.startsWith('subreport'));
+  const message = await run('npx', [program, 'whoami'], { cwd: folder, node }).then(
     () => 'it started',
     (error: Error) => error.message,
   );
-  if (!/Cannot start subreport: .*; install Node\.js 26/.test(message)) throw new Error(message);
-  return 'says to install Node.js 26';
+  const advice = `install Node.js ${oldest} or newer`;
+  if (!message.includes(`Cannot start ${program}: `) || !message.includes(advice)) throw new Error(message);
+  return `says to ${advice}`;
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'subreport-packages-'));

@@ -15,20 +15,30 @@ export const userEnvironment = (node: string): NodeJS.ProcessEnv => ({
   PATH: `${dirname(node)}${delimiter}${systemPath}`,
 });
 
+const maxBuffer = 16_777_216;
+
 interface RunOptions {
   readonly cwd: string;
   /** The Node.js that the command finds first on its `PATH`. */
   readonly node?: string;
+  /** More variables. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
 /** Runs a command and returns what it prints. Throws with the output of a command that fails. */
 export async function run(
   command: string,
   args: readonly string[],
-  { cwd, node = process.execPath }: RunOptions,
+  { cwd, node = process.execPath, environment = {} }: RunOptions,
 ): Promise<string> {
   try {
-    return (await promisify(execFile)(command, [...args], { cwd, env: userEnvironment(node) })).stdout;
+    return (
+      await promisify(execFile)(command, [...args], {
+        cwd,
+        env: { ...userEnvironment(node), ...environment },
+        maxBuffer,
+      })
+    ).stdout;
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new Error(`${[command, ...args].join(' ')}: ${stdout}${stderr}` || String(error));

