@@ -13,7 +13,9 @@ export async function findPackageFaults(tarball: string): Promise<readonly strin
   const { messages, pkg } = await publint({ pack: { tarball: data.buffer }, strict: true });
   return [
     ...messages.map((message) => `publint: ${formatMessage(message, pkg) ?? message.code}`),
-    ...('.' in pkg.exports && hasCheckers(`the types of ${basename(tarball)} are not checked`) ? await typeFaults(tarball) : []),
+    ...('.' in pkg.exports && hasCheckers(`the types of ${basename(tarball)} are not checked`)
+      ? await typeFaults(tarball)
+      : []),
   ];
 }
 

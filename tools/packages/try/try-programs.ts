@@ -18,7 +18,7 @@ interface CommandsOptions {
   readonly hasSqlite?: boolean;
 }
 
-/** Exports the whole report and copies it into SQLite, with the command line of `@subreport/cli`. */
+/** Exports the whole report and copies it into SQLite, with `@subreport/cli`. */
 export async function tryCommands(
   project: string,
   [file = '', ...first]: readonly string[],
