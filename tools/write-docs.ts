@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { TSchema } from 'typebox';
+import { destinations, optionsOf } from '../packages/cli/sync/destinations.ts';
 import { changeParameters } from '../packages/contract/change.ts';
 import { changesSummaryParameters } from '../packages/contract/changes-summary.ts';
 import { reportParameters } from '../packages/contract/query.ts';
@@ -32,6 +33,7 @@ export const generatedParts: Readonly<Record<string, () => string | readonly str
   ],
   'docs/readers/command-line.md': commandLine,
   'docs/readers/client-reference.md': clientReference,
+  'docs/readers/sync.md': destinationTable,
   'docs/contributors/licenses.md': () => licenseTable(),
 };
 
@@ -64,6 +66,14 @@ function parametersTable(parameters: Readonly<Record<string, TSchema>>): string 
     ([name, schema]) => `| \`${name}\` | ${descriptionOf(schema)} | ${ruleOf(schema)} |`,
   );
   return ['| parameter | meaning | rule |', '|---|---|---|', ...rows].join('\n');
+}
+
+function destinationTable(): string {
+  const rows = destinations.map((kind) => {
+    const options = optionsOf(kind).map(({ flags }) => `\`${flags.split(' ')[0]}\``);
+    return `| \`${kind.form}\` | ${kind.keeps} | ${options.join(', ')} |`;
+  });
+  return ['| `--to` | keeps | options |', '|---|---|---|', ...rows].join('\n');
 }
 
 const all = 5_000_000;

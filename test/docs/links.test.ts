@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -68,7 +68,7 @@ test('docs/README.md lists every page of docs; decisions have their own index', 
   expect(missing).toEqual([]);
 });
 
-test('every source file that a page names is there', () => {
+test('every source file that a page names is there, or made by a recipe', () => {
   const folders = 'auth|bench|cli|client|contract|http|import|packages|report|storage|test|tools';
   const named = pages.flatMap((page) =>
     [...proseOf(page).matchAll(new RegExp(`\`((?:${folders})/[\\w./-]+\\.(?:ts|mjs|sql|md))\``, 'g'))].map(
@@ -76,7 +76,12 @@ test('every source file that a page names is there', () => {
     ),
   );
   expect(named.length).toBeGreaterThan(30);
+  const made = readdirSync(join(root, 'test/recipes'))
+    .filter((file) => file.endsWith('.patch'))
+    .flatMap((file) => [...readFileSync(join(root, 'test/recipes', file), 'utf8').matchAll(/^\+\+\+ b\/(.+)$/gm)])
+    .map(([, path = '']) => path);
   const isThere = (path: string): boolean =>
+    made.includes(path) ||
     [path, `packages/${path}`, `packages/service/${path}`].some((each) => existsSync(join(root, each)));
   expect(named.filter(({ path }) => !isThere(path))).toEqual([]);
 });

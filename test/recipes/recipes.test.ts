@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runTestFiles } from '../mutants/run-tests.ts';
 import { copyTree } from '../mutants/source-tree.ts';
 
-// docs/contributors/testing.md says how to add a filter, a column and so on. Each of these recipes
-// is a patch here, with one line of context. All are applied to one copy of the tree, where what
+// docs/contributors/ says how to add a filter, a column and so on. Each of these recipes is a patch
+// here, with one line of context. All are applied to one copy of the tree, where what
 // the page says must be generated is generated, and the compiler, the limits of size and the suites
 // must pass. If a patch no longer applies, change it by hand, or make the change in a checkout and
 // write it with `git diff -U1`.
@@ -16,6 +16,8 @@ import { copyTree } from '../mutants/source-tree.ts';
 const timeout = 1_200_000;
 
 interface Recipe {
+  /** The page of docs/contributors/ that has its section; without it, `testing.md`. */
+  readonly page?: string;
   /** The heading of its section. */
   readonly heading: string;
   readonly generated: readonly string[];
@@ -78,11 +80,16 @@ const recipes: Readonly<Record<string, Recipe>> = {
       ...['packages/console/operator/routes', 'packages/console/operator/audit/audit-actions'],
     ],
   },
+  destination: {
+    page: 'destinations.md',
+    heading: 'Example',
+    generated: ['docs/readers/sync.md', 'docs/readers/command-line.md'],
+    suites: ['packages/cli/sync/append-destination', 'packages/cli/commands/sync-options', 'test/docs/docs'],
+  },
 };
 
 const root = process.cwd();
 const all = Object.entries(recipes);
-const page = readFileSync('docs/contributors/testing.md', 'utf8');
 
 /** The text of a recipe; the number of its migration is the next one. */
 function patchOf(name: string): string {
@@ -98,7 +105,7 @@ const patchedFiles = (patch: string): string[] =>
 const beginsOf = (suite: string): string[] =>
   [...readFileSync(`${suite}.test.ts`, 'utf8').matchAll(/^describe.*?\('([^'$]+)/gm)].map(([, begin = '']) => begin);
 
-describe('the recipes of docs/contributors/testing.md', () => {
+describe('the recipes of docs/contributors', () => {
   let copy: string;
   const run = (...args: readonly string[]): void => {
     execFileSync(process.execPath, args, { cwd: copy, encoding: 'utf8', stdio: 'pipe' });
@@ -113,16 +120,20 @@ describe('the recipes of docs/contributors/testing.md', () => {
   });
   afterAll(() => rmSync(copy, { recursive: true }));
 
-  test.each(all)('%s: the page names each file that changes, and no other', (name, { heading, generated }) => {
-    const section = page.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
-    const named = [...section.matchAll(/^\|(.+?)\|/gm)]
-      .flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+\.\w+)`/g)])
-      .map(([, file = '']) => file);
-    const patched = patchedFiles(patchOf(name)).map((file) => file.replace(/\/\d{4}-[\w-]+\.sql$/, '/NNNN-….sql'));
-    expect(named.sort()).toEqual([...patched, ...generated].sort());
-    for (const file of generated)
-      expect([file, readFileSync(join(copy, file), 'utf8') === readFileSync(file, 'utf8')]).toEqual([file, false]);
-  });
+  test.each(all)(
+    '%s: the page names each file that changes, and no other',
+    (name, { page = 'testing.md', heading, generated }) => {
+      const section =
+        readFileSync(`docs/contributors/${page}`, 'utf8').split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+      const named = [...section.matchAll(/^\|(.+?)\|/gm)]
+        .flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+\.\w+)`/g)])
+        .map(([, file = '']) => file);
+      const patched = patchedFiles(patchOf(name)).map((file) => file.replace(/\/\d{4}-[\w-]+\.sql$/, '/NNNN-….sql'));
+      expect(named.sort()).toEqual([...patched, ...generated].sort());
+      for (const file of generated)
+        expect([file, readFileSync(join(copy, file), 'utf8') === readFileSync(file, 'utf8')]).toEqual([file, false]);
+    },
+  );
 
   test('the changed tree compiles, keeps the rules of style and is within the limits of size', { timeout }, () => {
     const files = all.flatMap(([name]) => patchedFiles(patchOf(name))).filter((file) => /\.tsx?$/.test(file));

@@ -3,21 +3,13 @@ import { CommandError, UsageError } from '../../terminal/error.ts';
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { forUser, runReader } from '../../terminal/reader-action.ts';
+import { destinationNamed, destinations } from '../sync/destinations.ts';
 import type { Source, SyncResult } from '../sync/run-sync.ts';
 import { openScreen } from './record-writer.ts';
-import {
-  addCopyOptions,
-  type CopyOptions,
-  openPlace,
-  requireDestination,
-  sourceOf,
-  withSyncErrors,
-} from './sync-options.ts';
+import { addCopyOptions, type CopyOptions, openPlace, sourceOf, withSyncErrors } from './sync-options.ts';
 import { addCheckCommand, addStatusCommand } from './sync-status-command.ts';
 
 interface SyncOptions extends CopyOptions {
-  readonly reload?: boolean;
-  readonly enable?: boolean;
   readonly scheduledFor?: string;
 }
 
@@ -31,37 +23,24 @@ export function addSyncCommand(program: Command, output: Output): void {
     .argument('[command]') // one that does not exist
     .usage('[options]')
     .description('bring a copy in step with the report: sync without a subcommand');
-  addCopyOptions(
-    command,
-    'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, rclone:REMOTE:PATH, webhook:URL or stdout:ndjson',
-  )
-    .option('--reload', 'read the whole report again, and bring the copy in step with it')
-    .option('--enable', 'for a webhook: deliver again after a response with 410')
-    .option('--scheduled-for <date-time>', 'for files: the instant of the run, once for each (default: now)')
+  addCopyOptions(command)
     .addHelpText(
       'after',
       `
 The first sync reads the whole report, each further one what has changed. Records and position are written in one
-transaction, and only if the copy has as many records as the report at the same revision. The password of PostgreSQL
-may be in PGPASSWORD or ~/.pgpass.
+transaction, and only if the copy has as many records as the report at the same revision.
 
-In files (dir: and rclone:), each run writes the whole report to a new file below the instant of the run, and last its
-manifest. A file without a manifest is not complete. rclone writes to S3, Google Cloud Storage, Azure, SFTP and some
-seventy other stores; 'rclone config' makes a REMOTE with their credentials.
+In files, each run writes the whole report to a new file below the instant of the run, and last its manifest. A file
+without a manifest is not complete.
+
+${destinations.flatMap(({ note = [] }) => note).join('\n')}
 
 Examples:
-  subreport sync --to sqlite:copy.db
-  subreport sync --to postgres://reports@db.example.com/warehouse --table mobile.subscriptions
-  subreport sync --to dir:/var/exports --format csv.gz
-  subreport sync --to rclone:s3:exports/subreport --format parquet
-  subreport sync --to rclone:sftp:/reports --sftp-known-hosts-file ~/.ssh/known_hosts
-  subreport sync --to stdout:ndjson --state sync.db | ./load-changes
-  subreport sync --to webhook:https://example.com/hooks --state webhook.db --secret-file webhook.secret --expiring 7d,1d`,
+${destinations.flatMap(({ examples }) => examples.map((example) => `  subreport sync ${example}`)).join('\n')}`,
     )
     .action((_unknown: string, options: SyncOptions) =>
       runReader((signal) => withSyncErrors(() => syncWithRetries(options, output, signal))),
-    )
-    .hook('preAction', requireDestination);
+    );
   addVerifyCommand(group, output);
   addStatusCommand(group, output);
   addCheckCommand(group, output);
@@ -77,16 +56,17 @@ async function syncWithRetries(options: SyncOptions, output: Output, signal: Abo
       output.stderr.write(`${(forUser(error) as Error).message}\nThe sync is retried in ${seconds} s\n`);
   };
   // what was written to standard output cannot be taken back
-  const limitMs = options.to.startsWith('stdout:') ? 0 : options.retrySeconds * 1_000;
+  const limitMs = destinationNamed(options.to).mode === 'stream' ? 0 : options.retrySeconds * 1_000;
   await retryRun(() => sync(options, scheduledFor, output, signal), { limitMs, signal, onWait });
 }
 
 async function sync(options: SyncOptions, scheduledFor: Date, output: Output, signal: AbortSignal): Promise<void> {
-  const isStream = options.to.startsWith('stdout:');
-  if (options.to.startsWith('webhook:')) return tellWebhook(options, output, signal);
+  const { mode } = destinationNamed(options.to);
+  if (mode === 'webhook') return tellWebhook(options, output, signal);
   const source = sourceOf(options);
-  const { isFilePlace, openDestination } = await import('../sync/open-destination.ts');
-  if (isFilePlace(options.to)) return syncFile(source, options, scheduledFor, output, signal);
+  if (mode === 'files') return syncFile(source, options, scheduledFor, output, signal);
+  const isStream = mode === 'stream';
+  const { openDestination } = await import('../sync/open-destination.ts');
   const { runSync } = await import('../sync/run-sync.ts');
   const screen = openScreen(options, output);
   const destination = await openDestination(options, screen.write);
@@ -169,15 +149,14 @@ function addVerifyCommand(sync: Command, output: Output): void {
   const command = sync
     .command('verify')
     .description('compare a copy with the report at its revision, byte by byte, by the SHA-256 of the export');
-  addCopyOptions(command, 'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH or rclone:REMOTE:PATH')
+  addCopyOptions(command, ['table', 'files'])
     .addHelpText('after', '\nExample:\n  subreport sync verify --to sqlite:copy.db')
-    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => verify(options, output, signal))))
-    .hook('preAction', requireDestination);
+    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => verify(options, output, signal))));
 }
 
 async function verify(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
-  const { isFilePlace, openCopy } = await import('../sync/open-destination.ts');
-  if (isFilePlace(options.to)) return verifyFile(options, output, signal);
+  if (destinationNamed(options.to).mode === 'files') return verifyFile(options, output, signal);
+  const { openCopy } = await import('../sync/open-destination.ts');
   const source = sourceOf(options);
   const { verifyCopy } = await import('../sync/verify-copy.ts');
   const copy = await openCopy(options);

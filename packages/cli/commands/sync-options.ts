@@ -6,28 +6,31 @@ import { CommandError, TemporaryError, UsageError } from '../../terminal/error.t
 import { integerFrom } from '../../terminal/integer-option.ts';
 import type { Output } from '../../terminal/output.ts';
 import { forUser } from '../../terminal/reader-action.ts';
+import type { DestinationOption } from '../sync/destination-kind.ts';
+import {
+  allModes,
+  destinationNamed,
+  destinations,
+  destinationsWith,
+  formsOf,
+  type Mode,
+  optionsOf,
+} from '../sync/destinations.ts';
 import type { FileStore } from '../sync/file-store.ts';
-import { type SnapshotFormat, snapshotFormats } from '../sync/manifest.ts';
-import type { PlaceOptions } from '../sync/open-destination.ts';
+import type { SnapshotFormat } from '../sync/manifest.ts';
+import type { DestinationOptions } from '../sync/open-destination.ts';
 import type { Source } from '../sync/run-sync.ts';
 
 /** The options of every command of a copy. */
-export interface CopyOptions extends ProfileOption, PlaceOptions {
-  /** Checked by `requireDestination`. */
-  readonly to: string;
-  readonly table: string;
+export interface CopyOptions extends ProfileOption, DestinationOptions {
   readonly format: SnapshotFormat;
-  readonly secretFile?: string;
-  readonly state?: string;
-  readonly expiring?: string;
-  readonly expiringAll?: boolean;
   readonly retrySeconds: number;
   readonly json?: boolean;
   readonly quiet?: boolean;
 }
 
-/** Throws unless a command has a destination, and no words besides its options. */
-export function requireDestination(command: Command): void {
+/** Throws unless a command has no words besides its options, and a destination that has them. */
+async function requireDestination(command: Command, modes: readonly Mode[]): Promise<void> {
   const [word] = command.args;
   if (word !== undefined) {
     const known = command.parent?.commands.filter((each) => each !== command).map((each) => each.name()) ?? [];
@@ -35,25 +38,32 @@ export function requireDestination(command: Command): void {
       `Cannot run 'sync ${word}': it must be ${known.join(', ')} or an option${didYouMean(word, known)}`,
     );
   }
-  if (command.getOptionValue('to') === undefined)
+  const to: unknown = command.getOptionValue('to');
+  if (to === undefined)
     throw new UsageError('Cannot run the command: --to <destination> must be given, such as --to sqlite:copy.db');
+  await withSyncErrors(async () => {
+    const kind = destinationNamed(String(to), modes);
+    for (const option of command.options) {
+      const kinds = destinationsWith(option.long ?? '');
+      const isGiven = command.getOptionValueSource(option.attributeName()) === 'cli';
+      if (!isGiven || kinds.length === 0 || kinds.includes(kind)) continue;
+      throw new UsageError(
+        `Cannot use ${option.long}: --to must be ${kinds.map(({ form }) => form).join(' or ')}: current value is ${kind.form}`,
+      );
+    }
+  });
 }
 
-/** Adds the options of every command of a copy, so that one line of options suits all of them. */
-export const addCopyOptions = (command: Command, destinations: string): Command =>
-  addProfileOption(command)
-    .option('--to <destination>', `the copy: ${destinations}`)
-    .option('--table <name>', 'the table of a database', 'subscriptions')
-    .addOption(
-      new Option('--format <format>', 'for files: the format; with .gz compressed')
-        .choices(snapshotFormats)
-        .default('csv'),
-    )
-    .option('--state <file>', 'for stdout:ndjson and a webhook: the position to continue from, written at the end')
-    .option('--secret-file <file>', 'for a webhook: file of the signing secret, in a second line the former one')
-    .option('--sftp-known-hosts-file <file>', 'for rclone: the host keys of SFTP servers, such as ~/.ssh/known_hosts')
-    .option('--expiring <durations>', 'for a webhook: tell of subscriptions that end within these, such as 7d,3d,1d')
-    .option('--expiring-all', 'with --expiring: also of subscriptions that renew automatically')
+/**
+ * Adds the options of every command of a copy, so that one line of options suits all of them, and
+ * those of its destinations. `modes` are those of the destinations that the command can use.
+ */
+export function addCopyOptions(command: Command, modes: readonly Mode[] = allModes): Command {
+  addProfileOption(command).option('--to <destination>', `the copy: ${formsOf(modes)}`);
+  const isRun = command.name() === 'run';
+  const options = new Map(destinations.flatMap((kind) => optionsOf(kind).map((option) => [option.flags, option])));
+  for (const option of options.values()) if (isRun || option.isOfRun !== true) command.addOption(optionFrom(option));
+  return command
     .option(
       '--retry-seconds <number>',
       'how long a sync is retried after its first temporary failure',
@@ -61,7 +71,17 @@ export const addCopyOptions = (command: Command, destinations: string): Command 
       300,
     )
     .option('--json', 'print JSON')
-    .option('-q, --quiet', 'suppress messages other than errors');
+    .option('-q, --quiet', 'suppress messages other than errors')
+    .hook('preAction', () => requireDestination(command, modes));
+}
+
+function optionFrom({ flags, description, choices, fallback }: DestinationOption): Option {
+  const [name = ''] = flags.split(' ');
+  const schemes = destinationsWith(name).map(({ form }) => form.slice(0, form.indexOf(':') + 1));
+  const option = new Option(flags, `${description} (${schemes.join(', ')})`);
+  if (choices !== undefined) option.choices(choices);
+  return fallback === undefined ? option : option.default(fallback);
+}
 
 /** Opens the place of files of a command. Prints what the user should know before it is used. */
 export async function openPlace(options: CopyOptions, output: Output, signal: AbortSignal): Promise<FileStore> {

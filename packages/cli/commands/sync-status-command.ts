@@ -3,16 +3,10 @@ import { CommandError } from '../../terminal/error.ts';
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import type { Position } from '../sync/destination.ts';
+import { destinationNamed } from '../sync/destinations.ts';
 import type { Source } from '../sync/run-sync.ts';
 import { type NoteGauges, withMetrics } from './sync-metrics.ts';
-import {
-  addCopyOptions,
-  type CopyOptions,
-  openPlace,
-  requireDestination,
-  sourceOf,
-  withSyncErrors,
-} from './sync-options.ts';
+import { addCopyOptions, type CopyOptions, openPlace, sourceOf, withSyncErrors } from './sync-options.ts';
 
 interface StatusOptions extends CopyOptions {
   readonly metrics?: string;
@@ -24,7 +18,7 @@ export function addStatusCommand(sync: Command, output: Output): void {
     .description(
       'show the revision of a copy, its age and the revision of the report; for a webhook, also what is pending',
     );
-  addCopyOptions(command, 'sqlite:FILE, postgres://USER@HOST/DATABASE, dir:PATH, rclone:REMOTE:PATH or webhook:URL')
+  addCopyOptions(command, ['table', 'files', 'webhook'])
     .option('--metrics <file>', "write them to NAME.prom, for the textfile collector of Prometheus' node_exporter")
     .addHelpText(
       'after',
@@ -37,16 +31,14 @@ Examples:
       runReader((signal) =>
         withSyncErrors(() => withMetrics(options.metrics, (note) => showStatus(options, output, signal, note))),
       ),
-    )
-    .hook('preAction', requireDestination);
+    );
 }
 
 export function addCheckCommand(sync: Command, output: Output): void {
   const command = sync.command('check').description('try the source and the destination, and write nothing');
-  addCopyOptions(command, 'as for sync')
+  addCopyOptions(command)
     .addHelpText('after', '\nExample:\n  subreport sync check --to sqlite:copy.db')
-    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => check(options, output, signal))))
-    .hook('preAction', requireDestination);
+    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => check(options, output, signal))));
 }
 
 async function check(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
@@ -64,16 +56,17 @@ async function checkDestination(
   output: Output,
   signal: AbortSignal,
 ): Promise<void> {
-  if (options.to.startsWith('webhook:')) {
+  const { mode } = destinationNamed(options.to);
+  if (mode === 'webhook') {
     const { readWebhook } = await import('../sync/webhook-options.ts');
     const { checkWebhook } = await import('../sync/webhook-status.ts');
     return checkWebhook(readWebhook(options), source);
   }
-  const { isFilePlace, openDestination } = await import('../sync/open-destination.ts');
-  if (isFilePlace(options.to)) {
+  if (mode === 'files') {
     const { checkPlace } = await import('../sync/run-snapshot.ts');
     return checkPlace(source, await openPlace(options, output, signal));
   }
+  const { openDestination } = await import('../sync/open-destination.ts');
   const destination = await openDestination(options, async () => undefined);
   try {
     const position = await destination.begin(source);
@@ -93,7 +86,7 @@ async function showStatus(
   note: NoteGauges,
 ): Promise<void> {
   const source = sourceOf(options);
-  if (options.to.startsWith('webhook:')) return showWebhookStatus(source, options, output, signal, note);
+  if (destinationNamed(options.to).mode === 'webhook') return showWebhookStatus(source, options, output, signal, note);
   const position = await positionOf(options, output, signal);
   if (position === undefined) {
     note({ copy_read: 1, last_success_timestamp_seconds: 0 });
@@ -162,8 +155,8 @@ async function positionOf(
   output: Output,
   signal: AbortSignal,
 ): Promise<Omit<Position, 'token'> | undefined> {
-  const { isFilePlace, openCopy } = await import('../sync/open-destination.ts');
-  if (!isFilePlace(options.to)) {
+  if (destinationNamed(options.to).mode === 'table') {
+    const { openCopy } = await import('../sync/open-destination.ts');
     const copy = await openCopy(options);
     return copy.position().finally(() => copy.close());
   }
