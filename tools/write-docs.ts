@@ -5,11 +5,13 @@ import { destinations, optionsOf } from '../packages/cli/sync/destinations.ts';
 import { changeParameters } from '../packages/contract/change.ts';
 import { changesSummaryParameters } from '../packages/contract/changes-summary.ts';
 import { reportParameters } from '../packages/contract/query.ts';
+import { recordFields } from '../packages/contract/record-fields.ts';
 import { defaultPageLimits } from '../packages/contract/report.ts';
 import { descriptionOf, ruleOf } from '../packages/contract/schema.ts';
 import { summaryParameters } from '../packages/contract/summary.ts';
 import { buildProgram } from '../packages/service/cli/command-line.ts';
 import { describeSetting, settings } from '../packages/service/cli/config.ts';
+import { csvColumns } from '../packages/service/import/read-csv.ts';
 import { chooseIndex, covers, type IndexEntries, indexOfOrder } from '../packages/service/storage/read/choose-index.ts';
 import {
   countedFilter,
@@ -33,6 +35,7 @@ export const generatedParts: Readonly<Record<string, () => string | readonly str
   ],
   'docs/readers/command-line.md': commandLine,
   'docs/readers/client-reference.md': clientReference,
+  'docs/operators/import.md': importTable,
   'docs/readers/sync.md': destinationTable,
   'docs/contributors/licenses.md': () => licenseTable(),
 };
@@ -66,6 +69,28 @@ function parametersTable(parameters: Readonly<Record<string, TSchema>>): string 
     ([name, schema]) => `| \`${name}\` | ${descriptionOf(schema)} | ${ruleOf(schema)} |`,
   );
   return ['| parameter | meaning | rule |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** What an import does with a column, besides the rules of its field. */
+const importNotes: Readonly<Record<string, string>> = {
+  status:
+    '1 to 64 printable characters without a comma, kept as they are; an empty cell means no status. The text `none` is a status like any other ([how to filter by it](../readers/report.md#a-record))',
+  activationDate: 'dates in any format that the report accepts; offsets are converted to UTC, fractions truncated',
+  'product.name': 'an empty cell means that the product has no name, here and below',
+  'product.period_unit': 'as `status`',
+  iccid: 'as text: spreadsheets lose digits if they treat it as a number',
+  device_id: 'may be empty',
+  auto_renew: '`true` or `false`, in upper or lower case',
+  email:
+    'only used by the `email` filter and never returned. Importing a record from a file without this column removes its address',
+};
+
+function importTable(): string {
+  const rows = csvColumns.map((name) => {
+    const isRequired = recordFields.some((field) => field.name === name && !field.isOptional);
+    return `| \`${name}\` | ${isRequired ? 'yes ' : ''}| ${importNotes[name] ?? ''} |`.replaceAll('  ', ' ');
+  });
+  return ['| column | required | notes |', '|---|---|---|', ...rows].join('\n');
 }
 
 function destinationTable(): string {

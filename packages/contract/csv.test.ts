@@ -1,13 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { guardText, recordColumns, revealText, writeCsvLine } from './csv.ts';
-
-test('columns are the fields of a record in their order', () => {
-  expect(recordColumns.join()).toBe(
-    'id,status,activationDate,expirationDate,createdDate,product.id,product.name,product.period,product.period_unit,product.plan_id,iccid,device_id,auto_renew',
-  );
-});
+import { guardText, revealText, writeCsvLine } from './csv.ts';
 
 test.each([
   ['=1+1', "'=1+1"],

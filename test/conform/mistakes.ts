@@ -1,3 +1,4 @@
+import { recordFields, recordWith, valueAt } from '../../packages/contract/record-fields.ts';
 import type { Behavior, ServerRequest, ServerResponse } from './connect-server.ts';
 
 /** A mistake of a server, and the check that must notice it. */
@@ -317,11 +318,18 @@ const recordMistakes: readonly Mistake[] = [
   ofProduct('record-product-period', 'sends the period as a string', { period: '30' }),
   ofProduct('record-product-period-unit', 'sends no unit', { period_unit: null }),
   ofProduct('record-product-period-unit', 'sends an empty unit', { period_unit: '' }),
-  ofProduct('record-product-plan-id', 'sends the plan as a number', { plan_id: 7 }),
-  inRecord('record-iccid', 'sends the ICCID as a number', (record) => ({ ...record, iccid: 8_944_500_102 })),
   inRecord('record-device-id', 'sends no device_id', ({ device_id: _none, ...record }) => record),
   inRecord('record-auto-renew', 'sends a JSON boolean', (record) => ({ ...record, auto_renew: true })),
 ];
+
+/** Of the fields that have no other mistake: another type. */
+const typeMistakes: readonly Mistake[] = recordFields.flatMap((changed) => {
+  const check = `record-${changed.column.replaceAll('_', '-')}`;
+  if (recordMistakes.some((mistake) => mistake.check === check)) return [];
+  const wrong = changed.type === 'integer' ? '7' : 7;
+  const change = (record: Json) => recordWith((field) => (field === changed ? wrong : valueAt(record, field)));
+  return [inRecord(check, `sends ${changed.name} as a ${typeof wrong}`, change)];
+});
 
 const pagingMistakes: readonly Mistake[] = [
   shuffles(),
@@ -532,6 +540,7 @@ const requestMistakes: readonly Mistake[] = [
 export const mistakes: readonly Mistake[] = [
   ...tokenMistakes,
   ...recordMistakes,
+  ...typeMistakes,
   ...pagingMistakes,
   ...filterMistakes,
   ...requestMistakes,

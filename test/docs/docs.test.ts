@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { errorStatuses, tokenErrorStatuses } from '../../packages/contract/error-code.ts';
 import { readConfig, settings } from '../../packages/service/cli/config.ts';
-import { csvColumns } from '../../packages/service/import/read-csv.ts';
 import { withGeneratedPart } from '../../tools/generated-part.ts';
 import { generatedParts } from '../../tools/write-docs.ts';
 
@@ -43,10 +42,6 @@ describe('documentation and code agree', () => {
         .map(([code, status]) => `${code},${status}`)
         .sort(),
     );
-  });
-
-  test('docs/operators/import.md lists every column of a CSV source, and no others', () => {
-    expect(codeRows(read('docs/operators/import.md')).map(([name]) => name)).toEqual([...csvColumns]);
   });
 
   test('docs/operators/identity-providers.md names every OIDC_ setting, and each recipe is a valid set of them', () => {

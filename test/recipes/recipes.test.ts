@@ -60,7 +60,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
   },
   field: {
     heading: 'How to add a field of the record',
-    generated: ['openapi.json', 'openapi-operator.json', 'docs/readers/client-reference.md'],
+    generated: ['openapi.json', 'openapi-operator.json', 'docs/readers/client-reference.md', 'docs/operators/import.md'],
     suites: [
       ...[
         'packages/contract/record-fields',

@@ -42,7 +42,7 @@ interface TableDestination extends Described {
   readonly mode: 'table';
   /** Whether a table may be named `schema.table`. */
   readonly mayHaveSchema: boolean;
-  /** Connects. Throws `SyncError` if that is not possible. `create`: whether to create a database. */
+  /** Connects; `create`: whether to create a database. Throws `SyncError` if it cannot. */
   open(given: GivenOptions, create: boolean): Promise<TableDatabase>;
 }
 

@@ -1,4 +1,5 @@
 import { writeXlsxStream } from 'hucre/xlsx';
+import { fieldWords } from '../../contract/field-words.ts';
 import { type FieldType, type RecordField, recordFields, valueAt } from '../../contract/record-fields.ts';
 import type { Subscription } from '../../contract/subscription.ts';
 
@@ -31,8 +32,8 @@ const headings: Readonly<Record<string, string>> = {
 };
 
 /** The columns of a workbook, in the order of the CSV columns. */
-const columns = recordFields.map(({ name, column, type }) => ({
-  header: headings[name] ?? `${column.charAt(0).toUpperCase()}${column.slice(1).replaceAll('_', ' ')}`,
+const columns = recordFields.map(({ name, type }) => ({
+  header: headings[name] ?? fieldWords(name),
   ...formats[type],
   ...(name === 'status' && { width: 12 }),
 }));

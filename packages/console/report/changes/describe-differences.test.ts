@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Subscription } from '../../../client/index.ts';
 import { recordColumns } from '../../../contract/csv.ts';
+import { recordWith } from '../../../contract/record-fields.ts';
 import { describeDifferences, rawDifferences } from './describe-differences.ts';
 
 const record: Subscription = {
@@ -38,18 +39,20 @@ test('another product is one line, and the same name of another product is its i
 });
 
 test('every column of CSV but the id is compared, with the values of the service', () => {
+  const recordOf = (version: string) =>
+    recordWith(({ name }) => (name === 'id' ? 'a' : `${name} ${version}`)) as unknown as Subscription;
+  const found = rawDifferences(recordOf('1'), recordOf('2'));
+  const columns = recordColumns.filter((name) => name !== 'id');
+  expect(found.map(({ field }) => field).toSorted()).toEqual(columns.toSorted());
+  for (const { field, from, to } of found) expect([from, to]).toEqual([`${field} 1`, `${field} 2`]);
   const { status: _status, ...without } = record;
-  const other: Subscription = {
-    ...without,
-    activationDate: '2027-01-01T00:00:00Z',
-    expirationDate: '2027-01-31T00:00:00Z',
-    createdDate: '2027-01-01T00:00:00Z',
-    product: { id: 'q', name: 'Asia', period: 1, period_unit: 'MONTHS', plan_id: 'other' },
-    iccid: '8944500102198304827',
-    device_id: 'e',
-    auto_renew: 'false',
-  };
-  const found = rawDifferences(record, other);
-  expect(found.map(({ field }) => field).toSorted()).toEqual(recordColumns.filter((name) => name !== 'id').toSorted());
-  expect(found[0]).toEqual({ field: 'status', from: 'ACTIVE', to: '' });
+  expect(rawDifferences(record, without)).toEqual([{ field: 'status', from: 'ACTIVE', to: '' }]);
+});
+
+test('a member that only a later version of the service sends is described by its name', () => {
+  const later = { ...record, product: { ...record.product, roaming: { home_network: 'Example' } } };
+  expect(describeDifferences(record, later)).toEqual([
+    { label: 'Product roaming home network', from: '', to: 'Example' },
+  ]);
+  expect(rawDifferences(later, record)).toEqual([{ field: 'product.roaming.home_network', from: 'Example', to: '' }]);
 });

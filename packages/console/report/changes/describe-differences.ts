@@ -1,6 +1,8 @@
 import type { Subscription } from '../../../client/index.ts';
+import { fieldWords } from '../../../contract/field-words.ts';
 import { formatDay } from '../../ui/format-date.ts';
 import { statusWord } from '../../ui/status-label.tsx';
+import { recordValues } from '../record/record-values.ts';
 import { strings } from '../strings.ts';
 
 const { column } = strings.subscriptions;
@@ -30,7 +32,7 @@ interface Field {
 
 const day = (date: string): string => formatDay(new Date(date));
 
-/** In the order of the table. */
+/** Fields with words of their own, in the order of the table; others follow by their names. */
 const fields: readonly Field[] = [
   { name: 'status', label: column.status, show: ({ status }) => statusWord(status ?? null) },
   { name: 'product.name', label: column.product },
@@ -54,21 +56,20 @@ const fields: readonly Field[] = [
   { name: 'device_id', label: column.device },
 ];
 
-function rawValue(record: Subscription, name: string): string {
-  const [of, part] = name.startsWith('product.') ? [record.product, name.slice('product.'.length)] : [record, name];
-  return String((of as unknown as Readonly<Record<string, unknown>>)[part] ?? '');
-}
+interface Differing extends RawDifference, Omit<Field, 'name'> {}
 
-const differing = (before: Subscription, after: Subscription): readonly Field[] =>
-  fields.filter(({ name }) => rawValue(before, name) !== rawValue(after, name));
+function differing(before: Subscription, after: Subscription): readonly Differing[] {
+  const [old, now] = [recordValues(before), recordValues(after)];
+  const known = new Set(['id', ...fields.map(({ name }) => name)]);
+  const others = [...new Set([...old.keys(), ...now.keys()])].filter((name) => !known.has(name));
+  return [...fields, ...others.map((name): Field => ({ name, label: fieldWords(name) }))]
+    .map(({ name: field, ...words }) => ({ ...words, field, from: old.get(field) ?? '', to: now.get(field) ?? '' }))
+    .filter(({ from, to }) => from !== to);
+}
 
 /** The fields that differ, by their names in CSV. */
 export const rawDifferences = (before: Subscription, after: Subscription): RawDifference[] =>
-  differing(before, after).map(({ name }) => ({
-    field: name,
-    from: rawValue(before, name),
-    to: rawValue(after, name),
-  }));
+  differing(before, after).map(({ field, from, to }) => ({ field, from, to }));
 
 /**
  * The fields that differ, in words. The id of a product is left out if its name differs, too.
@@ -76,11 +77,11 @@ export const rawDifferences = (before: Subscription, after: Subscription): RawDi
  */
 export function describeDifferences(before: Subscription, after: Subscription): Difference[] {
   const found = differing(before, after);
-  const hasName = found.some(({ name }) => name === 'product.name');
+  const hasName = found.some(({ field }) => field === 'product.name');
   return found
-    .filter(({ name }) => !(hasName && name === 'product.id'))
-    .map(({ name, label, show = (record) => rawValue(record, name) }) => {
-      const [from, to] = [show(before), show(after)];
-      return from === to ? { label, from: rawValue(before, name), to: rawValue(after, name) } : { label, from, to };
+    .filter(({ field }) => !(hasName && field === 'product.id'))
+    .map(({ label, from, to, show }) => {
+      const [old, now] = [show?.(before) ?? from, show?.(after) ?? to];
+      return old === now ? { label, from, to } : { label, from: old, to: now };
     });
 }

@@ -5,8 +5,15 @@ import { isRemoved } from '../../../client/records.ts';
 export type ListedChange = SubscriptionChange & Partial<Omit<DescribedChange, keyof SubscriptionChange>>;
 
 /** The versions of a change's record that are known: what it is, and what it was. */
-export const versionsOf = (change: ListedChange): readonly Subscription[] =>
-  [isRemoved(change) ? undefined : change, change.before].filter((version) => version !== undefined);
+export function versionsOf(change: ListedChange): readonly Subscription[] {
+  return [isRemoved(change) ? undefined : recordOf(change), change.before].filter((version) => version !== undefined);
+}
+
+/** A record without what a change has beside it. */
+function recordOf(change: Subscription & Partial<DescribedChange>): Subscription {
+  const { kind: _kind, committed_at: _at, import_id: _import, before: _before, ...record } = change;
+  return record;
+}
 
 /** The changes of one import, or of one time without an import. */
 export interface ChangeGroup {

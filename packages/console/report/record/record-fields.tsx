@@ -1,11 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import type { Subscription } from '../../../client/index.ts';
+import { fieldWords } from '../../../contract/field-words.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { strings } from '../strings.ts';
 import { groupIccid } from '../subscriptions/iccid.ts';
 import { nameOf } from '../subscriptions/product-names.ts';
+import { recordValues } from './record-values.ts';
 
 const text = strings.record;
+
+/** What the fields with words of their own, and the view around them, show. */
+const shown: ReadonlySet<string> = new Set([
+  ...['id', 'status', 'activationDate', 'expirationDate', 'createdDate', 'iccid', 'device_id', 'auto_renew'],
+  ...['id', 'name', 'period', 'period_unit', 'plan_id'].map((name) => `product.${name}`),
+]);
 
 /** The fields of a record, by name, with buttons that copy their values. */
 export function RecordFields({ record }: { record: Subscription }) {
@@ -35,6 +43,13 @@ export function RecordFields({ record }: { record: Subscription }) {
           <code>{product.plan_id}</code>
         </Field>
       )}
+      {[...recordValues(record)]
+        .filter(([name]) => !shown.has(name))
+        .map(([name, value]) => (
+          <Field key={name} name={fieldWords(name)} copied={value}>
+            <bdi>{value}</bdi>
+          </Field>
+        ))}
     </dl>
   );
 }
