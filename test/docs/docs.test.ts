@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { errorStatuses, tokenErrorStatuses } from '../../packages/contract/error-code.ts';
 import { readConfig, settings } from '../../packages/service/cli/config.ts';
 import { withGeneratedPart } from '../../tools/generated-part.ts';
+import { pictures } from '../../tools/screenshots/pictures.ts';
 import { generatedParts } from '../../tools/write-docs.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -43,6 +44,21 @@ describe('documentation and code agree', () => {
         .sort(),
     );
   });
+
+  test.each(['report', 'operator'] as const)(
+    'the %s console: each of its pages is served, and has a picture',
+    (name) => {
+      const served = read('packages/service/http/console/pages.ts').split(`  ${name}: [`)[1]?.split(']')[0] ?? '';
+      const paths = [...read(`packages/console/${name}/main.tsx`).matchAll(/ path: '([^']+)'/g)].map(
+        ([, path]) => path,
+      );
+      expect(paths.length).toBeGreaterThan(4);
+      for (const path of paths) {
+        expect(served).toContain(`'${path}'`);
+        expect(pictures.filter((picture) => picture.console === name).map((picture) => picture.path)).toContain(path);
+      }
+    },
+  );
 
   test('docs/operators/identity-providers.md names every OIDC_ setting, and each recipe is a valid set of them', () => {
     const page = read('docs/operators/identity-providers.md');

@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runTestFiles } from '../mutants/run-tests.ts';
 import { copyTree } from '../mutants/source-tree.ts';
+import { hasChromium } from '../support/chromium.ts';
 
 // docs/contributors/ says how to add a filter, a column and so on. Each of these recipes is a patch
 // here, with one line of context. All are applied to one copy of the tree, where what
@@ -60,7 +61,12 @@ const recipes: Readonly<Record<string, Recipe>> = {
   },
   field: {
     heading: 'How to add a field of the record',
-    generated: ['openapi.json', 'openapi-operator.json', 'docs/readers/client-reference.md', 'docs/operators/import.md'],
+    generated: [
+      'openapi.json',
+      'openapi-operator.json',
+      'docs/readers/client-reference.md',
+      'docs/operators/import.md',
+    ],
     suites: [
       ...[
         'packages/contract/record-fields',
@@ -79,6 +85,11 @@ const recipes: Readonly<Record<string, Recipe>> = {
       ...['test/audit/every-action', 'test/docs/audit', 'test/contract/openapi-operator', 'test/docs/docs'],
       ...['packages/console/operator/routes', 'packages/console/operator/audit/audit-actions'],
     ],
+  },
+  page: {
+    heading: 'How to add a page of a console',
+    generated: [],
+    suites: ['test/docs/docs', ...(hasChromium ? ['test/console/statuses'] : [])],
   },
   destination: {
     page: 'destinations.md',
