@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,6 +76,17 @@ async function expectFailure(place: Place, code: number, sentence: RegExp): Prom
   expect(result.stderr).toMatch(sentence);
   expect(result.stderr.trim().split('\n')).toHaveLength(1);
   expect(manifestsAt(place)).toEqual([]);
+}
+
+const check = (place: Place) => runHere(['sync', 'check', '--to', place.to], variablesOf(place));
+
+/** Expects that a check fails like a run, with a sentence about what it could not write. */
+async function expectUnusable(place: Place, code: number, sentence: RegExp): Promise<void> {
+  const before = namesAt(place);
+  const checked = await check(place);
+  expect([checked.code, checked.stdout]).toEqual([code, '']);
+  expect(checked.stderr).toMatch(sentence);
+  expect(namesAt(place)).toEqual(before);
 }
 
 /** Runs, and expects the whole report with its manifest; files of failed runs may be beside it. */
@@ -171,6 +182,7 @@ describe.runIf(withReceivers)('S3', () => {
     const s3 = await during(startS3(join(folder, 's3-none')));
     const place = { ...s3.placeOf('files'), to: 'rclone:s3:exported/files' };
     await expectFailure(place, 1, /^Cannot write to rclone:s3:exported\/files: .*NoSuchBucket/);
+    await expectUnusable(place, 1, /^Cannot write to rclone:s3:exported\/files: .*NoSuchBucket/);
   });
 
   test('that lets a client write, and only look at what it wrote, gets a whole file, and the run says what it could not read', async () => {
@@ -185,7 +197,11 @@ describe.runIf(withReceivers)('S3', () => {
     expect(stderr).toMatch(
       /^Cannot read rclone:s3:exports\/files: .*AccessDenied.* So earlier files in rclone:s3:exports\/files were not looked at\n$/,
     );
-    for (const command of ['status', 'verify', 'check']) {
+    const checked = await runHere(['sync', 'check', '--to', place.to, '--json'], variablesOf(place));
+    const { removed, unread }: { removed: boolean; unread: string } = JSON.parse(checked.stdout);
+    expect([checked.code, removed]).toEqual([0, !namesAt(place).includes('check.txt')]);
+    expect(unread).toMatch(/^Cannot read rclone:s3:.*AccessDenied/);
+    for (const command of ['status', 'verify']) {
       const denied = await runHere(['sync', command, '--to', place.to], variablesOf(place));
       expect([denied.code, denied.stdout, denied.stderr]).toEqual([
         1,
@@ -195,7 +211,7 @@ describe.runIf(withReceivers)('S3', () => {
     }
     mayRead = true;
     expect((await verifySnapshot(await filesOf(place))).isEqual).toBe(true);
-    expect(namesAt(place)).toHaveLength(2);
+    expect(namesAt(place).filter((name) => name !== 'check.txt')).toHaveLength(2);
   });
 });
 
@@ -207,15 +223,23 @@ describe.runIf(withReceivers)('an SFTP server', () => {
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^Cannot read rclone:sftp:.* were not looked at\n$/)]);
     const readable = { ...place, to: `dir:${place.folder}` };
     expect((await verifySnapshot(await filesOf(readable))).isEqual).toBe(true);
+    const checked = await check(place);
+    const [, name] =
+      /^source and destination can be used by a run: wrote (\S+), which could not be removed: .*\n$/.exec(
+        checked.stdout,
+      ) ?? [];
+    expect([checked.code, existsSync(join(place.folder, name ?? 'none'))]).toEqual([0, true]);
+    expect(checked.stderr).toMatch(/^Cannot read rclone:sftp:.* were not looked at\n$/);
+    // what is left is no run
+    expect((await verifySnapshot(await filesOf(readable))).isEqual).toBe(true);
   });
 
   test('that is read-only, or with another user key, is a failure', async () => {
     const readOnly = await during(startSshd(join(folder, 'sftp-read'), 'internal-sftp -R'));
-    await expectFailure(
-      readOnly.placeOf('files'),
-      1,
-      /^Cannot write to rclone:sftp:.*.*Failed to rcat.*permission denied$/m,
-    );
+    const denied = /^Cannot write to rclone:sftp:.*.*Failed to rcat.*permission denied$/m;
+    const readable = readOnly.placeOf('files');
+    await expectFailure(readable, 1, denied);
+    await expectUnusable(readable, 1, denied);
     const place = sshd.placeOf('other-user');
     const environment = { ...place.environment, RCLONE_CONFIG_SFTP_KEY_FILE: join(folder, 'sftp-read', 'user') };
     await expectFailure({ ...place, environment }, 1, /^Cannot write to rclone:sftp:.*unable to authenticate/);
@@ -250,7 +274,9 @@ describe.runIf(withReceivers)('rclone', () => {
 
   test(`at a WebDAV server ${refused}`, async () => {
     const dav = await during(startWebDav(join(folder, 'dav-read'), '--read-only'));
-    await expectFailure(dav.placeOf('files'), 1, /^Cannot write to rclone:dav:files: /);
+    const place = dav.placeOf('files');
+    await expectFailure(place, 1, /^Cannot write to rclone:dav:files: /);
+    await expectUnusable(place, 1, /^Cannot write to rclone:dav:files: /);
   });
 
   test('that is lost in the middle of a file is a failure', async () => {
@@ -317,6 +343,17 @@ describe.runIf(withReceivers)('rclone', () => {
       await expectComplete(place);
     },
   );
+
+  test('that stores nothing of a check, although it says that it succeeded, is found', async () => {
+    const environment = programOf('check-liar', `case "$*" in *rcat*) cat >/dev/null;; *) exec $rclone "$@";; esac`);
+    const place = localServer(join(folder, 'liars')).placeOf('check');
+    const lying = { ...place, environment: { ...place.environment, ...environment } };
+    await expectUnusable(
+      lying,
+      75,
+      /^Cannot complete rclone:.*\/check\.txt: the whole file must be stored.*is no file$/m,
+    );
+  });
 
   test('that only seems to write by a variable of the user writes', async () => {
     const place = localServer(join(folder, 'dry')).placeOf('files');

@@ -117,10 +117,13 @@ test('verify reads the newest file again, and finds a changed byte', async () =>
   expect(refused.stderr).toMatch(/^Cannot confirm .*: it must be the file of its manifest/);
 });
 
-test('check tries a folder and its owner, and writes nothing', async () => {
+test('check tries a folder and its owner with a file of its own, which it removes', async () => {
   const to = at(0).slice(0, 2);
   const checked = await run('check', ...to, '--format', 'parquet');
-  expect([checked.code, checked.stdout]).toEqual([0, 'source and destination can be used\n']);
+  expect([checked.code, checked.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^source and destination can be used: wrote and found (\S+)\/check\.txt, and removed it\n$/),
+  ]);
   expect(readdirSync(here())).toEqual([]);
   expect((await run('check', '--to', `dir:${here()}/none`)).code).toBe(2);
   // root may write to every folder except those of the kernel

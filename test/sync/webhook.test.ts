@@ -409,7 +409,11 @@ describe('between the runs', () => {
       ['sync', command, '--to', to, '--state', state, ...(command === 'check' ? ['--secret-file', secretFile] : [])],
       environmentOf(service, report.credentials),
     );
-  const usable = { code: 0, stdout: 'source and destination can be used\n', stderr: '' };
+  const usable = {
+    code: 0,
+    stdout: 'source and destination can be used: read the state and connected, without a request\n',
+    stderr: '',
+  };
 
   test('check opens the state and connects to the endpoint, sends nothing and writes nothing', async () => {
     const options = optionsOf(newSecret());

@@ -35,7 +35,11 @@ Examples:
 }
 
 export function addCheckCommand(sync: Command, output: Output): void {
-  const command = sync.command('check').description('try the source and the destination, and write nothing');
+  const command = sync
+    .command('check')
+    .description(
+      'try the source and the destination: what is written for that is removed, and what could not be tried is said',
+    );
   addCopyOptions(command)
     .addHelpText('after', '\nExample:\n  subreport sync check --to sqlite:copy.db')
     .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => check(options, output, signal))));
@@ -43,11 +47,20 @@ export function addCheckCommand(sync: Command, output: Output): void {
 
 async function check(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const source = sourceOf(options);
-  await checkDestination(options, source, output, signal);
+  const { tried = '', ...found } = await checkDestination(options, source, output, signal);
   const { currentPosition } = await import('../sync/read-source.ts');
   const { revision } = await currentPosition(source.client, { signal });
   if (options.quiet !== true || options.json === true)
-    writeResult(output, options.json === true, { revision }, 'source and destination can be used');
+    writeResult(output, options.json === true, { revision, ...found }, `source and destination can be used${tried}`);
+}
+
+/** What a check found: `tried` continues its sentence. */
+interface Checked {
+  readonly tried?: string;
+  readonly place?: string;
+  readonly written?: string;
+  readonly removed?: boolean;
+  readonly unread?: string | undefined;
 }
 
 async function checkDestination(
@@ -55,16 +68,14 @@ async function checkDestination(
   source: Source,
   output: Output,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Checked> {
   const { mode } = destinationNamed(options.to);
+  if (mode === 'files') return checkFiles(options, source, output, signal);
   if (mode === 'webhook') {
     const { readWebhook } = await import('../sync/webhook-options.ts');
     const { checkWebhook } = await import('../sync/webhook-status.ts');
-    return checkWebhook(readWebhook(options), source);
-  }
-  if (mode === 'files') {
-    const { checkPlace } = await import('../sync/run-snapshot.ts');
-    return checkPlace(source, await openPlace(options, output, signal));
+    await checkWebhook(readWebhook(options), source);
+    return { tried: ': read the state and connected, without a request' };
   }
   const { openDestination } = await import('../sync/open-destination.ts');
   const destination = await openDestination(options, async () => undefined);
@@ -75,6 +86,17 @@ async function checkDestination(
   } finally {
     await destination.close();
   }
+  return {};
+}
+
+async function checkFiles(options: CopyOptions, source: Source, output: Output, signal: AbortSignal): Promise<Checked> {
+  const { checkPlace } = await import('../sync/run-snapshot.ts');
+  const files = await openPlace(options, output, signal);
+  const { written, wasRemoved, unread } = await checkPlace(source, files);
+  if (unread !== undefined && options.json !== true) output.stderr.write(`${unread}\n`);
+  const stored = unread === undefined ? `: wrote and found ${written}` : ` by a run: wrote ${written}`;
+  const left = wasRemoved ? ', and removed it' : ', which could not be removed: remove it when you like';
+  return { tried: stored + left, place: files.shown, written, removed: wasRemoved, unread };
 }
 
 async function* nothing(): AsyncGenerator<never, void, undefined> {}

@@ -1,4 +1,4 @@
-import { access, constants, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { SyncError } from './error.ts';
 import type { FileStore } from './file-store.ts';
@@ -62,13 +62,22 @@ export class FolderFiles implements FileStore {
     });
   }
 
-  requireWritable(): Promise<void> {
-    return this.#guard(() => access(this.shown, constants.W_OK | constants.X_OK));
+  async removeWithFolder(name: string): Promise<boolean> {
+    const path = join(this.shown, name);
+    const isRemoved = await rm(path).then(
+      () => true,
+      () => false,
+    );
+    if (isRemoved) await rmdir(dirname(path)).catch(() => undefined);
+    return isRemoved;
   }
 
   /** Writes and flushes a part, in the folder of its file. */
   async #writePart(path: string, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
-    await mkdir(dirname(path), { recursive: true });
+    // with `recursive`, Node tries for ever where a file system says ENOENT, such as /proc
+    await mkdir(dirname(path)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
     const handle = await open(`${path}.part`, 'wx');
     try {
       for await (const chunk of content) await handle.writeFile(chunk);

@@ -91,10 +91,22 @@ export class RcloneFiles implements FileStore {
 
   /** Tries to; who may only write may not, and the file counts for nothing anyway. */
   async discard(name: string): Promise<void> {
-    const rclone = new RcloneProcess(['deletefile', '--', this.#at(name)], this.#options.environment);
+    await this.#succeeds('deletefile', name);
+  }
+
+  async removeWithFolder(name: string): Promise<boolean> {
+    const [folder = ''] = name.split('/');
+    const isRemoved = await this.#succeeds('deletefile', name);
+    if (isRemoved) await this.#succeeds('rmdir', folder); // fails where it cannot be listed
+    return isRemoved;
+  }
+
+  /** Runs a command that is also needed after an interruption. */
+  async #succeeds(command: string, name: string): Promise<boolean> {
+    const rclone = new RcloneProcess([command, '--', this.#at(name)], this.#options.environment);
     rclone.mayTake(this.#idleMsMax);
     rclone.child.stdout.resume();
-    await rclone.ended;
+    return (await rclone.ended).code === 0;
   }
 
   /** The output of a command. Empty if the file or folder does not exist. */

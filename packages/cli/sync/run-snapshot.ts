@@ -106,13 +106,18 @@ async function findComplete(
 
 /** Returns what another run wrote meanwhile. Throws if the file of this one is not whole. */
 async function findOther(files: FileStore, folder: string, { file, bytes }: Manifest): Promise<Manifest | undefined> {
+  await requireStored(files, folder, file, bytes);
+  return (await completeRunOf(files, folder))?.manifest;
+}
+
+/** Throws if a list of the folder says that a file is missing, or not whole. */
+async function requireStored(files: FileStore, folder: string, file: string, bytes: number): Promise<void> {
   const stored = (await files.list(folder)).get(file);
   if (stored !== bytes && stored !== -1)
     throw new SyncError(
       'DESTINATION_FAILED',
       `Cannot complete ${files.shown}/${folder}/${file}: the whole file must be stored, ${bytes} bytes: current value is ${stored ?? 'no file'}`,
     );
-  return (await completeRunOf(files, folder))?.manifest;
 }
 
 async function copyReport(
@@ -171,14 +176,36 @@ const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
     new CompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>,
   );
 
+/** What a check of a destination of files has tried. */
+interface PlaceCheck {
+  /** The file that was written, relative to the destination. */
+  readonly written: string;
+  /** Whether it could be removed: the right to write is enough for a run. */
+  readonly wasRemoved: boolean;
+  /** Why it could not be read: whether it has the file, and which others, is then unknown. */
+  readonly unread?: string;
+}
+
 /**
- * Throws `SyncError` if a destination has files of another source, or cannot be written. Writes
- * nothing.
+ * Writes a small file to a folder of its own, looks for it, and removes both. Throws `SyncError` if
+ * the destination has files of another source, or does not store the file.
  */
-export async function checkPlace(source: SourceIdentity, files: FileStore): Promise<void> {
-  const newest = await newestRun(files);
-  if (newest !== undefined) requireSource(files, newest.manifest, source);
-  await files.requireWritable?.();
+export async function checkPlace(source: SourceIdentity, files: FileStore): Promise<PlaceCheck> {
+  const before = await lookAt(files, async () => {
+    const newest = await newestRun(files);
+    if (newest !== undefined) requireSource(files, newest.manifest, source);
+    return newest?.manifest;
+  });
+  const [folder, file] = [`subreport-check-${randomBytes(8).toString('hex')}`, 'check.txt'];
+  const written = `${folder}/${file}`;
+  const content = Buffer.from('written by subreport sync check: it can be removed\n');
+  await files.write(written, [content]);
+  const after = await lookAt(files, async () => {
+    await requireStored(files, folder, file, content.length);
+    return undefined;
+  });
+  const unread = before.unread ?? after.unread;
+  return { written, wasRemoved: await files.removeWithFolder(written), ...(unread !== undefined && { unread }) };
 }
 
 /** The newest complete file of a place, read again. */
