@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { checkCounts } from '../../packages/service/storage/counts/check.ts';
 import { valuesMax } from '../../packages/service/storage/counts/limit-values.ts';
 import { RangeMemory } from '../../packages/service/storage/read/range-memory.ts';
@@ -221,52 +221,56 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
             }
   });
 
-  test('are exact for records of one createdDate in several groups, find every page, and have leaves of bounded size', async () => {
-    const tenant = await newTenant();
-    // a group has up to 64 leaves of up to 500 records: these need more than one group
-    const count = 36_000;
-    const idOf = (number: number): string => `bulk-${String(number).padStart(6, '0')}`;
-    const rows = Array.from({ length: count }, (_, index) => {
-      const status = index % 4 === 0 ? 'EXPIRED' : 'ACTIVE';
-      return subscriptionRow({ id: idOf(index), createdDate: 5, status, record: String(index) });
-    });
-    await load(tenant, rows);
-    const leaves = await spansOf(tenant, 0);
-    expect(leaves.length).toBeGreaterThan(100);
-    const groups = await spansOf(tenant, 1);
-    expect(groups.length).toBeGreaterThan(1);
-    expect(await problemsOf(tenant)).toEqual([]);
-    // the last leaf of a group ends where the next group begins
-    const groupEnd = Number(groups[0]?.n);
-    for (const skip of [0, 1, 9_999, 18_000, groupEnd - 3, groupEnd - 1, groupEnd, 35_999, 36_000, 36_001, 50_000]) {
-      for (const descending of [false, true]) {
-        const order = { column: 'created_date', descending } as const;
-        const first = descending ? count - 1 - skip : skip;
-        const { texts } = await readTexts(
-          { store },
-          tenant,
-          { dateColumn: 'created_date' },
-          order,
-          { kind: 'offset', skip },
-          2,
-        );
-        const expected = [first, first + (descending ? -1 : 1)].filter(
-          (number) => skip < count && number >= 0 && number < count,
-        );
-        expect(texts.map(Number)).toEqual(expected);
+  // 40 % of the suite's time; what it adds, arithmetic of groups, does not depend on the version
+  test.skipIf(inject('isPostgresOnly'))(
+    'are exact for records of one createdDate in several groups, find every page, and have leaves of bounded size',
+    async () => {
+      const tenant = await newTenant();
+      // a group has up to 64 leaves of up to 500 records: these need more than one group
+      const count = 36_000;
+      const idOf = (number: number): string => `bulk-${String(number).padStart(6, '0')}`;
+      const rows = Array.from({ length: count }, (_, index) => {
+        const status = index % 4 === 0 ? 'EXPIRED' : 'ACTIVE';
+        return subscriptionRow({ id: idOf(index), createdDate: 5, status, record: String(index) });
+      });
+      await load(tenant, rows);
+      const leaves = await spansOf(tenant, 0);
+      expect(leaves.length).toBeGreaterThan(100);
+      const groups = await spansOf(tenant, 1);
+      expect(groups.length).toBeGreaterThan(1);
+      expect(await problemsOf(tenant)).toEqual([]);
+      // the last leaf of a group ends where the next group begins
+      const groupEnd = Number(groups[0]?.n);
+      for (const skip of [0, 1, 9_999, 18_000, groupEnd - 3, groupEnd - 1, groupEnd, 35_999, 36_000, 36_001, 50_000]) {
+        for (const descending of [false, true]) {
+          const order = { column: 'created_date', descending } as const;
+          const first = descending ? count - 1 - skip : skip;
+          const { texts } = await readTexts(
+            { store },
+            tenant,
+            { dateColumn: 'created_date' },
+            order,
+            { kind: 'offset', skip },
+            2,
+          );
+          const expected = [first, first + (descending ? -1 : 1)].filter(
+            (number) => skip < count && number >= 0 && number < count,
+          );
+          expect(texts.map(Number)).toEqual(expected);
+        }
       }
-    }
-    const expired = { dateColumn: 'created_date', statuses: ['EXPIRED'], productId: 'product-1' } as const;
-    expect(await store.readTenant(tenant, (reader) => countMatching(reader, expired))).toBe(9_000);
-    const order = { column: 'created_date', descending: false } as const;
-    const { texts } = await readTexts({ store }, tenant, expired, order, { kind: 'offset', skip: 7_000 }, 2);
-    expect(texts.map(Number)).toEqual([28_000, 28_004]);
-    const removed = rows.slice(6_000, 24_000).map(({ id }) => id);
-    for (let start = 0; start < removed.length; start += 5_000)
-      await store.deleteSubscriptions(tenant, removed.slice(start, start + 5_000));
-    expect(await problemsOf(tenant)).toEqual([]);
-    expect((await spansOf(tenant, 0)).length).toBeLessThan(leaves.length * 0.6);
-  });
+      const expired = { dateColumn: 'created_date', statuses: ['EXPIRED'], productId: 'product-1' } as const;
+      expect(await store.readTenant(tenant, (reader) => countMatching(reader, expired))).toBe(9_000);
+      const order = { column: 'created_date', descending: false } as const;
+      const { texts } = await readTexts({ store }, tenant, expired, order, { kind: 'offset', skip: 7_000 }, 2);
+      expect(texts.map(Number)).toEqual([28_000, 28_004]);
+      const removed = rows.slice(6_000, 24_000).map(({ id }) => id);
+      for (let start = 0; start < removed.length; start += 5_000)
+        await store.deleteSubscriptions(tenant, removed.slice(start, start + 5_000));
+      expect(await problemsOf(tenant)).toEqual([]);
+      expect((await spansOf(tenant, 0)).length).toBeLessThan(leaves.length * 0.6);
+    },
+  );
 
   test('have no spans once a tenant has no records', async () => {
     const tenant = await newTenant();
