@@ -16,7 +16,7 @@ const sections: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 /** Files whose types are listed with their members: what a program sends and receives. */
-const filesOfData = ['query', 'records', 'list', 'error'];
+const filesOfData = ['query', 'records'];
 
 /**
  * The reference of the client library: each export with its comment, and of data the names of its
