@@ -17,7 +17,7 @@ const inAuth = ['auth/*', 'contract', 'storage', 'node'];
 const inStorage = ['tracing', 'storage/*', 'storage/counts', 'storage/tables', 'storage/records'];
 const work = ['contract', 'storage', 'auth', 'audit', 'import'];
 const programs = ['cli/conform', 'cli/workbook', 'cli/mirror', 'cli/remote', 'cli/sync'];
-const destinations = ['pg', 'pg-copy-streams'];
+const destinations = ['pg', 'pg-copy-streams', 'hyparquet'];
 const server = ['fastify', '@fastify/*', 'node'];
 
 /**

@@ -46,6 +46,13 @@ export function connect({ profile: given }: ProfileOption, hooks: Hooks = {}): C
 export const profileName = (given: string | undefined): string =>
   given ?? readVariable('SUBREPORT_PROFILE') ?? defaultProfile;
 
+/** Whether the user named a service: by `--profile`, by variables, or by a default profile. */
+export const isServiceGiven = ({ profile }: ProfileOption): boolean =>
+  profile !== undefined ||
+  profileOfVariables() !== undefined ||
+  readVariable('SUBREPORT_PROFILE') !== undefined ||
+  readFileIfAny(profileFile('profiles', defaultProfile)) !== undefined;
+
 /** All three variables are required, so that no secret is sent to the URL of another profile. */
 function profileOfVariables(): Profile | undefined {
   const given = {

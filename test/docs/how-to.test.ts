@@ -157,7 +157,7 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs', () => {
       const here = { ...variables, ...config, ...keys, RCLONE_S3_ENDPOINT: s3.url, RCLONE_S3_PROVIDER: 'Other' };
       for (const _again of [1, 2]) await bash(line, here);
       expect(await bash('subreport sync verify --to rclone:s3:exports/subreport', here)).toContain(
-        'The file equals its',
+        'equals its manifest and the report',
       );
       expect(namesAt(s3.placeOf('subreport'))).toHaveLength(2);
       s3.stop();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Source } from '../../packages/cli/sync/run-sync.ts';
+import type { Source } from '../../packages/cli/sync/read-source.ts';
 import { createClient, type SubreportClient } from '../../packages/client/index.ts';
 import { eraseRecords } from '../../packages/service/import/erase-records.ts';
 import type { RecordOwner, TenantId } from '../../packages/service/storage/store.ts';

@@ -5,7 +5,9 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { FileStore } from '../../packages/cli/sync/file-store.ts';
+import type { Manifest } from '../../packages/cli/sync/manifest.ts';
 import { openFiles } from '../../packages/cli/sync/open-destination.ts';
+import { verifyFiles } from '../../packages/cli/sync/verify-files.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { eventually, startMsMax } from '../support/eventually.ts';
 import { type S3Policy, type S3Server, startS3Server } from './s3-server.ts';
@@ -184,3 +186,10 @@ export const namesAt = ({ folder }: Place): string[] =>
 /** Opens a place as its reader. */
 export const filesOf = ({ to, environment }: Place): Promise<FileStore> =>
   openFiles({ to }, { PATH: process.env.PATH ?? '', ...environment });
+
+/** The newest file of a place, and whether it is that of its manifest. */
+export async function verifyNewest(place: Place): Promise<{ readonly manifest: Manifest; readonly isEqual: boolean }> {
+  const [newest] = (await verifyFiles(await filesOf(place), {})).files;
+  if (newest === undefined) throw new Error('there is no file');
+  return { manifest: newest.manifest, isEqual: newest.faultCount === 0 };
+}

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -169,6 +169,36 @@ test.each(['{"rows": 25}', 'mine', '{\n  "schema_version": 1,\n  "rows": 25\n}\n
     expect(readFileSync(join(here(), manifestName), 'utf8')).toBe(text);
   },
 );
+
+test.each([
+  'manifest.json',
+  'manifest-0.json',
+  'manifest-0123456789abcdef.json.part',
+  'Manifest-0123456789abcdef.json',
+])('a file with the name %s counts for nothing', async (name) => {
+  await run(...at(0));
+  const before = readManifest(0);
+  writeFileSync(join(here(), '2026-11-23T030000Z', name), 'mine');
+  const { code, stdout } = await run('verify', ...at(0).slice(0, 2));
+  expect([code, stdout]).toEqual([0, expect.stringContaining(before.file)]);
+});
+
+test('of two manifests for an instant, the one whose name is last counts, whoever wrote it first', async () => {
+  await run(...at(0));
+  await run(...at(1));
+  const [one, other] = [readManifest(0), readManifest(1)];
+  const place = join(here(), '2026-11-23T030000Z');
+  const moved = { ...other.manifest, scheduled_for: '2026-11-23T03:00:00Z' };
+  renameSync(other.file, join(place, other.manifest.file));
+  writeFileSync(
+    join(place, `manifest-${other.manifest.file.slice(14, 30)}.json`),
+    `${JSON.stringify(moved, null, 2)}\n`,
+  );
+  rmSync(join(here(), '2026-11-23T030001Z'), { recursive: true });
+  const last = [one.manifest.file, other.manifest.file].sort().at(-1);
+  for (const args of [at(0), ['verify', ...at(0).slice(0, 2)]])
+    expect(await run(...args)).toMatchObject({ code: 0, stdout: expect.stringContaining(String(last)) });
+});
 
 test('each beginning of a manifest, as a killed run leaves, is none', async () => {
   await run(...at(1));

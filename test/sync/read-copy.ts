@@ -1,6 +1,7 @@
 import { type DestinationOptions, openCopy, openDestination } from '../../packages/cli/sync/open-destination.ts';
+import type { Source } from '../../packages/cli/sync/read-source.ts';
 import { lineOf } from '../../packages/cli/sync/record-row.ts';
-import { runSync, type Source, type SyncResult } from '../../packages/cli/sync/run-sync.ts';
+import { runSync, type SyncResult } from '../../packages/cli/sync/run-sync.ts';
 import { sha256 } from './changing-report.ts';
 
 const discard = async (): Promise<void> => undefined;

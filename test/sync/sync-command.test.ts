@@ -177,6 +177,38 @@ describe.each(Object.entries(copies))('a copy in %s', (_name, copyOf) => {
     expect(await digestOfCopy(copy)).toBe(await report.digest());
   });
 
+  test('does not change the position of another copy in the same database', async () => {
+    const [one, other] = [copyHere(), { ...copyHere(), table: `other_${count}` }];
+    for (const copy of [one, other]) await run(...at(copy));
+    await report.erase(['id_1']);
+    expect(await run(...at(one))).toMatchObject({ code: 0, stdout: expect.stringContaining('at revision 2') });
+    const status = await run('status', ...at(other), '--json');
+    expect(JSON.parse(status.stdout)).toMatchObject({ rows: 25, revision: 1, report_revision: 2 });
+  });
+
+  test('has no older revision than the export that it was loaded from', async () => {
+    const copy = copyHere();
+    const { client } = report.source;
+    const [past] = await Array.fromAsync(client.changes('now'));
+    if (past === undefined) throw new Error('there must be a page of changes');
+    await report.load([subscriptionRow({ id: 'swapped' })]);
+    await report.erase(['id_1']); // as many records as before
+    let stale = 2;
+    const behind: typeof client = {
+      ...client,
+      async *changes(since, options) {
+        stale -= 1;
+        // a process of the service that has not noticed yet: its token and revision are the former
+        if (stale >= 0) yield { ...past, changes: [] };
+        else yield* client.changes(since, options);
+      },
+    };
+    const destination = await openDestination(copy, async () => undefined);
+    const { revision } = await runSync({ ...report.source, client: behind }, destination);
+    expect(revision).toBe(3);
+    expect(await run('verify', ...at(copy))).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test('that lacks a record is never called complete', async () => {
     const copy = copyHere();
     await run(...at(copy));

@@ -1,16 +1,23 @@
 import type { Command } from 'commander';
-import { CommandError, UsageError } from '../../terminal/error.ts';
+import { isServiceGiven } from '../../terminal/connection.ts';
+import { CommandError, TemporaryError, UsageError } from '../../terminal/error.ts';
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { forUser, runReader } from '../../terminal/reader-action.ts';
 import { destinationNamed, destinations } from '../sync/destinations.ts';
-import type { Source, SyncResult } from '../sync/run-sync.ts';
+import type { Source } from '../sync/read-source.ts';
+import type { SyncResult } from '../sync/run-sync.ts';
+import type { VerifiedFile } from '../sync/verify-files.ts';
 import { openScreen } from './record-writer.ts';
 import { addCopyOptions, type CopyOptions, openPlace, sourceOf, withSyncErrors } from './sync-options.ts';
 import { addCheckCommand, addStatusCommand } from './sync-status-command.ts';
 
 interface SyncOptions extends CopyOptions {
   readonly scheduledFor?: string;
+}
+
+interface VerifyOptions extends CopyOptions {
+  readonly all?: boolean;
 }
 
 export function addSyncCommand(program: Command, output: Output): void {
@@ -73,6 +80,7 @@ async function sync(options: SyncOptions, scheduledFor: Date, output: Output, si
   const bar = createProgressBar(screen.isQuiet || isStream ? { ...output, stderr: silent } : output, undefined);
   const result = await runSync(source, destination, {
     signal,
+    compare: options.reload === true,
     onProgress: (written) => bar.update(0, written),
   }).finally(bar.end);
   if (isStream) screen.remark(streamSentence(result));
@@ -148,44 +156,80 @@ const jsonOf = ({ rows, revision, syncedAt, written, removed, reloaded }: SyncRe
 function addVerifyCommand(sync: Command, output: Output): void {
   const command = sync
     .command('verify')
-    .description('compare a copy with the report at its revision, byte by byte, by the SHA-256 of the export');
+    .description('compare a copy with the report at its revision, record by record, and name what differs');
   addCopyOptions(command, ['table', 'files'])
-    .addHelpText('after', '\nExample:\n  subreport sync verify --to sqlite:copy.db')
-    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => verify(options, output, signal))));
+    .option('--all', 'all files, not only the newest (dir:, rclone:)')
+    .addHelpText(
+      'after',
+      `
+Files are read again and compared with their manifests, and with the report if there is a profile. Exit code 1 means
+that something differs, 75 that it cannot be told now.
+
+Examples:
+  subreport sync verify --to sqlite:copy.db
+  subreport sync verify --to dir:/var/exports --all`,
+    )
+    .action((options: VerifyOptions) => runReader((signal) => withSyncErrors(() => verify(options, output, signal))));
 }
 
-async function verify(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
+async function verify(options: VerifyOptions, output: Output, signal: AbortSignal): Promise<void> {
   if (destinationNamed(options.to).mode === 'files') return verifyFile(options, output, signal);
+  if (options.all === true)
+    throw new UsageError(
+      `Cannot use --all: --to must be dir:PATH or rclone:REMOTE:PATH, as a database has one copy: current value is ${options.to.replace(/:.*/s, ':…')}`,
+    );
   const { openCopy } = await import('../sync/open-destination.ts');
   const source = sourceOf(options);
-  const { verifyCopy } = await import('../sync/verify-copy.ts');
+  const { describeDifferences, verifyCopy } = await import('../sync/verify-copy.ts');
   const copy = await openCopy(options);
-  const {
-    revision,
-    copy: found,
-    report,
-    isEqual,
-  } = await verifyCopy(source, copy, { signal }).finally(() => copy.close());
-  const describe = ({ rows, sha256 }: typeof found) => `${countText(rows)} rows with SHA-256 ${sha256}`;
-  if (!isEqual)
+  const found = await verifyCopy(source, copy, { signal }).finally(() => copy.close());
+  const { revision, copyRows: rows, reportRows, sha256 } = found;
+  if (found.differences > 0)
     throw new CommandError(
-      `Cannot confirm the copy: it must equal the report at revision ${revision}, ${describe(report)}; 'subreport sync --reload' repairs it: current value is ${describe(found)}`,
+      `Cannot confirm the copy: it must equal the report at revision ${revision}, ${countText(reportRows)} rows with SHA-256 ${sha256}; 'subreport sync --reload' repairs it: current value is ${countText(rows)} rows with ${describeDifferences(found)}`,
     );
-  const sentence = `The copy equals the report at revision ${revision}: ${describe(found)}`;
+  const sentence = `The copy equals the report at revision ${revision}: ${countText(rows)} rows with SHA-256 ${sha256}`;
   if (options.quiet !== true || options.json === true)
-    writeResult(output, options.json === true, { revision, ...found }, sentence);
+    writeResult(output, options.json === true, { revision, rows, sha256 }, sentence);
 }
 
-/** Compares the newest file with its manifest, without the service. */
-async function verifyFile(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
-  const { verifySnapshot } = await import('../sync/run-snapshot.ts');
-  const { manifest, place, found, isEqual } = await verifySnapshot(await openPlace(options, output, signal));
-  const describe = ({ bytes, sha256 }: typeof found) => `${countText(bytes)} bytes with SHA-256 ${sha256}`;
-  if (!isEqual)
-    throw new CommandError(
-      `Cannot confirm ${place}: it must be the file of its manifest, ${describe(manifest)}; 'subreport sync' writes a new one: current value is ${describe(found)}`,
+/** Compares files with their manifests, and with the report if the command has a service. */
+async function verifyFile(options: VerifyOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const { verifyFiles } = await import('../sync/verify-files.ts');
+  const source = isServiceGiven(options) ? sourceOf(options) : undefined;
+  const place = await openPlace(options, output, signal);
+  const { files, unfinished } = await verifyFiles(place, { source, all: options.all === true, signal });
+  const wrong = files.filter(({ faultCount }) => faultCount > 0);
+  if (wrong.length > 0) throw new CommandError(wrong.map(describeFaults).join('\n'));
+  const [newest] = files;
+  if (newest === undefined) return;
+  if (unfinished.length > 0)
+    throw new TemporaryError(
+      `Cannot confirm ${place.shown}: each folder must have a manifest: a run is writing there or was killed, or the manifest is gone; 'subreport sync' writes a new file: current value is ${unfinished.join(', ')} without one; the newest file is of ${newest.manifest.scheduled_for}`,
     );
-  const sentence = `The file equals its manifest, of revision ${manifest.report.revision}: ${describe(found)} in ${place}`;
-  if (options.quiet !== true || options.json === true)
-    writeResult(output, options.json === true, { place, ...manifest }, sentence);
+  // without a service nobody wants to know it
+  if (source !== undefined && newest.notCompared !== undefined) throw new TemporaryError(newest.notCompared);
+  if (options.quiet === true && options.json !== true) return;
+  const values = files.map(({ manifest, place: file, notCompared }) => ({
+    place: file,
+    ...manifest,
+    compared_with: notCompared === undefined ? 'report' : 'manifest',
+  }));
+  const value = options.all === true ? { files: values } : values[0];
+  writeResult(output, options.json === true, value, files.map(describeVerified).join('\n'));
+}
+
+function describeFaults({ place, manifest, faults, faultCount }: VerifiedFile): string {
+  const more = faultCount > faults.length ? [`and ${countText(faultCount - faults.length)} more`] : [];
+  const lines = [...faults, ...more].map((fault) => `\n  ${fault}`).join('');
+  return `Cannot confirm ${place}: it must be the file of its manifest, with the report at revision ${manifest.report.revision}; 'subreport sync' writes a new one: current value is ${countText(faultCount)} ${faultCount === 1 ? 'fault' : 'faults'}${lines}`;
+}
+
+function describeVerified({ place, manifest, notCompared }: VerifiedFile, index: number): string {
+  const { scheduled_for: instant, rows, bytes, sha256, report } = manifest;
+  const what = `The ${index === 0 ? 'newest ' : ''}file, of ${instant},`;
+  const has = `${countText(rows)} rows, ${countText(bytes)} bytes with SHA-256 ${sha256} in ${place}`;
+  return notCompared === undefined
+    ? `${what} equals its manifest and the report at revision ${report.revision}: ${has}`
+    : `${what} equals its manifest, of revision ${report.revision}: ${has}; it was not compared with the report: ${notCompared}`;
 }

@@ -19,7 +19,7 @@ import {
 import type { FileStore } from '../sync/file-store.ts';
 import type { SnapshotFormat } from '../sync/manifest.ts';
 import type { DestinationOptions } from '../sync/open-destination.ts';
-import type { Source } from '../sync/run-sync.ts';
+import type { Source } from '../sync/read-source.ts';
 
 /** The options of every command of a copy. */
 export interface CopyOptions extends ProfileOption, DestinationOptions {

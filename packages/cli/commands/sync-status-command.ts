@@ -4,7 +4,7 @@ import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import type { Position } from '../sync/destination.ts';
 import { destinationNamed } from '../sync/destinations.ts';
-import type { Source } from '../sync/run-sync.ts';
+import type { Source } from '../sync/read-source.ts';
 import { type NoteGauges, withMetrics } from './sync-metrics.ts';
 import { addCopyOptions, type CopyOptions, openPlace, sourceOf, withSyncErrors } from './sync-options.ts';
 

@@ -54,6 +54,8 @@ export interface Destination {
   apply(changes: Changes): Promise<void>;
   /** Number of records with the changes so far; `undefined` if it cannot know. */
   count(): Promise<number | undefined>;
+  /** The rows with the changes so far, in the report's order; absent if they cannot be read. */
+  rows?(): AsyncIterable<readonly Row[]>;
   commit(position: Position): Promise<void>;
   /** Ends the sync. Without a commit, nothing has changed. */
   close(): Promise<void>;

@@ -23,6 +23,8 @@ type SyncErrorCode =
   | 'DESTINATION_UNREADABLE'
   /** The endpoint of a webhook has not accepted an event, which is tried again later. */
   | 'DELIVERY_PENDING'
+  /** The service no longer has the report at the revision of the copy: nothing is known of it. */
+  | 'REVISION_GONE'
   /** The copy differs from the report. */
   | 'NOT_EQUAL';
 

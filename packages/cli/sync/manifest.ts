@@ -44,8 +44,10 @@ export const manifestName = (run: string): string => `manifest-${run}.json`;
 export const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`;
 
 /** A run that is complete. */
-interface CompleteRun {
+export interface CompleteRun {
   readonly folder: string;
+  /** The name of its manifest. */
+  readonly name: string;
   readonly manifest: Manifest;
   /** The size of its file in the list of the folder, -1 if the list has no size. */
   readonly listedBytes: number | undefined;
@@ -62,7 +64,7 @@ export async function completeRunOf(files: FileStore, folder: string): Promise<C
     .sort()
     .reverse()) {
     const manifest = await readManifest(files, `${folder}/${name}`);
-    if (manifest !== undefined) return { folder, manifest, listedBytes: entries.get(manifest.file) };
+    if (manifest !== undefined) return { folder, name, manifest, listedBytes: entries.get(manifest.file) };
   }
   return undefined;
 }
@@ -78,13 +80,17 @@ async function readManifest(files: FileStore, name: string): Promise<Manifest | 
   );
 }
 
+/** The folders of runs, newest first, each with what is complete in it. */
+export async function* runsOf(
+  files: FileStore,
+): AsyncGenerator<{ readonly folder: string; readonly run: CompleteRun | undefined }, void, undefined> {
+  const folders = [...(await files.list()).keys()].filter((name) => folderPattern.test(name)).sort();
+  for (const folder of folders.reverse()) yield { folder, run: await completeRunOf(files, folder) };
+}
+
 /** The newest run that is complete. */
 export async function newestRun(files: FileStore): Promise<CompleteRun | undefined> {
-  const folders = [...(await files.list()).keys()].filter((name) => folderPattern.test(name)).sort();
-  for (const folder of folders.reverse()) {
-    const found = await completeRunOf(files, folder);
-    if (found !== undefined) return found;
-  }
+  for await (const { run } of runsOf(files)) if (run !== undefined) return run;
   return undefined;
 }
 
@@ -110,12 +116,13 @@ function parseManifest(text: string): Manifest | undefined {
     const found = JSON.parse(text) as Manifest;
     const { file, format, rows, bytes, sha256, report } = found;
     const isWhole =
+      found.schema_version === 1 &&
       /^subscriptions-[0-9a-f]{16}\.[a-z.]+$/.test(file) &&
       snapshotFormats.includes(format) &&
       [rows, bytes, report.revision].every(Number.isSafeInteger) &&
       [sha256, report.sha256].every((each) => hash.test(each)) &&
-      [report.service, report.client_id].every((each) => typeof each === 'string') &&
-      !Number.isNaN(Date.parse(found.completed_at));
+      [report.service, report.client_id, report.applied_filters].every((each) => typeof each === 'string') &&
+      [found.scheduled_for, found.completed_at].every((each) => !Number.isNaN(Date.parse(each)));
     return isWhole ? found : undefined;
   } catch {
     return undefined;

@@ -13,12 +13,30 @@ const batchRows = 2_000;
 const arrayTypes = { text: 'text[]', instant: 'timestamptz[]', integer: 'int[]', boolean: 'boolean[]' } as const;
 const arrays = columns.map(({ type }, at) => `$${at + 1}::${arrayTypes[type]}`).join(', ');
 
-/** The columns as a row has them: dates as in a record, whatever the session's time zone. */
-const selected = columns
-  .map(({ name, type }) =>
-    type === 'instant' ? `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as ${name}` : name,
-  )
-  .join(', ');
+const isInstant = columns.map(({ type }) => type === 'instant');
+const selected = columns.map(({ name, type }) => (type === 'instant' ? `${name}::text` : name)).join(', ');
+
+/** The length of `2026-11-23 03:00:00+00`. */
+const instantLength = 22;
+
+/**
+ * A cell as a row has it: dates as in a record. A date that `sync` does not write, such as one with
+ * a fraction, of another era or of no end, stays as it is, and equals no record.
+ */
+function cellOf(cell: Row[number], index: number): Row[number] {
+  if (!isInstant[index] || typeof cell !== 'string' || cell.length !== instantLength) return cell;
+  return `${cell.slice(0, 10)}T${cell.slice(11, 19)}Z`;
+}
+
+/**
+ * A transaction of a sync or a comparison waits for the service, longer than the time limits of its
+ * role may allow. Not every version has all of them.
+ */
+const unlimited = `select set_config(name, '0', true) from pg_settings
+  where name in ('idle_in_transaction_session_timeout', 'statement_timeout', 'transaction_timeout')`;
+
+/** Makes `::text` of a date that of UTC, whatever the session has. */
+const utcDates = `set local timezone = 'UTC'; set local datestyle = 'ISO, YMD'`;
 
 /** A database of PostgreSQL. A sync holds an advisory lock of its table. */
 export class PostgresTables implements TableDatabase {
@@ -53,7 +71,8 @@ export class PostgresTables implements TableDatabase {
 
   async beginWriting(table: string): Promise<void> {
     await this.all('begin');
-    await this.all('set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0');
+    await this.all(unlimited);
+    await this.all(utcDates);
     const lock = `select pg_try_advisory_xact_lock(hashtext('subreport sync'), hashtext($1)) as locked`;
     const [row] = await this.all(lock, [table]);
     if (row?.locked === true) return;
@@ -65,6 +84,8 @@ export class PostgresTables implements TableDatabase {
 
   async beginReading(): Promise<void> {
     await this.all('begin isolation level repeatable read read only');
+    await this.all(unlimited);
+    await this.all(utcDates);
   }
 
   async all(sql: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
@@ -110,9 +131,10 @@ export class PostgresTables implements TableDatabase {
     const fetch = { text: `fetch ${batchRows} from copy`, rowMode: 'array' as const };
     for (;;) {
       const { rows } = await this.#try(this.#client.query<[...Row]>(fetch));
-      if (rows.length === 0) return;
-      yield rows;
+      if (rows.length === 0) break;
+      yield rows.map((row) => row.map(cellOf) as unknown as Row);
     }
+    await this.all('close copy');
   }
 
   async commit(): Promise<void> {

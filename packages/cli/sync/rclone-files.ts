@@ -177,7 +177,8 @@ export class RcloneFiles implements FileStore {
           `Cannot write to ${this.shown}: rclone must store the whole file: current value is ${value}`,
         )
       : new SyncError(
-          'DESTINATION_UNREADABLE',
+          // what is lost now may be read later; what is refused stays so
+          isTemporary ? 'DESTINATION_FAILED' : 'DESTINATION_UNREADABLE',
           `Cannot read ${this.shown}: rclone must be able to list and read it: current value is ${value}`,
         );
   }

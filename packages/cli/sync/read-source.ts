@@ -1,4 +1,10 @@
 import type { CallOptions, SubreportClient } from '../../client/index.ts';
+import type { SourceIdentity } from './destination.ts';
+
+/** A report, and who reads it. */
+export interface Source extends SourceIdentity {
+  readonly client: SubreportClient;
+}
 
 /** Where a report is in its changes. */
 export interface CurrentPosition {

@@ -72,13 +72,16 @@ function rowWith(cellAt: (index: number) => unknown): Row {
   return cells as unknown as Row;
 }
 
-/** The JSON of a row: its line in the NDJSON export, without the line feed. */
-export function lineOf(row: Row): string {
-  return JSON.stringify(
-    recordWith(({ type }, index) => {
-      const cell = row[index];
-      if (type === 'boolean') return cell === true ? 'true' : 'false';
-      return cell ?? undefined;
-    }),
-  );
+/**
+ * The JSON of a row: its line in the NDJSON export, without the line feed. A cell that no record
+ * has gives a line that no export has.
+ */
+export const lineOf = (row: Row): string => JSON.stringify(recordWith((_, index) => cellValue(row, index)));
+
+/** The values of a row as its record has them, in the order of `recordFields`. */
+export const valuesOf = (row: Row): readonly unknown[] => columns.map((_, index) => cellValue(row, index));
+
+function cellValue(row: Row, index: number): unknown {
+  const cell = row[index];
+  return typeof cell === 'boolean' ? String(cell) : (cell ?? undefined);
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
 import type { ExportOptions } from '../../client/index.ts';
 import type { SourceIdentity } from './destination.ts';
@@ -14,7 +14,9 @@ import {
   requireSource,
   type SnapshotFormat,
 } from './manifest.ts';
-import { requireRevision, type Source } from './run-sync.ts';
+import { Measured } from './measured.ts';
+import type { Source } from './read-source.ts';
+import { requireRevision } from './run-sync.ts';
 
 interface SnapshotOptions {
   readonly format: SnapshotFormat;
@@ -152,24 +154,6 @@ async function copyReport(
   };
 }
 
-/** Counts and hashes bytes on their way. */
-class Measured {
-  readonly #hash = createHash('sha256');
-  bytes = 0;
-
-  async *of(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const chunk of chunks) {
-      this.#hash.update(chunk);
-      this.bytes += chunk.length;
-      yield chunk;
-    }
-  }
-
-  get sha256(): string {
-    return this.#hash.copy().digest('hex');
-  }
-}
-
 /** Compresses a stream; an error of the source is the error of the result. */
 const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
   ReadableStream.from(chunks).pipeThrough(
@@ -206,31 +190,4 @@ export async function checkPlace(source: SourceIdentity, files: FileStore): Prom
   });
   const unread = before.unread ?? after.unread;
   return { written, wasRemoved: await files.removeWithFolder(written), ...(unread !== undefined && { unread }) };
-}
-
-/** The newest complete file of a place, read again. */
-interface SnapshotVerification {
-  readonly manifest: Manifest;
-  readonly place: string;
-  readonly found: { readonly bytes: number; readonly sha256: string };
-  readonly isEqual: boolean;
-}
-
-/** Compares the newest file with its manifest. Throws `SyncError` `NOT_EQUAL` if there is none. */
-export async function verifySnapshot(files: FileStore): Promise<SnapshotVerification> {
-  const newest = await newestRun(files);
-  if (newest === undefined)
-    throw new SyncError(
-      'NOT_EQUAL',
-      `Cannot verify ${files.shown}: it must have a complete file: run 'subreport sync' first`,
-    );
-  const { folder, manifest, listedBytes } = newest;
-  const { place } = resultOf(files, folder, manifest, true);
-  if (listedBytes === undefined)
-    throw new SyncError('NOT_EQUAL', `Cannot verify ${place}: it must exist, as its manifest says`);
-  const found = new Measured();
-  for await (const _chunk of found.of(files.read(`${folder}/${manifest.file}`)));
-  const { bytes, sha256 } = found;
-  const isEqual = bytes === manifest.bytes && sha256 === manifest.sha256;
-  return { manifest, place, found: { bytes, sha256 }, isEqual };
 }

@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, isRemoved, type SubreportClient } from '../../client/index.ts';
-import type { Changes, Destination, Position, SourceIdentity } from './destination.ts';
+import type { Changes, Destination, Position } from './destination.ts';
 import { SyncError } from './error.ts';
-import { currentPosition, linesOf } from './read-source.ts';
+import { currentPosition, linesOf, type Source } from './read-source.ts';
 import { type Row, requireKnown, rowOf } from './record-row.ts';
-
-/** A report, and who reads it. */
-export interface Source extends SourceIdentity {
-  readonly client: SubreportClient;
-}
+import { compareRows, describeDifferences } from './verify-copy.ts';
 
 /** What a sync did. */
 export interface SyncResult extends Position {
@@ -21,6 +17,8 @@ export interface SyncResult extends Position {
 
 interface SyncOptions {
   readonly signal?: AbortSignal;
+  /** Whether to compare each record with the report before the commit, not only their number. */
+  readonly compare?: boolean;
   /** Called with the records written so far, and how many there will be if that is known. */
   readonly onProgress?: (written: number, total: number | undefined) => void;
 }
@@ -73,6 +71,7 @@ class Sync {
       const since = token ?? (await this.#load());
       try {
         const reached = await this.#follow(since);
+        if (this.#options.compare === true) await this.#compareAt(reached.revision);
         const position = { ...reached, syncedAt: new Date().toISOString() };
         await this.#destination.commit(position);
         return { ...position, written: this.#written, removed: this.#removed, reloaded: this.#reloaded };
@@ -136,6 +135,18 @@ class Sync {
       [token, revision] = [page.next, page.revision ?? 0];
     }
     return { token, revision };
+  }
+
+  /** Throws unless the copy equals the report at a revision. */
+  async #compareAt(revision: number): Promise<void> {
+    const rows = this.#destination.rows?.();
+    if (rows === undefined) return;
+    const found = await compareRows({ client: this.#client }, rows, revision, this.#call);
+    if (found.differences === 0) return;
+    throw new SyncError(
+      'NOT_EQUAL',
+      `Cannot complete the copy: it must equal the report at revision ${revision}; nothing was changed: current value is ${describeDifferences(found)}`,
+    );
   }
 
   /** Number of records of the report at a revision; `undefined` if it can no longer be read. */

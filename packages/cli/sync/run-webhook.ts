@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ApiError, isRemoved, type Subscription } from '../../client/index.ts';
 import { SyncError } from './error.ts';
-import { type CurrentPosition, currentPosition, linesOf } from './read-source.ts';
-import type { Source } from './run-sync.ts';
+import { type CurrentPosition, currentPosition, linesOf, type Source } from './read-source.ts';
 import { shownEndpoint, type Webhook } from './webhook-options.ts';
 import { WebhookEndpoint } from './webhook-request.ts';
 import { type PendingEvent, type WebhookPlace, WebhookState } from './webhook-state.ts';

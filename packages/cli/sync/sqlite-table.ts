@@ -14,6 +14,23 @@ const batchRows = 1_000;
 const placeholders = columns.map((_, at) => `?${at + 1}`).join(', ');
 const isBoolean = columns.map(({ type }) => type === 'boolean');
 
+/** A cell as a row has it. One that `sync` does not write stays as it is, and equals no record. */
+function cellOf(cell: unknown, index: number): unknown {
+  if (typeof cell !== 'bigint') return cell;
+  if (isBoolean[index] && (cell === 0n || cell === 1n)) return cell === 1n;
+  return Number.isSafeInteger(Number(cell)) ? Number(cell) : `${cell}`;
+}
+
+function takeRows(found: Iterator<unknown>): Row[] {
+  const batch: Row[] = [];
+  while (batch.length < batchRows) {
+    const { done, value } = found.next();
+    if (done === true) break;
+    batch.push((value as unknown[]).map(cellOf) as unknown as Row);
+  }
+  return batch;
+}
+
 /** A database file of SQLite. A new file uses write-ahead logging, so that readers never wait. */
 export class SqliteTables implements TableDatabase {
   readonly shown: string;
@@ -76,15 +93,13 @@ export class SqliteTables implements TableDatabase {
   async *rows(table: string): AsyncGenerator<readonly Row[], void, undefined> {
     const statement = this.#prepare(`select ${columnList} from ${table} order by created_date, id`);
     statement.setReturnArrays(true);
-    let batch: Row[] = [];
-    for (const found of statement.iterate()) {
-      const cells = found as unknown as unknown[];
-      batch.push(cells.map((cell, at) => (isBoolean[at] ? cell === 1 : cell)) as unknown as Row);
-      if (batch.length < batchRows) continue;
+    statement.setReadBigInts(true); // a larger integer than a number has would be an error
+    const found = statement.iterate() as Iterator<unknown>;
+    for (;;) {
+      const batch = this.#try(() => takeRows(found));
+      if (batch.length === 0) return;
       yield batch;
-      batch = [];
     }
-    yield batch;
   }
 
   async commit(): Promise<void> {

@@ -58,6 +58,7 @@ export class TableCopy implements Destination, ReadableCopy {
   readonly #table: string;
   readonly #reload: boolean;
   #source: SourceIdentity | undefined;
+  /** Whether a transaction has begun. */
   #isReading = false;
 
   /** @param reload whether to load the whole report again, whatever was there */
@@ -70,6 +71,7 @@ export class TableCopy implements Destination, ReadableCopy {
   async begin(source: SourceIdentity): Promise<Position | undefined> {
     this.#source = source;
     await this.#database.beginWriting(this.#table);
+    this.#isReading = true;
     const found = await this.#database.columnsOf(this.#table);
     if (found.length === 0) return undefined;
     const stored = await this.#stored();

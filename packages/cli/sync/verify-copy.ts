@@ -1,78 +1,106 @@
-import { createHash, type Hash } from 'node:crypto';
-import { ApiError } from '../../client/index.ts';
+import { createHash } from 'node:crypto';
+import { ApiError, type SubscriptionExport } from '../../client/index.ts';
+import { batchOf, type Comparison, compareRecords, type RecordBatch, valuesOfJson } from './compare-records.ts';
 import type { ReadableCopy } from './destination.ts';
 import { SyncError } from './error.ts';
-import { lineOf } from './record-row.ts';
-import type { Source } from './run-sync.ts';
+import { linesOf, type Source } from './read-source.ts';
+import { columns, lineOf, type Row, valuesOf } from './record-row.ts';
 
 /** A copy beside the report at its revision. */
-interface Verification {
+interface Verification extends Comparison {
   readonly revision: number;
-  readonly copy: Digest;
-  readonly report: Digest;
-  readonly isEqual: boolean;
-}
-
-/** Number of records, and SHA-256 of their lines in the NDJSON export. */
-interface Digest {
-  readonly rows: number;
+  /** SHA-256 of the report's lines in the NDJSON export. */
   readonly sha256: string;
 }
 
+interface Call {
+  readonly signal?: AbortSignal;
+}
+
+/** A sentence for a copy that differs: how many records, and the first of them. */
+export function describeDifferences({ differences, named }: Comparison): string {
+  const more = differences - named.length;
+  const lines = [...named, ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : [])];
+  return `${differences.toLocaleString('en')} ${differences === 1 ? 'difference' : 'differences'}${lines.map((line) => `\n  ${line}`).join('')}`;
+}
+
 /**
- * Compares a copy with the report at the copy's revision, byte by byte: both as the lines of the
- * NDJSON export, in its order. Throws `SyncError` `NOT_EQUAL` if there is no copy, or if the
- * service no longer has that revision.
+ * Compares a copy with the report at the copy's revision, record by record: both as the lines of
+ * the NDJSON export, in its order. Throws `SyncError` `NOT_EQUAL` if there is no copy,
+ * `REVISION_GONE` if the service no longer has that revision.
  */
-export async function verifyCopy(
-  { client, service, clientId }: Source,
-  copy: ReadableCopy,
-  call: { readonly signal?: AbortSignal } = {},
-): Promise<Verification> {
+export async function verifyCopy(source: Source, copy: ReadableCopy, call: Call = {}): Promise<Verification> {
   const position = await copy.position();
   if (position === undefined)
     throw new SyncError('NOT_EQUAL', "Cannot verify the copy: there must be one: run 'subreport sync' first");
-  if (position.service !== service || position.clientId !== clientId)
+  if (position.service !== source.service || position.clientId !== source.clientId)
     throw new SyncError(
       'OTHER_SOURCE',
       `Cannot verify the copy: the profile must be that of its sync: current value is a copy for '${position.clientId}' of ${position.service}`,
     );
-  const { revision } = position;
-  const report = await client.export({ 'as-of': revision }, { format: 'ndjson', ...call }).catch((error: unknown) => {
-    throw hasMoved(error) ? outdated(revision, 'a revision that the service no longer has') : error;
-  });
-  const erased = report.headers.get('x-erased-count');
-  if (erased !== null) {
-    await report.cancel();
-    throw outdated(revision, `a revision of which ${erased} records have been erased since`);
-  }
-  const hash = createHash('sha256');
-  for await (const bytes of report) hash.update(bytes);
-  const expected = { rows: report.totalCount, sha256: hash.digest('hex') };
-  const found = await digestOf(copy);
-  return {
-    revision,
-    copy: found,
-    report: expected,
-    isEqual: found.rows === expected.rows && found.sha256 === expected.sha256,
-  };
+  return compareRows(source, copy.rows(), position.revision, call);
 }
 
-async function digestOf(copy: ReadableCopy): Promise<Digest> {
-  const hash: Hash = createHash('sha256');
-  let count = 0;
-  for await (const rows of copy.rows()) {
-    hash.update(rows.map((row) => `${lineOf(row)}\n`).join(''));
-    count += rows.length;
+/** Compares rows with the report at a revision. Throws as `verifyCopy` does. */
+export async function compareRows(
+  source: Pick<Source, 'client'>,
+  rows: AsyncIterable<readonly Row[]>,
+  revision: number,
+  call: Call = {},
+): Promise<Verification> {
+  const report = await exportAt(source, revision, 'ndjson', call);
+  const hash = createHash('sha256');
+  const lines = linesOf(hashed(report, hash));
+  const names = columns.map(({ name }) => name);
+  try {
+    const found = await compareRecords(rowBatches(rows), lineBatches(lines), names);
+    return { revision, sha256: hash.digest('hex'), ...found };
+  } catch (error) {
+    await report.cancel().catch(() => undefined); // it is being read, and ends by itself
+    throw error;
   }
-  return { rows: count, sha256: hash.digest('hex') };
+}
+
+/** Requests the report at a revision. Throws `SyncError` `REVISION_GONE` if parts are lost. */
+export async function exportAt(
+  { client }: Pick<Source, 'client'>,
+  revision: number,
+  format: 'csv' | 'ndjson' | 'parquet',
+  call: Call,
+): Promise<SubscriptionExport> {
+  const report = await client.export({ 'as-of': revision }, { format, ...call }).catch((error: unknown) => {
+    throw hasMoved(error) ? revisionGone(revision, 'a revision that the service does not have') : error;
+  });
+  const erased = report.headers.get('x-erased-count');
+  if (erased === null) return report;
+  await report.cancel();
+  throw revisionGone(revision, `a revision of which ${erased} records have been erased since`);
+}
+
+async function* rowBatches(rows: AsyncIterable<readonly Row[]>): AsyncGenerator<RecordBatch, void, undefined> {
+  for await (const batch of rows)
+    yield { lines: batch.map(lineOf), valuesAt: (index) => valuesOf(batch[index] as Row) };
+}
+
+async function* lineBatches(batches: AsyncIterable<readonly string[]>): AsyncGenerator<RecordBatch, void, undefined> {
+  for await (const lines of batches) yield batchOf(lines, valuesOfJson);
+}
+
+async function* hashed(
+  chunks: AsyncIterable<Uint8Array>,
+  hash: { update(bytes: Uint8Array): unknown },
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const bytes of chunks) {
+    hash.update(bytes);
+    yield bytes;
+  }
 }
 
 const hasMoved = (error: unknown): boolean =>
   error instanceof ApiError && ['HISTORY_NOT_KEPT', 'INVALID_REQUEST_PARAMS'].includes(error.code);
 
-const outdated = (revision: number, found: string): SyncError =>
+const revisionGone = (revision: number, found: string): SyncError =>
   new SyncError(
-    'NOT_EQUAL',
-    `Cannot verify the copy at revision ${revision}: the service must still have all of that report; run 'subreport sync' first: current value is ${found}`,
+    'REVISION_GONE',
+    `Cannot compare with the report at revision ${revision}: the service must still have all of it; run 'subreport sync' first: current value is ${found}`,
   );

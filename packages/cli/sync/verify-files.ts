@@ -1,0 +1,212 @@
+import type { ExportOptions, SubscriptionExport } from '../../client/index.ts';
+import { recordFields } from '../../contract/record-fields.ts';
+import { type Comparison, compareRecords, printable, type RecordBatch } from './compare-records.ts';
+import { SyncError } from './error.ts';
+import type { FileStore } from './file-store.ts';
+import { type CompleteRun, folderOf, type Manifest, manifestName, requireSource, runsOf } from './manifest.ts';
+import { Measured } from './measured.ts';
+import type { Source } from './read-source.ts';
+import { gunzip, RecordLines } from './text-file.ts';
+import { exportAt } from './verify-copy.ts';
+
+/** A complete file, read again. */
+export interface VerifiedFile {
+  readonly manifest: Manifest;
+  /** The file in messages. */
+  readonly place: string;
+  /** What is not as the manifest or the report has it. */
+  readonly faults: readonly string[];
+  /** Number of faults, with those of records that are not named. */
+  readonly faultCount: number;
+  /** Why the file was not compared with the report; `undefined` if it was. */
+  readonly notCompared?: string;
+}
+
+/** What `verify` found in a place of files. */
+interface VerifiedPlace {
+  /** The files that were read, newest first. */
+  readonly files: readonly VerifiedFile[];
+  /** Folders of later runs than the newest complete file, which have no manifest. */
+  readonly unfinished: readonly string[];
+}
+
+interface VerifyOptions {
+  /** Whose report the files have. Without it, they are compared with their manifests only. */
+  readonly source?: Source | undefined;
+  /** Whether to read all complete files, not only the newest. */
+  readonly all?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Compares the newest file of a place with its manifest, and each record with the report at its
+ * revision. Throws `SyncError` `NOT_EQUAL` if there is no file, `OTHER_SOURCE` if it is of another
+ * client or service.
+ */
+export async function verifyFiles(files: FileStore, options: VerifyOptions): Promise<VerifiedPlace> {
+  const verified: VerifiedFile[] = [];
+  const unfinished: string[] = [];
+  for await (const { folder, run } of runsOf(files)) {
+    if (run !== undefined) verified.push(await verifyRun(files, run, options));
+    else if (verified.length === 0) unfinished.push(folder);
+    if (verified.length > 0 && options.all !== true) break;
+  }
+  if (verified.length > 0) return { files: verified, unfinished };
+  throw new SyncError(
+    'NOT_EQUAL',
+    `Cannot verify ${files.shown}: it must have a complete file: run 'subreport sync' first`,
+  );
+}
+
+async function verifyRun(files: FileStore, run: CompleteRun, options: VerifyOptions): Promise<VerifiedFile> {
+  const { folder, manifest, listedBytes } = run;
+  if (options.source !== undefined) requireSource(files, manifest, options.source);
+  const of = { manifest, place: `${files.shown}/${folder}/${manifest.file}` };
+  const claims = claimFaults(run);
+  if (listedBytes === undefined) {
+    const faults = [...claims, 'there is no such file'].map(printable);
+    return { ...of, faults, faultCount: faults.length };
+  }
+  const { report, notCompared } = await openReport(manifest, options);
+  try {
+    const found = await readFile(files, `${folder}/${manifest.file}`, manifest, report);
+    const others = report === undefined ? [] : filterFaults(manifest, report);
+    const faults = [...claims, ...found.faults, ...others].map(printable);
+    return { ...of, faults, faultCount: faults.length + found.unnamed, ...(notCompared && { notCompared }) };
+  } finally {
+    await report?.cancel().catch(() => undefined); // it was read to its end
+  }
+}
+
+/** The report at the revision of a file, or why there is none. */
+async function openReport(
+  { format, report: { revision } }: Manifest,
+  { source, signal }: VerifyOptions,
+): Promise<{ readonly report?: SubscriptionExport; readonly notCompared?: string }> {
+  if (source === undefined) return { notCompared: 'no service is given' };
+  try {
+    // Parquet is compared by its values: another version of the service may compress them otherwise
+    const sent = format === 'parquet' ? 'ndjson' : sentFormat(format);
+    return { report: await exportAt(source, revision, sent, signal === undefined ? {} : { signal }) };
+  } catch (error) {
+    if (!(error instanceof SyncError) || error.code !== 'REVISION_GONE') throw error;
+    return { notCompared: error.message };
+  }
+}
+
+const sentFormat = (format: Manifest['format']): ExportOptions['format'] =>
+  format.replace('.gz', '') as ExportOptions['format'];
+
+/** What a manifest says of its names and times, and is not so. */
+function claimFaults({ folder, name, manifest }: CompleteRun): string[] {
+  const { file, format, scheduled_for: scheduled, completed_at: completed } = manifest;
+  const faults: string[] = [];
+  const [, run = '', ending] = /^subscriptions-(\w+)\.(.+)$/.exec(file) ?? [];
+  if (manifestName(run) !== name) faults.push(`file '${file}', of another run than ${name}`);
+  if (ending !== format) faults.push(`format '${format}', file '${file}'`);
+  if (folderOf(new Date(scheduled)) !== folder) faults.push(`scheduled_for '${scheduled}', folder ${folder}`);
+  if (Date.parse(completed) > Date.now() + clockMsMax) faults.push(`completed_at '${completed}', which is yet to come`);
+  return faults;
+}
+
+/** How far the clock of the machine that wrote a file may be ahead, in milliseconds. */
+const clockMsMax = 300_000;
+
+function filterFaults({ report: { applied_filters: claimed } }: Manifest, { headers }: SubscriptionExport): string[] {
+  const applied = new URLSearchParams(headers.get('x-applied-filters') ?? '');
+  applied.delete('as-of');
+  if (new URLSearchParams(claimed).toString() === applied.toString()) return [];
+  return [`report.applied_filters '${claimed}', report '${applied}'`];
+}
+
+/** What a file has that its manifest or the report does not have. */
+interface Found {
+  readonly faults: readonly string[];
+  /** Differences of records that are not in `faults`. */
+  readonly unnamed: number;
+}
+
+/** Reads a file once: its size and hash, its records, and beside them those of the report. */
+async function readFile(
+  files: FileStore,
+  name: string,
+  manifest: Manifest,
+  report: SubscriptionExport | undefined,
+): Promise<Found> {
+  const stored = new Measured();
+  const bytes = stored.of(files.read(name));
+  try {
+    const found = await (manifest.format === 'parquet' ? readParquet : readText)(bytes, manifest, report);
+    const faults = [...measuredFaults(stored, manifest), ...found.faults];
+    return { faults, unnamed: found.unnamed };
+  } catch (error) {
+    if (!(error instanceof SyncError) || error.code !== 'NOT_EQUAL') throw error;
+    const all = new Measured();
+    for await (const _chunk of all.of(files.read(name)));
+    return { faults: [...measuredFaults(all, manifest), error.message], unnamed: 0 };
+  }
+}
+
+const measuredFaults = (found: Measured, manifest: Manifest): string[] => [
+  ...differ('bytes', found.bytes, manifest.bytes),
+  ...differ('sha256', found.sha256, manifest.sha256),
+];
+
+const differ = (what: string, found: string | number, claimed: string | number, by = 'manifest'): string[] =>
+  found === claimed ? [] : [`${what} ${found}, ${by} ${claimed}`];
+
+async function readText(
+  bytes: AsyncIterable<Uint8Array>,
+  manifest: Manifest,
+  report: SubscriptionExport | undefined,
+): Promise<Found> {
+  const format = sentFormat(manifest.format) as 'csv' | 'ndjson';
+  const [content, sent] = [new Measured(), new Measured()];
+  const own = new RecordLines(content.of(manifest.format.endsWith('.gz') ? gunzip(bytes) : bytes), format);
+  const theirs = report && new RecordLines(sent.of(report), format);
+  const found = await compare(own.batches(), theirs?.batches());
+  const faults = [
+    ...differ('rows', found.copyRows, manifest.rows),
+    ...differ('report.sha256', content.sha256, manifest.report.sha256),
+    ...(theirs === undefined ? [] : differ('columns', own.header ?? '', theirs.header ?? '', 'report')),
+    ...found.named,
+  ];
+  // lines may be equal although bytes are not: a line feed at the end, bytes that are no text
+  const isOther = report !== undefined && content.sha256 !== sent.sha256;
+  if (isOther && faults.length === 0)
+    faults.push(...differ('sha256 of its content', content.sha256, sent.sha256, 'report'));
+  return { faults, unnamed: found.differences - found.named.length };
+}
+
+async function readParquet(
+  bytes: AsyncIterable<Uint8Array>,
+  manifest: Manifest,
+  report: SubscriptionExport | undefined,
+): Promise<Found> {
+  const { ParquetFile, expectedColumns } = await import('./parquet-file.ts');
+  const file = await ParquetFile.store(bytes);
+  try {
+    const found = await compare(file.batches(), report && new RecordLines(report, 'ndjson').batches());
+    const faults = [
+      ...differ('rows', found.copyRows, manifest.rows),
+      ...differ('report.sha256', manifest.report.sha256, manifest.sha256, 'sha256'),
+      ...differ('columns', file.columns, expectedColumns, 'report'),
+      ...found.named,
+    ];
+    return { faults, unnamed: found.differences - found.named.length };
+  } finally {
+    await file.remove();
+  }
+}
+
+/** Compares records with those of the report, or only counts them. */
+async function compare(
+  own: AsyncIterable<RecordBatch>,
+  theirs: AsyncIterable<RecordBatch> | undefined,
+): Promise<Comparison> {
+  const names = recordFields.map(({ name }) => name);
+  if (theirs !== undefined) return compareRecords(own, theirs, names);
+  let copyRows = 0;
+  for await (const { lines } of own) copyRows += lines.length;
+  return { copyRows, reportRows: 0, differences: 0, named: [] };
+}
