@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import fastifyStatic from '@fastify/static';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type ContentCoding, preferredCoding } from '../listener/content-encoding.ts';
 
 /** Written by `npm run build`: a folder for each console. */
 const built = fileURLToPath(new URL('../../../../dist/console/', import.meta.url));
@@ -53,19 +54,44 @@ export async function addConsolePages(app: FastifyInstance, name: ConsoleName): 
     scope.addHook('onSend', async (_request, reply) => {
       reply.header('content-security-policy', policy);
     });
-    await scope.register(fastifyStatic, {
-      root: join(root, 'static'),
-      prefix: '/console/static/',
-      index: false,
-      wildcard: true,
-      preCompressed: true,
-      immutable: true,
-      maxAge: '1y',
-    });
+    scope.get<{ Params: { name: string } }>('/console/static/:name', (request, reply) =>
+      sendStatic(join(root, 'static'), request.params.name, request, reply),
+    );
     for (const path of pages[name])
       scope.get(path, async (_request, reply) => {
-        reply.header('cache-control', 'no-cache');
-        return reply.sendFile('index.html', root, { cacheControl: false });
+        reply.headers({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' });
+        return reply.send(await readFile(join(root, 'index.html')));
       });
   });
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+/** The endings of the compressed forms that the build writes beside large files. */
+const endings: Partial<Record<ContentCoding, string>> = { br: '.br', gzip: '.gz' };
+
+/** Sends a file of the build, in the compressed form that the browser prefers if there is one. */
+async function sendStatic(
+  folder: string,
+  name: string,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const type = contentTypes[/^\w[\w.-]*\.(\w+)$/.exec(name)?.[1] ?? ''];
+  const file = join(folder, name);
+  if (type === undefined || !existsSync(file)) return reply.callNotFound();
+  const coding = preferredCoding(headers['accept-encoding'], ['br', 'gzip']);
+  const compressed = coding && `${file}${endings[coding]}`;
+  const isCompressed = compressed !== undefined && existsSync(compressed);
+  reply.headers({
+    'content-type': type,
+    'cache-control': 'public, max-age=31536000, immutable',
+    vary: 'Accept-Encoding',
+    ...(isCompressed && { 'content-encoding': coding }),
+  });
+  return reply.send(await readFile(isCompressed ? compressed : file));
 }

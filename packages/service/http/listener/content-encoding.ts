@@ -30,7 +30,10 @@ export function compress(coding: ContentCoding, body: Buffer): Promise<Buffer> {
  * Returns the coding that `Accept-Encoding` prefers (RFC 9110 §12.5.3): the highest weight, then
  * our order; `undefined` for no coding.
  */
-export function preferredCoding(header: string | undefined): ContentCoding | undefined {
+export function preferredCoding(
+  header: string | undefined,
+  codings: readonly ContentCoding[] = contentCodings,
+): ContentCoding | undefined {
   if (header === undefined) return undefined;
   const weights = new Map<string, number>();
   for (const part of header.split(',')) {
@@ -43,7 +46,7 @@ export function preferredCoding(header: string | undefined): ContentCoding | und
   }
   let best: ContentCoding | undefined;
   let bestWeight = 0;
-  for (const coding of contentCodings) {
+  for (const coding of codings) {
     const weight = weights.get(coding) ?? weights.get('*') ?? 0;
     if (weight > bestWeight) [best, bestWeight] = [coding, weight];
   }
