@@ -18,7 +18,8 @@ const inStorage = ['tracing', 'storage/*', 'storage/counts', 'storage/tables', '
 const work = ['contract', 'storage', 'auth', 'audit', 'import'];
 const programs = ['cli/conform', 'cli/workbook', 'cli/mirror', 'cli/remote', 'cli/sync'];
 const destinations = ['pg', 'pg-copy-streams', 'hyparquet'];
-const server = ['fastify', '@fastify/*', 'node'];
+const secrets = ['terminal/error.ts', 'terminal/secret-files.ts'];
+const server = ['fastify', 'node'];
 
 /**
  * The only source of the rules for imports: `npm run arrows` writes them for Biome and
@@ -179,7 +180,16 @@ const rows: readonly Folder[] = [
   {
     path: 'http/listener',
     contents: 'what every request passes: guards, limits, the access log, errors',
-    imports: ['contract', 'tracing', 'auth', 'storage/error.ts', 'storage/store.ts', 'typebox', ...server],
+    imports: [
+      'contract',
+      'tracing',
+      'auth',
+      'storage/error.ts',
+      'storage/store.ts',
+      'typebox',
+      'negotiator',
+      ...server,
+    ],
   },
   {
     path: 'http/report',
@@ -269,16 +279,7 @@ const rows: readonly Folder[] = [
   {
     path: 'service/cli/settings',
     contents: 'how settings are read; `cli/config.ts` has all',
-    imports: [
-      'contract',
-      'tracing',
-      'auth',
-      'http/listener/tls.ts',
-      'terminal/error.ts',
-      'terminal/secret-files.ts',
-      'pino',
-      'node',
-    ],
+    imports: ['contract', 'tracing', 'auth', 'http/listener/tls.ts', ...secrets, 'pino', 'node'],
   },
   {
     path: 'service/cli/log',

@@ -131,7 +131,7 @@ const rightImports: readonly (readonly [folder: string, specifier: string])[] = 
   ['packages/service/operator', '../import/erase-records.ts'],
   ['packages/service/operator', '../storage/tables/client.ts'],
   ['packages/service/http/operator', '../../operator/perform.ts'],
-  ['packages/service/http', '@fastify/accepts'],
+  ['packages/service/http/listener', 'negotiator'],
   ['packages/service/http', './report/subscription.ts'],
   ['packages/service/http/report', '../../storage/bounded-map.ts'],
   ['packages/service/http/listener', '../../storage/error.ts'],

@@ -1,4 +1,3 @@
-import accepts from '@fastify/accepts';
 import type { FastifyInstance } from 'fastify';
 import type { AuthContext } from '../auth/auth-context.ts';
 import type { ProviderSignIn } from '../auth/provider/provider-sign-in.ts';
@@ -45,7 +44,6 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const isHttps = options.publicUrl.startsWith('https:');
   const app = buildBaseServer({ ...options, isHttps, handleUnrouted, requestTimeoutMs: bodyMsMax });
   addForwardedWarning(app);
-  await app.register(accepts);
   addTurns(app);
   const { limiter, queue, auth } = options;
   traceRequests(app.server, isHttps ? 'https' : 'http');

@@ -1,10 +1,8 @@
-import accepts from '@fastify/accepts';
 import fastify from 'fastify';
 import { afterAll, expect, test } from 'vitest';
 import { addHomeRoute } from './home.ts';
 
 const app = fastify();
-await app.register(accepts);
 addHomeRoute(app, {
   title: 'Reports',
   listener: 'report',

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Operation, operations } from '../../../contract/operations.ts';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
 import { escapeHtml, type Listener, plainPage, plainPageHeaders } from './plain-page.ts';
+import { preferredType } from './preferred-type.ts';
 
 /** A resource that `/` names. */
 interface HomeLink {
@@ -61,16 +62,13 @@ interface Home {
   readonly links: readonly HomeLink[];
 }
 
-/**
- * Adds `/`: a page with links for browsers, and the URLs as JSON for other clients.
- * `@fastify/accepts` must be registered.
- */
+/** Adds `/`: a page with links for browsers, and the URLs as JSON for other clients. */
 export function addHomeRoute(app: FastifyInstance, home: Home): void {
   const json = Object.fromEntries(home.links.map(({ name, path }) => [name, home.baseUrl + path]));
   const page = writePage(home);
   app.get('/', async (request, reply) => {
     reply.headers({ 'cache-control': 'no-cache', vary: 'Accept' });
-    if (request.accepts().type(['json', 'html']) !== 'html') return json;
+    if (preferredType(request, ['application/json', 'text/html']) !== 'text/html') return json;
     return reply.headers(plainPageHeaders).send(page);
   });
 }

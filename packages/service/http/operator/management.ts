@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import accepts from '@fastify/accepts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
 import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
@@ -81,7 +80,6 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   app.addHook('onResponse', async (request) => {
     discardBody(request.raw, loads(request) ? bodyPace.stallMs : bodyMs);
   });
-  await app.register(accepts);
   addHealthRoutes(app, options);
   const groups = [
     addTenantRoutes,

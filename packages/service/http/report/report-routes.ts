@@ -9,6 +9,7 @@ import { createStages } from '../../tracing/span.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { RequestError } from '../listener/error.ts';
 import { acceptJsonBodies, queryOf, routePath } from '../listener/operation-routes.ts';
+import { preferredType } from '../listener/preferred-type.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import type { ExportLimits } from '../listener/slots.ts';
 import { handleUnrouted } from '../listener/unrouted.ts';
@@ -91,13 +92,16 @@ export function acceptedFormat<F extends ReportFormat>(request: FastifyRequest, 
   const { accept } = request.headers;
   if (accept === undefined || accept === '*/*' || accept === reportFormats.json.mediaType) return words[0];
   // with their parameters, which a client may request
-  const preferred = request.accepts().type(words.map((word) => reportFormats[word].contentType));
+  const preferred = preferredType(
+    request,
+    words.map((word) => reportFormats[word].contentType),
+  );
   return words.find((word) => reportFormats[word].contentType === preferred);
 }
 
 /** Rejects a request whose `Accept` does not allow JSON. */
 export async function acceptJson(request: FastifyRequest): Promise<void> {
-  if (request.accepts().type([reportFormats.json.contentType]) === false) {
+  if (preferredType(request, [reportFormats.json.contentType]) === undefined) {
     throw new RequestError(
       'UNACCEPTABLE',
       "Cannot respond in the requested format: the header 'accept' must allow application/json",
