@@ -10,6 +10,8 @@ if (major < 26) {
   );
 }
 
+/** Suites that start programs or stores, or cross folders. */
+const suites = ['packages/*/test/**/*.test.ts'];
 /** Suites of the store that run once more, on the oldest PostgreSQL that is supported. */
 const storeSuites = ['store', 'counts', 'isolation', 'plans', 'change-mark', 'subscription-change', 'postgres-batch'];
 const globalSetup = 'test/support/global-setup.ts';
@@ -18,7 +20,7 @@ const onOldestPostgres: TestProjectInlineConfiguration = {
   extends: true,
   test: {
     name: 'postgres 15',
-    include: storeSuites.map((name) => `test/storage/${name}.test.ts`),
+    include: storeSuites.map((name) => `packages/service/test/storage/${name}.test.ts`),
     globalSetup,
     // A process of its own: modules shared with another project have the engines of that one.
     isolate: true,
@@ -28,8 +30,8 @@ const onOldestPostgres: TestProjectInlineConfiguration = {
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'unit', include: ['packages/**/*.test.{ts,tsx}'] } },
-      { extends: true, test: { name: 'engines', include: ['test/**/*.test.ts'], globalSetup } },
+      { extends: true, test: { name: 'unit', include: ['packages/**/*.test.{ts,tsx}'], exclude: suites } },
+      { extends: true, test: { name: 'engines', include: ['test/**/*.test.ts', ...suites], globalSetup } },
       ...(hasOldestPostgres() ? [onOldestPostgres] : []),
     ],
     // Waits have a shorter limit (`waitMsMax`). A test's own work may take longer: some load many

@@ -379,7 +379,7 @@ const rows: readonly Folder[] = [
     contents: 'the Python client, with the names and errors of `packages/client/`',
     imports: [],
   },
-  { path: 'test', contents: 'tests across folders' },
+  { path: 'test', contents: 'tests across packages; those of one package are in its `test/`' },
   { path: 'tools', contents: 'our scripts' },
   { path: 'bench', contents: 'measured claims, their peers and results' },
 ];

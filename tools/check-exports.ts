@@ -14,7 +14,7 @@ const publicEntries = ['packages/client/index.ts', 'packages/service/cli/start-s
 export function unusedExports(sources: ReadonlyMap<string, string>): readonly string[] {
   const used = new Set([...sources].flatMap(([file, source]) => importsOf(file, source)));
   return [...sources]
-    .filter(([file]) => /^packages\/(?!console\/)/.test(file) && !publicEntries.includes(file))
+    .filter(([file]) => /^packages\/(?!console\/|\w+\/test\/)/.test(file) && !publicEntries.includes(file))
     .flatMap(([file, source]) => (used.has(`${file}#*`) ? [] : exportsOf(source).map((name) => `${file}#${name}`)))
     .filter((name) => !used.has(name));
 }
@@ -57,7 +57,7 @@ if (import.meta.main) {
   const files = ['packages', 'tools', 'bench', 'test'].flatMap((folder) =>
     globSync(`${folder}/**/*.{ts,tsx}`, { exclude: ['**/node_modules'] }).map((file) => file.replaceAll('\\', '/')),
   );
-  const isTest = (file: string): boolean => file.startsWith('test/') || file.endsWith('.test.ts');
+  const isTest = (file: string): boolean => /^(?:packages\/\w+\/)?test\//.test(file) || file.endsWith('.test.ts');
   const isRead = process.argv.includes('--tests') ? (file: string) => !isTest(file) : () => true;
   const sources = files.filter(isRead);
   for (const name of unusedExports(new Map(sources.map((file) => [file, readFileSync(file, 'utf8')])))) {

@@ -66,7 +66,7 @@ function copiedPackages(): LicensedPackage[] {
 function consoleImports(): string[] {
   const sources = globSync('packages/console/**/*.{ts,tsx}', { cwd: root });
   return sources
-    .filter((source) => !source.endsWith('.test.ts'))
+    .filter((source) => !source.endsWith('.test.ts') && !source.includes('/test/'))
     .flatMap((source) => [...readFileSync(new URL(source, root), 'utf8').matchAll(packageImport)])
     .map(([, name = '']) => name);
 }

@@ -112,7 +112,10 @@ function print(sources: Sources, name: string, files: readonly string[]): void {
 if (import.meta.main) {
   const root = fileURLToPath(new URL('../', import.meta.url));
   const read = (file: string): string => readFileSync(`${root}/${file}`, 'utf8');
-  const files = globSync('packages/**/*.{ts,mjs}', { cwd: root, exclude: ['packages/console/**'] })
+  const files = globSync('packages/**/*.{ts,mjs}', {
+    cwd: root,
+    exclude: ['packages/console/**', 'packages/*/test/**'],
+  })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => !file.includes('.test.'));
   const sources: Sources = new Map(files.toSorted().map((file) => [file, read(file)]));

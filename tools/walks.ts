@@ -79,7 +79,7 @@ function ofSeveral(trace: Trace, path: RegExp): readonly string[] {
 /** The files that each source file imports or starts as a thread, in the order of its text. */
 function readImports(): ReadonlyMap<string, readonly string[]> {
   return new Map(
-    globSync('**/*.ts', { cwd: source }).map((file) => {
+    globSync('**/*.ts', { cwd: source, exclude: ['*/test/**'] }).map((file) => {
       const paths = readFileSync(join(source, file), 'utf8').matchAll(/(?:from|import\(|new URL\()\s*'(\.[^']+)'/g);
       return [shortName(file), [...paths].map(([, path = '']) => shortName(join(dirname(file), path)))];
     }),

@@ -45,10 +45,12 @@ function ruleOf({ path, imports, forbids }: Folder): object | undefined {
   };
   const options = path.startsWith('packages/contract') ? { paths: { typebox }, patterns } : { patterns };
   return {
-    includes: [isFile(path) ? path : `${path}/**`],
+    includes: isFile(path) ? [path] : [`${path}/**`, ...(isPackage(path) ? [`!${path}/test/**`] : [])],
     linter: { rules: { style: { noRestrictedImports: { level: 'error', options } } } },
   };
 }
+
+const isPackage = (path: string): boolean => /^packages\/\w+$/.test(path);
 
 /** The rules for Biome: of several that match a file, the last one holds. */
 export function arrowRules(): string {

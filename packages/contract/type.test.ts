@@ -34,7 +34,7 @@ test('a schema that is optional in one object is required where it is used itsel
 
 test('no file of packages/ loads typebox at run time, except to check the rows of an import', () => {
   const folder = fileURLToPath(new URL('../', import.meta.url));
-  const importing = globSync('**/*.ts', { cwd: folder }).filter(
+  const importing = globSync('**/*.ts', { cwd: folder, exclude: ['*/test/**'] }).filter(
     (file) =>
       !file.endsWith('.test.ts') &&
       /^(import|export) (?!type )[^;]*from 'typebox/m.test(readFileSync(`${folder}${file}`, 'utf8')),

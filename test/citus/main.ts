@@ -12,7 +12,7 @@ import { type CitusCluster, findPostgresWithCitus, query, startCluster } from '.
 
 // Starts a Citus cluster on loopback, and runs the suites and the drills on it:
 //   npm run citus                                 everything
-//   npm run citus -- upgrade test/import          some of it
+//   npm run citus -- upgrade packages/service/test/import          some of it
 //   npm run citus -- --bin /usr/lib/postgresql/15/bin
 //   npm run citus -- ratios                        compare with plain PostgreSQL
 //   npm run citus -- --write                      and write the results to docs/operators/citus.md
@@ -29,7 +29,14 @@ const { values, positionals } = parseArgs({
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What runs on the cluster as on any other server. */
-const suites = ['test/citus', 'test/storage', 'test/import', 'test/backup', 'test/report', 'test/spec'];
+const suites = [
+  'test/citus',
+  'packages/service/test/storage',
+  'packages/service/test/import',
+  'packages/service/test/backup',
+  'packages/service/test/report',
+  'test/spec',
+];
 
 /** Titles of tests that run neither on SQLite nor on plain PostgreSQL alone. */
 const onPostgres = '^(?!.*(sqlite|without Citus))';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as library from '../../packages/client/index.ts';
-import { type ClientService, startClientService } from '../client/client-service.ts';
+import { type ClientService, startClientService } from '../../packages/client/test/client-service.ts';
 
 const guide = readFileSync(new URL('../../docs/readers/client.md', import.meta.url), 'utf8');
 const blocks = [...guide.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -122,10 +122,8 @@ describe('documentation and code agree', () => {
   test('docs/operators/threats.md names an existing test for each defense', () => {
     const [threats = ''] = read('docs/operators/threats.md').split('\n## Not covered');
     const rows = [...threats.matchAll(/^- .*?(?:`([^`]+)`)?$/gm)];
-    const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      file.endsWith('.test.ts'),
-    );
-    const titles = tests.map((file) => read(`test/${file}`)).join('\n');
+    const tests = globSync(['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], { cwd: root });
+    const titles = tests.map((file) => read(file)).join('\n');
     expect(rows.length).toBeGreaterThan(20);
     expect(rows.map(([line, title = line]) => title).filter((title) => !titles.includes(title))).toEqual([]);
   });
@@ -136,9 +134,9 @@ describe('documentation and code agree', () => {
     const named = [...read('docs/readers/tokens.md').matchAll(/^\| `([^`]+)` \| ([\d.]+) \|/gm)].map(
       ([, name, version]) => [name, version],
     );
-    const tests = readdirSync(join(root, 'test/auth/interop'))
+    const tests = readdirSync(join(root, 'packages/service/test/auth/interop'))
       .filter((file) => file.endsWith('.test.ts') && file !== 'curl.test.ts')
-      .map((file) => read(`test/auth/interop/${file}`));
+      .map((file) => read(`packages/service/test/auth/interop/${file}`));
     expect(named).toHaveLength(tests.length);
     for (const [name = '', version] of named) {
       expect([name, installed[name]]).toEqual([name, version]);

@@ -6,13 +6,13 @@ import { promisify } from 'node:util';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { hasReceivers, namesAt, startS3 } from '../../packages/cli/test/sync/file-servers.ts';
 import { readConfig } from '../../packages/service/cli/config.ts';
 import { blocksOf, makeCommandFolder } from '../support/command-folder.ts';
 import { engines } from '../support/engines.ts';
 import { hasTools } from '../support/has-tools.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
-import { hasReceivers, namesAt, startS3 } from '../sync/file-servers.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (page: string): string => readFileSync(join(root, 'docs', page), 'utf8').replaceAll(/^ {3}/gm, '');

@@ -76,7 +76,7 @@ test.each(tested)('the drill $name names a test of $file', ({ file, test: title 
   expect(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).toContain(title);
 });
 
-/** The alerts that only `test/metrics/rules.test.ts` fires, over series. */
+/** The alerts that only `packages/service/test/metrics/rules.test.ts` fires, over series. */
 const alertsOfSeries = [
   'SubreportNotReady',
   'SubreportSlow',

@@ -3,12 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type ChangingReport,
+  createChangingReport,
+  environmentOf,
+  sha256,
+} from '../../packages/cli/test/sync/changing-report.ts';
 import { Random } from '../simulation/random.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startCommand } from '../support/run-command.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { type ChangingReport, createChangingReport, environmentOf, sha256 } from '../sync/changing-report.ts';
 import { SingerTarget } from './singer-target.ts';
 
 const tap = fileURLToPath(new URL('../../examples/singer-tap.ts', import.meta.url));

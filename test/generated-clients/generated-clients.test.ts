@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ClientService, startClientService } from '../../packages/client/test/client-service.ts';
 import { checkersFolder, hasCheckers } from '../../tools/has-checkers.ts';
-import { type ClientService, startClientService } from '../client/client-service.ts';
 
 const execute = promisify(execFile);
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));

@@ -10,9 +10,12 @@ export interface SourceFile {
 
 /** Reads the code and the SQL below `packages/`. */
 export const readSources = (root: string): readonly SourceFile[] =>
-  readFiles(join(root, 'packages'), (name) => /\.(tsx?|sql)$/.test(name) && !name.endsWith('.test.ts'));
+  readFiles(
+    join(root, 'packages'),
+    (name) => /^(?!\w+[\\/]test[\\/]).*\.(tsx?|sql)$/.test(name) && !name.endsWith('.test.ts'),
+  );
 
-/** Reads the test files beside the code and below `test/`. */
+/** Reads the test files below `packages/` and `test/`. */
 export const readTestFiles = (root: string): readonly SourceFile[] =>
   ['packages', 'test'].flatMap((folder) => readFiles(join(root, folder), (name) => name.endsWith('.test.ts')));
 

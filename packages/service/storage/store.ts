@@ -333,7 +333,7 @@ interface StoreUpkeep {
 
 /**
  * The store, on either engine. All functions reject with `StorageError` if the store itself fails.
- * One test suite runs on both implementations (`test/storage/`).
+ * One test suite runs on both implementations (`packages/service/test/storage/`).
  */
 export interface Store extends Directory, TenantReads, TenantWrites, ChangeNotices, StoreUpkeep {
   readonly engine: 'sqlite' | 'postgres';

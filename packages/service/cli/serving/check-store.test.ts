@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
-import { fillTenant } from '../../../../test/backup/stores.ts';
 import { eventually, idleMsMax } from '../../../../test/support/eventually.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
+import { fillTenant } from '../../test/backup/stores.ts';
 import { readConfig } from '../config.ts';
 import { checkRegularly, runDoctorProcess } from './check-store.ts';
 

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Capabilities } from '../../conform/capabilities.ts';
+import { type ConformReport, checkServer, checks } from '../../conform/conform.ts';
+import { Requester } from '../../conform/requester.ts';
+import { ConnectServer, ordinary, type Variant } from './connect-server.ts';
+import { mistakes } from './mistakes.ts';
+import { accountRecords } from './records.ts';
+
+const server = new ConnectServer([]);
+const check = (requestsMax = 200): Promise<ConformReport> => checkServer(new Requester(server.target, { requestsMax }));
+const idsOf = ({ checks: all }: ConformReport, result: string): string[] =>
+  all.filter((each) => each.result === result).map(({ id }) => id);
+
+beforeAll(() => server.listen());
+afterAll(() => server.close());
+beforeEach(() => {
+  Object.assign(server, { behavior: {}, variant: ordinary, records: accountRecords(57), requests: 0 });
+});
+
+describe('conform', () => {
+  test('passes every check of a correct server', async () => {
+    const report = await check();
+    expect([idsOf(report, 'failed'), idsOf(report, 'not applicable')]).toEqual([[], []]);
+    expect(report).toMatchObject({ passed: checks.length, requests: server.requests });
+  });
+
+  test('has a planted mistake for every check', () => {
+    const ids = checks.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect([...new Set(mistakes.map((mistake) => mistake.check))].toSorted()).toEqual(ids.toSorted());
+  });
+
+  test.each(mistakes)('fails only $check of a server that $does', async (mistake) => {
+    server.behavior = mistake;
+    expect(idsOf(await check(), 'failed')).toEqual([mistake.check]);
+  });
+
+  const moods: readonly [string, Partial<Variant>, Partial<Capabilities>][] = [
+    ['numbers pages from 0', { firstPage: 0 }, { first_page: 0 }],
+    ['repeats the last page', { afterLastPage: 'last page' }, { after_last_page: 'last page again' }],
+    ['rejects pages past the last', { afterLastPage: 'rejected' }, { after_last_page: 'rejected' }],
+    ['sends the newest first', { isNewestFirst: true }, { order: '-createdDate' }],
+    ['sends no totals and links', { sendsHeaders: false }, { total_sent: false, next_page_sent: false }],
+    ['rejects more than 50', { sizeMax: 50 }, { largest_size: 50, larger_size: 'rejected' }],
+    ['shortens pages to 50', { sizeMax: 50, rejectsLargerSize: false }, { largest_size: 50, larger_size: 'shortened' }],
+    [
+      'includes the bounds',
+      { isInclusive: true },
+      { bounds: { date: 'createdDate', before_is_inclusive: true, after_is_inclusive: true } },
+    ],
+    [
+      'compares the expiration with bounds',
+      { dateField: 'expirationDate' },
+      { bounds: { date: 'expirationDate', before_is_inclusive: false, after_is_inclusive: false } },
+    ],
+    [
+      'does all of this',
+      {
+        firstPage: 0,
+        afterLastPage: 'last page',
+        isInclusive: true,
+        isNewestFirst: true,
+        sendsHeaders: false,
+        dateField: 'activationDate',
+      },
+      {
+        first_page: 0,
+        after_last_page: 'last page again',
+        order: '-createdDate',
+        total_sent: false,
+        bounds: { date: 'activationDate', before_is_inclusive: true, after_is_inclusive: true },
+      },
+    ],
+  ];
+
+  test.each(moods)('fails no check of a server that %s, and says so', async (_does, variant, capabilities) => {
+    server.variant = { ...ordinary, ...variant };
+    const report = await check();
+    expect(idsOf(report, 'failed')).toEqual([]);
+    expect(report.capabilities).toMatchObject(capabilities);
+  });
+
+  test.each([0, 1, 2, 3, 5, 20, 100, 1_003])('fails no check of an account with %d records', async (records) => {
+    server.records = accountRecords(records);
+    expect(idsOf(await check(), 'failed')).toEqual([]);
+  });
+
+  test('fails no check of records with words and members that nobody knows, or without members', async () => {
+    server.records = accountRecords(57).map((record, n) => ({
+      ...record,
+      ...(n % 3 === 0 && { status: 'Not started', apn: 'iot' }),
+      product: n % 2 === 0 ? { id: record.product.id } : { ...record.product, period_unit: 'CALENDAR-MONTH', zone: 2 },
+    }));
+    expect(idsOf(await check(), 'failed')).toEqual([]);
+  });
+
+  test('fails no check of an account whose newest records come first and arrive meanwhile', async () => {
+    server.variant = { ...ordinary, isNewestFirst: true };
+    const later = accountRecords(400);
+    for (const every of [4, 7, 11, 23]) {
+      server.records = accountRecords(57);
+      server.requests = 0;
+      server.behavior = {
+        request: (request) => {
+          if (server.requests % every === 0) server.records = later.slice(0, server.records.length + 1);
+          return request;
+        },
+      };
+      const report = await check();
+      expect([every, idsOf(report, 'failed')]).toEqual([every, []]);
+      expect(report.passed).toBeGreaterThan(45);
+    }
+  });
+
+  test.each([1, 2, 3, 5, 8, 13, 40])(
+    'fails no check of an account to which every %d requests add a record at its end',
+    async (every) => {
+      const later = accountRecords(400);
+      server.behavior = {
+        request: (request) => {
+          if (server.requests % every === 0) server.records = later.slice(0, server.records.length + 1);
+          return request;
+        },
+      };
+      const report = await check();
+      expect(report.checks.filter(({ result }) => result === 'failed')).toEqual([]);
+      expect(report.passed).toBeGreaterThan(45);
+    },
+  );
+
+  test('fails a check that does not depend on the records, also if they change meanwhile', async () => {
+    server.variant = { ...ordinary, isNewestFirst: true };
+    const later = accountRecords(400);
+    const mistake = mistakes.find((each) => each.check === 'error-unknown-path');
+    server.behavior = {
+      ...mistake,
+      request: (request) => {
+        if (server.requests % 2 === 0) server.records = later.slice(0, server.records.length + 1);
+        return request;
+      },
+    };
+    expect(idsOf(await check(), 'failed')).toContain('error-unknown-path');
+  });
+
+  test('sends no more requests than it may, and says which checks did not run', async () => {
+    for (const requestsMax of [2, 9, 23, 47]) {
+      server.requests = 0;
+      const report = await check(requestsMax);
+      expect([server.requests, report.requests, report.max_requests]).toEqual([requestsMax, requestsMax, requestsMax]);
+      expect([idsOf(report, 'failed'), report.capabilities]).toEqual([[], null]);
+      expect(report.checks.at(-1)).toMatchObject({ result: 'not applicable', seen: expect.stringContaining('spent') });
+    }
+  });
+
+  test('waits as long as a busy server asks, and counts these requests', async () => {
+    const { requests } = await check();
+    server.requests = 0;
+    let turn = 0;
+    server.behavior = {
+      response: (response) => {
+        turn += 1;
+        return turn % 9 === 0 ? { status: 429, headers: { 'retry-after': '0' }, json: {} } : response;
+      },
+    };
+    const report = await check();
+    expect(idsOf(report, 'failed')).toEqual([]);
+    expect(report.requests).toBe(server.requests);
+    expect(report.requests).toBeGreaterThan(requests);
+  });
+
+  test('sends nothing but GET requests and token requests, and its token to no other machine', async () => {
+    const paths = new Set<string>();
+    server.behavior = {
+      request: (request) => {
+        paths.add(`${request.method} ${request.path}`);
+        return request;
+      },
+    };
+    await check();
+    expect(paths).toEqual(
+      new Set(['POST /token', 'GET /connect-api/v1/subscription', 'GET /connect-api/v1/no-such-operation']),
+    );
+  });
+
+  test('reveals no secret, token or ICCID in what it saw', async () => {
+    for (const mistake of mistakes.filter((_, at) => at % 5 === 0)) {
+      server.behavior = mistake;
+      const seen = JSON.stringify((await check()).checks.map((each) => each.seen));
+      expect(seen).not.toMatch(/access-\d|refresh-\d|894450010|q7Z2kVb9/);
+    }
+  });
+});

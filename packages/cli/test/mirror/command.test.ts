@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { calm, originCredentials, SimulatedOrigin } from '../../../../test/origin/origin.ts';
+import { openSqlite, type TestStore } from '../../../../test/support/engines.ts';
+import { runHere } from '../../../../test/support/run-here.ts';
+import { startService, type TestService } from '../../../../test/support/service.ts';
+import { freePort } from '../../../../tools/free-port.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'mirror-command-'));
+const origin = new SimulatedOrigin(7, { ...calm, sizeMax: 20, sendsTotal: false, showsNullStatus: true }, 400);
+
+let opened: TestStore;
+let service: TestService;
+let environment: Record<string, string>;
+const start = (...args: string[]): ChildProcess =>
+  spawn(process.execPath, ['packages/service/cli/subreport.mjs', ...args], { env: { ...process.env, ...environment } });
+
+async function run(...args: string[]) {
+  const child = start(...args);
+  const [stdout, stderr] = await Promise.all([
+    text(child.stdout as never),
+    text(child.stderr as never),
+    once(child, 'exit'),
+  ]);
+  return { stdout, stderr, code: child.exitCode };
+}
+
+const mirror = (...more: string[]) =>
+  ['mirror', '--from', 'origin', '--to-tenant', 'acme', '--max-requests-per-minute', '6000', ...more] as const;
+
+beforeAll(async () => {
+  const url = await origin.listen();
+  mkdirSync(join(folder, 'subreport/profiles'), { recursive: true });
+  const { clientId: client_id, clientSecret: client_secret } = originCredentials;
+  const profile = { base_url: `${url}/connect-api`, token_url: `${url}/token`, client_id, client_secret };
+  writeFileSync(join(folder, 'subreport/profiles/origin.json'), JSON.stringify(profile));
+  opened = await openSqlite();
+  const port = await freePort();
+  service = await startService(opened, { MANAGEMENT_PORT: String(port) });
+  const create = ['operator', 'create', '--name', 'mirror', '--scopes', 'operator:read,subscription:write', '--json'];
+  environment = {
+    XDG_CONFIG_HOME: folder,
+    SUBREPORT_SERVER: `http://127.0.0.1:${port}`,
+    SUBREPORT_OPERATOR_TOKEN: JSON.parse((await runHere(create, opened.environment)).stdout).token,
+  };
+  await service.createTenant('acme');
+});
+afterAll(async () => {
+  origin.close();
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('subreport mirror', () => {
+  test('equals the origin after kill -9 within walks', async () => {
+    for (const requests of [4, 9, 14]) {
+      const child = start(...mirror());
+      const before = origin.requests;
+      while (origin.requests < before + requests && child.exitCode === null) await sleep(5);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    const gone = [...origin.records.keys()].slice(0, 5);
+    for (const id of gone) origin.records.delete(id);
+    for (let walks = 0; walks < 3; walks += 1) expect((await run(...mirror('--once'))).stderr).toContain('walk');
+    const status = JSON.parse((await run(...mirror('--status', '--json'))).stdout);
+    expect(status).toMatchObject({ tenant: 'acme', records: 395, rejected: [] });
+    expect(status.removed_ids.every((id: string) => gone.includes(id))).toBe(true);
+    const [tenant] = JSON.parse((await runHere(['tenant', 'list', '--json'], opened.environment)).stdout);
+    expect(tenant).toMatchObject({ records: 395, mirror: { changes_as_of: status.changes_as_of } });
+  });
+
+  test('refuses imports into its tenant until the mirror ends', async () => {
+    const file = join(folder, 'none.ndjson');
+    writeFileSync(file, '');
+    const here = (...args: string[]) => runHere(args, opened.environment);
+    const refused = await here('import', file, '--tenant', 'acme');
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('it must not be a mirror')]);
+    expect((await here('tenant', 'end-mirror', 'acme')).code).toBe(0);
+    expect((await here('import', file, '--tenant', 'acme')).code).toBe(0);
+    const again = await run(...mirror('--once'));
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('it must have no records')]);
+  });
+
+  test('needs a server that it can reach, except for its status', async () => {
+    const without = await runHere([...mirror('--once')], { XDG_CONFIG_HOME: folder, ...opened.environment });
+    expect([without.code, without.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^Cannot run the mirror: --server or SUBREPORT_SERVER must be the URL/),
+    ]);
+    const away = { ...environment, SUBREPORT_SERVER: 'http://127.0.0.1:9' };
+    const unreachable = await runHere([...mirror('--once')], away);
+    expect([unreachable.code, unreachable.stderr]).toEqual([1, expect.stringMatching(/^Cannot reach http/)]);
+    expect((await runHere([...mirror('--status')], { XDG_CONFIG_HOME: folder })).code).toBe(0);
+  });
+});
+
+test('npm start -- --origin mirrors a simulated service into a tenant of the demo', async () => {
+  const env = {
+    ...process.env,
+    PORT: String(await freePort()),
+    MANAGEMENT_PORT: String(await freePort()),
+    DATA_DIR: join(folder, 'both'),
+  };
+  const child = spawn(process.execPath, ['tools/start.ts', '--origin'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = once(child, 'exit');
+  try {
+    let printed = '';
+    for (const output of [child.stdout, child.stderr])
+      output.setEncoding('utf8').on('data', (part: string) => {
+        printed += part;
+      });
+    await expect.poll(() => printed).toMatch(/^walk 1: 15\d\d records$/m);
+    const [, tenant] = /The tenant (\S+) mirrors it/.exec(printed) ?? [];
+    const [, config] = /XDG_CONFIG_HOME=(\S+) npx subreport mirror/.exec(printed) ?? [];
+    expect(printed).toContain(`http://127.0.0.1:${env.PORT}/console as sr-`);
+    const args = [
+      'packages/service/cli/subreport.mjs',
+      'mirror',
+      '--from',
+      'origin',
+      '--to-tenant',
+      tenant ?? '',
+      '--status',
+    ];
+    const status = spawn(process.execPath, args, { env: { ...env, XDG_CONFIG_HOME: config } });
+    expect(await text(status.stdout)).toMatch(/^mirrored-\S+: 1,5\d\d records \(new: \d+ s, changes: \d+ s\)$/m);
+  } finally {
+    child.kill('SIGTERM');
+    await exited;
+  }
+});

@@ -1,0 +1,279 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { calm, type Mood, originCredentials, SimulatedOrigin } from '../../../../test/origin/origin.ts';
+import { MirrorError } from '../../mirror/error.ts';
+import { Mirror } from '../../mirror/mirror.ts';
+import { Origin } from '../../mirror/origin.ts';
+import { MirrorState } from '../../mirror/state.ts';
+import { ModelTenant, runModel, SimulatedClock } from './model.ts';
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** A mirror of a simulated origin, on a clock that each request advances. */
+function startMirror(
+  mood: Partial<Mood>,
+  count: number,
+  options: { perMinute?: number; msPerRequest?: number; onEvent?: (sentence: string) => void } = {},
+) {
+  const clock = new SimulatedClock();
+  const origin = new SimulatedOrigin(1, { ...calm, ...mood }, count, clock.wallTime);
+  const tenant = new ModelTenant(origin);
+  const folder = mkdtempSync(join(tmpdir(), 'mirror-'));
+  const state = MirrorState.open(join(folder, 'state.db'));
+  closers.push(() => {
+    state.close();
+    rmSync(folder, { recursive: true });
+  });
+  const sent: string[] = [];
+  const fetchIt: typeof fetch = async (input, init) => {
+    clock.ms += options.msPerRequest ?? 200;
+    sent.push(String(input));
+    return origin.fetch(input, init);
+  };
+  const urls = { baseUrl: 'http://127.0.0.1/connect-api', tokenUrl: 'http://127.0.0.1/token' };
+  const reader = new Origin({ ...urls, ...originCredentials, fetch: fetchIt, clock }, options.perMinute ?? 600);
+  const mirror = new Mirror(reader, tenant, state, {
+    name: 'origin',
+    ...(options.onEvent && { onEvent: options.onEvent }),
+  });
+  const walk = async () => {
+    clock.ms += 900_000;
+    return mirror.runOnce();
+  };
+  return { clock, origin, tenant, state, reader, mirror, walk, sent };
+}
+
+describe('a mirror', () => {
+  test('never removes what the origin has, and equals it after two quiet walks', async () => {
+    const sum = { removals: 0, saved: 0 };
+    // in 793, a walk takes 1 for the first page, because page 0 is missing
+    for (const seed of [...Array(60).keys(), 793]) {
+      const { violations, differences, removals, saved } = await runModel(seed);
+      expect({ seed, violations, differences }).toEqual({ seed, violations: [], differences: 0 });
+      sum.removals += removals;
+      sum.saved += saved;
+    }
+    expect(sum.removals).toBeGreaterThan(50);
+    expect(sum.saved).toBeGreaterThan(2); // the reads by ICCID had something to save
+  });
+
+  test('copies records whose origin adds members, without them, and names these once', async () => {
+    const events: string[] = [];
+    const { origin, tenant, walk } = startMirror({}, 30, { onEvent: (sentence) => events.push(sentence) });
+    const known = new Map(origin.records);
+    for (const [id, record] of known)
+      origin.records.set(id, { ...record, apn: 'iot', product: { ...record.product, zone: 2 } } as typeof record);
+    for (let walks = 0; walks < 3; walks += 1) await walk();
+    const copied = [...tenant.records].map(([id, text]) => [id, Object.fromEntries(JSON.parse(text))] as const);
+    expect(new Map(copied)).toEqual(known);
+    const named = `the origin's records have members that are not copied: "apn", "product.zone"`;
+    expect(events.filter((sentence) => sentence.includes('not copied'))).toEqual([named]);
+  });
+
+  test('removes a record after two walks that agree without it, and not after one', async () => {
+    const { origin, tenant, walk } = startMirror({ sendsTotal: false }, 50);
+    await walk();
+    const [gone] = origin.records.keys();
+    origin.records.delete(gone ?? '');
+    origin.add(10 * 86_400); // the counts of the walks agree
+    await walk();
+    expect(tenant.records.has(gone ?? '')).toBe(true);
+    await walk();
+    expect(tenant.records.has(gone ?? '')).toBe(false);
+  });
+
+  test('keeps the records of a page that every walk misses, with and without a total', async () => {
+    for (const sendsTotal of [true, false]) {
+      const { origin, tenant, walk } = startMirror({ sendsTotal, sizeMax: 10 }, 50);
+      await walk();
+      origin.mood = { ...origin.mood, lostPage: { number: 4, as: 'empty' } };
+      const faults: (string | null)[] = [];
+      for (let walks = 0; walks < 4; walks += 1) faults.push((await walk()).fault);
+      // without a total, two walks agree; then the reads by ICCID find what they have missed
+      if (sendsTotal) expect(new Set(faults)).toEqual(new Set(['40 records were seen, and the total is 50']));
+      else expect(faults.filter((fault) => fault?.startsWith('a read by ICCID'))).toHaveLength(2);
+      expect([sendsTotal, tenant.records.size, tenant.violations]).toEqual([sendsTotal, 50, []]);
+    }
+  });
+
+  test('reads all pages of a SIM before it believes that a record is absent', async () => {
+    const { origin, tenant, walk } = startMirror({ sendsTotal: false, sizeMax: 5, order: 'oldest first' }, 0);
+    for (let number = 0; number < 30; number += 1) {
+      const record = origin.add(4_000);
+      origin.records.set(record.id, { ...record, iccid: '8988000000000000001' });
+    }
+    await walk();
+    origin.mood = { ...origin.mood, lostPage: { number: 3, as: 'end' } };
+    for (let walks = 0; walks < 3; walks += 1) await walk();
+    expect([tenant.records.size, tenant.violations]).toEqual([30, []]);
+    origin.mood = { ...origin.mood, lostPage: undefined };
+    origin.records.delete([...origin.records.keys()][17] ?? '');
+    for (let walks = 0; walks < 3; walks += 1) await walk();
+    expect([tenant.records.size, tenant.violations]).toEqual([29, []]);
+  });
+
+  test('removes nothing if the filter by ICCID does not find a known record', async () => {
+    const { origin, tenant, walk } = startMirror({ sendsTotal: false }, 30);
+    await walk();
+    const ids = [...origin.records.keys()];
+    origin.records.delete(ids[0] ?? '');
+    for (const [id, record] of origin.records) origin.records.set(id, { ...record, iccid: `${record.iccid} ` });
+    const serve = origin.fetch;
+    Object.assign(origin, {
+      fetch: (input: string, init: RequestInit) => serve(input.replace(/iccid=[^&]*/, 'iccid=none'), init),
+    });
+    for (let walks = 0; walks < 3; walks += 1) await walk();
+    expect(tenant.removals).toBe(0);
+  });
+
+  test('takes HTML with status 200, or an element without id, for a fault and not for data', async () => {
+    const { origin, tenant, walk } = startMirror({}, 20);
+    await walk();
+    origin.mood = { ...origin.mood, faults: { html: 1 } };
+    await expect(walk()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
+    origin.mood = { ...origin.mood, faults: { object: 1 } };
+    await expect(walk()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
+    expect(tenant.records.size).toBe(20);
+  });
+
+  test('is slower for good after a 429, and waits for Retry-After', async () => {
+    const { origin, reader, clock, state, walk } = startMirror({ perMinute: 3 }, 20);
+    const before = clock.ms;
+    await walk();
+    expect(reader.slowedTo).toBeLessThan(600);
+    expect(clock.ms - before).toBeGreaterThan(20_000);
+    expect(state.perMinute).toBe(reader.slowedTo);
+    origin.mood = { ...origin.mood, perMinute: 0 };
+    const refuse = origin.fetch;
+    let requests = 0;
+    Object.assign(origin, {
+      fetch: (...request: Parameters<typeof fetch>) => {
+        requests += 1;
+        if (requests === 40) origin.mood = { ...origin.mood, perMinute: 100 };
+        return refuse(...request);
+      },
+    });
+    await walk();
+    expect(state.perMinute).toBe(1); // and never slower than that
+  });
+
+  test('keeps its limit of requests if the origin has never sent 429', async () => {
+    const { state, walk } = startMirror({}, 20, { perMinute: 30 });
+    await walk();
+    expect(state.perMinute).toBeUndefined();
+  });
+
+  test('waits for Retry-After of a 503, and gives up after six attempts', async () => {
+    const { origin, clock, mirror } = startMirror({}, 20);
+    const answer = origin.fetch;
+    let refusals = 3;
+    Object.assign(origin, {
+      fetch: async (input: string, init: RequestInit) => {
+        if (input.endsWith('/token') || refusals === 0) return answer(input, init);
+        refusals -= 1;
+        const headers = { 'retry-after': '120' };
+        return Object.defineProperty(new Response('', { status: 503, headers }), 'url', { value: input });
+      },
+    });
+    await mirror.runOnce();
+    expect(clock.ms).toBeGreaterThan(360_000);
+    refusals = 7;
+    await expect(mirror.runOnce()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
+    expect(refusals).toBe(1);
+  });
+
+  test('that keeps running continues after faults of its tenant, and ends with any other error', async () => {
+    const told: string[] = [];
+    const { tenant, mirror, clock, origin } = startMirror({}, 40, { onEvent: (sentence) => told.push(sentence) });
+    const apply = tenant.apply.bind(tenant);
+    let refusals = 3;
+    tenant.apply = async (changes) => {
+      refusals -= 1;
+      if (refusals >= 0) throw new MirrorError('TARGET_FAULT', 'Cannot reach the tenant');
+      if (refusals < -6) throw new TypeError('another error');
+      return apply(changes);
+    };
+    await expect(mirror.follow()).rejects.toThrow('another error');
+    expect(told.filter((sentence) => sentence === 'Cannot reach the tenant')).toHaveLength(3);
+    expect(clock.ms).toBeGreaterThan(180_000);
+    expect([tenant.records.size, tenant.violations]).toEqual([origin.records.size, []]);
+  });
+
+  describe('that has stopped within a walk', () => {
+    /** Stops while it reads page 7 of 10. */
+    async function stopWithin() {
+      const started = startMirror({ sizeMax: 10, sendsTotal: false }, 100);
+      const { origin, clock, state, mirror, sent } = started;
+      const answer = origin.fetch;
+      Object.assign(origin, {
+        fetch: (input: string, init: RequestInit) =>
+          input.includes('page=7') ? Response.json({}) : answer(input, init),
+      });
+      await expect(mirror.runOnce()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
+      expect(state.walks()).toMatchObject([{ number: 1, endedAt: null, page: 7 }]);
+      Object.assign(origin, { fetch: answer });
+      clock.ms += 60_000;
+      sent.length = 0;
+      return started;
+    }
+
+    test('continues it, one page earlier', async () => {
+      const { mirror, sent } = await stopWithin();
+      expect(await mirror.runOnce()).toMatchObject({ number: 1, fault: null, seen: 100 });
+      const pages = sent.flatMap((url) => /page=(\d+)/.exec(url)?.[1] ?? []).map(Number);
+      expect(Math.min(...pages.filter((page) => page > 1))).toBe(6); // the probe has read 0 and 1
+    });
+
+    test('does not believe it if arrivals have moved its pages', async () => {
+      const { mirror, origin } = await stopWithin();
+      for (let number = 0; number < 60; number += 1) origin.add();
+      const { fault, seen } = await mirror.runOnce();
+      expect([fault, seen]).toEqual(['nothing new was on the page where it continued', 80]);
+      expect(await mirror.runOnce()).toMatchObject({ number: 2, fault: null, seen: 160 });
+    });
+  });
+
+  test('shows new records from a window before the walk has reached them', async () => {
+    const { origin, tenant, walk, state, sent } = startMirror({ order: 'oldest first', sizeMax: 20 }, 200);
+    await walk();
+    const added = origin.add();
+    sent.length = 0;
+    await walk();
+    expect(tenant.records.has(added.id)).toBe(true);
+    expect(sent.some((url) => url.includes('after='))).toBe(true);
+    expect(Date.parse(state.ages.newAsOf ?? '')).toBeGreaterThanOrEqual(Date.parse(state.ages.changesAsOf ?? ''));
+  });
+
+  test('walks for six hours with tokens of five minutes, one refresh at a time', async () => {
+    const { origin, clock, walk } = startMirror({ sizeMax: 20, faults: { 'refresh lost': 0.1 } }, 7_400, {
+      perMinute: 1,
+    });
+    const begun = clock.ms;
+    expect((await walk()).fault).toBeNull();
+    expect(clock.ms - begun).toBeGreaterThan(6 * 3_600_000);
+    expect(origin.tokenRequests.most).toBe(1);
+    expect(origin.tokenRequests.refreshes).toBeGreaterThan(60);
+  });
+
+  test('has its state file alone, which only its user can read, while others may read the status', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'mirror-')), 'state.db');
+    const state = MirrorState.open(file);
+    closers.push(() => rmSync(dirname(file), { recursive: true }));
+    expect(() => MirrorState.open(file)).toThrow(/no other process uses: current value is/);
+    const status = MirrorState.read(file, ({ records }) => [records, statSync(file).mode & 0o777]);
+    expect(status).toEqual([0, 0o600]);
+    state.close();
+    MirrorState.open(file).close();
+  });
+
+  test('does not continue with the state file of another origin', () => {
+    const { state } = startMirror({}, 0);
+    state.identify('one');
+    expect(() => state.identify('other')).toThrow(/must be of the same origin and client/);
+  });
+});

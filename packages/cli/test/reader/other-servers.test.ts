@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Check } from 'typebox/value';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runHere } from '../../../../test/support/run-here.ts';
+import { createClient } from '../../../client/index.ts';
+import { outputs } from '../../../mcp/schemas.ts';
+import { tools } from '../../../mcp/tools.ts';
+import { ConnectServer, ordinary, type Variant } from '../conform/connect-server.ts';
+import { accountRecords } from '../conform/records.ts';
+
+// The reader's commands with a server of the published API that is not ours: it has no cursors.
+
+const records = accountRecords(57);
+const server = new ConnectServer(records);
+const folder = mkdtempSync(join(tmpdir(), 'subreport-other-'));
+const run = (...args: string[]) => runHere(args, { XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder });
+const idsIn = (lines: string): string[] =>
+  lines
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { id: string }).id);
+
+beforeAll(async () => {
+  await server.listen();
+  const { baseUrl, tokenUrl, clientId, clientSecret } = server.target;
+  const given = { base_url: baseUrl, token_url: tokenUrl, client_id: clientId, client_secret: clientSecret };
+  writeFileSync(join(folder, 'other.json'), JSON.stringify(given), { mode: 0o600 });
+});
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => {
+  Object.assign(server, { behavior: {}, variant: { ...ordinary, sizeMax: 10, rejectsLargerSize: false } });
+});
+
+const moods: readonly [string, Partial<Variant>][] = [
+  ['numbers pages in X-Next-Page', {}],
+  ['numbers pages from 0', { firstPage: 0 }],
+  ['sends no totals and links', { sendsHeaders: false }],
+  ['sends no headers and numbers pages from 0', { sendsHeaders: false, firstPage: 0 }],
+  ['sends no headers and repeats the last page', { sendsHeaders: false, afterLastPage: 'last page' }],
+  ['sends no headers and rejects a page past the end', { sendsHeaders: false, afterLastPage: 'rejected' }],
+];
+
+describe.each(moods)('with a server that %s', (_does, variant) => {
+  beforeEach(() => {
+    Object.assign(server.variant, variant);
+  });
+
+  test('login tells the total if the server sends it', async () => {
+    const { code, stdout, stderr } = await run('login', '--credentials', join(folder, 'other.json'), '--json');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toMatchObject({ subscriptions: server.variant.sendsHeaders ? 57 : null });
+  });
+
+  test('list --all has every record once', async () => {
+    await run('login', '--credentials', join(folder, 'other.json'));
+    const { code, stdout } = await run('list', '--all', '-o', 'ndjson', '--quiet');
+    expect(code).toBe(0);
+    expect(idsIn(stdout).toSorted()).toEqual(records.map(({ id }) => id).toSorted());
+  });
+
+  test('list names the command of the following page', async () => {
+    await run('login', '--credentials', join(folder, 'other.json'));
+    const { code, stderr } = await run('list', '-o', 'table');
+    const next = (server.variant.firstPage + 1).toString();
+    const told = server.variant.sendsHeaders ? `of 57. Next page: subreport list --page ${next}` : '10 subscriptions';
+    expect([code, stderr.includes(told) ? told : stderr]).toEqual([0, told]);
+  });
+});
+
+test('no number of records is made up where the server sends none', async () => {
+  Object.assign(server.variant, { sendsHeaders: false });
+  const { baseUrl, tokenUrl, clientId, clientSecret } = server.target;
+  const client = createClient({ baseUrl, tokenUrl, clientId, clientSecret });
+  await expect(client.subscriptions().total()).rejects.toThrow('must have X-Total-Count');
+  const call = { client, options: { correlationId: 'c', signal: new AbortController().signal } };
+  const ask = (name: string) => tools[name]?.run({ ...call, appliedFilters: () => '' }, {});
+  await expect(ask('count_subscriptions')).rejects.toThrow('the server sends no total');
+  const listed = await ask('list_subscriptions');
+  expect(listed).not.toHaveProperty('total');
+  expect(Check(outputs.list, listed)).toBe(true);
+});
+
+test('the client library follows links with page numbers, and none of another form', async () => {
+  const { baseUrl, tokenUrl, clientId, clientSecret } = server.target;
+  const client = createClient({ baseUrl, tokenUrl, clientId, clientSecret });
+  expect((await client.subscriptions().toArray({ max: 57 })).length).toBe(57);
+  server.behavior = {
+    response: (response) => ({
+      ...response,
+      headers: { ...response.headers, ...('x-next-page' in response.headers && { 'x-next-page': '/elsewhere' }) },
+    }),
+  };
+  await expect(client.subscriptions().toArray({ max: 57 })).rejects.toThrow(
+    "Cannot continue the report: the next link must have a cursor or page: current value is '/elsewhere'",
+  );
+});

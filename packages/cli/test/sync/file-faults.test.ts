@@ -1,0 +1,402 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { engines } from '../../../../test/support/engines.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { subscriptionRow } from '../../../../test/support/rows.ts';
+import { runHere } from '../../../../test/support/run-here.ts';
+import { startService, type TestService } from '../../../../test/support/service.ts';
+import { RcloneFiles } from '../../sync/rclone-files.ts';
+import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
+import {
+  type FileServer,
+  hasReceivers,
+  localServer,
+  namesAt,
+  type Place,
+  startCuttingProxy,
+  startS3,
+  startSshd,
+  startWebDav,
+  verifyNewest,
+} from './file-servers.ts';
+import { startLossyProxy } from './lossy-proxy.ts';
+
+// What goes wrong at the receivers of files, and between. Each failed run ends with a sentence and
+// an exit code, and leaves no manifest; the next run completes.
+
+let folder: string;
+let service: TestService;
+let report: ChangingReport;
+let sshd: Awaited<ReturnType<typeof startSshd>>;
+const withReceivers = hasReceivers();
+const ends: (() => unknown)[] = [];
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-faults-'));
+  service = await startService(await engines[0].openTestStore());
+  report = await createChangingReport(service, 'faults', 1);
+  // NDJSON of 6 MB: two parts of S3, and more than a small disk has
+  await report.load(
+    Array.from({ length: 20_000 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_600_000_000 + n })),
+  );
+  if (withReceivers) sshd = await startSshd(join(folder, 'sshd'));
+});
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+afterAll(async () => {
+  if (withReceivers) await sshd.stop();
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+const argsOf = ({ to }: Place): string[] => [
+  ...['sync', '--to', to, '--format', 'ndjson', '--scheduled-for', '2026-11-23T03:00:00Z', '--retry-seconds', '0'],
+];
+const variablesOf = (place: Place) => ({ ...environmentOf(service, report.credentials), ...place.environment });
+
+/** Starts a server for one test. */
+async function during<S extends { stop(): unknown }>(starting: Promise<S>): Promise<S> {
+  const server = await starting;
+  ends.push(() => server.stop());
+  return server;
+}
+
+const manifestsAt = (place: Place): string[] => namesAt(place).filter((name) => name.startsWith('manifest-'));
+
+/** Runs, and expects an exit code, a sentence in one line, and no manifest. */
+async function expectFailure(place: Place, code: number, sentence: RegExp): Promise<void> {
+  const result = await runHere(argsOf(place), variablesOf(place));
+  expect([result.code, result.stdout]).toEqual([code, '']);
+  expect(result.stderr).toMatch(sentence);
+  expect(result.stderr.trim().split('\n')).toHaveLength(1);
+  expect(manifestsAt(place)).toEqual([]);
+}
+
+const check = (place: Place) => runHere(['sync', 'check', '--to', place.to], variablesOf(place));
+
+/** Expects that a check fails like a run, with a sentence about what it could not write. */
+async function expectUnusable(place: Place, code: number, sentence: RegExp): Promise<void> {
+  const before = namesAt(place);
+  const checked = await check(place);
+  expect([checked.code, checked.stdout]).toEqual([code, '']);
+  expect(checked.stderr).toMatch(sentence);
+  expect(namesAt(place)).toEqual(before);
+}
+
+/** Runs, and expects the whole report with its manifest; files of failed runs may be beside it. */
+async function expectComplete(place: Place): Promise<void> {
+  expect(await runHere(argsOf(place), variablesOf(place))).toMatchObject({ stderr: '', code: 0 });
+  const { isEqual, manifest } = await verifyNewest(place);
+  expect([isEqual, manifest.sha256]).toEqual([true, await report.digest()]);
+  expect(manifestsAt(place)).toHaveLength(1);
+}
+
+const local = (name: string): Place => {
+  mkdirSync(join(folder, name));
+  return { to: `dir:${join(folder, name)}`, environment: {}, folder: join(folder, name) };
+};
+
+describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a disk that is full', () => {
+  /** A file system of 4 MiB at a folder; returns a function that makes room. */
+  function mountSmallDisk(at: string): () => void {
+    mkdirSync(at);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=0755', 'subreport-test', at]);
+    ends.push(() => execFileSync('umount', ['--lazy', at]));
+    return () => execFileSync('mount', ['-o', 'remount,size=64m', at]);
+  }
+
+  test('under a folder is a failure, and the next run completes once there is room', async () => {
+    const makeRoom = mountSmallDisk(join(folder, 'full-dir'));
+    const place = local('full-dir/exports');
+    await expectFailure(place, 1, /^Cannot use dir:.*: it must have room for the files.*: current value is ENOSPC$/m);
+    expect(namesAt(place)).toEqual([]);
+    makeRoom();
+    await expectComplete(place);
+  });
+
+  const full = /^Cannot write to rclone:.*: rclone must store the whole file: current value is Failed to rcat.*$/m;
+
+  test.runIf(withReceivers)('at rclone is a failure, and the next run completes once there is room', async () => {
+    const makeRoom = mountSmallDisk(join(folder, 'full-local'));
+    const place = localServer(join(folder, 'full-local')).placeOf('exports');
+    await expectFailure(
+      place,
+      1,
+      /^Cannot write to rclone:.*: current value is Failed to rcat.*no space left on device$/m,
+    );
+    makeRoom();
+    await expectComplete(place);
+  });
+
+  test.runIf(withReceivers)('at an SFTP server is a failure, and the next run completes with room', async () => {
+    const makeRoom = mountSmallDisk(join(folder, 'full-sftp'));
+    const place = (await during(startSshd(join(folder, 'full-sftp')))).placeOf('exports');
+    await expectFailure(place, 1, full);
+    makeRoom();
+    await expectComplete(place);
+  });
+
+  test.runIf(withReceivers)('at a WebDAV server is a failure, and the next run completes with room', async () => {
+    const makeRoom = mountSmallDisk(join(folder, 'full-dav'));
+    const place = (await during(startWebDav(join(folder, 'full-dav')))).placeOf('exports');
+    await expectFailure(place, 1, full);
+    makeRoom();
+    await expectComplete(place);
+  });
+});
+
+describe.runIf(withReceivers)('S3', () => {
+  const isMade = (key: string): boolean => key.includes('/subscriptions-');
+
+  test.each([
+    ['to take a part', (method: string, key: string) => method === 'PUT' && isMade(key)],
+    [
+      'to join the parts',
+      (method: string, key: string, parts: number) => method === 'POST' && isMade(key) && parts > 0,
+    ],
+    ['to take the manifest', (_method: string, key: string) => key.includes('/manifest-')],
+  ])('that refuses %s is a failure, and leaves no upload', async (what, refuses) => {
+    let isOver = false;
+    let parts = 0;
+    const s3 = await during(
+      startS3(join(folder, `s3-${what.replaceAll(' ', '-')}`), (method, key) => {
+        const isRefused = !isOver && refuses(method, key, parts);
+        parts += Number(method === 'PUT');
+        return isRefused ? [403, 'QuotaExceeded'] : undefined;
+      }),
+    );
+    const place = s3.placeOf('files');
+    await expectFailure(place, 1, /^Cannot write to rclone:s3:exports\/files: .*Failed to rcat.*QuotaExceeded/);
+    expect(s3.uploads()).toBe(0);
+    isOver = true;
+    await expectComplete(place);
+  });
+
+  test('without the bucket is a failure, and none is made', async () => {
+    const s3 = await during(startS3(join(folder, 's3-none')));
+    const place = { ...s3.placeOf('files'), to: 'rclone:s3:exported/files' };
+    await expectFailure(place, 1, /^Cannot write to rclone:s3:exported\/files: .*NoSuchBucket/);
+    await expectUnusable(place, 1, /^Cannot write to rclone:s3:exported\/files: .*NoSuchBucket/);
+  });
+
+  test('that lets a client write, and only look at what it wrote, gets a whole file, and the run says what it could not read', async () => {
+    let mayRead = false;
+    const s3 = await during(
+      // HEAD: rclone compares the size of what it has streamed
+      startS3(join(folder, 's3-write'), (method) => (mayRead || method !== 'GET' ? undefined : [403, 'AccessDenied'])),
+    );
+    const place = s3.placeOf('files');
+    const { code, stdout, stderr } = await runHere(argsOf(place), variablesOf(place));
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^copy 20,000 rows/)]);
+    expect(stderr).toMatch(
+      /^Cannot read rclone:s3:exports\/files: .*AccessDenied.* So earlier files in rclone:s3:exports\/files were not looked at\n$/,
+    );
+    const checked = await runHere(['sync', 'check', '--to', place.to, '--json'], variablesOf(place));
+    const { removed, unread }: { removed: boolean; unread: string } = JSON.parse(checked.stdout);
+    expect([checked.code, removed]).toEqual([0, !namesAt(place).includes('check.txt')]);
+    expect(unread).toMatch(/^Cannot read rclone:s3:.*AccessDenied/);
+    for (const command of ['status', 'verify']) {
+      const denied = await runHere(['sync', command, '--to', place.to], variablesOf(place));
+      expect([denied.code, denied.stdout, denied.stderr]).toEqual([
+        1,
+        '',
+        expect.stringMatching(/^Cannot read rclone:/),
+      ]);
+    }
+    mayRead = true;
+    expect((await verifyNewest(place)).isEqual).toBe(true);
+    expect(namesAt(place).filter((name) => name !== 'check.txt')).toHaveLength(2);
+  });
+});
+
+describe.runIf(withReceivers)('an SFTP server', () => {
+  test('that lets a client only write gets the file and its manifest', async () => {
+    const server = await during(startSshd(join(folder, 'sftp-write'), 'internal-sftp -P opendir,readdir,read,remove'));
+    const place = server.placeOf('files');
+    const { code, stderr } = await runHere(argsOf(place), variablesOf(place));
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^Cannot read rclone:sftp:.* were not looked at\n$/)]);
+    const readable = { ...place, to: `dir:${place.folder}` };
+    expect((await verifyNewest(readable)).isEqual).toBe(true);
+    const checked = await check(place);
+    const [, name] =
+      /^source and destination can be used by a run: wrote (\S+), which could not be removed: .*\n$/.exec(
+        checked.stdout,
+      ) ?? [];
+    expect([checked.code, existsSync(join(place.folder, name ?? 'none'))]).toEqual([0, true]);
+    expect(checked.stderr).toMatch(/^Cannot read rclone:sftp:.* were not looked at\n$/);
+    // what is left is no run
+    expect((await verifyNewest(readable)).isEqual).toBe(true);
+  });
+
+  test('that is read-only, or with another user key, is a failure', async () => {
+    const readOnly = await during(startSshd(join(folder, 'sftp-read'), 'internal-sftp -R'));
+    const denied = /^Cannot write to rclone:sftp:.*.*Failed to rcat.*permission denied$/m;
+    const readable = readOnly.placeOf('files');
+    await expectFailure(readable, 1, denied);
+    await expectUnusable(readable, 1, denied);
+    const place = sshd.placeOf('other-user');
+    const environment = { ...place.environment, RCLONE_CONFIG_SFTP_KEY_FILE: join(folder, 'sftp-read', 'user') };
+    await expectFailure({ ...place, environment }, 1, /^Cannot write to rclone:sftp:.*unable to authenticate/);
+  });
+
+  test('with another host key than the known one is refused, and without known hosts a run warns', async () => {
+    const place = sshd.placeOf('hosts');
+    const other = join(folder, 'other_hosts');
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'other')]);
+    writeFileSync(other, `[127.0.0.1]:${sshd.port} ${readFileSync(join(folder, 'other.pub'), 'utf8')}`);
+    const { RCLONE_CONFIG_SFTP_KNOWN_HOSTS_FILE: pinned, ...environment } = place.environment;
+    const unpinned = { ...place, environment };
+    await expectFailure(
+      { ...unpinned, environment: { ...environment, RCLONE_SFTP_KNOWN_HOSTS_FILE: other } },
+      1,
+      /^Cannot write to rclone:sftp:.*knownhosts: key mismatch/,
+    );
+    const warned = await runHere([...argsOf(unpinned), '--quiet'], variablesOf(unpinned));
+    expect([warned.code, warned.stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /^Warning: rclone does not check the host key of rclone:sftp:.*--sftp-known-hosts-file.*\n$/,
+      ),
+    ]);
+    const verify = ['sync', 'verify', '--to', place.to, '--sftp-known-hosts-file', pinned ?? ''];
+    expect(await runHere(verify, variablesOf(unpinned))).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe.runIf(withReceivers)('rclone', () => {
+  const refused = 'that is read-only is a failure';
+
+  test(`at a WebDAV server ${refused}`, async () => {
+    const dav = await during(startWebDav(join(folder, 'dav-read'), '--read-only'));
+    const place = dav.placeOf('files');
+    await expectFailure(place, 1, /^Cannot write to rclone:dav:files: /);
+    await expectUnusable(place, 1, /^Cannot write to rclone:dav:files: /);
+  });
+
+  test('that is lost in the middle of a file is a failure', async () => {
+    const proxy = await during(startCuttingProxy(sshd.port, 2_000_000));
+    const place = sshd.placeOf('lost');
+    const known = join(folder, 'lost_hosts');
+    writeFileSync(known, readFileSync(sshd.knownHosts, 'utf8').replace(`:${sshd.port} `, `:${proxy.port} `));
+    const settings = { RCLONE_CONFIG_SFTP_PORT: String(proxy.port), RCLONE_CONFIG_SFTP_KNOWN_HOSTS_FILE: known };
+    const lost = { ...place, environment: { ...place.environment, ...settings } };
+    await expectFailure(lost, 75, /^Cannot write to rclone:sftp:/);
+    await expectComplete(place);
+  });
+
+  test('leaves no manifest if the export ends early, and the next run completes', async () => {
+    const proxy = await startLossyProxy(service.url);
+    ends.push(() => proxy.close());
+    for (const server of [localServer(join(folder, 'early')), await during(startS3(join(folder, 's3-early')))]) {
+      const place = (server as FileServer).placeOf('files');
+      proxy.lose(1_000, 1_000_000);
+      const { code } = await runHere(argsOf(place), { ...variablesOf(place), SUBREPORT_URL: proxy.url });
+      expect([code === 0, manifestsAt(place)]).toEqual([false, []]);
+      await expectComplete(place);
+    }
+  });
+
+  /** A program with the name of rclone, which may start the real one. */
+  function programOf(name: string, script: string): Record<string, string> {
+    const path = join(folder, name);
+    const rclone = execFileSync('sh', ['-c', 'command -v rclone'], { encoding: 'utf8' }).trim();
+    mkdirSync(path);
+    writeFileSync(join(path, 'rclone'), `#!/bin/sh\nrclone=${rclone}\n${script}\n`);
+    chmodSync(join(path, 'rclone'), 0o755);
+    return { PATH: `${path}:${process.env.PATH}` };
+  }
+
+  const liars: readonly (readonly [string, string, number, RegExp])[] = [
+    [
+      'ends before its input',
+      'head -c 100000 >/dev/null',
+      1,
+      /^Cannot write to rclone:.*: rclone must store the whole file/,
+    ],
+    ['stores nothing', 'cat >/dev/null', 75, /^Cannot complete rclone:.*: the whole file must be stored.*is no file$/m],
+    [
+      'stores a part',
+      'head -c 100000 | $rclone "$@"; cat >/dev/null',
+      75,
+      /^Cannot complete rclone:.*: the whole file must be stored, \d+ bytes: current value is 100000$/m,
+    ],
+    [
+      'fails with escapes and much text',
+      `head -c 3000000 /dev/zero | tr '\\0' x >&2; printf '\\n2026/11/26 04:20:47 Failed: \\033[2Jno\\302\\233\\nroom\\n' >&2; exit 1`,
+      1,
+      /^Cannot write to rclone:.*: current value is Failed: \ufffd\[2Jno\ufffd room$/m,
+    ],
+  ];
+
+  test.each(liars)(
+    'that %s, although it may say that it succeeded, leaves no manifest',
+    async (name, script, code, sentence) => {
+      const environment = programOf(name, `case "$*" in *rcat*) ${script};; *) exec $rclone "$@";; esac`);
+      const place = localServer(join(folder, 'liars')).placeOf(name.replaceAll(' ', '-'));
+      await expectFailure({ ...place, environment: { ...place.environment, ...environment } }, code, sentence);
+      await expectComplete(place);
+    },
+  );
+
+  test('that stores nothing of a check, although it says that it succeeded, is found', async () => {
+    const environment = programOf('check-liar', `case "$*" in *rcat*) cat >/dev/null;; *) exec $rclone "$@";; esac`);
+    const place = localServer(join(folder, 'liars')).placeOf('check');
+    const lying = { ...place, environment: { ...place.environment, ...environment } };
+    await expectUnusable(
+      lying,
+      75,
+      /^Cannot complete rclone:.*\/check\.txt: the whole file must be stored.*is no file$/m,
+    );
+  });
+
+  test('that only seems to write by a variable of the user writes', async () => {
+    const place = localServer(join(folder, 'dry')).placeOf('files');
+    await expectComplete({ ...place, environment: { ...place.environment, RCLONE_DRY_RUN: 'true' } });
+  });
+
+  test('that is not installed, or without the remote, is wrong use', async () => {
+    const place = localServer(join(folder, 'missing')).placeOf('files');
+    const environment = { ...place.environment, PATH: '/none' };
+    await expectFailure(
+      { ...place, environment },
+      2,
+      /: the program rclone must be installed, .*apt-get install rclone/,
+    );
+    const other = { ...place, to: 'rclone:none:files' };
+    await expectFailure(
+      other,
+      2,
+      /^Cannot use rclone:none:files: it must have a remote that 'rclone listremotes' shows/,
+    );
+  });
+
+  test('gets no secret of the service', async () => {
+    const seen = join(folder, 'seen');
+    const environment = programOf('environment', `env >>${seen}; exec $rclone "$@"`);
+    const place = localServer(join(folder, 'secrets')).placeOf('files');
+    await runHere(argsOf(place), { ...variablesOf(place), ...environment });
+    expect(readFileSync(seen, 'utf8')).toContain('RCLONE_CONFIG_DISK_TYPE');
+    expect(readFileSync(seen, 'utf8')).not.toContain(report.credentials.client_secret);
+  });
+
+  test('that makes no progress is ended', async () => {
+    const silent = createServer((socket) => void socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    ends.push(() => silent.close());
+    const { port } = silent.address() as { readonly port: number };
+    const options = { environment: { PATH: process.env.PATH ?? '' }, idleMsMax: 500 };
+    // on a busy machine, rclone may not even start within that time
+    const files = await eventually(() =>
+      RcloneFiles.open(`:webdav,url="http://127.0.0.1:${port}",vendor=other:x`, options),
+    );
+    await expect(files.list()).rejects.toThrow('current value is no progress for 0.5 s');
+    await expect(files.write('a/b', [Buffer.from('text')])).rejects.toThrow(
+      /Cannot write to rclone::webdav,…: .* no progress for/,
+    );
+  });
+});

@@ -1,0 +1,247 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { parquetReadObjects } from 'hyparquet';
+import { readParquet, writeParquet } from 'parquet-wasm';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { engines } from '../../../../test/support/engines.ts';
+import { parquetRowOf } from '../../../../test/support/parquet-row.ts';
+import { subscriptionRow } from '../../../../test/support/rows.ts';
+import { runHere } from '../../../../test/support/run-here.ts';
+import { startService, type TestService } from '../../../../test/support/service.ts';
+import { snapshotFormats } from '../../sync/manifest.ts';
+import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
+
+let folder: string;
+let service: TestService;
+let report: ChangingReport;
+let count = 0;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-files-'));
+  service = await startService(await engines[0].openTestStore());
+  report = await createChangingReport(service, 'files', 1);
+  await report.load(rows);
+});
+beforeEach(() => {
+  count += 1;
+  mkdirSync(join(folder, String(count)));
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+const rows = Array.from({ length: 25 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_700_000_000 - n }));
+const run = (...args: string[]) => runHere(['sync', ...args], environmentOf(service, report.credentials));
+const here = () => join(folder, String(count));
+const at = (second: number) => ['--to', `dir:${here()}`, '--scheduled-for', `2026-11-23T03:00:0${second}Z`];
+
+const readManifest = (second: number) => {
+  const place = join(here(), `2026-11-23T03000${second}Z`);
+  const names = readdirSync(place).sort();
+  const name = join(place, names[0] ?? '');
+  const manifest = JSON.parse(readFileSync(name, 'utf8'));
+  return { manifest, name, file: join(place, manifest.file), names };
+};
+
+test.each(snapshotFormats)('a run writes a file of format %s, and its manifest after it', async (format) => {
+  const { code, stdout, stderr } = await run(...at(0), '--format', format);
+  const { manifest, file, names } = readManifest(0);
+  expect([code, stdout, stderr]).toEqual([0, `copy 25 rows = report 25 rows at revision 1 in ${file}\n`, '']);
+  expect(names).toEqual([`manifest-${manifest.file.slice(14, 30)}.json`, manifest.file]);
+  expect(readdirSync(here())).toEqual(['2026-11-23T030000Z']);
+  const bytes = readFileSync(file);
+  const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
+  const content = format.endsWith('.gz') ? gunzipSync(bytes) : bytes;
+  expect(manifest).toEqual({
+    schema_version: 1,
+    file: expect.stringMatching(new RegExp(`^subscriptions-[0-9a-f]{16}\\.${format}$`)),
+    format,
+    rows: 25,
+    bytes: bytes.length,
+    sha256: sha256(bytes),
+    report: {
+      service: service.baseUrl,
+      client_id: report.credentials.client_id,
+      revision: 1,
+      sha256: sha256(content),
+      applied_filters: expect.stringContaining('sort=createdDate'),
+    },
+    scheduled_for: '2026-11-23T03:00:00Z',
+    completed_at: expect.stringMatching(/Z$/),
+  });
+  if (format.startsWith('ndjson')) expect(manifest.report.sha256).toBe(await report.digest());
+});
+
+test('a file of Parquet has the records of NDJSON, as hyparquet and the Arrow of Rust read it', async () => {
+  await run(...at(0), '--format', 'ndjson');
+  await run(...at(1), '--format', 'parquet');
+  const lines = readFileSync(readManifest(0).file, 'utf8').trim().split('\n');
+  const bytes = new Uint8Array(readFileSync(readManifest(1).file));
+  const rowsOf = (file: Uint8Array) => parquetReadObjects({ file: new Uint8Array(file).buffer });
+  const found = await rowsOf(bytes);
+  expect(found).toEqual(lines.map((line) => parquetRowOf(JSON.parse(line))));
+  expect(await rowsOf(writeParquet(readParquet(bytes)))).toEqual(found);
+});
+
+test('a run for an instant that is complete writes nothing', async () => {
+  await run(...at(0));
+  const before = readManifest(0);
+  const { code, stdout } = await run(...at(0));
+  expect([code, stdout]).toEqual([
+    0,
+    `The run for 2026-11-23T03:00:00Z was complete before: nothing was written\ncopy 25 rows = report 25 rows at revision 1 in ${before.file}\n`,
+  ]);
+  expect(readManifest(0)).toEqual(before);
+});
+
+test('verify reads the newest file again, and finds a changed byte', async () => {
+  expect((await run('verify', ...at(0).slice(0, 2))).code).toBe(1);
+  await run(...at(0));
+  await run(...at(1), '--format', 'csv.gz');
+  const { manifest, file } = readManifest(1);
+  const verified = await run('verify', ...at(0).slice(0, 2));
+  expect([verified.code, verified.stdout]).toEqual([
+    0,
+    expect.stringContaining(`SHA-256 ${manifest.sha256} in ${file}`),
+  ]);
+  const status = await run('status', ...at(0).slice(0, 2));
+  expect(status.stdout).toMatch(/^25 rows at revision 1, synced \d s ago: in step with the report\n$/);
+  const bytes = readFileSync(file);
+  bytes[20] = (bytes[20] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+  const refused = await run('verify', ...at(0).slice(0, 2));
+  expect([refused.code, refused.stdout]).toEqual([1, '']);
+  expect(refused.stderr).toMatch(/^Cannot confirm .*: it must be the file of its manifest/);
+});
+
+test('check tries a folder and its owner with a file of its own, which it removes', async () => {
+  const to = at(0).slice(0, 2);
+  const checked = await run('check', ...to, '--format', 'parquet');
+  expect([checked.code, checked.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^source and destination can be used: wrote and found (\S+)\/check\.txt, and removed it\n$/),
+  ]);
+  expect(readdirSync(here())).toEqual([]);
+  expect((await run('check', '--to', `dir:${here()}/none`)).code).toBe(2);
+  // root may write to every folder except those of the kernel
+  if (process.platform === 'linux') {
+    const { code, stderr } = await run('check', '--to', 'dir:/proc/self');
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^Cannot use dir:\/proc\/self: it must be a folder/)]);
+  }
+  await run(...at(0));
+  expect((await run('check', ...to)).code).toBe(0);
+  const { manifest, name } = readManifest(0);
+  const other = { ...manifest, report: { ...manifest.report, client_id: 'other' } };
+  writeFileSync(name, JSON.stringify(other));
+  expect((await run('check', ...to)).code).toBe(2);
+});
+
+test('a file in another format for an instant, or of another client, is wrong use, and nothing is written', async () => {
+  await run(...at(0));
+  const before = readManifest(0);
+  const format = await run(...at(0), '--format', 'parquet');
+  expect([format.code, format.stdout]).toEqual([2, '']);
+  expect(format.stderr).toMatch(
+    /^Cannot write parquet for 2026.*: a place must have one format.*: current value is csv\n$/,
+  );
+  const other = await service.createClient(report.tenant);
+  const { code, stderr } = await runHere(['sync', ...at(1)], environmentOf(service, other));
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^Cannot use .*: it must have files for the same client/)]);
+  expect(readManifest(0)).toEqual(before);
+  expect(readdirSync(here())).toEqual(['2026-11-23T030000Z']);
+});
+
+const manifestName = '2026-11-23T030000Z/manifest-0123456789abcdef.json';
+
+test.each(['{"rows": 25}', 'mine', '{\n  "schema_version": 1,\n  "rows": 25\n}\n'])(
+  'a manifest %j that sync did not write is wrong use, and stays',
+  async (text) => {
+    mkdirSync(join(here(), '2026-11-23T030000Z'));
+    writeFileSync(join(here(), manifestName), text);
+    const { code, stdout, stderr } = await run(...at(1));
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(
+      `Cannot use ${here()}: ${manifestName} must be a manifest that sync wrote; remove its folder`,
+    );
+    expect(readFileSync(join(here(), manifestName), 'utf8')).toBe(text);
+  },
+);
+
+test.each([
+  'manifest.json',
+  'manifest-0.json',
+  'manifest-0123456789abcdef.json.part',
+  'Manifest-0123456789abcdef.json',
+])('a file with the name %s counts for nothing', async (name) => {
+  await run(...at(0));
+  const before = readManifest(0);
+  writeFileSync(join(here(), '2026-11-23T030000Z', name), 'mine');
+  const { code, stdout } = await run('verify', ...at(0).slice(0, 2));
+  expect([code, stdout]).toEqual([0, expect.stringContaining(before.file)]);
+});
+
+test('of two manifests for an instant, the one whose name is last counts, whoever wrote it first', async () => {
+  await run(...at(0));
+  await run(...at(1));
+  const [one, other] = [readManifest(0), readManifest(1)];
+  const place = join(here(), '2026-11-23T030000Z');
+  const moved = { ...other.manifest, scheduled_for: '2026-11-23T03:00:00Z' };
+  renameSync(other.file, join(place, other.manifest.file));
+  writeFileSync(
+    join(place, `manifest-${other.manifest.file.slice(14, 30)}.json`),
+    `${JSON.stringify(moved, null, 2)}\n`,
+  );
+  rmSync(join(here(), '2026-11-23T030001Z'), { recursive: true });
+  const last = [one.manifest.file, other.manifest.file].sort().at(-1);
+  for (const args of [at(0), ['verify', ...at(0).slice(0, 2)]])
+    expect(await run(...args)).toMatchObject({ code: 0, stdout: expect.stringContaining(String(last)) });
+});
+
+test('each beginning of a manifest, as a killed run leaves, is none', async () => {
+  await run(...at(1));
+  const text = readFileSync(readManifest(1).name, 'utf8');
+  rmSync(join(here(), '2026-11-23T030001Z'), { recursive: true });
+  mkdirSync(join(here(), '2026-11-23T030000Z'));
+  for (const bytes of [0, 1, 20, 23, 24, 60, text.length - 2]) {
+    writeFileSync(join(here(), manifestName), text.slice(0, bytes));
+    expect((await run('status', ...at(0).slice(0, 2))).stderr).toMatch(/^Cannot show the status: there must be a copy/);
+  }
+  expect(await run(...at(0))).toMatchObject({ code: 0, stdout: expect.stringMatching(/^copy 25 rows/) });
+});
+
+/** Arguments, and what the sentence has. */
+const mistakes: readonly [string[], RegExp][] = [
+  [['--to', 'dir:/none/at/all'], /^Cannot use dir:\/none\/at\/all: it must be a folder that exists/],
+  [
+    ['--to', 'ftp://a/b'],
+    /^Cannot use --to: it must be sqlite:FILE, .*rclone:REMOTE:PATH.*: current value is 'ftp:\/\/…'/,
+  ],
+  [['--to', 's3://exports/x?region=a'], /^Cannot use --to s3:.*: use --to rclone:s3:exports\/x, after 'rclone config'/],
+  [
+    ['--to', 'sftp://a:secret@host:22/x'],
+    /^Cannot use --to sftp:.*: use --to rclone:sftp:\/x, .* type sftp for host$/m,
+  ],
+  [['--to', 'sftp://a@host/~/x'], /: use --to rclone:sftp:x, after/],
+  [
+    ['--to', 'rclone:/var/exports'],
+    /^Cannot use --to: it must be rclone:REMOTE:PATH .*: current value is 'rclone:\/var/,
+  ],
+  [['--to', 'rclone::sftp,pass=secret@'], /^Cannot use --to: it must be .*: current value is 'rclone::sftp,…'$/m],
+  [
+    ['--to', 'dir:.', '--scheduled-for', 'today'],
+    /^Cannot use --scheduled-for: it must be an ISO 8601 date-time .*'today'/,
+  ],
+  [['--to', 'dir:.', '--format', 'xlsx'], /argument 'xlsx' is invalid. Allowed choices are csv, csv.gz, /],
+];
+
+test.each(mistakes)('%s is wrong use, with a sentence', async (args, sentence) => {
+  const environment = { ...environmentOf(service, report.credentials), HOME: here() };
+  const { code, stdout, stderr } = await runHere(['sync', ...args], environment);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(sentence);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+  expect(stderr).not.toContain('secret@');
+});

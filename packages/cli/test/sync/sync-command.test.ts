@@ -1,0 +1,469 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createDatabase, dropDatabase } from '../../../../test/support/databases.ts';
+import { engines, postgresUrl } from '../../../../test/support/engines.ts';
+import { eventually, startMsMax } from '../../../../test/support/eventually.ts';
+import { subscriptionRow } from '../../../../test/support/rows.ts';
+import { startCommand } from '../../../../test/support/run-command.ts';
+import { runHere } from '../../../../test/support/run-here.ts';
+import { startService, type TestService } from '../../../../test/support/service.ts';
+import { openDestination } from '../../sync/open-destination.ts';
+import { runSync } from '../../sync/run-sync.ts';
+import { type ChangingReport, createChangingReport, environmentOf, sha256 } from './changing-report.ts';
+import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts';
+import { digestOfCopy } from './read-copy.ts';
+
+let folder: string;
+let database: string;
+let service: TestService;
+let report: ChangingReport;
+let count = 0;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-sync-'));
+  const server = await postgresUrl();
+  await createDatabase(server, 'sync_commands');
+  database = Object.assign(new URL(server), { pathname: '/sync_commands' }).href;
+  service = await startService(await engines[0].openTestStore());
+});
+beforeEach(async () => {
+  count += 1;
+  report = await createChangingReport(service, `tenant-${count}`, count);
+  await report.load(rows);
+});
+afterAll(async () => {
+  await service.close();
+  await dropDatabase(await postgresUrl(), 'sync_commands');
+  rmSync(folder, { recursive: true });
+});
+
+const rows = Array.from({ length: 25 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_700_000_000 - n }));
+
+const run = (...args: string[]) => runHere(['sync', ...args], environmentOf(service, report.credentials));
+
+/** A database for the copy of one test, and SQL as another program would run it. */
+const copies = {
+  sqlite: () => {
+    const file = join(folder, `copy-${count}.db`);
+    return {
+      to: `sqlite:${file}`,
+      async query(sql: string) {
+        const opened = new DatabaseSync(file);
+        const found = opened.prepare(sql).all();
+        opened.close();
+        return found as Record<string, unknown>[];
+      },
+    };
+  },
+  postgres: () => ({
+    to: database,
+    async query(sql: string) {
+      const client = new pg.Client({ connectionString: database });
+      await client.connect();
+      try {
+        return (await client.query(sql)).rows as Record<string, unknown>[];
+      } finally {
+        await client.end();
+      }
+    },
+  }),
+};
+
+describe.each(Object.entries(copies))('a copy in %s', (_name, copyOf) => {
+  const copyHere = () => ({ ...copyOf(), table: `copy_${count}` });
+  const at = ({ to, table }: { to: string; table: string }) => ['--to', to, '--table', table];
+
+  test('is loaded, then follows the changes, and verify compares it with the export', async () => {
+    const copy = copyHere();
+    const first = await run(...at(copy));
+    expect(first).toEqual({ code: 0, stdout: 'copy 25 rows = report 25 rows at revision 1\n', stderr: '' });
+    await report.load([subscriptionRow({ id: 'id_3', status: 'DEPLETED' }), subscriptionRow({ id: 'new' })]);
+    await report.erase(['id_1', 'id_2']);
+    const second = await run(...at(copy), '--json');
+    expect(JSON.parse(second.stdout)).toMatchObject({ rows: 24, revision: 3, written: 2, removed: 2, reloaded: false });
+    const verified = await run('verify', ...at(copy), '--json');
+    expect(JSON.parse(verified.stdout)).toEqual({ revision: 3, rows: 24, sha256: await report.digest() });
+    const [row] = await copy.query(`select status, auto_renew from ${copy.table} where id = 'id_3'`);
+    expect([row?.status, Boolean(row?.auto_renew)]).toEqual(['DEPLETED', true]);
+  });
+
+  test('has a status: its revision and age, and the revision of the report', async () => {
+    const copy = copyHere();
+    expect((await run('status', ...at(copy))).code).not.toBe(0);
+    await run(...at(copy));
+    expect((await run('status', ...at(copy))).stdout).toMatch(
+      /^25 rows at revision 1, synced \d s ago: in step with the report\n$/,
+    );
+    await report.erase(['id_1']);
+    const { stdout } = await run('status', ...at(copy), '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ rows: 25, revision: 1, report_revision: 2 });
+  });
+
+  test.each([
+    ['a table of something else', (table: string) => `delete from subreport_sync where table_name = '${table}'`],
+    ['another column', (table: string) => `alter table ${table} add column note text`],
+    ['a missing record', (table: string) => `delete from ${table} where id = 'id_4'`],
+  ])('changed by somebody else (%s) is refused with exit code 2, and stays as it is', async (_what, changeOf) => {
+    const copy = copyHere();
+    await run(...at(copy));
+    await copy.query(changeOf(copy.table));
+    const before = await copy.query(`select * from ${copy.table}`);
+    await report.load([subscriptionRow({ id: 'later' })]);
+    const { code, stdout, stderr } = await run(...at(copy));
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(new RegExp(`^Cannot sync to table '${copy.table}' of .*: it must .*: current value is`));
+    expect(stderr).not.toContain('password');
+    expect(await copy.query(`select * from ${copy.table}`)).toEqual(before);
+  });
+
+  test('with a changed record is found by verify, and repaired by --reload', async () => {
+    const copy = copyHere();
+    await run(...at(copy));
+    await copy.query(`update ${copy.table} set product_name = 'other' where id = 'id_4'`);
+    await copy.query(`create view shown_${copy.table} as select * from ${copy.table}`);
+    const verified = await run('verify', ...at(copy));
+    expect([verified.code, verified.stdout]).toEqual([1, '']);
+    expect(verified.stderr).toMatch(/^Cannot confirm the copy: it must equal the report at revision 1, 25 rows/);
+    expect((await run(...at(copy), '--reload')).code).toBe(0);
+    expect((await run('verify', ...at(copy))).code).toBe(0);
+  });
+
+  test('is not taken over by the client of another tenant', async () => {
+    const copy = copyHere();
+    await run(...at(copy));
+    const other = await createChangingReport(service, `other-${count}`, 1);
+    const { code, stderr } = await runHere(['sync', ...at(copy)], environmentOf(service, other.credentials));
+    expect(code).toBe(2);
+    expect(stderr).toContain(`current value is a copy for '${report.credentials.client_id}' of ${service.baseUrl}`);
+    expect(await digestOfCopy(copy)).toBe(await report.digest());
+  });
+
+  test('is refused to a second sync while one is running', async () => {
+    const copy = copyHere();
+    const destination = await openDestination(copy, async () => undefined);
+    await destination.begin(report.source);
+    const { code, stderr } = await run(...at(copy), '--retry-seconds', '0');
+    await destination.close();
+    expect(code).toBe(75);
+    expect(stderr).toMatch(/^Cannot sync to .*: no other /);
+    expect((await run(...at(copy))).code).toBe(0);
+  });
+
+  test('has the changes that were made while the whole report was read', async () => {
+    const copy = copyHere();
+    const { client } = report.source;
+    const slow: typeof client = {
+      ...client,
+      async export(query, options) {
+        const whole = await client.export(query, options);
+        await report.load([subscriptionRow({ id: 'id_3', status: 'DEPLETED', createdDate: 1_699_999_997 })]);
+        return whole;
+      },
+    };
+    const destination = await openDestination(copy, async () => undefined);
+    await runSync({ ...report.source, client: slow }, destination);
+    expect(await digestOfCopy(copy)).toBe(await report.digest());
+  });
+
+  test('does not change the position of another copy in the same database', async () => {
+    const [one, other] = [copyHere(), { ...copyHere(), table: `other_${count}` }];
+    for (const copy of [one, other]) await run(...at(copy));
+    await report.erase(['id_1']);
+    expect(await run(...at(one))).toMatchObject({ code: 0, stdout: expect.stringContaining('at revision 2') });
+    const status = await run('status', ...at(other), '--json');
+    expect(JSON.parse(status.stdout)).toMatchObject({ rows: 25, revision: 1, report_revision: 2 });
+  });
+
+  test('has no older revision than the export that it was loaded from', async () => {
+    const copy = copyHere();
+    const { client } = report.source;
+    const [past] = await Array.fromAsync(client.changes('now'));
+    if (past === undefined) throw new Error('there must be a page of changes');
+    await report.load([subscriptionRow({ id: 'swapped' })]);
+    await report.erase(['id_1']); // as many records as before
+    let stale = 2;
+    const behind: typeof client = {
+      ...client,
+      async *changes(since, options) {
+        stale -= 1;
+        // a process of the service that has not noticed yet: its token and revision are the former
+        if (stale >= 0) yield { ...past, changes: [] };
+        else yield* client.changes(since, options);
+      },
+    };
+    const destination = await openDestination(copy, async () => undefined);
+    const { revision } = await runSync({ ...report.source, client: behind }, destination);
+    expect(revision).toBe(3);
+    expect(await run('verify', ...at(copy))).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('that lacks a record is never called complete', async () => {
+    const copy = copyHere();
+    await run(...at(copy));
+    const before = await digestOfCopy(copy);
+    await report.load([subscriptionRow({ id: 'a' }), subscriptionRow({ id: 'b' })]);
+    const destination = await openDestination(copy, async () => undefined);
+    const apply = destination.apply.bind(destination);
+    destination.apply = (changes) => apply({ ...changes, rows: changes.rows.slice(1) });
+    await expect(runSync(report.source, destination)).rejects.toMatchObject({ code: 'NOT_EQUAL' });
+    expect(await digestOfCopy(copy)).toBe(before);
+  });
+});
+
+test('a connector with a cursor on createdDate, as many tools have, ends with another report', async () => {
+  const copy = { ...copies.sqlite(), table: 'subscriptions' };
+  const naive = new Map<string, string>();
+  let cursor: string | undefined;
+  const syncNaively = async () => {
+    for await (const record of report.source.client.subscriptions({ 'created-from': cursor, sort: 'createdDate' })) {
+      naive.set(record.id, JSON.stringify(record));
+      cursor = record.createdDate;
+    }
+  };
+  await syncNaively();
+  await run('--to', copy.to);
+  await report.load([subscriptionRow({ id: 'id_20', createdDate: 1_699_999_980, status: 'DEPLETED' })]);
+  await report.load([subscriptionRow({ id: 'late', createdDate: 1_600_000_000 })]);
+  await report.erase(['id_7']);
+  await syncNaively();
+  await run('--to', copy.to);
+  const lines = [...naive.values()]
+    .map((line) => JSON.parse(line))
+    .sort((a, b) => (a.createdDate < b.createdDate ? -1 : 1));
+  expect(sha256(lines.map((record) => `${JSON.stringify(record)}\n`).join(''))).not.toBe(await report.digest());
+  expect(await digestOfCopy(copy)).toBe(await report.digest());
+});
+
+test('stdout:ndjson gives another program all changes, and continues from the state file', async () => {
+  const state = join(folder, 'state.db');
+  const held = new Map<string, object>();
+  const syncAndApply = async () => {
+    const { code, stdout } = await run('--to', 'stdout:ndjson', '--state', state);
+    const lines = stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+    for (const line of lines) {
+      if (line.reset === true) held.clear();
+      else if (line.removed === true) held.delete(line.id);
+      else if ('id' in line) held.set(line.id, line);
+    }
+    expect([code, Object.keys(lines.at(-1))]).toEqual([0, ['next', 'revision']]);
+    return lines.length;
+  };
+  expect(await syncAndApply()).toBe(27);
+  await report.load([subscriptionRow({ id: 'id_3', status: 'DEPLETED', createdDate: 1_699_999_997 })]);
+  await report.erase(['id_1']);
+  expect(await syncAndApply()).toBe(3);
+  const sorted = [...held.values()].sort((a, b) =>
+    'createdDate' in a && 'createdDate' in b && String(a.createdDate) < String(b.createdDate) ? -1 : 1,
+  );
+  expect(sha256(sorted.map((record) => `${JSON.stringify(record)}\n`).join(''))).toBe(await report.digest());
+  await report.erase(['id_2']);
+  await report.loseTombstones();
+  expect(await syncAndApply()).toBe(25);
+  expect((await run('check', '--to', 'stdout:ndjson', '--state', `${state}-2`)).code).toBe(0);
+  expect(readdirSync(folder).filter((name) => name.startsWith('state'))).toEqual(['state.db', 'state.db-lock']);
+  writeFileSync(state, 'else');
+  expect(await run('--to', 'stdout:ndjson', '--state', state)).toMatchObject({ code: 2, stdout: '' });
+  expect(readFileSync(state, 'utf8')).toBe('else');
+});
+
+test.each([
+  [[], 'Cannot run the command: --to <destination> must be given'],
+  [['chek'], "Cannot run 'sync chek': it must be verify, status, check or an option; did you mean 'check'?\n"],
+  [['run', 'sync.yaml'], "Cannot run 'sync sync.yaml': it must be verify"],
+  [
+    ['--to', 'sqlite:x.db', '--retry-seconds', '-1'],
+    "error: option '--retry-seconds <number>' argument '-1' is invalid",
+  ],
+  [['status', '--to', 'sqlite:x.db', '--metrics', '/tmp/x'], 'Cannot use --metrics: its name must be that of the copy'],
+  [['--to', 'mysql://root:hidden@db/copy'], 'Cannot use --to: it must be sqlite:FILE, postgres://'],
+  [['--to', 'sqlite:/nowhere/copy.db'], 'Cannot use sqlite:/nowhere/copy.db: it must be a database of SQLite'],
+  [['--to', 'sqlite:x.db', '--table', 'Sub"s'], 'Cannot use --table: it must be a name of lower-case letters'],
+  [['verify', '--to', 'sqlite:/nowhere/copy.db'], 'Cannot use sqlite:/nowhere/copy.db: it must be a file that exists'],
+])('%j is a sentence with exit code 2', async (args, message) => {
+  const { code, stdout, stderr } = await run(...args);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr.slice(0, message.length)).toBe(message);
+  expect(stderr).not.toContain('hidden');
+});
+
+test('a database that does not exist is named without the password, with exit code 2', async () => {
+  const url = Object.assign(new URL(database), { pathname: '/missing', password: 'hidden' }).href;
+  const { code, stderr } = await run('--to', url);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^Cannot use postgres:.*\/missing: it must accept the copy/),
+  ]);
+  expect(stderr).not.toContain('hidden');
+});
+
+test('a record that a constraint of the database refuses is named at once, with exit code 2', async () => {
+  const copy = { ...copies.postgres(), table: `constrained_${count}` };
+  const args = ['--to', copy.to, '--table', copy.table];
+  await run(...args);
+  await copy.query(`alter table ${copy.table} add constraint known check (id <> 'refused')`);
+  await report.load([subscriptionRow({ id: 'refused' })]);
+  const { code, stderr } = await run(...args);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^Cannot use postgres:.* violates check constraint "known"/),
+  ]);
+});
+
+test('a profile that does not exist is wrong use, and nothing is written', async () => {
+  const file = join(folder, 'never.db');
+  const { code, stderr } = await runHere(['sync', '--profile', 'missing', '--to', `sqlite:${file}`], {
+    XDG_CONFIG_HOME: folder,
+  });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^Cannot find profile 'missing': run 'subreport login --profile missing' first/);
+  expect(existsSync(file)).toBe(false);
+});
+
+test('a sync that fails leaves no file behind', async () => {
+  const file = join(folder, 'never.db');
+  const environment = environmentOf(service, { ...report.credentials, client_secret: 'wrong' });
+  expect((await runHere(['sync', '--to', `sqlite:${file}`], environment)).code).toBe(1);
+  expect(existsSync(file)).toBe(false);
+});
+
+describe('a temporary failure', () => {
+  let proxy: LossyProxy;
+  beforeAll(async () => {
+    proxy = await startLossyProxy(service.url);
+  });
+  afterAll(() => proxy.close());
+  /** The environment of a client that reaches the service by a URL. */
+  function through(url: string): Record<string, string> {
+    const config = mkdtempSync(join(folder, 'config-'));
+    mkdirSync(join(config, 'subreport/profiles'), { recursive: true });
+    const profile = { base_url: `${url}/connect-api`, token_url: `${url}/oauth2/token`, ...report.credentials };
+    writeFileSync(join(config, 'subreport/profiles/default.json'), JSON.stringify(profile));
+    return { XDG_CONFIG_HOME: config };
+  }
+
+  test('is told, and the sync retried until the copy is in step', async () => {
+    const copy = { to: `sqlite:${join(folder, `repeated-${count}.db`)}`, table: 'subscriptions' };
+    // the client library sends each request three times
+    proxy.lose(4, 0);
+    const { code, stdout, stderr } = await runHere(['sync', '--to', copy.to], through(proxy.url));
+    expect([code, stdout], stderr).toEqual([0, 'copy 25 rows = report 25 rows at revision 1\n']);
+    expect(stderr).toMatch(/^Cannot reach http.*\nCorrelation id: .*\nThe sync is retried in 1 s\n$/);
+    expect(await digestOfCopy(copy)).toBe(await report.digest());
+  });
+
+  test('exits with 75 when the time for retries is over, from every command', async () => {
+    const copy = `sqlite:${join(folder, `away-${count}.db`)}`;
+    const environment = through(proxy.url);
+    expect((await runHere(['sync', '--to', copy], environment)).code).toBe(0);
+    for (const command of ['run', 'check', 'status', 'verify']) {
+      proxy.lose(1_000, 0);
+      const args = ['sync', command, '--to', copy, '--retry-seconds', '0'];
+      const { code, stdout, stderr } = await runHere(args, environment);
+      expect([command, code, stdout], stderr).toEqual([command, 75, '']);
+      expect(stderr).toMatch(/^Cannot reach http/);
+    }
+    proxy.lose(0, 0);
+  });
+
+  test('of a sync to standard output is not retried, because its reader has the first part', async () => {
+    proxy.lose(1_000, 0);
+    const result = await runHere(['sync', '--to', 'stdout:ndjson'], through(proxy.url));
+    proxy.lose(0, 0);
+    expect(result).toMatchObject({ code: 75, stderr: expect.not.stringContaining('is retried') });
+  });
+
+  test('ends the waiting with 143 on SIGTERM', async () => {
+    const args = ['sync', '--to', `sqlite:${join(folder, `waiting-${count}.db`)}`, '--retry-seconds', '86400'];
+    const running = startCommand(args, { environment: through('http://127.0.0.1:9') });
+    let told = '';
+    running.child.stderr?.on('data', (part) => {
+      told += part;
+    });
+    await eventually(() => expect(told).toContain('The sync is retried in'), startMsMax);
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(143);
+  });
+});
+
+describe('status --metrics', () => {
+  const samplesOf = (file: string) =>
+    Object.fromEntries(
+      [...readFileSync(file, 'utf8').matchAll(/^subreport_sync_(\w+)\{copy="warehouse"\} (\S+)$/gm)].map(
+        ([, name, value]) => [name, Number(value)],
+      ),
+    );
+  let own: string;
+  let file: string;
+  let to: string;
+  beforeEach(() => {
+    own = mkdtempSync(join(folder, 'metrics-'));
+    file = join(own, 'warehouse.prom');
+    to = `sqlite:${join(own, 'copy.db')}`;
+  });
+
+  test('writes what was read of the copy and of the report, for another user', async () => {
+    await run('--to', to);
+    await report.erase(['id_1']);
+    const { code, stdout } = await run('status', '--to', to, '--quiet', '--metrics', file);
+    expect([code, stdout]).toEqual([0, '']);
+    const { last_success_timestamp_seconds: last = 0, ...others } = samplesOf(file);
+    expect(others).toEqual({ copy_read: 1, rows: 25, revision: 1, report_revision: 2 });
+    expect(Math.abs(Date.now() / 1000 - last)).toBeLessThan(600);
+    expect(statSync(file).mode & 0o777).toBe(0o644);
+    expect(readdirSync(own).toSorted()).toEqual(['copy.db', 'warehouse.prom']);
+    const text = readFileSync(file, 'utf8');
+    expect(text.match(/^# TYPE /gm)).toHaveLength(5);
+  });
+
+  test('says nothing about a report that does not respond, and keeps what it knows of the copy', async () => {
+    await run('--to', to);
+    const environment = { ...environmentOf(service, report.credentials), SUBREPORT_URL: 'http://127.0.0.1:9' };
+    expect((await runHere(['sync', 'status', '--to', to, '--metrics', file], environment)).code).toBe(75);
+    expect(Object.keys(samplesOf(file))).toEqual(['copy_read', 'last_success_timestamp_seconds', 'rows', 'revision']);
+  });
+
+  test('says nothing about a copy that was not read', async () => {
+    expect((await run('status', '--to', 'sqlite:/nowhere/copy.db', '--metrics', file)).code).toBe(2);
+    expect(samplesOf(file)).toEqual({ copy_read: 0 });
+  });
+
+  test('says that there was no success yet', async () => {
+    new DatabaseSync(join(own, 'copy.db')).close();
+    expect((await run('status', '--to', to, '--metrics', file)).code).toBe(1);
+    expect(samplesOf(file)).toEqual({ copy_read: 1, last_success_timestamp_seconds: 0 });
+  });
+
+  test('fails if the file cannot be written, and leaves no part of it', async () => {
+    await run('--to', to);
+    const { code, stderr } = await run('status', '--to', to, '--metrics', join(own, 'none', 'warehouse.prom'));
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot write '.*warehouse.prom'/)]);
+    mkdirSync(join(own, 'warehouse.prom'));
+    expect((await run('status', '--to', to, '--metrics', file)).code).toBe(1);
+    expect(readdirSync(own).toSorted()).toEqual(['copy.db', 'warehouse.prom']);
+  });
+});
+
+test.each(['sqlite', 'postgres'] as const)('check tries %s and writes nothing', async (engine) => {
+  const copy = { to: copies[engine]().to, table: `checked_${count}` };
+  const { code, stdout } = await run('check', '--to', copy.to, '--table', copy.table);
+  expect([code, stdout]).toEqual([0, 'source and destination can be used\n']);
+  expect(await digestOfCopy(copy).catch(() => 'none')).toBe('none');
+  const environment = environmentOf(service, { ...report.credentials, client_secret: 'wrong' });
+  const refused = await runHere(['sync', 'check', '--to', copy.to, '--table', copy.table], environment);
+  expect([refused.code, refused.stdout]).toEqual([1, '']);
+});

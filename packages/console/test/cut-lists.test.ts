@@ -1,0 +1,109 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium } from '../../../test/support/chromium.ts';
+import { type ReportConsole, startReportConsole } from '../../../test/support/report-console.ts';
+import { subscriptionRow } from '../../../test/support/rows.ts';
+import { freePort } from '../../../tools/free-port.ts';
+import { generateOperatorToken, hashOperatorToken } from '../../service/auth/verify/authorize-operator.ts';
+import type { TenantId } from '../../service/storage/store.ts';
+import { insertOperatorToken } from '../../service/storage/tables/operator-token.ts';
+import { insertTenant } from '../../service/storage/tables/tenant.ts';
+
+// A list that has only the first of its rows says so, also on paper, and offers nothing that needs
+// all of them.
+
+const productCount = 250;
+const now = Math.floor(Date.now() / 1000);
+const products = Array.from({ length: productCount }, (_, n) =>
+  subscriptionRow({ id: `id_${n}`, productId: `product-${String(n).padStart(3, '0')}` }),
+);
+
+describe.skipIf(!hasChromium)('a list that is longer than what is read or shown', () => {
+  let reports: ReportConsole;
+  let management: string;
+  const token = generateOperatorToken();
+  beforeAll(async () => {
+    const port = await freePort();
+    management = `http://127.0.0.1:${port}/console/`;
+    reports = await startReportConsole([], { MANAGEMENT_PORT: String(port) });
+    const { store } = reports.service;
+    await store.loadSubscriptions('acme' as TenantId, products);
+    await insertOperatorToken(
+      store,
+      { id: 'op-1', name: 'one', scopes: ['operator:read'], createdAt: now, expiresAt: null },
+      hashOperatorToken(token),
+    );
+    for (let n = 0; n < 1_000; n += 1) await insertTenant(store, `b${String(n).padStart(4, '0')}` as TenantId, now);
+  });
+  afterAll(() => reports.close());
+
+  describe("in the operator's console", () => {
+    let page: Page;
+    beforeAll(async () => {
+      page = await (await reports.browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+      await page.goto(management);
+      await page.getByLabel('Operator token').fill(token);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor();
+    });
+    afterAll(() => page.context().close());
+
+    test('the first 1,000 tenants are neither sorted nor searched as if they were all', async () => {
+      await page.goto(`${management}tenants`);
+      await page.getByText('1,000 tenants (the first by name), 250 records').waitFor();
+      const sortButtons = page.getByRole('columnheader').getByRole('button');
+      expect(await sortButtons.count()).toBe(0);
+      await page.getByLabel('Search by name').fill('b0999');
+      await page.getByRole('heading', { name: 'None of the first 1,000 tenants has this in its name' }).waitFor();
+      await page.getByRole('button', { name: 'Show more' }).click();
+      await page.getByText('1 of 1,001 tenants, 0 records').waitFor();
+      expect(await sortButtons.count()).toBe(5);
+    });
+
+    test('a filter that offers the first 200 tenants says so, and accepts another one', async () => {
+      await page.goto(`${management}clients`);
+      await page.getByRole('button', { name: 'Filter', exact: true }).click();
+      const note = page.getByText('Only the first 200 tenants are offered: type the whole name of another one.');
+      await page.getByPlaceholder('Filter by').fill('b099');
+      await note.waitFor();
+      await page.getByPlaceholder('Filter by').fill('');
+      await page.getByRole('option', { name: 'Tenant' }).click();
+      await note.waitFor();
+      await page.getByPlaceholder('Tenant').fill('b0999');
+      await page.getByRole('option', { name: 'b0999' }).click();
+      await page.getByRole('heading', { name: 'No client matches these filters' }).waitFor();
+    });
+  });
+
+  describe("in the report's console", () => {
+    let page: Page;
+    afterAll(() => page.context().close());
+
+    test('the products of a filter are the first of all, and typing finds the others', async () => {
+      page = await reports.open('/console/subscriptions');
+      await page.getByRole('button', { name: 'Filter', exact: true }).click();
+      await page.getByRole('option', { name: 'Product', exact: true }).click();
+      const options = page.getByRole('listbox', { name: 'Product' }).getByRole('option');
+      await page.getByText(`The first 100 of ${productCount} products. Type to find another one.`).waitFor();
+      await page.getByPlaceholder('Type to find a product').fill('product-1');
+      await expect.poll(() => options.count()).toBe(100);
+      expect(await page.getByText(/^The first/).count()).toBe(0);
+      await page.getByPlaceholder('Type to find a product').fill('product-24');
+      await expect.poll(() => options.count()).toBe(10);
+      expect(await page.getByText(/^The first/).count()).toBe(0);
+    });
+
+    test('the counts say how many of the values are listed, also on paper', async () => {
+      await page.goto(`${reports.service.url}/console/subscriptions?by=product-id`);
+      const note = page.getByText(`The first 200 of ${productCount} products are listed.`);
+      const more = page.getByRole('button', { name: 'Show 50 more' });
+      await more.waitFor();
+      await page.emulateMedia({ media: 'print' });
+      expect([await note.isVisible(), await more.isVisible()]).toEqual([true, false]);
+      await page.emulateMedia({ media: 'screen' });
+      await more.click();
+      await expect.poll(() => page.locator('.counts tbody tr').count()).toBe(productCount);
+      expect(await note.count()).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,234 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium } from '../../../test/support/chromium.ts';
+import { type ReportConsole, startReportConsole } from '../../../test/support/report-console.ts';
+import { subscriptionRow } from '../../../test/support/rows.ts';
+import { runHere } from '../../../test/support/run-here.ts';
+import { freePort } from '../../../tools/free-port.ts';
+import { createClientWith } from '../../client/client.ts';
+import { systemClock } from '../../client/clock.ts';
+import type { SubreportClient, SubscriptionSummary } from '../../client/index.ts';
+import { optionsOf } from '../../client/test/client-service.ts';
+import { tools } from '../../mcp/tools.ts';
+import { generateOperatorToken, hashOperatorToken } from '../../service/auth/verify/authorize-operator.ts';
+import type { TenantId } from '../../service/storage/store.ts';
+import { insertOperatorToken } from '../../service/storage/tables/operator-token.ts';
+import { insertTenant } from '../../service/storage/tables/tenant.ts';
+
+// Every surface that counts the records of a tenant of 60,000 says what the model says. No page,
+// and no list of 100, 1,000 or 20,000 of them, the longest of any surface, may be taken for all.
+
+const all = 60_000;
+const day = 86_400;
+const now = Math.floor(Date.now() / 1000);
+const numbers = Array.from({ length: all }, (_, n) => n);
+
+/**
+ * One of 100 ends in three days, and every second one of these does not renew; the other ones end
+ * later.
+ */
+const rowOf = (n: number) =>
+  subscriptionRow({
+    id: `id_${String(n).padStart(6, '0')}`,
+    status: n % 10 < 6 ? 'ACTIVE' : n % 10 < 9 ? 'DEPLETED' : null,
+    productId: `product-${n % 7}`,
+    createdDate: now - 300 * day + n * 60,
+    expirationDate: now + (n % 100 === 0 ? 3 : 200) * day,
+    autoRenew: n % 200 === 0 ? 'false' : 'true',
+    iccid: String(8_944_500_102_190_000_000n + BigInt(n >> 8)),
+    deviceId: `device-${n}`,
+    email: n % 4 === 0 ? 'many@example.com' : null,
+  });
+
+const model = {
+  ACTIVE: (all * 6) / 10,
+  DEPLETED: (all * 3) / 10,
+  none: all / 10,
+  ending: all / 100,
+  notRenewed: all / 200,
+  product0: numbers.filter((n) => n % 7 === 0).length,
+};
+const simSize = 256;
+const shown = (count: number): string => count.toLocaleString('en');
+
+let reports: ReportConsole;
+let client: SubreportClient;
+let folder: string;
+let management: string;
+const tenant = 'acme' as TenantId;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-many-'));
+  const port = await freePort();
+  management = `http://127.0.0.1:${port}`;
+  reports = await startReportConsole([], { MANAGEMENT_PORT: String(port) });
+  client = createClientWith(optionsOf(reports.service, reports.client) as never, systemClock);
+});
+// in hooks of their own, each of which has the time of one
+for (let from = 0; from < all; from += 20_000)
+  beforeAll(async () => {
+    await reports.service.store.loadSubscriptions(tenant, numbers.slice(from, from + 20_000).map(rowOf));
+  });
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await reports.close();
+});
+
+const statuses = [
+  { value: 'ACTIVE', count: model.ACTIVE },
+  { value: 'DEPLETED', count: model.DEPLETED },
+  { value: null, count: model.none },
+];
+const byStatus = ({ by }: Pick<SubscriptionSummary, 'by'>) =>
+  (by.status ?? []).toSorted((a, b) => b.count - a.count).map(({ value, count }) => ({ value, count }));
+
+describe('60,000 records', () => {
+  test('are counted exactly by the API and the client library', async () => {
+    const token = await reports.service.accessToken(reports.client);
+    for (const [query, count] of [
+      ['', all],
+      ['?status=none', model.none],
+      ['?product-id=product-0', model.product0],
+      ['?expires-within=7d&auto-renew=false', model.notRenewed],
+      [`?page=${all / 100}&size=100`, all],
+      ['?page=9999999&size=100', all],
+    ] as const) {
+      const response = await reports.service.get(`/v1/subscription${query}`, token);
+      expect([query, response.headers.get('x-total-count')]).toEqual([query, String(count)]);
+    }
+    expect(await client.subscriptions({ status: 'DEPLETED' }).total()).toBe(model.DEPLETED);
+    expect(await client.subscriptions({ email: 'many@example.com' }).total()).toBe(all / 4);
+    const summary = await client.summary({ by: ['status', 'product-id', 'month'] });
+    expect([summary.total, byStatus(summary)]).toEqual([all, statuses]);
+    for (const counts of [summary.by['product-id'], summary.by.month])
+      expect((counts ?? []).reduce((sum, { count }) => sum + count, 0)).toBe(all);
+  });
+
+  test('are counted exactly by the command line', async () => {
+    const environment = { XDG_CONFIG_HOME: join(folder, 'config') };
+    const login = ['login', '--url', reports.service.url, '--client-id', reports.client.client_id];
+    const { stdout } = await runHere([...login, '--profile', 'default'], {
+      ...environment,
+      SUBREPORT_CLIENT_SECRET: reports.client.client_secret,
+    });
+    expect(stdout).toContain(`${shown(all)} subscriptions`);
+    const run = (...args: string[]) => runHere(args, environment);
+    expect((await run('list')).stderr).toContain(`1-20 of ${shown(all)}. Next page`);
+    expect((await run('list', '--page', String(all / 20 + 1))).stderr).toContain(
+      `on this page, ${shown(all)} in total`,
+    );
+    expect((await run('list', '--email', 'many@example.com')).stderr).toContain(`1-20 of ${shown(all / 4)}.`);
+    const summary = JSON.parse((await run('summary', '--json')).stdout) as SubscriptionSummary;
+    expect([summary.total, byStatus(summary)]).toEqual([all, statuses]);
+    expect((await run('summary', '-o', 'table')).stdout).toMatch(new RegExp(`ACTIVE +- +${shown(model.ACTIVE)}\n`));
+    expect((await run('findings')).stderr).toContain(`${shown(all)} subscriptions`);
+  });
+
+  test('are counted exactly by the tools of assistants', async () => {
+    const call = {
+      client,
+      options: { correlationId: 'c', signal: new AbortController().signal },
+      appliedFilters: () => undefined,
+    };
+    const ask = (name: string, given: object) => tools[name]?.run(call, { ...given });
+    expect(await ask('count_subscriptions', { status: 'none' })).toMatchObject({ total: model.none });
+    expect(await ask('list_subscriptions', { size: 3 })).toMatchObject({ total: all, next_cursor: expect.any(String) });
+    const summary = (await ask('summarize_subscriptions', {})) as unknown as SubscriptionSummary;
+    expect([summary.total, byStatus(summary)]).toEqual([all, statuses]);
+  });
+
+  describe.skipIf(!hasChromium)('in the consoles', () => {
+    let page: Page;
+    const open = async (path: string): Promise<void> => {
+      page = await reports.open(path);
+    };
+    const close = () => page.context().close();
+
+    test('the overview has the numbers of the model', async () => {
+      await open('/console/');
+      for (const [label, count] of [
+        ['Subscriptions', all],
+        ['Active', model.ACTIVE],
+        ['End within 7 days without renewal', model.notRenewed],
+      ] as const)
+        await page.getByRole('link', { name: new RegExp(`^${label}\\s*${shown(count)}$`) }).waitFor();
+      await page.getByRole('link', { name: `of ${shown(model.ending)} that end` }).waitFor();
+      await page.getByRole('link', { name: `All ${shown(model.notRenewed)} in 60 days` }).waitFor();
+      await close();
+    });
+
+    test('the list and its print say which rows of all they have', async () => {
+      await open('/console/subscriptions?status=none&page=2');
+      await page
+        .getByText(`${shown(model.none)} subscriptions, newest first, status none`)
+        .first()
+        .waitFor();
+      const printed = page.getByText(`Rows 21 to 40 of ${shown(model.none)}`);
+      await printed.waitFor({ state: 'attached' });
+      expect(await printed.isVisible()).toBe(false);
+      await page.emulateMedia({ media: 'print' });
+      expect(await printed.isVisible()).toBe(true);
+      await close();
+    });
+
+    test('the counts add up to all', async () => {
+      await open('/console/subscriptions?by=product-id');
+      await page
+        .getByText(`${shown(all)} subscriptions by product`)
+        .first()
+        .waitFor();
+      const cells = page.getByRole('table', { name: 'Product' }).locator('tbody tr td:nth-of-type(1)');
+      await cells.first().waitFor();
+      const counts = (await cells.allInnerTexts()).map((text) => Number(text.replaceAll(',', '')));
+      expect([counts.length, counts.reduce((sum, count) => sum + count, 0)]).toEqual([7, all]);
+      await close();
+    });
+
+    test('the page of a SIM says how many of its subscriptions it lists', async () => {
+      await open(`/console/sims/${rowOf(0).iccid}`);
+      await page.getByText(`: ${simSize} subscriptions`).waitFor();
+      await page.getByText('The newest 100 are listed.').waitFor();
+      await page.getByText('Changes are those of the newest 20 subscriptions.').waitFor();
+      await close();
+    });
+
+    test('an address without a match says nothing of records that other filters exclude', async () => {
+      await open('/console/subscriptions?status=ACTIVE');
+      await page.getByRole('button', { name: 'Filter', exact: true }).click();
+      await page.getByPlaceholder('Filter by, or paste an ICCID').fill('nobody@example.com');
+      await page
+        .getByRole('option', { name: /nobody@example.com/ })
+        .first()
+        .click();
+      const found = page.getByText(`${shown(all / 4)} of ${shown(all)} subscriptions have an email address`);
+      expect(await found.innerText()).not.toContain('none has this one');
+      await close();
+    });
+
+    test("the operator's console counts the records of the tenant, and no list of the first tenants is all", async () => {
+      const token = generateOperatorToken();
+      const { store } = reports.service;
+      await insertOperatorToken(
+        store,
+        { id: 'op-1', name: 'one', scopes: ['operator:read'], createdAt: now, expiresAt: null },
+        hashOperatorToken(token),
+      );
+      for (let n = 0; n < 1_001; n += 1) await insertTenant(store, `b${String(n).padStart(4, '0')}` as TenantId, now);
+      page = await (await reports.browser.newContext()).newPage();
+      await page.goto(`${management}/console/`);
+      await page.getByLabel('Operator token').fill(token);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor();
+      await page.goto(`${management}/console/tenants/acme`);
+      await page.getByText(shown(all), { exact: true }).waitFor();
+      await page.goto(`${management}/console/tenants`);
+      await page.getByText(`1,000 tenants (the first by name), ${shown(all)} records`).waitFor();
+      await page.getByLabel('Search by name').fill('b1000');
+      await page.getByRole('heading', { name: 'None of the first 1,000 tenants has this in its name' }).waitFor();
+      await close();
+    });
+  });
+});

@@ -1,0 +1,35 @@
+import type { AuditAction } from '../../audit/audit-event.ts';
+
+const mirrorId = '0b6f2f53-6d7a-4b60-9c0e-5d2c2f0c8f11';
+
+/** A request of each changing operation, in this order, and the action that it must leave. */
+export const changingRequests: readonly (readonly [
+  operation: string,
+  action: AuditAction,
+  path: string,
+  body?: Record<string, unknown>,
+])[] = [
+  ['createTenant', 'tenant.create', '/tenants', { tenant: 'globex' }],
+  [
+    'beginMirror',
+    'mirror.begin',
+    '/tenants/globex/mirror',
+    { mirror_id: mirrorId, origin: 'https://connect.example.com globex' },
+  ],
+  ['applyMirror', 'records.load', '/tenants/globex/mirror/changes', { mirror_id: mirrorId, removed_ids: ['c3ViMQ'] }],
+  ['endMirror', 'mirror.end', '/tenants/globex/mirror'],
+  ['loadSubscriptions', 'records.load', '/tenants/globex/subscriptions'],
+  ['eraseSubscriptions', 'subscription.erase', '/tenants/globex/subscriptions/erase', { ids: ['c3ViMQ'] }],
+  ['createClient', 'client.create', '/clients', { tenant: 'globex', client_id: 'globex-1' }],
+  ['updateClient', 'client.update', '/clients/globex-1', { scopes: ['subscription:read'] }],
+  ['rotateClient', 'client.rotate', '/clients/globex-1/rotate', {}],
+  ['revokeClientTokens', 'client.revoke-tokens', '/clients/globex-1/revoke-tokens', {}],
+  ['disableClient', 'client.disable', '/clients/globex-1/disable', {}],
+  ['enableClient', 'client.enable', '/clients/globex-1/enable', {}],
+  ['deleteClient', 'client.delete', '/clients/globex-1'],
+  ['deleteTenant', 'tenant.delete', '/tenants/globex'],
+  ['rotateKeys', 'keys.rotate', '/keys/rotate', { purpose: 'access', mode: 'now' }],
+  ['runDoctor', 'doctor.run', '/doctor', {}],
+  ['createOperator', 'operator.create', '/operators', { name: 'x', scopes: ['operator:read'] }],
+  ['revokeOperator', 'operator.revoke', '/operators/op-unknown/revoke', {}],
+];

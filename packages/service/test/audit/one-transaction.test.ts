@@ -1,0 +1,304 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engines, openPostgres, type TestStore } from '../../../../test/support/engines.ts';
+import { testRole } from '../../../../test/support/global-setup.ts';
+import { clock, startManagement, type TestManagement } from '../../../../test/support/management.ts';
+import { operatorOperations } from '../../../contract/operator/operations.ts';
+import { ImportError } from '../../import/error.ts';
+import { performInSteps } from '../../operator/perform.ts';
+import { openStore } from '../../storage/open-store.ts';
+import type { Store } from '../../storage/store.ts';
+import { listAuditEntries } from '../../storage/tables/audit-entry.ts';
+import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { changingRequests } from './changing-requests.ts';
+
+/** Tables that an action changes, and the entries and responses that belong to it. */
+const tables = [
+  ...['tenant', 'client', 'client_secret', 'refresh_family', 'operator_token', 'auth_key', 'subscription'],
+  ...['audit_entry', 'idempotency_key'],
+];
+
+/** Direct access to a test's database. */
+interface Database {
+  /** Runs statements of this engine. */
+  run(statements: Readonly<Record<'sqlite' | 'postgres', string>>): Promise<void>;
+  /** All rows of the tables. */
+  dump(): Promise<Readonly<Record<string, readonly object[]>>>;
+  close(): Promise<void>;
+}
+
+async function openDatabase({ environment }: TestStore): Promise<Database> {
+  const { DATABASE_URL: url, DATA_DIR: folder = '' } = environment;
+  const dumpBy = async (select: (sql: string) => Promise<object[]> | object[]) =>
+    Object.fromEntries(
+      await Promise.all(tables.map(async (name) => [name, await select(`select * from ${name} order by 1, 2`)])),
+    );
+  if (url === undefined) {
+    const database = new DatabaseSync(join(folder, 'subreport.db'));
+    return {
+      run: async ({ sqlite }) => database.exec(sqlite),
+      dump: () => dumpBy((sql) => database.prepare(sql).all()),
+      close: async () => database.close(),
+    };
+  }
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return {
+    run: async ({ postgres }) => void (await client.query(postgres)),
+    dump: () => dumpBy(async (sql) => (await client.query(sql)).rows),
+    close: () => client.end(),
+  };
+}
+
+/** The statements that make writes of a table fail, by an error or by the end of the connection. */
+const failing = (when: string, table: string, how = "raise exception 'planted'") => ({
+  sqlite: `create trigger planted before ${when} on ${table} begin select raise(abort, 'planted'); end`,
+  postgres: `create function planted() returns trigger language plpgsql as $$ begin ${how}; return new; end $$;
+    create trigger planted before ${when} on ${table} for each row execute function planted()`,
+});
+const mended = (table: string) => ({
+  sqlite: 'drop trigger planted',
+  postgres: `drop trigger planted on ${table}; drop function planted()`,
+});
+const killed = 'perform pg_terminate_backend(pg_backend_pid())';
+
+describe.each(engines)('an action is done and recorded, or neither, on $engine', ({ engine, openTestStore }) => {
+  let opened: TestStore;
+  let management: TestManagement;
+  let database: Database;
+  let token: string;
+  beforeAll(async () => {
+    opened = await openTestStore();
+    management = await startManagement(opened);
+    database = await openDatabase(opened);
+    token = await management.operatorToken('operator:read', 'operator:write', 'subscription:write');
+    // its use is recorded once a minute
+    await management.send('GET', '/operator/v1/tenants', { token });
+  });
+  afterAll(async () => {
+    await database.close();
+    await management.close();
+  });
+  let keys = 0;
+  const send = (operation: string, path = '', body: object | undefined, key = '') => {
+    const { method } = operatorOperations[operation as keyof typeof operatorOperations];
+    const headers = {
+      ...(operation === 'loadSubscriptions' && { 'content-type': 'application/x-ndjson' }),
+      ...(method === 'POST' && { 'idempotency-key': key }),
+    };
+    return management.send(method, `/operator/v1${path}`, { token, headers, ...(body && { body }) });
+  };
+
+  const faults = [
+    ['its entry is rejected', 'insert', 'audit_entry', undefined],
+    ['its connection is killed at its entry', 'insert', 'audit_entry', killed],
+    ['its response cannot be stored', 'update', 'idempotency_key', undefined],
+  ] as const;
+
+  test.each(changingRequests)('%s fails, and changes nothing, if %s cannot be recorded', async (...request) => {
+    const [operation, , path, body] = request as [string, string, string, object?];
+    const isKeyed = operatorOperations[operation as keyof typeof operatorOperations].method === 'POST';
+    const inSteps = ['loadSubscriptions', 'applyMirror', 'eraseSubscriptions', 'deleteTenant', 'runDoctor'].includes(
+      operation,
+    );
+    for (const [what, when, table, how] of faults) {
+      if (how === killed && engine === 'sqlite') continue;
+      if (table === 'idempotency_key' && (!isKeyed || inSteps)) continue;
+      const before = await database.dump();
+      await database.run(failing(when, table, how));
+      keys += 1;
+      const { status } = await send(operation, path, body, `key-${keys}`);
+      await database.run(mended(table));
+      // a refused action changes nothing anyway
+      const { audit_entry: entries, ...after } = await database.dump();
+      const { audit_entry: entriesBefore, ...unchanged } = before;
+      expect([what, after]).toEqual([what, unchanged]);
+      if (status >= 400 && status < 500) continue;
+      expect([what, status]).toEqual([what, expect.toSatisfy((code: number) => code >= 500)]);
+      const added = (entries ?? []).slice(entriesBefore?.length) as { outcome: string }[];
+      expect([what, added.filter(({ outcome }) => outcome === 'ok')]).toEqual([what, []]);
+    }
+    keys += 1;
+    const done = await send(operation, path, body, `key-${keys}`);
+    expect(done.status).toBeLessThan(500);
+    if (!isKeyed || done.status >= 400) return;
+    const again = await send(operation, path, body, `key-${keys}`);
+    expect([again.status, again.body, again.headers['idempotency-replayed']]).toEqual([done.status, done.body, 'true']);
+  });
+
+  test('an action in several steps whose end cannot be recorded is reported as done, and logged', async () => {
+    await send('createTenant', '/tenants', { tenant: 'ending' }, 'ending');
+    const onlyEnds = failing(
+      'insert',
+      'audit_entry',
+      "if new.outcome <> 'started' then raise exception 'planted'; end if",
+    );
+    await database.run({
+      ...onlyEnds,
+      sqlite: onlyEnds.sqlite.replace(' begin ', " when new.outcome <> 'started' begin "),
+    });
+    const erased = await send(
+      'eraseSubscriptions',
+      '/tenants/ending/subscriptions/erase',
+      { ids: ['c3ViMQ'] },
+      'erase',
+    );
+    await database.run(mended('audit_entry'));
+    expect([erased.status, erased.body]).toEqual([200, expect.objectContaining({ asked: 1, missing: 1 })]);
+    expect(management.logText()).toContain('the audit log could not record its end');
+    expect(management.logText()).toMatch(/"id":null,[^\n]*"action":"subscription.erase"[^\n]*"outcome":"ok"/);
+  });
+
+  test('an action that is refused gets its own error even if its entry cannot be recorded', async () => {
+    await database.run(failing('insert', 'audit_entry'));
+    const refused = await send('createClient', '/clients', { tenant: 'nowhere' }, 'refused');
+    await database.run(mended('audit_entry'));
+    expect([refused.status, refused.body.type]).toEqual([404, 'NOT_FOUND']);
+    expect(management.logText()).toMatch(/"id":null,[^\n]*"action":"client.create"[^\n]*"outcome":"refused"/);
+  });
+
+  test('a load that was refused as a whole is recorded as refused, with its reason', async () => {
+    const { context } = management;
+    const refused = new ImportError('BAD_ROWS', 'a row is invalid');
+    const load = { name: 'records.load', target: {}, refusalOf: () => refused } as const;
+    await performInSteps(context, load, async () => ({}));
+    const { entries } = await listAuditEntries(context.store, { action: 'records.load' }, { limit: 2 });
+    expect(entries.map(({ outcome, error }) => [outcome, error])).toEqual([
+      ['refused', 'BAD_ROWS'],
+      ['started', null],
+    ]);
+  });
+
+  test('a read whose use of a token or a session cannot be recorded gets its response, and the log says why', async () => {
+    const page = { 'sec-fetch-site': 'same-origin' };
+    const signedIn = await management.send('POST', '/console/session', { body: { token }, headers: page });
+    const [cookie = ''] = String(signedIn.headers['set-cookie']).split(';');
+    clock.seconds += 3_600 / 4;
+    for (const table of ['operator_token', 'operator_session']) {
+      const before = await database.dump();
+      const logged = management.logText().length;
+      await database.run(failing('update', table));
+      const read = await (table === 'operator_token'
+        ? management.send('GET', '/operator/v1/tenants', { token })
+        : management.send('GET', '/console/operator/v1/tenants', { headers: { ...page, cookie } }));
+      await database.run(mended(table));
+      expect([table, read.status]).toEqual([table, 200]);
+      expect(management.logText().slice(logged)).toContain('planted');
+      expect((await database.dump()).operator_token).toEqual(before.operator_token);
+    }
+  });
+
+  test('a process that is killed between a change and its entry changes nothing', async () => {
+    const program = fileURLToPath(new URL('../../../../test/support/killed-action.ts', import.meta.url));
+    const child = execFile(process.execPath, [program, 'killed'], { env: { ...process.env, ...opened.environment } });
+    const [, signal] = await once(child, 'exit');
+    expect(signal).toBe('SIGKILL');
+    expect(await findTenant(opened.store, 'killed')).toBeUndefined();
+    expect(await insertTenant(opened.store, 'killed', 1)).toBe(true);
+  });
+
+  test('a transaction is rolled back if its work throws, and the store goes on', async () => {
+    const refused = opened.store.transact(async (directory) => {
+      expect(await insertTenant(directory, 'refused', 1)).toBe(true);
+      expect(await findTenant(directory, 'refused')).toMatchObject({ tenant: 'refused' });
+      throw new RangeError('refused');
+    });
+    await expect(refused).rejects.toThrow(new RangeError('refused'));
+    expect(await findTenant(opened.store, 'refused')).toBeUndefined();
+  });
+
+  test.runIf(engine === 'postgres')('a transaction in which a statement failed is not reported as done', async () => {
+    const done = opened.store.transact(async (directory) => {
+      await insertTenant(directory, 'half', 1);
+      await directory.readDirectory('select 1 / (select 0) from tenant').catch(() => undefined);
+      return 'done';
+    });
+    await expect(done).rejects.toThrow('every statement of the transaction must have succeeded');
+    expect(await findTenant(opened.store, 'half')).toBeUndefined();
+  });
+
+  test('work that does not end by its deadline is rolled back, and cannot write later', async () => {
+    const late = Promise.withResolvers<void>();
+    let writing: Promise<unknown> | undefined;
+    const ended = opened.store.within(performance.now() + 1_500).transact(async (directory) => {
+      await insertTenant(directory, 'early', 1);
+      writing = late.promise.then(() => insertTenant(directory, 'late', 1));
+      await writing;
+    });
+    await expect(ended).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
+    late.resolve();
+    await expect(writing).rejects.toThrow();
+    expect(await findTenant(opened.store, 'early')).toBeUndefined();
+    expect(await findTenant(opened.store, 'late')).toBeUndefined();
+  });
+});
+
+/** A proxy in front of PostgreSQL that can lose the connection around the next message. */
+async function startProxy(target: URL): Promise<{ server: Server; url: string; lose(when: 'before' | 'after'): void }> {
+  let losing: 'before' | 'after' | undefined;
+  const server = createServer((client) => {
+    const upstream: Socket = connect(Number(target.port), target.hostname);
+    const end = (): void => {
+      client.destroy();
+      upstream.destroy();
+    };
+    let isLosing = false;
+    for (const socket of [client, upstream]) socket.on('error', () => undefined).on('close', end);
+    client.on('data', (bytes) => {
+      isLosing = losing !== undefined;
+      const [when] = [losing];
+      losing = undefined;
+      if (when === 'before') end();
+      else upstream.write(bytes);
+    });
+    // the server has committed when it responds
+    upstream.on('data', (bytes) => (isLosing ? end() : client.write(bytes)));
+  });
+  const lose = (when: 'before' | 'after'): void => {
+    losing = when;
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(target);
+  url.port = String((server.address() as { port: number }).port);
+  return { server, url: url.href, lose };
+}
+
+describe('a commit whose connection is lost on postgres', () => {
+  let opened: TestStore;
+  let proxy: Awaited<ReturnType<typeof startProxy>>;
+  let store: Store;
+  beforeAll(async () => {
+    opened = await openPostgres(testRole);
+    proxy = await startProxy(new URL(opened.environment.DATABASE_URL ?? ''));
+    const onConnectionError = () => undefined;
+    store = openStore({ databaseUrl: proxy.url, dataDir: '', poolSize: 2, operationMs: 15_000, onConnectionError });
+  });
+  afterAll(async () => {
+    await store.close();
+    proxy.server.close();
+    await opened.close();
+  });
+  const insert = (name: string, when: 'before' | 'after') =>
+    store.transact(async (directory) => {
+      await insertTenant(directory, name, 1);
+      proxy.lose(when);
+      return 'inserted';
+    });
+
+  test('is reported as done if the server had committed', async () => {
+    expect(await insert('lost-after', 'after')).toBe('inserted');
+    expect(await findTenant(opened.store, 'lost-after')).toMatchObject({ tenant: 'lost-after' });
+  });
+
+  test('is an error if the server had not', async () => {
+    await expect(insert('lost-before', 'before')).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
+    expect(await findTenant(opened.store, 'lost-before')).toBeUndefined();
+  });
+});

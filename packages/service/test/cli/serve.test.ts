@@ -1,0 +1,396 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { Check } from 'typebox/value';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeCommandFolder } from '../../../../test/support/command-folder.ts';
+import { engines, openPostgres } from '../../../../test/support/engines.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { testRole } from '../../../../test/support/global-setup.ts';
+import { hasTools } from '../../../../test/support/has-tools.ts';
+import {
+  type CommandOptions,
+  mainProgram,
+  type RunningCommand,
+  runCommand,
+  startCommand,
+  untilWritten,
+} from '../../../../test/support/run-command.ts';
+import { freePort } from '../../../../tools/free-port.ts';
+import { Subscription } from '../../../contract/subscription.ts';
+
+const errorMessage = /^Cannot [^\n]+\n$/;
+let folder: string;
+let environment: Record<string, string>;
+const started: RunningCommand[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-serve-'));
+  environment = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
+});
+afterEach(async () => {
+  for (const command of started.splice(0)) {
+    command.child.kill('SIGKILL');
+    await command.ended;
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function start(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+  const command = startCommand(args, { ...options, environment: { ...environment, ...options.environment } });
+  started.push(command);
+  return command;
+}
+
+async function startDemo(options?: CommandOptions): Promise<RunningCommand> {
+  const command = start(['serve', '--demo'], options);
+  await untilWritten(command, '"serving"');
+  return command;
+}
+
+const demoPath = (...path: string[]): string => join(folder, 'data', `demo-${environment.PORT}`, ...path);
+const modeOf = (...path: string[]): string => (statSync(demoPath(...path)).mode & 0o777).toString(8);
+const demoClient = () =>
+  JSON.parse(readFileSync(demoPath('demo-client.json'), 'utf8')) as Record<string, string> & {
+    readonly base_url: string;
+    readonly token_url: string;
+    readonly client_secret: string;
+  };
+
+/** Every record of the demo's report. */
+async function readAll(): Promise<Subscription[]> {
+  const { base_url: baseUrl, token_url: tokenUrl, client_id = '', client_secret = '' } = demoClient();
+  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret });
+  const { access_token: token } = (await (await fetch(tokenUrl, { method: 'POST', body })).json()) as {
+    access_token: string;
+  };
+  const records: Subscription[] = [];
+  for (let url: string | null = `${baseUrl}/v1/subscription?size=1000`; url !== null; ) {
+    const response: Response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    expect(response.status).toBe(200);
+    records.push(...((await response.json()) as Subscription[]));
+    url = response.headers.get('x-next-page');
+  }
+  return records;
+}
+
+describe('serve --demo', () => {
+  test('creates 2,000 realistic records and a client, whose file is in the log and whose secret is not', async () => {
+    const command = await startDemo();
+    const url = `http://127.0.0.1:${environment.PORT}`;
+    expect(command.stdout()).toContain(`"client_file":"${demoPath('demo-client.json')}"`);
+    expect(command.stdout()).not.toContain(demoClient().client_secret);
+    expect(demoClient()).toEqual({
+      base_url: `${url}/connect-api`,
+      token_url: `${url}/oauth2/token`,
+      client_id: expect.any(String),
+      client_secret: expect.any(String),
+      tenant: 'demo',
+    });
+    const records = await readAll();
+    expect(records).toHaveLength(2_000);
+    expect(records.filter((record) => !Check(Subscription, record))).toEqual([]);
+    const now = new Date().toISOString();
+    const nextWeek = new Date(Date.now() + 7 * 86_400_000).toISOString();
+    expect(records.some(({ expirationDate: end }) => end > now && end < nextWeek)).toBe(true);
+    expect(records.some(({ status }) => status === undefined)).toBe(true);
+    expect(new Set(records.map(({ product }) => product.period))).toEqual(new Set([365, 90, 30, 15, 7]));
+    expect([modeOf(), modeOf('subreport.db'), modeOf('subreport.db-wal'), modeOf('demo-client.json')]).toEqual([
+      ...['700', '600', '600', '600'],
+    ]);
+  });
+
+  test.runIf(process.platform === 'linux')(
+    'on a terminal prints a readable log, the client, and commands that read a report and sign in as the operator',
+    async () => {
+      const line = [process.execPath, mainProgram, 'serve', '--demo'].join(' ');
+      const management = `http://127.0.0.1:${await freePort()}`;
+      const command = start([line, '/dev/null'], {
+        program: ['script', '-qec'],
+        environment: { MANAGEMENT_PORT: new URL(management).port },
+      });
+      await untilWritten(command, 'operator create');
+      const text = command.stdout().replaceAll('\r', '');
+      const { client_id: id, client_secret: secret, base_url: baseUrl, token_url: tokenUrl } = demoClient();
+      const origin = `http://127.0.0.1:${environment.PORT}`;
+      const labels = { Console: `${origin}/console`, 'API reference': `${origin}/docs` };
+      const credentials = { 'Client id': id, 'Client secret': secret, 'Base URL': baseUrl, 'Token URL': tokenUrl };
+      const operator = { 'Operator console': `${management}/console`, 'Operator API': `${management}/docs` };
+      for (const [label, value] of Object.entries({ ...labels, ...operator, ...credentials }))
+        expect(text).toMatch(new RegExp(`^  ${label} +${value}$`, 'm'));
+      expect(text).toMatch(/^\d\d:\d\d:\d\d INFO {2}listening at /m);
+      const pasted = text.slice(text.indexOf('another terminal')).match(/(?:^ {2}\S.*\n|^ {4}.*\n)+/gm) ?? [];
+      const made = makeCommandFolder();
+      const env = { ...made.environment, XDG_CONFIG_HOME: folder };
+      const [listed = '', fetched = '', created = ''] = pasted.map((commands) =>
+        execFileSync('bash', ['-ec', commands], { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'ignore'] }),
+      );
+      rmSync(made.folder, { recursive: true });
+      expect(listed.split('\n').filter((each) => each.startsWith('{"id"'))).toHaveLength(20);
+      expect(fetched).toMatch(/^HTTP\/1\.1 200 OK/);
+      expect(JSON.parse(fetched.split('\r\n\r\n')[1] ?? '')).toHaveLength(2);
+      expect(created).toContain(`DATA_DIR=${demoPath()}.`);
+      const [token] = /sro_\S+/.exec(created) ?? [];
+      const signIn = await fetch(`${management}/operator/v1/tenants`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      expect([signIn.status, await signIn.text()]).toEqual([200, expect.stringContaining('"demo"')]);
+    },
+  );
+
+  test('with LOG_FORMAT=text writes no JSON, no colors and no secret into a pipe', async () => {
+    const command = start(['serve', '--demo'], { environment: { LOG_FORMAT: 'text' } });
+    await untilWritten(command, `client_file=${demoPath('demo-client.json')}`);
+    expect(command.stdout()).toMatch(/^\d\d:\d\d:\d\d INFO {2}listening at /);
+    for (const unwanted of ['{', '\u001b', demoClient().client_secret])
+      expect(command.stdout()).not.toContain(unwanted);
+  });
+
+  test('has the same client and the same records at the second start', async () => {
+    const first = await startDemo();
+    const [client, records] = [demoClient(), await readAll()];
+    first.child.kill('SIGTERM');
+    expect((await first.ended).code).toBe(0);
+    await startDemo();
+    expect([demoClient(), await readAll()]).toEqual([client, records]);
+  });
+
+  test('runs beside another one with the same DATA_DIR and its own data, client and management listener', async () => {
+    const ports = [environment.PORT ?? '', String(await freePort())];
+    const demos = [];
+    for (const PORT of ports) {
+      environment.PORT = PORT;
+      await startDemo({ environment: { MANAGEMENT_PORT: '' } });
+      demos.push(demoClient());
+    }
+    const operatorApis = started.map((command) => /"management":"([^"]+)"/.exec(command.stdout())?.[1]);
+    expect(new Set(operatorApis)).toHaveLength(2);
+    for (const [index, PORT] of ports.entries()) {
+      environment.PORT = PORT;
+      expect(demoClient()).toEqual(demos[index]);
+      expect(await readAll()).toHaveLength(2_000);
+    }
+  });
+
+  test('keeps its tenant apart from the data of a service, which says how to create one', async () => {
+    await startDemo();
+    const command = start(['serve'], { environment: { PORT: String(await freePort()) } });
+    await untilWritten(command, 'there is no tenant yet');
+    expect(JSON.parse((await runCommand(['tenant', 'list', '--json'], { environment })).stdout)).toEqual([]);
+  });
+
+  test('with --json announces itself in one line', async () => {
+    const command = start(['serve', '--demo', '--json']);
+    await untilWritten(command, '"report"');
+    const [line = ''] = command
+      .stdout()
+      .split('\n')
+      .filter((each) => each.includes('"report"'));
+    expect(JSON.parse(line)).toMatchObject({ report: `${demoClient().base_url}/v1/subscription`, tenant: 'demo' });
+    expect(command.stdout()).not.toContain(demoClient().client_secret);
+  });
+});
+
+test('serve says how to create a client if there is a tenant without one', async () => {
+  await runCommand(['tenant', 'create', 'acme'], { environment });
+  const command = start(['serve']);
+  await untilWritten(command, 'there is no client yet; the next command is: subreport client create --tenant acme"');
+});
+
+describe('warnings at the start', () => {
+  const warnings = async (more: Record<string, string>): Promise<string[]> => {
+    const command = start(['serve'], { environment: more });
+    await untilWritten(command, '"serving"');
+    const lines = command.stdout().trim().split('\n');
+    return lines
+      .map((line) => JSON.parse(line))
+      .filter(({ level }) => level === 'warn')
+      .map(({ msg }) => msg);
+  };
+
+  test('7 (RFC 6749 §3.2, §10.9): a public http URL is refused if other machines can reach it, unless it is allowed (12.2.1)', async () => {
+    const PUBLIC_URL = 'http://reports.example.com';
+    const { code, stderr } = await start(['serve'], { environment: { PUBLIC_URL } }).ended;
+    expect([code, stderr]).toEqual([2, expect.stringMatching(errorMessage)]);
+    for (const named of ['PUBLIC_URL', 'ALLOW_HTTP=true', PUBLIC_URL]) expect(stderr).toContain(named);
+    expect(await warnings({ PUBLIC_URL, ALLOW_HTTP: 'true' })).toContainEqual(
+      expect.stringMatching(/^PUBLIC_URL is http: tokens and secrets are sent unencrypted/),
+    );
+  });
+
+  test('a management listener that other machines can reach is reported, because it uses plain http (12.3.3)', async () => {
+    const MANAGEMENT_PORT = String(await freePort());
+    const warning = expect.stringMatching(/^MANAGEMENT_HOST is reachable from other machines/);
+    expect(await warnings({ MANAGEMENT_PORT, MANAGEMENT_HOST: '0.0.0.0' })).toContainEqual(warning);
+    expect(await warnings({ MANAGEMENT_PORT: String(await freePort()), PORT: String(await freePort()) })).toEqual([]);
+  });
+
+  test('unencrypted keys are reported if the service has real clients, and not on a laptop', async () => {
+    const missing = expect.stringMatching(/^KEY_ENCRYPTION_SECRET is not set/);
+    const production = { PUBLIC_URL: 'https://reports.example.com' };
+    expect(await warnings(production)).toContainEqual(missing);
+    const key = { KEY_ENCRYPTION_SECRET: randomBytes(32).toString('base64'), TRUSTED_PROXIES: '127.0.0.1' };
+    expect(await warnings({ ...production, ...key, PORT: String(await freePort()) })).toEqual([]);
+    const laptop = { DATA_DIR: join(folder, 'laptop'), PORT: String(await freePort()) };
+    expect(await warnings(laptop)).toEqual([]);
+  });
+
+  test('a required proxy that is not trusted is reported', async () => {
+    const warning = expect.stringMatching(/^TRUSTED_PROXIES is not set/);
+    const production = { PUBLIC_URL: 'https://reports.example.com' };
+    expect(await warnings(production)).toContainEqual(warning);
+    const trusting = { ...production, TRUSTED_PROXIES: '10.0.0.0/8', PORT: String(await freePort()) };
+    expect(await warnings(trusting)).not.toContainEqual(warning);
+  });
+
+  test('a wrong KEY_ENCRYPTION_SECRET stops the start with a message that does not show it', async () => {
+    await warnings({ KEY_ENCRYPTION_SECRET: randomBytes(32).toString('base64') });
+    const wrong = randomBytes(32).toString('base64');
+    const { code, stderr } = await start(['serve'], { environment: { KEY_ENCRYPTION_SECRET: wrong } }).ended;
+    expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
+    expect(stderr).toContain('KEY_ENCRYPTION_SECRET');
+    expect(stderr).not.toContain(wrong);
+  });
+});
+
+describe('serve fails with a message, exit code 1 and no stack for', () => {
+  const failure = async (options: CommandOptions = {}) => {
+    const result = await start(['serve'], options).ended;
+    expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
+    return result.stderr;
+  };
+
+  test('a port in use', async () => {
+    const server = createServer().listen(Number(environment.PORT), '127.0.0.1');
+    expect(await failure()).toContain(`127.0.0.1:${environment.PORT}: the port must be free`);
+    server.close();
+  });
+
+  test('an address that is not of this machine', async () => {
+    expect(await failure({ environment: { HOST: '192.0.2.1', ALLOW_HTTP: 'true' } })).toContain(
+      'HOST must be an address of this machine',
+    );
+  });
+
+  test('a data folder that cannot be created', async () => {
+    const below = join(import.meta.filename, 'data');
+    expect(await failure({ environment: { DATA_DIR: below } })).toContain(`'${below}'`);
+  });
+
+  test.runIf(process.getuid?.() === 0 && hasTools('setpriv'))('a data folder that this user cannot write', async () => {
+    mkdirSync(join(folder, 'data'), { mode: 0o755 });
+    // another user, who may still read this clone in a folder of root alone
+    const onlyRead = '-all,+dac_read_search';
+    const capabilities = [`--inh-caps=${onlyRead}`, `--ambient-caps=${onlyRead}`];
+    const user = ['--reuid=65534', '--regid=65534', '--clear-groups', ...capabilities];
+    const result = await failure({ program: ['setpriv', ...user, process.execPath, mainProgram] });
+    expect(result).toContain(join(folder, 'data'));
+  });
+
+  test('a store file that is not a database', async () => {
+    mkdirSync(join(folder, 'data', 'subreport.db'), { recursive: true });
+    expect(await failure()).toContain(`'${join(folder, 'data', 'subreport.db')}'`);
+  });
+
+  test('an unreachable PostgreSQL, without showing its password', async () => {
+    const url = `postgres://subreport:hidden@127.0.0.1:${await freePort()}/subreport`;
+    const said = await failure({ environment: { DATABASE_URL: url } });
+    expect(said).toContain('DATABASE_URL');
+    expect(said).not.toContain('hidden');
+  });
+});
+
+describe.each(engines)('stopping, on $engine', ({ openTestStore }) => {
+  test('SIGTERM with running requests: each gets its response, then the process exits with 0', async () => {
+    const opened = await openTestStore();
+    const command = await startDemo({ environment: { ...opened.environment, DATA_DIR: environment.DATA_DIR ?? '' } });
+    const { base_url: baseUrl, token_url: tokenUrl, client_id = '', client_secret = '' } = demoClient();
+    const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret });
+    const { access_token: token } = (await (await fetch(tokenUrl, { method: 'POST', body })).json()) as {
+      access_token: string;
+    };
+    const read = () =>
+      fetch(`${baseUrl}/v1/subscription?size=1000`, { headers: { authorization: `Bearer ${token}` } }).then(
+        async (response) => [response.status, ((await response.json()) as unknown[]).length],
+      );
+    await read();
+    const running = Array.from({ length: 20 }, read);
+    await sleep(5);
+    command.child.kill('SIGTERM');
+    expect(await Promise.all(running)).toEqual(running.map(() => [200, 1_000]));
+    const { code, stdout } = await command.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain('"stopped"');
+    await expect(read()).rejects.toThrow();
+    await opened.close();
+  });
+});
+
+test('after SIGTERM a process announces its stop at /readyz and on each connection, and exits with 0', async () => {
+  const command = start(['serve'], { environment: { SHUTDOWN_DELAY_SECONDS: '3' } });
+  await untilWritten(command, '"serving"');
+  const ask = (path: string) => fetch(`http://127.0.0.1:${environment.PORT}${path}`);
+  expect((await ask('/readyz')).status).toBe(200);
+  command.child.kill('SIGTERM');
+  await untilWritten(command, '"stopping"');
+  const [ready, alive] = [await ask('/readyz'), await ask('/healthz')];
+  expect([ready.status, ready.headers.get('connection')]).toEqual([503, 'close']);
+  expect([alive.status, alive.headers.get('connection')]).toEqual([200, 'close']);
+  const { code, stdout } = await command.ended;
+  expect([code, stdout]).toEqual([0, expect.stringContaining('"stopped"')]);
+});
+
+test('SIGHUP does not stop a service without a terminal', async () => {
+  const command = start(['serve']);
+  await untilWritten(command, '"serving"');
+  command.child.kill('SIGHUP');
+  const alive = await fetch(`http://127.0.0.1:${environment.PORT}/healthz`);
+  expect([alive.status, command.child.exitCode]).toEqual([200, null]);
+  command.child.kill('SIGTERM');
+  expect((await command.ended).code).toBe(0);
+});
+
+test.runIf(process.platform === 'linux')('a closed terminal stops its service', async () => {
+  const program = ['script', '-qec', `exec ${process.execPath} ${mainProgram} serve`, '/dev/null'] as const;
+  const terminal = start([], { program });
+  const ask = () => fetch(`http://127.0.0.1:${environment.PORT}/healthz`);
+  await eventually(async () => expect((await ask()).status).toBe(200));
+  terminal.child.kill('SIGKILL'); // the kernel sends SIGHUP to the service
+  await eventually(() => expect(ask()).rejects.toThrow());
+});
+
+test('a request that outlasts the wait after SIGTERM gets its response, and its kept-alive connection does not delay the exit', async () => {
+  const opened = await openPostgres(testRole);
+  const command = await startDemo({ environment: { ...opened.environment, DATA_DIR: environment.DATA_DIR ?? '' } });
+  const { base_url: baseUrl, token_url: tokenUrl, client_id = '', client_secret = '' } = demoClient();
+  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret });
+  const { access_token: token } = (await (await fetch(tokenUrl, { method: 'POST', body })).json()) as {
+    access_token: string;
+  };
+  const locker = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+  await locker.connect();
+  await locker.query('begin; lock table subscription in access exclusive mode');
+  // other clients would close the connection before the service does
+  const socket = connect(Number(environment.PORT), '127.0.0.1');
+  socket.write(`GET /connect-api/v1/subscription?size=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  await eventually(async () => {
+    const { rows } = await locker.query(
+      "select 1 from pg_locks where not granted and relation = 'subscription'::regclass",
+    );
+    expect(rows).toHaveLength(1);
+  });
+  command.child.kill('SIGTERM');
+  await eventually(() => expect(fetch(baseUrl)).rejects.toThrow());
+  await locker.end();
+  const [response] = (await once(socket, 'data')) as [Buffer];
+  expect(response.toString()).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+  // An idle connection is kept for 15 seconds, and a shutdown that takes as long exits with 1.
+  expect((await command.ended).code).toBe(0);
+  await opened.close();
+});

@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engines } from '../../../../test/support/engines.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { runHere } from '../../../../test/support/run-here.ts';
+import {
+  type FilledStore,
+  fetchOnce,
+  fill,
+  isAlive,
+  serveWithWorkers,
+  stopAll,
+  stopUnderLoad,
+  type Workers,
+} from '../../../../test/support/workers.ts';
+import { syntheticRows } from '../../import/synthetic-rows.ts';
+
+const now = (): number => Math.floor(Date.now() / 1000);
+
+const ownRequest = { 'x-correlation-id': 'every-worker' };
+
+describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore }) => {
+  let opened: FilledStore;
+  /** Serves in all tests but the last, which stops it. */
+  let workers: Workers;
+
+  beforeAll(async () => {
+    opened = await fill(await openTestStore());
+    const pool = { DATABASE_POOL_SIZE: '5', DATABASE_URL: `${opened.environment.DATABASE_URL}?application_name=fleet` };
+    workers = await serveWithWorkers(opened, engine === 'postgres' ? pool : {});
+  });
+  afterAll(async () => {
+    await stopAll();
+    await opened.close();
+  });
+  const headersWithToken = async () => ({ authorization: `Bearer ${await workers.token()}` });
+
+  test.runIf(engine === 'postgres')('DATABASE_POOL_SIZE is the limit of all workers together', async () => {
+    const headers = await headersWithToken();
+    const responses = await Promise.all(Array.from({ length: 60 }, () => fetchOnce(workers.reportUrl, headers)));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
+    const admin = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await admin.connect();
+    const { rows } = await admin.query("select pid from pg_stat_activity where application_name = 'fleet'");
+    await admin.end();
+    // two for each worker, its listener, and the one of the primary process
+    expect(rows).toHaveLength(2 * 2 + 2 + 1);
+  });
+
+  test('every worker responds, logs its id, and accepts the tokens of other workers', async () => {
+    const tokens = await Promise.all(Array.from({ length: 40 }, () => workers.token()));
+    // with high probability each worker gets each of them
+    const requests = [...tokens, ...tokens, ...tokens];
+    const responses = await Promise.all(
+      requests.map((token) => fetchOnce(workers.reportUrl, { ...ownRequest, authorization: `Bearer ${token}` })),
+    );
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
+    // those of other tests may be logged later
+    const isOwn = ({ correlation_id: id }: Record<string, unknown>) => id === ownRequest['x-correlation-id'];
+    await eventually(() => expect(workers.log().filter(isOwn)).toHaveLength(120));
+    const lines = workers.log().filter(({ route }) => route !== undefined);
+    expect(new Set(lines.map(({ worker }) => worker))).toEqual(new Set([1, 2]));
+    expect(new Set(lines.map(({ pid }) => pid))).toEqual(new Set(workers.pids()));
+    const makers = new Set(lines.filter(({ route }) => route === '/oauth2/token').map(({ pid }) => pid));
+    expect(makers.size).toBe(2);
+    expect(workers.log().filter(({ msg }) => msg === 'serving')).toEqual([expect.objectContaining({ workers: 2 })]);
+  });
+
+  test('reading all pages during an import returns every existing record exactly once', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'subreport-workers-'));
+    const file = join(folder, 'rows.ndjson');
+    const rows = [...syntheticRows({ count: 3_000, seed: 1, until: now() })];
+    writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const headers = await headersWithToken();
+    const importing = runHere(['import', file, '--tenant', 'acme', '--json'], opened.environment);
+    let ended = false;
+    void importing.then(() => {
+      ended = true;
+    });
+    const sizes: number[] = [];
+    do {
+      const seen: string[] = [];
+      for (let url: string | undefined = `${workers.reportUrl}?size=50`; url !== undefined; ) {
+        const response = await fetchOnce(url, headers);
+        expect(response.status).toBe(200);
+        seen.push(...(JSON.parse(response.body) as { id: string }[]).map(({ id }) => id));
+        url = response.headers['x-next-page'] as string | undefined;
+      }
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen.filter((id) => id.startsWith('there'))).toEqual(Array.from({ length: 1_000 }, (_, n) => `there${n}`));
+      sizes.push(seen.length);
+    } while (!ended);
+    expect(await importing).toMatchObject({ code: 0, stderr: '' });
+    expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
+    const last = await fetchOnce(workers.reportUrl, headers);
+    expect(last.headers['x-total-count']).toBe('4000');
+    expect(new Set(workers.log().map(({ worker }) => worker))).toEqual(new Set([undefined, 1, 2]));
+    rmSync(folder, { recursive: true });
+  });
+
+  test('kill -9 of a worker: the others keep serving, and it is replaced', async () => {
+    const headers = await headersWithToken();
+    const before = workers.pids();
+    const [victim = 0] = before.filter(isAlive);
+    process.kill(victim, 'SIGKILL');
+    await eventually(() => expect(workers.log()).toContainEqual(expect.objectContaining({ signal: 'SIGKILL' })));
+    const meanwhile = await Promise.all(Array.from({ length: 10 }, () => fetchOnce(workers.reportUrl, headers)));
+    expect(meanwhile.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    await eventually(() => expect(workers.pids()).toHaveLength(before.length + 1));
+    expect(workers.log()).toContainEqual(expect.objectContaining({ level: 'warn', pid: victim, signal: 'SIGKILL' }));
+    const after = await Promise.all(Array.from({ length: 40 }, () => fetchOnce(workers.reportUrl, headers)));
+    expect(after.map(({ status }) => status)).toEqual(Array(40).fill(200));
+    await eventually(() => {
+      const recent = workers.log().slice(-40);
+      expect(new Set(recent.map(({ pid }) => pid))).toEqual(new Set(workers.pids().filter((pid) => pid !== victim)));
+    });
+  });
+
+  test('SIGTERM to a worker: its running requests finish, and it is replaced', async () => {
+    const headers = await headersWithToken();
+    const before = workers.pids();
+    const running = Array.from({ length: 20 }, () => fetchOnce(`${workers.reportUrl}?size=1000`, headers));
+    await sleep(5);
+    const [pid = 0] = before.filter(isAlive);
+    process.kill(pid, 'SIGTERM');
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual(running.map(() => 200));
+    await eventually(() => {
+      expect(workers.pids()).toHaveLength(before.length + 1);
+      expect(workers.log()).toContainEqual(expect.objectContaining({ pid, level: 'warn', code: null }));
+    });
+  });
+
+  test('SIGTERM under load: each request gets its response, then the process exits with 0', async () => {
+    await stopUnderLoad(workers, 'SIGTERM');
+  });
+});

@@ -1,0 +1,272 @@
+import { request as httpRequest } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, zstdDecompress } from 'node:zlib';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { engines, type TestStore } from '../../../../test/support/engines.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { expectProblem } from '../../../../test/support/expect-error.ts';
+import { subscriptionRow } from '../../../../test/support/rows.ts';
+import { servicesOnEngines, startService, type TestService } from '../../../../test/support/service.ts';
+import { syntheticRows } from '../../import/synthetic-rows.ts';
+import type { Store, TenantId } from '../../storage/store.ts';
+import { disableClient } from '../../storage/tables/client-changes.ts';
+
+const records = [...syntheticRows({ count: 300, seed: 4, until: 1_767_225_600 })];
+const rows = records.map((record, n) =>
+  subscriptionRow({ id: record.id, createdDate: 1_700_000_000 + n, record: JSON.stringify(record) }),
+);
+const decoders = { zstd: promisify(zstdDecompress), br: promisify(brotliDecompress), gzip: promisify(gunzip) };
+
+describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, openTestStore, processes, start }) => {
+  /** Some checks look inside the process that responds. */
+  const isHere = processes === 1;
+  let opened: TestStore;
+  let service: TestService;
+  let acme: TenantId;
+  let token: string;
+  let elsewhere: Store;
+  const get = (query = '', headers: Record<string, string> = {}, of = token) =>
+    service.get(`/v1/subscription${query}`, of, { 'accept-encoding': 'identity', ...headers });
+  const tagOf = (response: Response): string => response.headers.get('etag') ?? '';
+  const headersOf = (response: Response) =>
+    [...response.headers].filter(
+      ([name]) => !['date', 'server-timing', 'x-correlation-id', 'ratelimit'].includes(name),
+    );
+  const fromMemory = (response: Response) => /(^|, )cache;/.test(response.headers.get('server-timing') ?? '');
+
+  let tenants = 0;
+  beforeAll(async () => {
+    opened = await openTestStore();
+    service = await start(opened);
+    elsewhere = opened.openAgain();
+  });
+  beforeEach(async () => {
+    tenants += 1;
+    acme = await service.createTenant(`acme-${tenants}`);
+    token = await service.accessToken(await service.createClient(acme));
+    await service.store.loadSubscriptions(acme, rows);
+    if (isHere) await expect.poll(() => service.store.changeMark()).toBeDefined();
+    // another process's change mark cannot be read: wait until its listener has a heartbeat
+    await settle(isHere ? 100 : 400);
+  });
+  afterEach(() => vi.restoreAllMocks());
+  afterAll(() => service.close());
+  /** Waits until this process was notified of earlier changes. */
+  const settle = (ms = 100) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  test('a response has a strong ETag and must be revalidated each time', async () => {
+    const response = await get('?size=5');
+    expect(tagOf(response)).toMatch(/^"[\w-]+"$/);
+    expect(response.headers.get('cache-control')).toBe('private, no-cache');
+    expect(response.headers.get('vary')).toBe('Authorization, Accept, Accept-Encoding');
+  });
+
+  test('a repeated query is answered from the cache with the same body and headers', async () => {
+    const first = await get('?size=50');
+    const [headers, text] = [headersOf(first), await first.text()];
+    expect(fromMemory(first)).toBe(false);
+    // Each process has its own cache, and uses none while it receives no notifications.
+    await eventually(async () => {
+      const again = await get('?size=50');
+      expect([headersOf(again), await again.text()]).toEqual([headers, text]);
+      expect(fromMemory(again)).toBe(true);
+    });
+  });
+
+  test.runIf(isHere)('304 for what the client has, without reading a row and without a body', async () => {
+    const tag = tagOf(await get('?size=50'));
+    const reading = (['readTenant', 'readTenantOnce'] as const).map((name) => vi.spyOn(service.store, name));
+    await eventually(async () => {
+      for (const each of reading) each.mockClear();
+      for (const header of [tag, `W/${tag}`, `"other", ${tag}`]) {
+        const response = await get('?size=50', { 'if-none-match': header });
+        expect([response.status, await response.text(), tagOf(response)]).toEqual([304, '', tag]);
+        expect(response.headers.get('cache-control')).toBe('private, no-cache');
+        expect(response.headers.get('content-type')).toBeNull();
+      }
+      for (const each of reading) expect(each).not.toHaveBeenCalled();
+    });
+    expect((await get('?size=51', { 'if-none-match': tag })).status).toBe(200);
+    expect((await get('?size=50', { 'if-none-match': '*' })).status).toBe(304);
+  });
+
+  test('one record has an ETag, and a missing record has none', async () => {
+    const path = `/${records[0]?.id}`;
+    const tag = tagOf(await get(path));
+    expect((await get(path, { 'if-none-match': tag })).status).toBe(304);
+    await expectProblem(await get('/nobody', { 'if-none-match': '*' }), 'NOT_FOUND');
+    await expectProblem(await get('/nobody', { 'if-none-match': tag }), 'NOT_FOUND');
+  });
+
+  test('a change by another process is in the next response', async () => {
+    const before = await get('?size=1000');
+    const tag = tagOf(before);
+    await get('?size=1000');
+    for (let n = 0; n < 20; n += 1) {
+      await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: `new-${n}`, createdDate: 1_800_000_000 + n })]);
+      const seen = async () => {
+        const response = await get('?size=1000', { 'if-none-match': tag });
+        return response.status === 200 ? response.headers.get('x-total-count') : response.status;
+      };
+      if (engine === 'sqlite') expect(await seen()).toBe(String(301 + n));
+      else await expect.poll(seen).toBe(String(301 + n));
+    }
+  });
+
+  test('a request that is sent again gets the cached response, in every coding, until something changes', async () => {
+    for (const coding of ['identity', 'gzip', 'br', 'zstd']) {
+      const ask = async () => {
+        const response = await get('?size=50', { 'accept-encoding': coding });
+        return { response, headers: headersOf(response), text: await response.text() };
+      };
+      const first = await ask();
+      await eventually(async () => {
+        const again = await ask();
+        expect([again.headers, again.text]).toEqual([first.headers, first.text]);
+        expect(fromMemory(again.response)).toBe(true);
+      });
+    }
+    await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'new', createdDate: 1 })]);
+    const seen = async () => (await get('?size=50')).headers.get('x-total-count');
+    if (engine === 'sqlite') expect(await seen()).toBe('301');
+    else await expect.poll(seen).toBe('301');
+  });
+
+  test('a disabled client gets no cached response', async () => {
+    const client = await service.createClient(acme);
+    const other = await service.accessToken(client);
+    for (let n = 0; n < 3; n += 1) await get('?size=50', {}, other);
+    await disableClient(elsewhere, client.client_id, 1);
+    const seen = async () => (await get('?size=50', {}, other)).status;
+    if (engine === 'sqlite') expect(await seen()).toBe(401);
+    else await expect.poll(seen).toBe(401);
+  });
+
+  test('an import that changes nothing keeps the ETag', async () => {
+    const tag = tagOf(await get('?size=50'));
+    await elsewhere.loadSubscriptions(acme, rows.slice(0, 10));
+    await settle();
+    expect((await get('?size=50', { 'if-none-match': tag })).status).toBe(304);
+  });
+
+  test.runIf(isHere && engine === 'postgres')(
+    'while the notification connection is cut off, no response comes from the cache',
+    async () => {
+      await get('?size=1000');
+      const admin = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+      await admin.connect();
+      await admin.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'subreport-listen' and datname = current_database()",
+      );
+      await admin.end();
+      await expect.poll(() => service.store.changeMark(), { interval: 1 }).toBeUndefined();
+      await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'missed', createdDate: 1_800_000_000 })]);
+      expect((await get('?size=1000')).headers.get('x-total-count')).toBe('301');
+    },
+  );
+
+  test.runIf(isHere)(
+    'a silent notification connection is not trusted after a process dies between a change and its notification',
+    async () => {
+      await get('?size=1000');
+      const mark = service.store.changeMark();
+      // as if no heartbeat had arrived
+      const spy = vi.spyOn(service.store, 'changeMark').mockReturnValue(undefined);
+      await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'unheard', createdDate: 1_800_000_000 })]);
+      expect((await get('?size=1000')).headers.get('x-total-count')).toBe('301');
+      spy.mockRestore();
+      expect(mark).toBeDefined();
+    },
+  );
+
+  test('two tenants never share a cached response or an ETag', async () => {
+    const globex = await service.createTenant('globex');
+    await service.store.loadSubscriptions(globex, [subscriptionRow({ id: 'theirs' })]);
+    const theirs = await service.accessToken(await service.createClient(globex));
+    for (const query of ['', '?size=50', '?status=ACTIVE', '?size=1000']) {
+      const [ours, other] = [await get(query), await get(query, {}, theirs)];
+      expect(tagOf(ours)).not.toBe(tagOf(other));
+      expect(await other.text()).not.toBe(await ours.text());
+      expect((await get(query, { 'if-none-match': tagOf(ours) }, theirs)).status).toBe(200);
+    }
+  });
+
+  test('queries that differ in one parameter have different responses', async () => {
+    const queries = ['', '?size=5', '?size=5&page=2', '?status=ACTIVE', '?sort=-createdDate', '?date-field=expiration'];
+    const tags = await Promise.all(queries.map(async (query) => tagOf(await get(query))));
+    expect(new Set(tags).size).toBe(queries.length);
+  });
+
+  test('Cache-Control: no-cache, which old clients send, gets the current response', async () => {
+    await get('?size=1000');
+    await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'newest', createdDate: 1_800_000_000 })]);
+    const total = async () => (await get('?size=1000', { 'cache-control': 'no-cache' })).headers.get('x-total-count');
+    await expect.poll(total).toBe('301');
+  });
+
+  describe.runIf(isHere)('content codings', () => {
+    const raw = (query: string, headers: Record<string, string>) =>
+      new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
+        const url = `${service.baseUrl}/v1/subscription${query}`;
+        const sent = httpRequest(url, { headers: { authorization: `Bearer ${token}`, ...headers } }, (response) => {
+          const chunks: Uint8Array[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('end', () =>
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+          );
+        });
+        sent.on('error', reject);
+        sent.end();
+      });
+
+    test.each([
+      ['gzip', 'gzip'],
+      ['br', 'br'],
+      ['zstd', 'zstd'],
+      ['gzip, deflate, br, zstd', 'zstd'],
+      ['gzip;q=1, br;q=0.5', 'gzip'],
+      ['*', 'zstd'],
+    ] as const)('Accept-Encoding: %s gives %s, with a tag of its own', async (accept, coding) => {
+      const plain = await raw('?size=100', {});
+      const coded = await raw('?size=100', { 'accept-encoding': accept });
+      expect([plain.headers['content-encoding'], coded.headers['content-encoding']]).toEqual([undefined, coding]);
+      expect(String(await decoders[coding](coded.body))).toBe(String(plain.body));
+      expect(coded.body.length).toBeLessThan(plain.body.length / 3);
+      expect(coded.headers['content-length']).toBe(String(coded.body.length));
+      expect(coded.headers.etag).not.toBe(plain.headers.etag);
+      for (const { headers } of [plain, coded]) {
+        const again = await raw('?size=100', { 'accept-encoding': accept, 'if-none-match': String(headers.etag) });
+        expect([again.status, again.body.length]).toEqual([304, 0]);
+      }
+    });
+
+    test.each(['identity', 'deflate', 'gzip;q=0', ''])(
+      'a response to Accept-Encoding: %j is not compressed',
+      async (accept) => {
+        const { headers } = await raw('?size=100', { 'accept-encoding': accept });
+        expect(headers['content-encoding']).toBeUndefined();
+      },
+    );
+
+    test('a small response is not compressed', async () => {
+      expect((await raw('?size=1', { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBeUndefined();
+    });
+  });
+});
+
+describe('PAGE_CACHE_MIB=0', () => {
+  test('PAGE_CACHE_MIB=0 caches nothing and still responds with 304', async () => {
+    const [sqlite] = engines;
+    const service = await startService(await sqlite.openTestStore(), { PAGE_CACHE_MIB: '0' });
+    const tenant = await service.createTenant('acme');
+    await service.store.loadSubscriptions(tenant, rows);
+    const token = await service.accessToken(await service.createClient(tenant));
+    const first = await service.get('/v1/subscription', token);
+    const second = await service.get('/v1/subscription', token);
+    expect(second.headers.get('server-timing')).toContain('run;');
+    const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
+    expect((await service.get('/v1/subscription', token, headers)).status).toBe(304);
+    await service.close();
+  });
+});

@@ -1,0 +1,57 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import fastify from 'fastify';
+import { afterAll, expect, test } from 'vitest';
+import { consolesFolder } from '../../../../tools/build-console.ts';
+import { addConsolePages } from '../../http/console/pages.ts';
+
+const app = fastify();
+await addConsolePages(app, 'report');
+afterAll(() => app.close());
+
+const names = readdirSync(join(consolesFolder, 'report/static'));
+const get = (url: string, coding = '') => app.inject({ url, headers: { 'accept-encoding': coding } });
+
+test('each file of a console is sent in the coding that the browser prefers, and kept for a year', async () => {
+  const scripts = names.filter((name) => name.endsWith('.js') && names.includes(`${name}.br`));
+  expect(scripts.length).toBeGreaterThan(5);
+  for (const name of scripts) {
+    const plain = await get(`/console/static/${name}`);
+    const brotli = await get(`/console/static/${name}`, 'zstd, br, gzip;q=0.5');
+    const gzip = await get(`/console/static/${name}`, 'gzip');
+    expect(plain.headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'Accept-Encoding',
+    });
+    expect(plain.headers).not.toHaveProperty('content-encoding');
+    expect([brotli, gzip].map(({ headers }) => headers['content-encoding'])).toEqual(['br', 'gzip']);
+    expect(brotliDecompressSync(brotli.rawPayload).equals(plain.rawPayload)).toBe(true);
+    expect(gunzipSync(gzip.rawPayload).equals(plain.rawPayload)).toBe(true);
+  }
+});
+
+test('a page of a console is read again at each load', async () => {
+  const { headers, body } = await get('/console/subscriptions');
+  expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' });
+  expect(body).toContain('/console/static/');
+});
+
+test.each([
+  '',
+  'absent.js',
+  '..%2findex.html',
+  '%2e%2e%2findex.html',
+  '.hidden.js',
+  'index.html',
+  'a%00.js',
+  '..%5cx.js',
+])('no file of a console is named %j', async (name) =>
+  expect((await get(`/console/static/${name}`)).statusCode).toBe(404),
+);
+
+test('the compressed form has no address of its own', async () => {
+  const [compressed = ''] = names.filter((name) => name.endsWith('.br'));
+  expect((await get(`/console/static/${compressed}`)).statusCode).toBe(404);
+});

@@ -1,0 +1,385 @@
+import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { servicesOnEngines, type TestService } from '../../../../test/support/service.ts';
+import { freePort } from '../../../../tools/free-port.ts';
+import { editClient } from '../../auth/clients/edit-client.ts';
+import { csvColumns } from '../../import/read-csv.ts';
+import { type SyntheticRow, syntheticRows } from '../../import/synthetic-rows.ts';
+import { checkCounts } from '../../storage/counts/check.ts';
+import type { TenantId } from '../../storage/store.ts';
+
+const rows = [...syntheticRows({ count: 2_500, seed: 12, until: 1_767_225_600 })];
+const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
+
+/** A row as a line of CSV, every cell quoted. */
+const csvLine = ({ product, ...fields }: SyntheticRow): string => {
+  const cells = new Map<string, unknown>(Object.entries(fields));
+  for (const [name, value] of Object.entries(product)) cells.set(`product.${name}`, value);
+  return `${csvColumns.map((column) => `"${cells.get(column) ?? ''}"`).join()}\r\n`;
+};
+
+describe.each(servicesOnEngines)(
+  'loading records over HTTP, on $engine with $service',
+  ({ openTestStore, start, processes }) => {
+    let service: TestService;
+    let management: string;
+    let tenants = 0;
+    let tenant: TenantId;
+    let token: string;
+    const pathOf = (name: string): string => `/operator/v1/tenants/${name}/subscriptions`;
+    const put = (body: string | Buffer, query = '', headers: Record<string, string> = {}, name: string = tenant) =>
+      fetch(`${management}${pathOf(name)}${query}`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson', ...headers },
+        body: new Uint8Array(Buffer.from(body)),
+      });
+    const stateOf = () =>
+      service.store.readTenant(tenant, async (reader) => {
+        const stored = await reader.all('select id from subscription where tenant_id = $1 order by id');
+        return { ids: stored.map(({ id }) => id), problems: (await checkCounts(reader)).problems };
+      });
+    const idsOf = (values: readonly SyntheticRow[]) => values.map(({ id }) => id).toSorted();
+    /** Creates a tenant with a client that may write. */
+    const begin = async (): Promise<void> => {
+      tenants += 1;
+      tenant = await service.createTenant(`tenant-${tenants}`);
+      token = await service.accessToken(await service.createClient(tenant, { scopes: ['subscription:write'] }));
+    };
+
+    // With several processes, only what depends on their number: who responds, who holds a lock.
+    beforeAll(async () => {
+      const port = await freePort();
+      management = `http://127.0.0.1:${port}`;
+      service = await start(await openTestStore(), { MANAGEMENT_PORT: String(port), SPOOL_MAX_MIB: '1' });
+    });
+    afterAll(() => service.close());
+
+    test('a load returns its summary, and loading the same body again changes nothing', async () => {
+      await begin();
+      const text = `${ndjson(rows)}{"id":"x"}\n`;
+      const first = await put(text, '', { 'x-correlation-id': 'load-1' });
+      expect([first.status, first.headers.get('x-correlation-id')]).toEqual([200, 'load-1']);
+      const counts = { read: 2_501, accepted: 2_500, rejected: 1 };
+      const body = await first.json();
+      expect(body).toMatchObject({ tenant, dry_run: false, ...counts, inserted: 2_500, correlation_id: 'load-1' });
+      expect(body.errors).toEqual([{ line: 2_501, errors: expect.any(Array) }]);
+      expect(await stateOf()).toEqual({ ids: idsOf(rows), problems: [] });
+      expect(await (await put(text)).json()).toMatchObject({ ...counts, inserted: 0, unchanged: 2_500 });
+    });
+
+    test.runIf(processes === 1)('a load accepts gzip and zstd, and no other coding or media type', async () => {
+      await begin();
+      const gzip = await put(gzipSync(ndjson(rows.slice(0, 5))), '', { 'content-encoding': 'gzip' });
+      expect(await gzip.json()).toMatchObject({ inserted: 5 });
+      const zstd = await put(zstdCompressSync(Buffer.from(ndjson(rows.slice(0, 6)))), '', {
+        'content-encoding': 'zstd',
+      });
+      expect(await zstd.json()).toMatchObject({ inserted: 1, unchanged: 5 });
+      for (const headers of [{ 'content-encoding': 'br' }, { 'content-type': 'application/json' }])
+        expect((await put('{}', '', headers)).status).toBe(415);
+      expect((await put(gzipSync(ndjson(rows)).subarray(0, -100), '', { 'content-encoding': 'gzip' })).status).toBe(
+        400,
+      );
+      const params = { [constants.ZSTD_c_windowLog]: 24 };
+      const wide = await put(zstdCompressSync(Buffer.alloc(2 ** 24 + 1, '\n'), { params }), '', {
+        'content-encoding': 'zstd',
+      });
+      expect([wide.status, (await wide.json()).messages[0]]).toEqual([400, expect.stringContaining('8388608 bytes')]);
+    });
+
+    test.runIf(processes === 1)('a CSV body is loaded like NDJSON, with every parameter and coding', async () => {
+      await begin();
+      const type = { 'content-type': 'text/csv; charset=UTF-8; header=present' };
+      const csv = (values: readonly SyntheticRow[]) => `${csvColumns.join()}\r\n${values.map(csvLine).join('')}`;
+      const body = `${csv(rows.slice(0, 5))}x${','.repeat(csvColumns.length - 1)}\n`;
+      const dry = await put(body, '?dry-run=true', type);
+      expect(await dry.json()).toMatchObject({ dry_run: true, accepted: 5, rejected: 1, inserted: 0 });
+      const refused = await put(body, '?strict=true', type);
+      const { messages } = (await refused.json()) as { messages: string[] };
+      expect([refused.status, messages[1]]).toEqual([400, expect.stringMatching(/^line 7: /)]);
+      expect((await stateOf()).ids).toEqual([]);
+      const loaded = await (await put(body, '', type)).json();
+      expect(loaded).toMatchObject({ read: 6, inserted: 5, rejected: 1, errors: [{ line: 7 }] });
+      const same = await put(ndjson(rows.slice(0, 5)));
+      expect(await same.json()).toMatchObject({ unchanged: 5 });
+      const excel = csv(rows.slice(0, 5))
+        .replaceAll('","', '";"')
+        .replace(/^.*/, (header) => header.replaceAll(',', ';'));
+      for (const query of ['', '?replace=true'])
+        expect(await (await put(excel, query, type)).json()).toMatchObject({ unchanged: 5 });
+      const replaced = await put(gzipSync(csv(rows.slice(4, 7))), '?replace=true', {
+        ...type,
+        'content-encoding': 'gzip',
+      });
+      expect(await replaced.json()).toMatchObject({ inserted: 2, unchanged: 1, removed: 4 });
+      expect(await stateOf()).toEqual({ ids: idsOf(rows.slice(4, 7)), problems: [] });
+    });
+
+    test.runIf(processes === 1)('a CSV body without its header, or of another charset, loads nothing', async () => {
+      await begin();
+      const cases = [
+        { body: csvLine(rows[0] as SyntheticRow), type: 'text/csv', status: 400, message: 'product.id' },
+        { body: `${csvColumns.join()}\n"open`, type: 'text/csv', status: 400, message: 'line' },
+        { body: '', type: 'text/csv; charset=windows-1252', status: 415, message: "'windows-1252'" },
+        { body: '', type: 'application/csv', status: 415, message: 'text/csv' },
+      ];
+      for (const { body, type, status, message } of cases) {
+        const response = await put(body, '', { 'content-type': type });
+        const { messages } = (await response.json()) as { messages: string[] };
+        expect([type, response.status, messages[0]]).toEqual([type, status, expect.stringContaining(message)]);
+      }
+      expect((await stateOf()).ids).toEqual([]);
+    });
+
+    test('replace=true replaces all records at once, rejects an invalid or empty body, and only counts in a dry run', async () => {
+      await begin();
+      await put(ndjson(rows.slice(0, 100)));
+      const replacement = ndjson(rows.slice(50, 120));
+      const counts = { inserted: 20, unchanged: 50, removed: 50 };
+      expect(await (await put(replacement, '?replace=true&dry-run=true')).json()).toMatchObject({
+        dry_run: true,
+        ...counts,
+      });
+      expect((await stateOf()).ids).toHaveLength(100);
+      for (const body of [`${replacement}{}\n`, '']) {
+        const refused = await put(body, '?replace=true');
+        expect([refused.status, await refused.json()]).toMatchObject([400, { type: 'INVALID_HTTP_MESSAGE' }]);
+      }
+      expect((await stateOf()).ids).toHaveLength(100);
+      expect(await (await put(replacement, '?replace=true')).json()).toMatchObject(counts);
+      expect(await stateOf()).toEqual({ ids: idsOf(rows.slice(50, 120)), problems: [] });
+      expect(await (await put('', '?replace=true&allow-empty=true')).json()).toMatchObject({ removed: 70 });
+    });
+
+    test.runIf(processes === 1)('strict=true loads all rows or none', async () => {
+      await begin();
+      const refused = await put(`${ndjson(rows.slice(0, 5))}{}\n`, '?strict=true');
+      const { messages } = (await refused.json()) as { messages: string[] };
+      expect([refused.status, messages[0]]).toEqual([400, expect.stringContaining('nothing was loaded')]);
+      expect(messages[1]).toContain('line 6: ');
+      expect((await stateOf()).ids).toEqual([]);
+      expect(await (await put(ndjson(rows.slice(0, 5)), '?strict=true')).json()).toMatchObject({ inserted: 5 });
+    });
+
+    test
+      .runIf(processes === 1)
+      .each(['?replaces=true', '?replace=1', '?replace=true&replace=true', '?allow-empty=true', '?dry-run'])(
+      'a load with %s gets a 400 that names the parameter',
+      async (query) => {
+        await begin();
+        const response = await put('', query);
+        const { type, errors } = (await response.json()) as { type: string; errors: { parameter: string }[] };
+        expect([response.status, type]).toEqual([400, 'INVALID_REQUEST_PARAMS']);
+        expect(query).toContain(errors[0]?.parameter);
+      },
+    );
+
+    test('a load needs the scope and a client of the tenant; another tenant gets the same response as an unknown one', async () => {
+      await begin();
+      const reader = await service.accessToken(await service.createClient(tenant));
+      expect((await put('', '', { authorization: `Bearer ${reader}` })).status).toBe(403);
+      expect((await put('', '', { authorization: '' })).status).toBe(401);
+      await service.createTenant(`other-${tenants}`);
+      const problems = await Promise.all(
+        [`other-${tenants}`, 'nobody'].map(async (name) => {
+          const response = await put(ndjson(rows.slice(0, 1)), '', { 'x-correlation-id': 'same' }, name);
+          return [response.status, await response.json()];
+        }),
+      );
+      expect(problems[0]?.[0]).toBe(404);
+      expect(problems[0]).toEqual(problems[1]);
+      expect((await service.get('/v1/subscription', token)).status).toBe(403);
+    });
+
+    test.runIf(processes === 1)(
+      'a load rejects an access token without the scope subscription:write, although its client has that scope',
+      async () => {
+        await begin();
+        const scopes = ['subscription:read', 'subscription:write'] as const;
+        const client = await service.createClient(tenant, { scopes });
+        const narrow = { grant_type: 'client_credentials', scope: 'subscription:read', ...client };
+        const { access_token } = (await (await service.postToken(narrow)).json()) as { access_token: string };
+        const response = await put(ndjson(rows.slice(0, 1)), '', { authorization: `Bearer ${access_token}` });
+        expect(response.status).toBe(403);
+        expect((await stateOf()).ids).toEqual([]);
+      },
+    );
+
+    test('is on the management listener alone, which also tells of health and nothing else', async () => {
+      await begin();
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };
+      expect((await fetch(service.url + pathOf(tenant), { method: 'PUT', headers, body: '' })).status).toBe(404);
+      for (const path of ['/healthz', '/readyz']) expect((await fetch(management + path)).status).toBe(200);
+      for (const path of ['/connect-api/v1/subscription', '/oauth2/token'])
+        expect((await fetch(management + path)).status).toBe(404);
+      const wrong = await fetch(management + pathOf(tenant));
+      expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'OPTIONS, PUT']);
+    });
+
+    const loadsInProgress = async (): Promise<number> => {
+      const metrics = await (await fetch(`${management}/metrics`)).text();
+      return Number(/^subreport_loads_in_progress (\d+)$/m.exec(metrics)?.[1]);
+    };
+
+    /** Starts a load, sends some records and leaves the body open; resolves once it is running. */
+    const beginLoad = async (query: string) => {
+      const before = await loadsInProgress();
+      const sending = httpRequest(`${management}${pathOf(tenant)}${query}`, {
+        method: 'PUT',
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/x-ndjson',
+          expect: '100-continue', // the response 100 shows that the service handles the request
+        },
+      });
+      sending.on('error', () => undefined);
+      sending.flushHeaders();
+      await once(sending, 'continue');
+      sending.write(ndjson(rows));
+      if (query === '') await expect.poll(async () => (await stateOf()).ids.length).toBeGreaterThan(0);
+      else await expect.poll(loadsInProgress).toBe(before + 1);
+      return sending;
+    };
+
+    test('a second load into the same tenant gets 503 with Retry-After', async () => {
+      await begin();
+      const sending = await beginLoad('');
+      const second = await put(ndjson(rows.slice(0, 1)));
+      expect([second.status, second.headers.get('retry-after')]).toEqual([503, '10']);
+      sending.end();
+      const [response] = (await once(sending, 'response')) as [{ statusCode: number }];
+      expect(response.statusCode).toBe(200);
+      expect(await (await put(ndjson(rows.slice(0, 1)))).json()).toMatchObject({ unchanged: 1 });
+    });
+
+    test.runIf(processes === 1)(
+      'a client whose load is rejected early can send the rest, read the response and reuse the connection',
+      async () => {
+        await begin();
+        const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+        const ask = async (body: string) => {
+          const sending = httpRequest(`${management}${pathOf(tenant)}`, {
+            method: 'PUT',
+            agent,
+            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+          });
+          const answered = once(sending, 'response') as Promise<[IncomingMessage]>;
+          sending.end(body);
+          await once(sending, 'finish'); // all of it was taken
+          const [response] = await answered;
+          const text = Buffer.concat(await Array.fromAsync(response as AsyncIterable<Buffer>)).toString();
+          return { status: response.statusCode, text, reused: sending.reusedSocket };
+        };
+        const refused = await ask(`[\n${ndjson(rows).repeat(20)}`);
+        expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('jq -c')]);
+        expect(await ask(ndjson(rows.slice(0, 3)))).toMatchObject({ status: 200, reused: true });
+        agent.destroy();
+      },
+    );
+
+    test.runIf(processes === 1)(
+      'a truncated compressed body is reported as truncated, and no other body is',
+      async () => {
+        await begin();
+        const cut = gzipSync(ndjson(rows)).subarray(0, -100);
+        for (const query of ['?replace=true', '?dry-run=true']) {
+          const response = await put(cut, query);
+          expect([response.status, await response.text()]).toEqual([
+            400,
+            expect.stringMatching(/must be complete: unexpected end of file"/),
+          ]);
+        }
+        expect((await stateOf()).ids).toEqual([]);
+      },
+    );
+
+    test.runIf(processes === 1)('a load ends at the 10,001st rejected row and reads no row after it', async () => {
+      await begin();
+      const bomb = gzipSync(`${ndjson(rows.slice(0, 3))}${'{}\n'.repeat(200_000)}`);
+      for (const query of ['', '?strict=true', '?replace=true', '?dry-run=true']) {
+        const refused = await put(bomb, query, { 'content-encoding': 'gzip' });
+        const { messages } = (await refused.json()) as { messages: string[] };
+        expect([refused.status, messages[0]]).toEqual([400, expect.stringContaining('past line 10004')]);
+        expect(messages[1]).toContain('line 4: ');
+      }
+      expect((await stateOf()).problems).toEqual([]);
+    });
+
+    test.runIf(processes === 1)(
+      'a strict load during another load is rejected before its body is received, and leaves no file',
+      async () => {
+        await begin();
+        const lock = await service.store.lockImport(tenant);
+        for (let n = 0; n < 3; n += 1) expect((await put(ndjson(rows), '?strict=true')).status).toBe(503);
+        await lock?.release();
+        for (const body of ['[1]\n', `${ndjson(rows.slice(0, 2))}{}\n`, gzipSync('x'.repeat(99)).subarray(0, -9)])
+          expect((await put(body, '?strict=true')).status).toBe(400);
+        expect(await (await put(ndjson(rows.slice(0, 3)), '?strict=true')).json()).toMatchObject({ inserted: 3 });
+        if (process.platform !== 'linux') return;
+        const open = readdirSync('/proc/self/fd').flatMap((name) => {
+          try {
+            return [readlinkSync(`/proc/self/fd/${name}`)];
+          } catch {
+            return []; // the one that lists them
+          }
+        });
+        expect(open.filter((file) => file.includes('/spool/'))).toEqual([]);
+      },
+    );
+
+    test.runIf(processes === 1)('a strict load of more than SPOOL_MAX_MIB gets 413 and loads nothing', async () => {
+      await begin();
+      const refused = await put(ndjson([...rows, ...rows]), '?strict=true');
+      expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining('SPOOL_MAX_MIB')]);
+      expect((await stateOf()).ids).toEqual([]);
+    });
+
+    test.runIf(processes === 1)('two loads of a client at once are the most', async () => {
+      await begin();
+      const loads = [await beginLoad('?dry-run=true'), await beginLoad('?dry-run=true')];
+      const third = await put('', '?dry-run=true');
+      expect([third.status, third.headers.get('retry-after')]).toEqual([429, '10']);
+      for (const each of loads) each.end();
+      await Promise.all(loads.map((each) => once(each, 'response')));
+      expect((await put('', '?dry-run=true')).status).toBe(200);
+    });
+
+    test('loads count towards the rate limit of their client', async () => {
+      await begin();
+      const scopes = ['subscription:write'] as const;
+      const limited = await service.createClient(tenant, { scopes });
+      await editClient(service.store, 0, limited.client_id, { rateLimit: 2 });
+      const authorization = `Bearer ${await service.accessToken(limited)}`;
+      const statuses: number[] = [];
+      for (let n = 0; n < 3; n += 1) statuses.push((await put('', '', { authorization })).status);
+      expect(statuses).toEqual([200, 200, 429]);
+      expect((await put('')).status).toBe(200);
+    });
+
+    test('a load whose client disconnects keeps complete batches, or nothing with replace, and no lock', async () => {
+      await begin();
+      (await beginLoad('')).destroy();
+      const untilFree = async (): Promise<void> => {
+        for (let lock = await service.store.lockImport(tenant); ; lock = await service.store.lockImport(tenant)) {
+          if (lock !== undefined) return lock.release();
+          await sleep(20);
+        }
+      };
+      await untilFree();
+      await expect.poll(loadsInProgress).toBe(0);
+      const kept = await stateOf();
+      expect(kept).toEqual({ ids: expect.any(Array), problems: [] });
+      expect([kept.ids.length % 250, kept.ids.length > 0]).toEqual([0, true]); // whole batches
+      (await beginLoad('?replace=true')).destroy();
+      await expect.poll(loadsInProgress).toBe(0); // it may still take the lock
+      await untilFree();
+      expect(await stateOf()).toEqual(kept);
+      expect(await (await put(ndjson(rows))).json()).toMatchObject({ read: 2_500 });
+      expect(await stateOf()).toEqual({ ids: idsOf(rows), problems: [] });
+    });
+  },
+);

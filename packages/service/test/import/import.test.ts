@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { csvText } from '../../../../test/support/csv-text.ts';
+import { engines, pooledPostgres, type TestStore } from '../../../../test/support/engines.ts';
+import { importRecords } from '../../import/import-records.ts';
+import type { ImportFormat, RejectedRow } from '../../import/read-valid-rows.ts';
+import { type SyntheticRow, syntheticRows } from '../../import/synthetic-rows.ts';
+import { checkCounts } from '../../storage/counts/check.ts';
+import { readRecord } from '../../storage/read/records.ts';
+import type { Store, TenantId } from '../../storage/store.ts';
+import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const rows = [...syntheticRows({ count: 2_500, seed: 3, until: 1_767_225_600 })];
+const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
+const recordOf = ({ email: _email, ...record }: SyntheticRow) => record;
+
+describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let store: Store;
+  const makeTenant = async (name: string): Promise<TenantId> => {
+    await insertTenant(store, name, 1);
+    const found = await findTenant(store, name);
+    if (found === undefined) throw new Error(`no tenant ${name}`);
+    return found.tenant;
+  };
+  const load = async (tenant: TenantId, text: string, format: ImportFormat = 'ndjson', dryRun = false) => {
+    const rejected: RejectedRow[] = [];
+    const source = (async function* () {
+      for (let start = 0; start < text.length; start += 65_536) yield Buffer.from(text.slice(start, start + 65_536));
+    })();
+    const onRejected = (row: RejectedRow): void => {
+      rejected.push(row);
+    };
+    return { ...(await importRecords(store, tenant, source, { format, dryRun, onRejected })), errors: rejected };
+  };
+  const stored = (tenant: TenantId): Promise<unknown[]> =>
+    store.readTenant(tenant, async (reader) =>
+      (await reader.all('select record from subscription where tenant_id = $1 order by id', [])).map(({ record }) =>
+        JSON.parse(String(record)),
+      ),
+    );
+  const revisionOf = async (tenant: TenantId) => (await findTenant(store, tenant))?.revision;
+  const sorted = (values: readonly SyntheticRow[]) => values.map(recordOf).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    store = opened.store;
+  });
+  afterAll(() => opened.close());
+
+  test('skips lines that are too long or blank and reads on', async () => {
+    const tenant = await makeTenant('endless');
+    const [first, second, third] = rows;
+    const rejected: number[] = [];
+    const source = (async function* () {
+      yield Buffer.from(ndjson([first as object]));
+      for (let n = 0; n < 640; n += 1) yield Buffer.alloc(65_536, 'x');
+      yield Buffer.from(`\n${ndjson([second as object])}`);
+      for (let n = 0; n < 320; n += 1) yield Buffer.alloc(65_536, '\n');
+      yield Buffer.from(ndjson([third as object]));
+    })();
+    const summary = await importRecords(store, tenant, source, {
+      format: 'ndjson',
+      dryRun: false,
+      onRejected: ({ line }) => void rejected.push(line),
+    });
+    expect(summary).toMatchObject({ read: 4, rejected: 1, inserted: 3 });
+    expect(rejected).toEqual([2]);
+  });
+
+  test('of rejected rows only yields to other work of the process', async () => {
+    const tenant = await makeTenant('bad');
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const { rejected } = await load(tenant, '{}\n'.repeat(20_000));
+    clearImmediate(next);
+    expect(rejected).toBe(20_000);
+    expect(turns).toBeGreaterThan(3);
+  });
+
+  test.each(['ndjson', 'csv'] as const)(
+    'of %s loads every row as its record, and once more changes nothing',
+    async (format) => {
+      const tenant = await makeTenant(`twice-${format}`);
+      const text = format === 'csv' ? csvText(rows) : ndjson(rows);
+      const counts = { read: 2_500, accepted: 2_500, rejected: 0, updated: 0, errors: [] };
+      expect(await load(tenant, text, format)).toEqual({ ...counts, inserted: 2_500, unchanged: 0 });
+      expect(await stored(tenant)).toEqual(sorted(rows));
+      const revision = await revisionOf(tenant);
+      expect(await load(tenant, text, format)).toEqual({ ...counts, inserted: 0, unchanged: 2_500 });
+      expect(await revisionOf(tenant)).toBe(revision);
+    },
+  );
+
+  test('updates changed records and no others', async () => {
+    const tenant = await makeTenant('updates');
+    await load(tenant, ndjson(rows.slice(0, 10)));
+    const changed = rows.slice(0, 10).map((row, index) => (index < 3 ? { ...row, status: 'DEPLETED_TWICE' } : row));
+    expect(await load(tenant, ndjson(changed))).toMatchObject({ inserted: 0, updated: 3, unchanged: 7 });
+    expect(await stored(tenant)).toEqual(sorted(changed));
+  });
+
+  test('updates a record if only its email has changed', async () => {
+    const tenant = await makeTenant('emails');
+    await load(tenant, ndjson(rows.slice(0, 2)));
+    const moved = rows.slice(0, 2).map((row) => ({ ...row, email: 'moved@example.com' }));
+    expect(await load(tenant, ndjson(moved))).toMatchObject({ inserted: 0, updated: 2, unchanged: 0 });
+  });
+
+  test('with several rows of one id loads the last', async () => {
+    const tenant = await makeTenant('last');
+    const [row] = rows as [SyntheticRow];
+    const versions = ['A', 'B', 'C'].map((status) => ({ ...row, status }));
+    expect(await load(tenant, ndjson(versions))).toMatchObject({ accepted: 3, inserted: 1, updated: 0, unchanged: 0 });
+    expect(await stored(tenant)).toEqual([recordOf(versions[2] as SyntheticRow)]);
+  });
+
+  test('of a file that repeats an id creates one revision, and none the second time (T4)', async () => {
+    const tenant = await makeTenant('repeated');
+    const [row] = rows as [SyntheticRow];
+    const text = ndjson(Array.from({ length: 50 }, (_, n) => ({ ...row, status: `TRY_${n}` })));
+    await load(tenant, text);
+    expect(await revisionOf(tenant)).toBe(1);
+    expect(await load(tenant, text)).toMatchObject({ inserted: 0, updated: 0, unchanged: 1 });
+    expect(await revisionOf(tenant)).toBe(1);
+  });
+
+  test('rejects a row whose strings cannot be stored, and the counts stay correct (T1)', async () => {
+    const tenant = await makeTenant('ill-formed');
+    const broken = rows.slice(2, 4).map((row) => ({ ...row, product: { ...row.product, id: '\ud800' } }));
+    const text = ndjson([...rows.slice(0, 2), ...broken]);
+    for (const inserted of [2, 0])
+      expect(await load(tenant, text)).toMatchObject({ rejected: 2, inserted, unchanged: 2 - inserted });
+    expect(await store.readTenant(tenant, checkCounts)).toMatchObject({ problems: [] });
+  });
+
+  test('reports rejected rows with their lines and loads the valid ones around them', async () => {
+    const tenant = await makeTenant('bad-rows');
+    const [one, two, three] = rows as [SyntheticRow, SyntheticRow, SyntheticRow];
+    const text = `${ndjson([one])}nonsense\n${ndjson([{ ...two, iccid: 'x', id: '' }])}\n${ndjson([three])}`;
+    const { errors, ...counts } = await load(tenant, text);
+    expect(counts).toEqual({ read: 4, accepted: 2, rejected: 2, inserted: 2, updated: 0, unchanged: 0 });
+    expect(errors.map(({ line, errors: faults }) => [line, faults.map(({ field }) => field).toSorted()])).toEqual([
+      [2, ['']],
+      [3, ['iccid', 'id']],
+    ]);
+    expect(errors[0]?.raw).toBe('nonsense');
+    expect(await stored(tenant)).toEqual(sorted([one, three]));
+  });
+
+  test('in a dry run checks all rows and loads none', async () => {
+    const tenant = await makeTenant('dry');
+    const summary = await load(tenant, `${ndjson(rows)}{}\n`, 'ndjson', true);
+    expect(summary).toMatchObject({ read: 2_501, accepted: 2_500, rejected: 1, inserted: 0, updated: 0 });
+    expect(await stored(tenant)).toEqual([]);
+  });
+
+  test('of a source that breaks half-way keeps the loaded rows, fails, and can be run again', async () => {
+    const tenant = await makeTenant('breaks');
+    const broken = (async function* () {
+      yield Buffer.from(ndjson(rows.slice(0, 1_500)));
+      throw new Error('the disk went away');
+    })();
+    const options = { format: 'ndjson', dryRun: false, onRejected: () => undefined } as const;
+    await expect(importRecords(store, tenant, broken, options)).rejects.toThrow('the disk went away');
+    expect(await stored(tenant)).toHaveLength(1_000);
+    expect(await load(tenant, ndjson(rows))).toMatchObject({ inserted: 1_500, unchanged: 1_000 });
+    expect(await stored(tenant)).toEqual(sorted(rows));
+  });
+
+  test('changes only its tenant, even if another tenant has the same ids', async () => {
+    const [here, there] = [await makeTenant('here'), await makeTenant('there')];
+    const [row] = rows as [SyntheticRow];
+    await load(here, ndjson([row]));
+    expect(await load(there, ndjson([{ ...row, status: 'OTHER' }]))).toMatchObject({ inserted: 1 });
+    const text = await store.readTenant(here, (reader) => readRecord(reader, row.id));
+    expect(JSON.parse(text ?? '')).toEqual(recordOf(row));
+  });
+});

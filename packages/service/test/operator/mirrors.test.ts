@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engines } from '../../../../test/support/engines.ts';
+import { startManagement, type TestManagement } from '../../../../test/support/management.ts';
+import { TenantTarget } from '../../../cli/mirror/tenant.ts';
+import { syntheticRows } from '../../import/synthetic-rows.ts';
+
+const id = '0b6f2f53-6d7a-4b60-9c0e-5d2c2f0c8f11';
+const mirror = { id, origin: 'https://connect.example.com/connect-api reader' };
+const records = [...syntheticRows({ count: 1_200, seed: 5, until: 1_767_225_600 })].map((row) => ({ ...row }));
+const ages = { newAsOf: '2026-11-01T00:00:00Z', changesAsOf: null };
+
+describe.each(engines)('the mirror of a tenant on $engine', ({ openTestStore }) => {
+  let management: TestManagement;
+  let token: string;
+  const path = (tenant: string) => `/operator/v1/tenants/${tenant}`;
+  const put = (tenant: string, body: object) =>
+    management.send('PUT', `${path(tenant)}/mirror/changes`, { token, body });
+  const show = async (tenant: string) => (await management.send('GET', path(tenant), { token })).body;
+
+  /** A new tenant with a mirror, through the operator's API. */
+  async function start(tenant: string): Promise<TenantTarget> {
+    await management.send('POST', '/operator/v1/tenants', { token, body: { tenant } });
+    const target = new TenantTarget(async (operation, { body } = {}) => {
+      const at = operation === 'beginMirror' ? 'mirror' : 'mirror/changes';
+      const sent = await management.send('PUT', `${path(tenant)}/${at}`, { token, body: body as object });
+      if (sent.status !== 200) throw new Error(JSON.stringify(sent.body));
+      return sent.body;
+    }, tenant);
+    await target.begin(mirror);
+    return target;
+  }
+
+  beforeAll(async () => {
+    management = await startManagement(await openTestStore());
+    token = await management.operatorToken('operator:read', 'operator:write', 'subscription:write');
+  });
+  afterAll(() => management.close());
+
+  test('has the records that it is given, without those that it is told to remove, and both ages', async () => {
+    const target = await start('acme');
+    expect(await target.apply({ records, removed: [], ages })).toEqual(new Map());
+    expect(await show('acme')).toMatchObject({
+      records: 1_200,
+      mirror: { origin: mirror.origin, new_as_of: ages.newAsOf, changes_as_of: null },
+    });
+    const [changed, ...gone] = records.slice(0, 40);
+    const removed = [...gone.map((record) => record.id), 'c3ViMQ'];
+    const body = { mirror_id: id, records: JSON.stringify({ ...changed, device_id: 'other' }), removed_ids: removed };
+    const counts = { inserted: 0, updated: 1, unchanged: 0, removed: 39, rejected: [] };
+    expect((await put('acme', body)).body).toEqual({ tenant: 'acme', ...counts });
+    const { revision } = await show('acme');
+    expect((await put('acme', body)).body).toMatchObject({ updated: 0, unchanged: 1, removed: 0 });
+    expect(await show('acme')).toMatchObject({ records: 1_161, revision });
+  });
+
+  test('lists records that break a rule, and forgets them when the origin no longer has them', async () => {
+    const target = await start('invalid');
+    const [valid, other] = records;
+    const invalid = { ...other, id: 'not an id', iccid: 'x' };
+    const rejections = await target.apply({ records: [valid as never, invalid as never], removed: [], ages });
+    expect([...rejections]).toEqual([['not an id', expect.stringMatching(/^id must be .+; iccid must be /)]]);
+    expect(await target.apply({ records: [], removed: ['not an id', valid?.id ?? ''], ages })).toEqual(new Map());
+    expect(await show('invalid')).toMatchObject({ records: 0 });
+  });
+
+  test('belongs to one origin and state file, and refuses all others', async () => {
+    await start('taken');
+    const others = { mirror_id: id.replace('0', '1'), origin: mirror.origin };
+    const begun = await management.send('PUT', `${path('taken')}/mirror`, { token, body: others });
+    expect([begun.status, begun.body.detail]).toEqual([
+      409,
+      expect.stringContaining(`another mirror of ${mirror.origin}`),
+    ]);
+    expect((await put('taken', { mirror_id: others.mirror_id, records: JSON.stringify(records[0]) })).status).toBe(409);
+    expect(await show('taken')).toMatchObject({ records: 0 });
+    const load = await management.send('PUT', `${path('taken')}/subscriptions`, {
+      token,
+      body: records[0] as object,
+      headers: { 'content-type': 'application/x-ndjson' },
+    });
+    expect([load.status, load.body.detail]).toEqual([409, expect.stringContaining('it must not be a mirror')]);
+    expect((await management.send('DELETE', `${path('taken')}/mirror`, { token })).body.mirror).toBeNull();
+    expect((await put('taken', { mirror_id: id })).status).toBe(409);
+  });
+});

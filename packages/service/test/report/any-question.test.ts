@@ -1,0 +1,230 @@
+import { join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawQuery, seeded } from '../../../../bench/any/draw.ts';
+import { syntheticRecords, until } from '../../../../bench/support/data-set.ts';
+import { engines, onCluster, type TestStore } from '../../../../test/support/engines.ts';
+import { ugly, uglyRows } from '../../../../test/support/ugly-rows.ts';
+import { defaultPageLimits } from '../../../contract/report.ts';
+import { ReportError } from '../../report/error.ts';
+import { planSummary } from '../../report/get-subscription-summary.ts';
+import { parseReport } from '../../report/parse.ts';
+import { parseSummary } from '../../report/parse-summary.ts';
+import { planReport } from '../../report/plan.ts';
+import { readPage } from '../../storage/read/page.ts';
+import type { PageQuery } from '../../storage/read/page-sql.ts';
+import { streamRecords } from '../../storage/read/records.ts';
+import { summarise } from '../../storage/read/summary.ts';
+import { numbered } from '../../storage/sqlite/connection.ts';
+import type { SqlValue, Store, TenantId, TenantReader } from '../../storage/store.ts';
+import { boundsOf, type SubscriptionFilter } from '../../storage/subscription-filter.ts';
+import type { SubscriptionRow } from '../../storage/subscription-row.ts';
+import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+// The small form of `npm run bench -- any`: random questions have the records that a model has, and
+// visit few rows beside those of their narrowest condition. Rows are counted, not time.
+
+const records = 20_000;
+const questions = 120;
+const rows = [...syntheticRecords(records - 2_000, 1), ...uglyRows(2_000)];
+const context = { limits: defaultPageLimits, now: () => until };
+
+const dates = {
+  created_date: 'createdDate',
+  activation_date: 'activationDate',
+  expiration_date: 'expirationDate',
+} as const;
+
+function matches(row: SubscriptionRow, filter: SubscriptionFilter): boolean {
+  const { statuses } = filter;
+  if (statuses !== undefined && !statuses.includes(row.status)) return false;
+  for (const name of ['iccid', 'email', 'productId', 'planId', 'deviceId', 'autoRenew'] as const)
+    if (filter[name] !== undefined && filter[name] !== row[name]) return false;
+  return boundsOf(filter).every(({ dateColumn, afterSeconds, beforeSeconds }) => {
+    const date = row[dates[dateColumn]];
+    return !(date <= (afterSeconds ?? -1)) && !(date >= (beforeSeconds ?? Number.POSITIVE_INFINITY));
+  });
+}
+
+/** The ids of a whole report, in its order. */
+async function exportedIds(
+  store: Store,
+  tenant: TenantId,
+  { filter, order }: Pick<PageQuery, 'filter' | 'order'>,
+): Promise<string[]> {
+  const snapshot = await store.openSnapshot(tenant, 10_000);
+  try {
+    let lines = '';
+    for await (const batch of streamRecords(snapshot, filter, order, 500)) lines += batch.lines.toString();
+    return lines.split('\n').flatMap((line) => (line === '' ? [] : [(JSON.parse(line) as { id: string }).id]));
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** The rows of the narrowest condition that an index has: a date, a product, or one SIM. */
+function narrowestOf(filter: SubscriptionFilter): number {
+  const { productId, iccid, email, deviceId } = filter;
+  const alone: SubscriptionFilter[] = boundsOf(filter);
+  if (productId !== undefined) alone.push({ dateColumn: 'created_date', productId });
+  for (const [name, value] of Object.entries({ iccid, email, deviceId }))
+    if (value !== undefined) alone.push({ dateColumn: 'created_date', [name]: value });
+  return Math.min(records, ...alone.map((part) => rows.filter((row) => matches(row, part)).length));
+}
+
+/** Plans beside a product that has them, beside one that has another, and beside none. */
+const ofPlans = ['plan-id=unknown', `plan-id=${rows[0]?.planId}`].flatMap((plan) =>
+  ['', `&product-id=${rows[0]?.productId}`, `&product-id=${rows[1]?.productId}`, '&product-id=unknown'].flatMap(
+    (product) => ['', '&sort=-expirationDate'].map((order) => ({ kind: 'page', text: `${plan}${product}${order}` })),
+  ),
+);
+
+/** Hundreds of records of one SIM, device and subscriber, and plans that products share in part. */
+const ofMany = [`iccid=${ugly.iccid}`, `device-id=${ugly.deviceId}`, `email=${encodeURIComponent(ugly.email)}`]
+  .flatMap((one) => ['', '&page=20', '&status=ACTIVE', '&sort=-expirationDate'].map((more) => `${one}${more}`))
+  .concat([`plan-id=${ugly.sharedPlan}`, `plan-id=${ugly.sharedPlan}&sort=-activationDate`, 'plan-id=plan-b&page=3'])
+  .map((text) => ({ kind: 'page', text }));
+
+/** Summaries of few records, which no index of a dimension has together. */
+const ofOneDay = ['plan-id', 'product-id'].map((by) => ({
+  kind: 'summary',
+  text: `by=${by}&date-field=activation&after=2025-06-01T00:00:00Z&before=2025-06-02T00:00:00Z&created-from=2023-06-01T00:00:00Z`,
+}));
+
+interface Statement {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** A store that notes the statements of reads. */
+const noteInto = (statements: Statement[], store: Store): Pick<Store, 'engine' | 'readTenant' | 'readTenantOnce'> => ({
+  engine: store.engine,
+  readTenant: (of, work) =>
+    store.readTenant(of, (reader) =>
+      work({
+        all: (sql, values = []) => {
+          statements.push({ sql, values });
+          return reader.all(sql, values);
+        },
+      } satisfies TenantReader),
+    ),
+  readTenantOnce: (of, asked) => {
+    statements.push(...asked);
+    return store.readTenantOnce(of, asked);
+  },
+});
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** The rows that the scans of tables and indexes in a plan read. */
+function rowsRead(node: PlanNode): number {
+  const own = /(?:Seq|Index|Heap) .*Scan|Index Only Scan/.test(node['Node Type'])
+    ? (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
+    : 0;
+  return (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), own);
+}
+
+/** Steps of SQLite's virtual machine for one row that is read and compared, at most. */
+const stepsOfRow = 25;
+
+/** Opens a function that counts the rows which a statement visits. */
+async function openCounter({ store, environment }: TestStore, tenant: TenantId) {
+  if (store.engine === 'sqlite') {
+    const database = new DatabaseSync(join(environment.DATA_DIR ?? '', 'subreport.db'));
+    const visited = async ({ sql, values }: Statement): Promise<number> => {
+      const statement = database.prepare(numbered(sql)) as StatementSync & { stat(counter: string): number };
+      statement.all(tenant, ...values);
+      return statement.stat('vmStep') / stepsOfRow;
+    };
+    return { visited, close: async () => database.close() };
+  }
+  const client = new pg.Client({ connectionString: environment.DATABASE_URL });
+  await client.connect();
+  await client.query('vacuum analyze');
+  await client.query(`set app.tenant = '${tenant}'`);
+  await client.query('set plan_cache_mode = force_generic_plan');
+  const visited = async ({ sql, values }: Statement): Promise<number> => {
+    const { rows: plans } = await client.query(`explain (analyze, timing off, format json) ${sql}`, [
+      tenant,
+      ...values,
+    ]);
+    return rowsRead(plans[0]['QUERY PLAN'][0].Plan);
+  };
+  return { visited, close: () => client.end() };
+}
+
+describe.skipIf(onCluster).each(engines)('any question on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let tenant: TenantId;
+  beforeAll(async () => {
+    opened = await openTestStore();
+    await insertTenant(opened.store, 'any', 1);
+    tenant = (await findTenant(opened.store, 'any'))?.tenant as TenantId;
+    for (let from = 0; from < records; from += 5_000)
+      await opened.store.loadSubscriptions(tenant, rows.slice(from, from + 5_000));
+  });
+  afterAll(() => opened.close());
+
+  test('has exact totals and records, and visits few rows beside those of its narrowest condition', async () => {
+    const random = seeded(23);
+    const counter = await openCounter(opened, tenant);
+    const wide: unknown[] = [];
+    const visitedBy = async (statements: readonly Statement[]): Promise<number> => {
+      let visited = 0;
+      for (const statement of statements) visited += await counter.visited(statement);
+      return visited;
+    };
+    const first = [...ofPlans, ...ofMany, ...ofOneDay];
+    for (let asked = 0; asked < questions; ) {
+      const { kind, text } = first.shift() ?? drawQuery(random);
+      const statements: Statement[] = [];
+      const store = noteInto(statements, opened.store);
+      try {
+        if (kind === 'summary') {
+          const plan = planSummary(parseSummary(text, context));
+          const { total } = await store.readTenant(tenant, (reader) => summarise(reader, plan));
+          expect([text, total]).toEqual([text, rows.filter((row) => matches(row, plan.filter)).length]);
+          // an index of products or days is read if another has no less than a tenth of its entries
+          const isWide = plan.bucket !== undefined || /product|plan/.test(plan.columns.join());
+          const few = 2 * Math.min(records, narrowestOf(plan.filter) * (isWide ? 10 : 1)) + 3_000;
+          const visited = await visitedBy(statements);
+          if (visited > few) wide.push({ text, visited, few });
+          asked += 1;
+          continue;
+        }
+        const plan = planReport(parseReport(text, context, 'json'), 1);
+        const page = await readPage({ store }, tenant, { ...plan, layout: 'array' });
+        asked += 1;
+        const { filter, order, position, size } = plan;
+        const date = dates[order.column];
+        const expected = rows
+          .filter((row) => matches(row, filter))
+          .sort((a, b) => (a[date] - b[date] || (a.id < b.id ? -1 : 1)) * (order.descending ? -1 : 1));
+        const skip = position.kind === 'offset' ? position.skip : 0;
+        const ids = (JSON.parse(`${page.records.bytes}` || '[]') as { id: string }[]).map(({ id }) => id);
+        expect([text, page.total, ids]).toEqual([
+          text,
+          expected.length,
+          expected.slice(skip, skip + size).map(({ id }) => id),
+        ]);
+        if (expected.length <= 4_000)
+          expect([text, await exportedIds(opened.store, tenant, plan)]).toEqual([text, expected.map(({ id }) => id)]);
+        const visited = await visitedBy(statements);
+        // twice the narrowest condition: once for the total, once for the page
+        const few = 4 * narrowestOf(filter) + 8 * size + 3_000;
+        if (visited > few) wide.push({ text, visited, few });
+      } catch (error) {
+        if (!(error instanceof ReportError)) throw error;
+      }
+    }
+    await counter.close();
+    expect(wide).toEqual([]);
+  });
+});

@@ -1,0 +1,316 @@
+import fc from 'fast-check';
+import { Check } from 'typebox/value';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkProperty } from '../../../../test/support/check-property.ts';
+import { engines, type TestStore } from '../../../../test/support/engines.ts';
+import { findingKinds, SubscriptionFindings } from '../../../contract/findings.ts';
+import { formatInstant } from '../../../contract/instant.ts';
+import { checkRow } from '../../import/check-row.ts';
+import { findingsMoment, getSubscriptionFindings } from '../../report/get-subscription-findings.ts';
+import type { Store, TenantId } from '../../storage/store.ts';
+import type { SubscriptionRow } from '../../storage/subscription-row.ts';
+import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+import { readRevision } from '../../storage/tables/tenant-revision.ts';
+
+const now = 1_700_000_000;
+const moment = findingsMoment(now);
+
+/** What the findings depend on; few values each, so that records often have one in common. */
+interface Drawn {
+  readonly n: number;
+  readonly created: number;
+  readonly activated: number;
+  readonly ends: number;
+  readonly status: string | null;
+  readonly email: string | null;
+  readonly sim: number;
+  readonly device: string;
+  readonly product: number;
+  readonly name: string | undefined;
+  readonly period: number | undefined;
+  readonly unit: string | undefined;
+  readonly plan: string | undefined;
+}
+
+const names = ['Europe', 'Europe "5 GB"', '","period":0,"', 'ÄÖ\\', ''];
+const drawn: fc.Arbitrary<Drawn> = fc
+  .record({
+    n: fc.nat(60),
+    created: fc.nat(3),
+    activated: fc.nat(3),
+    ends: fc.oneof(fc.nat(3), fc.integer({ min: moment - 1, max: moment + 1 })),
+    status: fc.constantFrom('ACTIVE', 'ACTIVE', 'ACTIVE', 'EXPIRED', null),
+    email: fc.constantFrom('ada@example.com', null),
+    sim: fc.nat(30),
+    device: fc.constantFrom('', 'a', 'b', 'c', 'd', 'e', 'of-1', 'of-2', 'of-3'),
+    product: fc.nat(14),
+    name: fc.constantFrom(...names, undefined),
+    period: fc.constantFrom(0, 1, 30, 100, undefined),
+    unit: fc.constantFrom('DAYS', undefined),
+    plan: fc.constantFrom('plan', undefined),
+  })
+  // some devices have several records, all of one SIM
+  .map((each) => (each.device.startsWith('of-') ? { ...each, sim: Number(each.device.slice(3)) } : each));
+
+const idOf = (n: number): string => `id${n}`;
+const simOf = (n: number): string => `8944500102198300${String(n).padStart(3, '0')}`;
+
+function rowOf({
+  n,
+  created,
+  activated,
+  ends,
+  status,
+  email,
+  sim,
+  device,
+  product,
+  name,
+  period,
+  unit,
+  plan,
+}: Drawn): SubscriptionRow {
+  const checked = checkRow({
+    id: idOf(n),
+    status,
+    createdDate: formatInstant(created),
+    activationDate: formatInstant(activated),
+    expirationDate: formatInstant(ends),
+    product: { id: `product-${product}`, name, period, period_unit: unit, plan_id: plan },
+    iccid: simOf(sim),
+    device_id: device,
+    email,
+    auto_renew: 'true',
+  });
+  if ('faults' in checked) throw new TypeError(JSON.stringify(checked.faults));
+  return checked.row;
+}
+
+type Finding = SubscriptionFindings['findings'][number];
+
+/** The present records with the revision of their version, and when each revision was committed. */
+class Model {
+  readonly records = new Map<string, Drawn & { readonly revision: number }>();
+
+  load(batch: readonly Drawn[], revision: number): void {
+    const changed = batch.filter((each) => {
+      const { revision: _, ...stored } = this.records.get(idOf(each.n)) ?? { revision: 0 };
+      return JSON.stringify(stored) !== JSON.stringify(each);
+    });
+    for (const each of changed) this.records.set(idOf(each.n), { ...each, revision });
+  }
+
+  remove(ids: readonly string[]): void {
+    for (const id of ids) this.records.delete(id);
+  }
+
+  /** The expected findings, with revisions in the place of commit times. */
+  findings(): (Omit<Finding, 'since'> & { since: number | undefined })[] {
+    const all = [...this.records.values()];
+    const active = all.filter(({ status }) => status === 'ACTIVE');
+    const recordKind = (kind: string, found: typeof all, sinceOf = (each: (typeof all)[number]) => each.revision) => ({
+      kind,
+      count: found.length,
+      since: least(found.map(sinceOf)),
+      examples: found
+        .toSorted((a, b) => b.created - a.created || (idOf(a.n) < idOf(b.n) ? 1 : -1))
+        .slice(0, 10)
+        .map(({ n }) => ({ ids: [idOf(n)] })),
+    });
+    const named = (found: typeof all) =>
+      found.flatMap(({ name, ...rest }) => (name === undefined ? [] : { ...rest, name }));
+    const shared = active.filter(({ device }) => device !== '');
+    const sims = groups(active, ({ sim }) => simOf(sim)).filter(([, { length }]) => length > 1);
+    const devices = groups(shared, ({ device }) => device).filter(
+      ([, found]) => new Set(found.map(({ sim }) => sim)).size > 1,
+    );
+    const products = groups(all, ({ product }) => `product-${product}`)
+      .map(([value, found]) => [value, groups(named(found), ({ name }) => name).map(([, same]) => same)] as const)
+      .filter(([, byName]) => byName.length > 1);
+    const newest = (found: typeof all) => Math.max(...found.map(({ revision }) => revision));
+    const idsOf = (found: typeof all) => found.map(({ n }) => idOf(n)).toSorted();
+    return [
+      recordKind(
+        'no-status',
+        all.filter(({ status }) => status === null),
+      ),
+      recordKind(
+        'no-email',
+        all.filter(({ email }) => email === null),
+      ),
+      recordKind(
+        'created-after-activation',
+        all.filter(({ created, activated }) => created > activated),
+      ),
+      recordKind(
+        'ends-before-activation',
+        all.filter(({ ends, activated }) => ends < activated),
+      ),
+      recordKind(
+        'active-past-end',
+        active.filter(({ ends }) => ends < moment),
+        ({ ends }) => ends,
+      ),
+      recordKind(
+        'period-zero',
+        all.filter(({ period }) => period === 0),
+      ),
+      {
+        kind: 'iccid-active-twice',
+        count: sims.length,
+        since: least(sims.map(([, found]) => newest(found))),
+        examples: sims.slice(0, 10).map(([iccid, found]) => ({ iccid, ids: idsOf(found).slice(0, 10) })),
+      },
+      {
+        kind: 'device-on-two-sims',
+        count: devices.length,
+        since: least(devices.map(([, found]) => newest(found))),
+        examples: devices
+          .slice(0, 10)
+          .map(([device, found]) => ({ device_id: device, ids: idsOf(found).slice(0, 10) })),
+      },
+      {
+        kind: 'product-with-two-names',
+        count: products.length,
+        since: least(products.map(([, byName]) => Math.max(...byName.map((same) => oldest(same))))),
+        examples: products.slice(0, 10).map(([product, byName]) => ({
+          product_id: product,
+          ids: byName.map((same) => idsOf(same)[0] ?? '').toSorted(),
+        })),
+      },
+    ];
+  }
+}
+
+const least = (values: readonly number[]): number | undefined =>
+  values.length === 0 ? undefined : Math.min(...values);
+const oldest = (found: readonly { readonly revision: number }[]): number =>
+  Math.min(...found.map(({ revision }) => revision));
+
+function groups<T>(items: readonly T[], keyOf: (item: T) => string): [string, T[]][] {
+  const found = Map.groupBy(items, keyOf);
+  return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+describe.each(engines)('findings on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let store: Store;
+  beforeAll(async () => {
+    opened = await openTestStore();
+    store = opened.store;
+  });
+  afterAll(() => opened.close());
+
+  const createTenant = async (name: string): Promise<TenantId> => {
+    await insertTenant(store, name, 0);
+    const found = await findTenant(store, name);
+    if (found === undefined) throw new TypeError('the tenant must exist');
+    return found.tenant;
+  };
+  const find = async (tenant: TenantId): Promise<SubscriptionFindings> =>
+    JSON.parse((await getSubscriptionFindings({ store }, tenant, moment, 15_000)).body) as SubscriptionFindings;
+  const commitsOf = async (tenant: TenantId): Promise<ReadonlyMap<number, string>> => {
+    const sql = 'select revision, committed_at from subscription_commit where tenant_id = $1';
+    const rows = await store.readTenant(tenant, (reader) => reader.all(sql));
+    return new Map(rows.map((row) => [Number(row.revision), formatInstant(Number(row.committed_at))]));
+  };
+
+  test('equal those of a model after any loads and removals, for each tenant alone', async () => {
+    let runs = 0;
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.uniqueArray(drawn, { maxLength: 40, selector: ({ n }) => n }) },
+      { weight: 1, arbitrary: fc.array(fc.nat(60).map(idOf), { minLength: 1, maxLength: 20 }) },
+    );
+    await checkProperty(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), async (steps) => {
+        runs += 1;
+        const tenants = [await createTenant(`run-${runs}-a`), await createTenant(`run-${runs}-b`)] as const;
+        for (const [index, tenant] of tenants.entries()) {
+          const model = new Model();
+          // the second tenant has the steps in another order
+          for (const each of index === 0 ? steps : steps.toReversed()) {
+            if (each.every((item) => typeof item === 'string')) {
+              await store.deleteSubscriptions(tenant, each);
+              model.remove(each);
+            } else {
+              const batch = each.filter((item) => typeof item !== 'string');
+              await store.loadSubscriptions(tenant, batch.map(rowOf));
+              model.load(batch, await store.readTenant(tenant, readRevision));
+            }
+          }
+          const commits = await commitsOf(tenant);
+          const found = await find(tenant);
+          const expected = model.findings().map(({ since, ...finding }) => {
+            const time = finding.kind === 'active-past-end' && since !== undefined ? formatInstant(since) : undefined;
+            const at = time ?? (since === undefined ? undefined : commits.get(since));
+            return { ...finding, ...(at !== undefined && { since: at }) };
+          });
+          const changed = commits.get(await store.readTenant(tenant, readRevision));
+          expect(found).toEqual({
+            total: model.records.size,
+            evaluated_at: formatInstant(moment),
+            ...(changed !== undefined && { changed_at: changed }),
+            findings: expected,
+          });
+          expect(Check(SubscriptionFindings, found)).toBe(true);
+        }
+      }),
+      { least: 5, most: 40 },
+    );
+  });
+
+  test('have every kind of the contract, in its order, also without records', async () => {
+    const { total, findings } = await find(await createTenant('empty'));
+    expect([total, findings.map(({ kind }) => kind)]).toEqual([0, Object.keys(findingKinds)]);
+    expect(
+      findings.filter(({ count, since, examples }) => count > 0 || since !== undefined || examples.length > 0),
+    ).toEqual([]);
+  });
+
+  test('of an erased record are gone, and the others remain', async () => {
+    const tenant = await createTenant('erased');
+    const flawed = {
+      created: 2,
+      activated: 1,
+      ends: 0,
+      status: 'ACTIVE',
+      email: null,
+      device: 'a',
+      product: 1,
+      period: 0,
+      unit: undefined,
+      plan: undefined,
+    };
+    await store.loadSubscriptions(tenant, [
+      rowOf({ ...flawed, n: 1, sim: 1, name: 'Ada' }),
+      rowOf({ ...flawed, n: 2, sim: 1, name: 'Bob' }),
+      rowOf({ ...flawed, n: 3, sim: 2, name: 'Bob' }),
+    ]);
+    const counts = async () =>
+      Object.fromEntries((await find(tenant)).findings.map(({ kind, count }) => [kind, count]));
+    const flaws = {
+      'created-after-activation': 3,
+      'ends-before-activation': 3,
+      'no-email': 3,
+      'active-past-end': 3,
+      'period-zero': 3,
+    };
+    expect(await counts()).toMatchObject({
+      ...flaws,
+      'iccid-active-twice': 1,
+      'device-on-two-sims': 1,
+      'product-with-two-names': 1,
+    });
+    const { findings } = await find(tenant);
+    for (const { kind, since } of findings.filter(({ count }) => count > 0))
+      expect(since, kind).toMatch(kind === 'active-past-end' ? /^1970/ : /^20\d\d-/);
+    await store.deleteSubscriptions(tenant, [idOf(1)]);
+    expect(await counts()).toMatchObject({
+      'period-zero': 2,
+      'iccid-active-twice': 0,
+      'device-on-two-sims': 1,
+      'product-with-two-names': 0,
+    });
+    expect(JSON.stringify(await find(tenant))).not.toContain('"id1"');
+  });
+});

@@ -1,0 +1,354 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engines, type TestStore } from '../../../../test/support/engines.ts';
+import { subscriptionRow } from '../../../../test/support/rows.ts';
+import { importRecords } from '../../import/import-records.ts';
+import { importStrictly } from '../../import/import-strictly.ts';
+import { openStore } from '../../storage/open-store.ts';
+import { checkRecords } from '../../storage/records/check.ts';
+import { directoryStatement, type Store, type TenantId, type TenantSql } from '../../storage/store.ts';
+import { beginHistory, readHistory } from '../../storage/tables/history.ts';
+import { putRejections } from '../../storage/tables/import-history.ts';
+import { readTenantUse, totalOf } from '../../storage/tables/storage-use.ts';
+import { sweepVersions } from '../../storage/tables/sweep-versions.ts';
+import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const bytesMax = 2 ** 20;
+const overBudget = { code: 'OVER_BUDGET' };
+
+const versionsOf: TenantSql = 'select count(*) as n from subscription_version where tenant_id = $1';
+
+/** Rows with ids from 0 on, whose records have some ten kilobytes: more bytes than characters. */
+const largeRows = (count: number, version: number, bodyBytes = 10_000) =>
+  Array.from({ length: count }, (_, n) => {
+    const row = subscriptionRow({ id: `id-${n}`, createdDate: 1_700_000_000 + n, deviceId: `device-${version}` });
+    const record = {
+      ...JSON.parse(row.record),
+      product: { ...JSON.parse(row.record).product, name: `Ü${'n'.repeat(bodyBytes)}` },
+    };
+    return { ...row, record: JSON.stringify(record), email: `fleet-${n}@exämple.org` };
+  });
+
+describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  /** The store with the budget, as a service has it. */
+  let store: Store;
+  let tenants = 0;
+
+  const open = (tenantBytesMax: number, keepsHistory = true): Store => {
+    const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = opened.environment;
+    return openStore({
+      databaseUrl,
+      dataDir,
+      poolSize: 2,
+      onConnectionError: () => undefined,
+      tenantBytesMax,
+      keepsHistory,
+    });
+  };
+  const newTenant = async (): Promise<TenantId> => {
+    tenants += 1;
+    await insertTenant(store, `budget-${tenants}`, 1_700_000_000);
+    return (await findTenant(store, `budget-${tenants}`))?.tenant as TenantId;
+  };
+  const useOf = async (tenant: TenantId) => {
+    const use = await readTenantUse(store, tenant);
+    if (use === undefined) throw new Error('the bytes of the tenant are not known');
+    return use;
+  };
+  const problemsOf = async (tenant: TenantId) =>
+    (await store.readTenant(tenant, (reader) => checkRecords(reader))).problems;
+  const historyOf = (tenant: TenantId) => store.readTenant(tenant, readHistory);
+  const countOf = async (tenant: TenantId, sql: TenantSql): Promise<number> =>
+    Number((await store.readTenant(tenant, (reader) => reader.all(sql)))[0]?.n);
+  /** The kept commits, in their order. */
+  const commitsOf = async (tenant: TenantId) => {
+    const sql = 'select revision, committed_at from subscription_commit where tenant_id = $1 order by revision';
+    const rows = await store.readTenant(tenant, (reader) => reader.all(sql));
+    return rows.map(({ revision, committed_at: at }) => ({ revision: Number(revision), at: Number(at) }));
+  };
+  /** Charges a tenant for rejected rows and for the history of its imports. */
+  const chargeImports = async (tenant: TenantId, rejectedBytes: number, importBytes: number): Promise<void> => {
+    await putRejections(store, tenant, 'an import', 'r'.repeat(rejectedBytes));
+    await store.writeDirectory([
+      directoryStatement('update tenant set import_bytes = $2 where id = $1', [tenant, importBytes]),
+    ]);
+  };
+  const replaceAll = async (tenant: TenantId, rows: ReturnType<typeof largeRows>, isDryRun = false) => {
+    const replacement = await store.openReplacement(tenant);
+    try {
+      await replacement.add(rows);
+      return await replacement.finish(isDryRun);
+    } finally {
+      await replacement.close();
+    }
+  };
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    store = open(bytesMax);
+  });
+  afterAll(async () => {
+    await store.close();
+    await opened.close();
+  });
+
+  test('a client that flips large records over and over stays within the budget, and the oldest history goes', async () => {
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    await store.loadSubscriptions(other, largeRows(2, 0));
+    await store.loadSubscriptions(other, largeRows(2, 1));
+    const before = { use: await useOf(other), history: await historyOf(other) };
+    const used: number[] = [];
+    for (let version = 0; version < 12; version += 1) {
+      // the version of one more record begins first and ends last
+      await store.loadSubscriptions(tenant, largeRows(version % 11 === 0 ? 21 : 20, version));
+      used.push(totalOf(await useOf(tenant)));
+    }
+    expect(Math.max(...used)).toBeLessThanOrEqual(bytesMax);
+    expect(used.at(-1)).toBeGreaterThan(bytesMax * 0.9);
+    const { kept, revision } = await historyOf(tenant);
+    expect(revision).toBe(12);
+    expect(kept?.from).toBeGreaterThan(5);
+    expect(kept?.from).toBeLessThan(revision);
+    // of the second of the first commit that is left, an older revision may have been the answer
+    const commits = await commitsOf(tenant);
+    expect(commits.map((commit) => commit.revision)).toEqual(Array.from(commits, (_, n) => (kept?.from ?? 0) + n));
+    expect(kept?.fromSeconds).toBe((commits[0]?.at ?? 0) + 1);
+    expect(await problemsOf(tenant)).toEqual([]);
+    expect({ use: await useOf(other), history: await historyOf(other) }).toEqual(before);
+  });
+
+  test('a load that the records alone have no room for is refused with the figures, and changes nothing', async () => {
+    const tenant = await newTenant();
+    await store.loadSubscriptions(tenant, largeRows(60, 0));
+    await store.loadSubscriptions(tenant, largeRows(20, 1));
+    await chargeImports(tenant, 50_000, 600);
+    const before = { use: await useOf(tenant), history: await historyOf(tenant) };
+    const others = 300 + 50_000 + 600;
+    const needed = largeRows(110, 0).reduce(
+      (sum, { record, email }) => sum + Buffer.byteLength(`${record}${email}`) + 800,
+      others,
+    );
+    const message = expect.stringMatching(
+      new RegExp(
+        `budget of ${bytesMax} bytes .*they need ${needed} bytes, ${needed - others - before.use.records} more than now`,
+      ),
+    );
+    await expect(store.loadSubscriptions(tenant, largeRows(110, 0))).rejects.toMatchObject({ ...overBudget, message });
+    for (const isDryRun of [true, false])
+      await expect(replaceAll(tenant, largeRows(110, 0), isDryRun)).rejects.toMatchObject({ ...overBudget, message });
+    expect({ use: await useOf(tenant), history: await historyOf(tenant) }).toEqual(before);
+    expect(await countOf(tenant, 'select count(*) as n from subscription where tenant_id = $1')).toBe(60);
+    expect(await problemsOf(tenant)).toEqual([]);
+  });
+
+  test('a replacement makes room in the history like a load', async () => {
+    const tenant = await newTenant();
+    for (let version = 0; version < 8; version += 1) await replaceAll(tenant, largeRows(40, version));
+    expect(totalOf(await useOf(tenant))).toBeLessThanOrEqual(bytesMax);
+    const { kept } = await historyOf(tenant);
+    expect(kept?.from).toBeGreaterThanOrEqual(5);
+    expect(await problemsOf(tenant)).toEqual([]);
+  });
+
+  test('what is removed and what is erased is subtracted, and tombstones are charged', async () => {
+    const tenant = await newTenant();
+    await store.loadSubscriptions(tenant, largeRows(10, 0, 100));
+    await store.loadSubscriptions(tenant, [], undefined, undefined, ['id-0', 'id-1']);
+    expect(await useOf(tenant)).toMatchObject({ tombstones: 400 });
+    await store.loadSubscriptions(tenant, largeRows(1, 1, 100));
+    expect(await useOf(tenant)).toMatchObject({ tombstones: 200 });
+    await store.deleteSubscriptions(tenant, ['id-2', 'id-0']);
+    expect(await problemsOf(tenant)).toEqual([]);
+    await store.sweepTombstones(tenant, 4, 10);
+    await sweepVersions(store, { nowSeconds: 1_900_000_000, days: 0 });
+    expect(await countOf(tenant, versionsOf)).toBe(0);
+    expect(await problemsOf(tenant)).toEqual([]);
+    expect(await useOf(tenant)).toMatchObject({ tombstones: 0 });
+  });
+
+  test('ranges of erased records are charged once each, and go with the history before them', async () => {
+    const tenant = await newTenant();
+    await store.loadSubscriptions(tenant, largeRows(10, 0, 100));
+    await store.loadSubscriptions(tenant, largeRows(10, 1, 100));
+    const erasures: TenantSql = 'select count(*) as n from subscription_erasure where tenant_id = $1';
+    const expectCharged = async (ranges: number): Promise<void> => {
+      const [others] = await store.readTenant(tenant, (reader) =>
+        reader.all(`select sum(octet_length(record) + coalesce(octet_length(email), 0) + 300) as versions,
+          (select count(*) from subscription_commit where tenant_id = $1) * 150 as commits
+          from subscription_version where tenant_id = $1`),
+      );
+      const history = Number(others?.versions ?? 0) + Number(others?.commits) + ranges * 100;
+      expect(await countOf(tenant, erasures)).toBe(ranges);
+      expect(await useOf(tenant)).toMatchObject({ history });
+      expect(await problemsOf(tenant)).toEqual([]);
+    };
+    await store.deleteSubscriptions(tenant, ['id-0', 'id-1']);
+    await expectCharged(2);
+    // its version ended when those of the others did
+    await store.deleteSubscriptions(tenant, ['id-2']);
+    await expectCharged(3);
+    const begin = async (): Promise<number> => Number((await historyOf(tenant)).kept?.from);
+    for (let version = 2; (await begin()) < 2; version += 1)
+      await store.loadSubscriptions(tenant, largeRows(20, version));
+    const from = await begin();
+    await expectCharged([2, 3, 4].filter((until) => until > from).length);
+    for (let version = 0; version < 12; version += 1) await store.loadSubscriptions(tenant, largeRows(20, version));
+    await expectCharged(0);
+    await store.deleteSubscriptions(tenant, ['id-3']);
+    await sweepVersions(store, { nowSeconds: 1_900_000_000, days: 0 });
+    await expectCharged(0);
+  });
+
+  test('a tenant above a lowered budget can still remove records and update them with smaller ones', async () => {
+    const tenant = await newTenant();
+    await store.loadSubscriptions(tenant, largeRows(60, 0));
+    const small = open(2 ** 17);
+    try {
+      await expect(small.loadSubscriptions(tenant, largeRows(61, 0))).rejects.toMatchObject(overBudget);
+      await small.loadSubscriptions(tenant, largeRows(10, 1)); // as large as before
+      await small.loadSubscriptions(tenant, largeRows(10, 2, 9_000));
+      const ids = largeRows(58, 0).map(({ id }) => id);
+      await small.loadSubscriptions(tenant, [], undefined, undefined, ids);
+      expect(totalOf(await useOf(tenant))).toBeLessThanOrEqual(2 ** 17);
+      expect(await problemsOf(tenant)).toEqual([]);
+    } finally {
+      await small.close();
+    }
+  });
+
+  test('once the history is gone, the oldest tombstones go, and change tokens before them are rejected', async () => {
+    const tenant = await newTenant();
+    const rows = largeRows(300, 0, 10);
+    const small = open(310_000);
+    try {
+      for (let round = 0; round < 6; round += 1) {
+        const renamed = rows.map((row) => ({
+          ...row,
+          id: `${row.id}-${round}`,
+          record: row.record.replace(row.id, `${row.id}-${round}`),
+        }));
+        const gone = round === 0 ? [] : rows.map(({ id }) => `${id}-${round - 1}`);
+        await small.loadSubscriptions(tenant, renamed.slice(0, 200), undefined, undefined, gone.slice(0, 200));
+      }
+      const { revision, sweptRevision, kept } = await historyOf(tenant);
+      expect(totalOf(await useOf(tenant))).toBeLessThanOrEqual(310_000);
+      expect(sweptRevision).toBeGreaterThan(0);
+      expect(sweptRevision).toBeLessThanOrEqual(revision);
+      expect(kept?.from).toBeGreaterThanOrEqual(sweptRevision);
+      // the oldest went first: none is left that is older than one that was removed
+      const older: TenantSql =
+        'select count(*) as n from subscription_tombstone where tenant_id = $1 and revision < $2';
+      const [row] = await store.readTenant(tenant, (reader) => reader.all(older, [sweptRevision]));
+      expect(Number(row?.n)).toBe(0);
+      expect(await problemsOf(tenant)).toEqual([]);
+    } finally {
+      await small.close();
+    }
+  });
+
+  test.each([
+    ['forgets what it is charged', 'bytes_revision = null'],
+    ['knows nothing of it', 'revision = revision + 1'],
+  ])('a tenant that another version has changed, which %s, is counted again by the next change', async (_how, set) => {
+    const tenant = await newTenant();
+    await store.loadSubscriptions(tenant, largeRows(5, 0));
+    await store.writeDirectory([
+      directoryStatement(`update tenant set ${set}, record_bytes = 7, history_bytes = 7 where id = $1` as 'select 1', [
+        tenant,
+      ]),
+    ]);
+    expect(await readTenantUse(store, tenant)).toBeUndefined();
+    await store.deleteSubscriptions(tenant, ['id-4']);
+    expect(await readTenantUse(store, tenant)).toBeUndefined();
+    await expect(store.loadSubscriptions(tenant, largeRows(110, 0))).rejects.toMatchObject(overBudget);
+    await store.loadSubscriptions(tenant, largeRows(5, 1));
+    expect(await problemsOf(tenant)).toEqual([]);
+    expect((await useOf(tenant)).records).toBeGreaterThan(50_000);
+  });
+
+  test('a restore keeps what a tenant is charged, and counts it if it was not known', async () => {
+    const [known, unknown] = [await newTenant(), await newTenant()];
+    for (const tenant of [known, unknown]) await store.loadSubscriptions(tenant, largeRows(2, 0));
+    const before = await useOf(known);
+    await store.writeDirectory([
+      directoryStatement('update tenant set bytes_revision = null, record_bytes = 7 where id = $1', [unknown]),
+    ]);
+    await beginHistory(store, 1_800_000_000);
+    expect([await useOf(known), await readTenantUse(store, unknown)]).toEqual([before, undefined]);
+    await store.loadSubscriptions(unknown, largeRows(2, 1));
+    expect((await useOf(unknown)).records).toBe(before.records);
+    expect([...(await problemsOf(known)), ...(await problemsOf(unknown))]).toEqual([]);
+  });
+
+  test('doctor finds bytes that differ from the rows, and its repair counts them again', async () => {
+    const tenant = await newTenant();
+    await store.loadSubscriptions(tenant, largeRows(5, 0));
+    const { records } = await useOf(tenant);
+    await store.writeDirectory([
+      directoryStatement('update tenant set record_bytes = record_bytes - 1 where id = $1', [tenant]),
+    ]);
+    expect(await problemsOf(tenant)).toEqual([
+      `The tenant is charged ${records - 1} bytes of records, ${records} are there`,
+    ]);
+    await store.recountSubscriptions(tenant, 1_700_000_000);
+    expect(await problemsOf(tenant)).toEqual([]);
+  });
+
+  test('a program without history charges none', async () => {
+    const tenant = await newTenant();
+    const other = open(bytesMax, false);
+    try {
+      await other.loadSubscriptions(tenant, largeRows(5, 0));
+      await other.loadSubscriptions(tenant, largeRows(5, 1), undefined, undefined, ['id-6']);
+      await other.deleteSubscriptions(tenant, ['id-1']);
+      expect(await useOf(tenant)).toMatchObject({ history: 0, tombstones: 200 });
+      expect(await problemsOf(tenant)).toEqual([]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('a strict import without room loads nothing, an ordinary one the batches before', async () => {
+    const tenant = await newTenant();
+    const lines = largeRows(110, 0).map(({ record }) =>
+      record.replace(/"Ün+"/, '"Europe"').replace('"device-0"', `"${'d'.repeat(100)}"`),
+    );
+    const small = open(100_000);
+    const source = async function* () {
+      yield Buffer.from(lines.join('\n'));
+    };
+    const options = { format: 'ndjson' as const, dryRun: false, onRejected: () => undefined, batchRowsMax: 20 };
+    const importOnce = (pass: object, into = tenant) => importRecords(small, into, source(), { ...options, ...pass });
+    const strictly = (into = tenant) =>
+      importStrictly({
+        dryRun: false,
+        onRejected: () => undefined,
+        importOnce: (pass) => importOnce(pass, into),
+        target: { store: small, tenant: into },
+      });
+    const nothing = { ...overBudget, message: expect.stringMatching(/nothing was loaded$/) };
+    try {
+      await expect(strictly()).rejects.toMatchObject(nothing);
+      expect((await findTenant(small, tenant))?.revision).toBe(0);
+      const message = expect.stringMatching(/more than now; the [1-9]\d* records before them are loaded$/);
+      await expect(importOnce({})).rejects.toMatchObject({ ...overBudget, message });
+      expect((await findTenant(small, tenant))?.revision).toBeGreaterThan(0);
+      // records that are stored already need no room
+      lines.splice(60);
+      await strictly();
+      expect(await problemsOf(tenant)).toEqual([]);
+      // what earlier imports have left needs room, too
+      for (const [rejectedBytes, importBytes] of [
+        [50_000, 0],
+        [0, 50_000],
+      ] as const) {
+        const other = await newTenant();
+        await chargeImports(other, rejectedBytes, importBytes);
+        await expect(strictly(other)).rejects.toMatchObject(nothing);
+        expect((await findTenant(small, other))?.revision).toBe(0);
+      }
+    } finally {
+      await small.close();
+    }
+  });
+});

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { engines, type TestStore } from '../../../../test/support/engines.ts';
+import { readTexts } from '../../../../test/support/read-page.ts';
+import { subscriptionRow } from '../../../../test/support/rows.ts';
+import type { PagePosition } from '../../storage/read/page-sql.ts';
+import { RangeMemory } from '../../storage/read/range-memory.ts';
+import type { Store, TenantId } from '../../storage/store.ts';
+import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const all = { dateColumn: 'created_date' } as const;
+const order = { column: 'created_date', descending: true } as const;
+
+describe.each(engines)('remembered ranges on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let store: Store;
+  let tenant: TenantId;
+  const newTenant = async (name: string): Promise<TenantId> => {
+    await insertTenant(store, name, 1);
+    return (await findTenant(store, name))?.tenant as TenantId;
+  };
+  const load = (...dates: readonly number[]) =>
+    store.loadSubscriptions(
+      tenant,
+      dates.map((date) => subscriptionRow({ id: `id${date}`, createdDate: date, record: String(date) })),
+    );
+  const pageAfter = (ranges: RangeMemory, date: number) =>
+    readTexts({ store, ranges }, tenant, all, order, { kind: 'after', orderKey: { date, id: `id${date}` } }, 3);
+  const firstPage = (ranges: RangeMemory) =>
+    readTexts({ store, ranges }, tenant, all, order, { kind: 'offset', skip: 0 }, 3);
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    store = opened.store;
+    tenant = await newTenant('walker');
+    await load(1, 2, 3, 4, 5, 6, 7);
+  });
+  afterAll(() => opened.close());
+
+  test('let each following page of a walk be read without counts, up to the last', async () => {
+    const ranges = new RangeMemory();
+    await firstPage(ranges);
+    const once = vi.spyOn(store, 'readTenantOnce');
+    expect(await pageAfter(ranges, 5)).toMatchObject({
+      texts: ['4', '3', '2'],
+      total: 7,
+      hasMore: true,
+      isBeyondKey: true,
+    });
+    expect(await pageAfter(ranges, 2)).toMatchObject({ texts: ['1'], total: 7, hasMore: false, isBeyondKey: true });
+    expect(once.mock.calls.map(([, [statement]]) => statement?.sql.includes('count('))).toEqual([false, false]);
+    once.mockRestore();
+  });
+
+  test('are not used once the records have changed', async () => {
+    const ranges = new RangeMemory();
+    await firstPage(ranges);
+    await load(9); // before the key
+    await store.deleteSubscriptions(tenant, ['id1', 'id2']);
+    expect(await pageAfter(ranges, 5)).toMatchObject({ texts: ['4', '3'], total: 6, hasMore: false });
+  });
+
+  test('with a filter that the counts do not know, the total is counted once for all page numbers of a revision', async () => {
+    const ranges = new RangeMemory();
+    await load(11, 12, 13, 14, 15);
+    const filter = { ...all, autoRenew: 'true', deviceId: subscriptionRow({ id: 'any' }).deviceId };
+    const pageFrom = async (skip: number) => {
+      const once = vi.spyOn(store, 'readTenantOnce');
+      const page = await readTexts({ store, ranges }, tenant, filter, order, { kind: 'offset', skip }, 2);
+      const counts = once.mock.calls.filter(([, statements]) => statements.some(({ sql }) => sql.includes('count(*)')));
+      once.mockRestore();
+      const { texts, total, hasMore } = page;
+      return { texts, total, hasMore, counted: counts.length };
+    };
+    const rest = (await pageFrom(0)).total;
+    expect(await pageFrom(2)).toMatchObject({ texts: ['13', '12'], total: rest, hasMore: true, counted: 0 });
+    expect(await pageFrom(rest - 1)).toMatchObject({ total: rest, hasMore: false, counted: 0 });
+    expect(await pageFrom(rest)).toMatchObject({ texts: [], total: rest, hasMore: false });
+    await load(16);
+    expect(await pageFrom(2)).toMatchObject({ texts: ['14', '13'], total: rest + 1, counted: 1 });
+    await store.deleteSubscriptions(
+      tenant,
+      [11, 12, 13, 14, 15, 16].map((date) => `id${date}`),
+    );
+  });
+
+  test('give a query that recurs its total and the first record of a deep page, in both directions', async () => {
+    const owner = await newTenant('recurring');
+    const rows = Array.from({ length: 3_000 }, (_, n) =>
+      subscriptionRow({
+        id: `id${n}`,
+        createdDate: Math.floor(n / 3),
+        productId: `product-${n % 2}`,
+        status: n % 5 === 0 ? 'EXPIRED' : 'ACTIVE',
+        record: String(n),
+      }),
+    );
+    await store.loadSubscriptions(owner, rows);
+    const ranges = new RangeMemory();
+    const bounds = { ...all, afterSeconds: 99, beforeSeconds: 900 };
+    for (const filter of [all, bounds, { ...bounds, productId: 'product-1', statuses: ['ACTIVE'] }]) {
+      for (const descending of [false, true]) {
+        for (const skip of [0, 10, 180, 1_000, 5_000]) {
+          const asked = [owner, filter, { ...order, descending }, { kind: 'offset', skip }, 4] as const;
+          const expected = await readTexts({ store }, ...asked);
+          await readTexts({ store, ranges }, ...asked);
+          const once = vi.spyOn(store, 'readTenantOnce');
+          expect(await readTexts({ store, ranges }, ...asked)).toEqual(expected);
+          expect(once.mock.calls.filter(([, [statement]]) => statement?.sql.includes('range_start'))).toEqual([]);
+          once.mockRestore();
+        }
+      }
+    }
+  });
+
+  test('are not used once another process has changed the records, by any kind of page', async () => {
+    const owner = await newTenant('elsewhere');
+    const days = (first: number, count: number) =>
+      Array.from({ length: count }, (_, n) => subscriptionRow({ id: `id${first + n}`, createdDate: first + n }));
+    await store.loadSubscriptions(owner, days(1_000, 600));
+    const ranges = new RangeMemory();
+    const positions: readonly PagePosition[] = [
+      { kind: 'offset', skip: 0 },
+      { kind: 'offset', skip: 300 },
+      { kind: 'after', orderKey: { date: 1_596, id: 'id1596' } },
+      { kind: 'before', orderKey: { date: 1_300, id: 'id1300' } },
+    ];
+    const elsewhere = opened.openAgain();
+    for (const filter of [all, { ...all, afterSeconds: 500 }, { ...all, autoRenew: 'true' }]) {
+      for (const [index, position] of positions.entries()) {
+        const read = () => readTexts({ store, ranges }, owner, filter, order, position, 3);
+        for (let n = 0; n < 2; n += 1) await read();
+        await elsewhere.loadSubscriptions(owner, days(2_000 + index, 1));
+        expect(await read()).toEqual(await readTexts({ store }, owner, filter, order, position, 3));
+        await elsewhere.deleteSubscriptions(owner, [`id${2_000 + index}`]);
+        expect(await read()).toMatchObject({ total: 600 });
+      }
+    }
+  });
+
+  test('belong to one tenant, although another one has the same keys and the same revision', async () => {
+    const [larger, smaller] = [await newTenant('larger'), await newTenant('smaller')];
+    const loadInto = (owner: TenantId, count: number) =>
+      store.loadSubscriptions(
+        owner,
+        Array.from({ length: count }, (_, index) => subscriptionRow({ id: `id${index}`, createdDate: index })),
+      );
+    await loadInto(larger, 9);
+    await loadInto(smaller, 6);
+    const ascending = { ...order, descending: false };
+    for (const filter of [all, { ...all, autoRenew: 'true' }]) {
+      const ranges = new RangeMemory();
+      const read = (owner: TenantId, position: PagePosition) =>
+        readTexts({ store, ranges }, owner, filter, ascending, position, 3);
+      const first = await read(larger, { kind: 'offset', skip: 0 });
+      const after = await read(smaller, { kind: 'after', orderKey: { date: 2, id: 'id2' } });
+      expect(after).toMatchObject({ total: 6, hasMore: false, revision: first.revision });
+      expect(await read(smaller, { kind: 'offset', skip: 3 })).toMatchObject({ total: 6, hasMore: false });
+    }
+  });
+
+  test('belong to one order: the same key is elsewhere in the opposite one, and in that of another date', async () => {
+    const owner = await newTenant('ordered');
+    const rows = [1, 2, 3, 4, 5, 6, 7].map((date) =>
+      subscriptionRow({ id: `id${date}`, createdDate: date, activationDate: date < 3 ? date + 100 : date }),
+    );
+    await store.loadSubscriptions(owner, rows);
+    const ranges = new RangeMemory();
+    const read = (
+      column: 'created_date' | 'activation_date',
+      descending: boolean,
+      position: PagePosition,
+      size: number,
+    ) => readTexts({ store, ranges }, owner, all, { column, descending }, position, size);
+    const afterThird: PagePosition = { kind: 'after', orderKey: { date: 3, id: 'id3' } };
+    await read('created_date', false, { kind: 'offset', skip: 0 }, 3);
+    expect(await read('created_date', false, afterThird, 4)).toMatchObject({ hasMore: false });
+    expect(await read('created_date', true, afterThird, 4)).toMatchObject({ hasMore: false, total: 7 });
+    expect(await read('activation_date', false, afterThird, 4)).toMatchObject({ hasMore: true, total: 7 });
+  });
+
+  test('are not found for another key, which the store then counts', async () => {
+    const ranges = new RangeMemory();
+    await firstPage(ranges);
+    expect(await pageAfter(ranges, 1_000)).toMatchObject({ texts: ['9', '7', '6'], total: 6, isBeyondKey: false });
+  });
+});

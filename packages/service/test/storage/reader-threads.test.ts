@@ -1,0 +1,106 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engines, type TestStore } from '../../../../test/support/engines.ts';
+import { subscriptionRow } from '../../../../test/support/rows.ts';
+import type { Store, TenantId } from '../../storage/store.ts';
+import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const count = 'select count(*) as n from subscription where tenant_id = $1';
+const rowsTwice = `select count(*) as n from (select id from subscription where tenant_id = $1) as a,
+  (select id from subscription where tenant_id = $1) as b` as const;
+/** Takes minutes for 2,000 rows: it reads the tenant's rows once for each pair of them. */
+const endless = `${rowsTwice}, (select id from subscription where tenant_id = $1) as c` as const;
+
+describe('reads of the embedded store that are not bounded by a page', () => {
+  let opened: TestStore;
+  let store: Store;
+  let tenant: TenantId;
+
+  const tenantOf = async (name: string, rows: number): Promise<TenantId> => {
+    await insertTenant(store, name, 1);
+    const found = await findTenant(store, name);
+    if (found === undefined) throw new TypeError('no tenant');
+    await store.loadSubscriptions(
+      found.tenant,
+      Array.from({ length: rows }, (_, index) => subscriptionRow({ id: `${name}-${index}`, createdDate: index })),
+    );
+    return found.tenant;
+  };
+  const countOf = async (of: TenantId): Promise<number> => {
+    const [[row] = []] = await store.readTenantOnce(of, [{ sql: count, values: [] }]);
+    return Number(row?.n);
+  };
+
+  beforeAll(async () => {
+    opened = await engines[0].openTestStore();
+    ({ store } = opened);
+    tenant = await tenantOf('acme', 2_000);
+  });
+  afterAll(() => opened.close());
+
+  test('do not block the event loop while their statement runs', async () => {
+    let turns = 0;
+    let isDone = false;
+    const read = store.readTenant(tenant, (reader) => reader.all(rowsTwice));
+    void read.then(() => {
+      isDone = true;
+    });
+    for (; !isDone; turns += 1) await nextTurn();
+    expect((await read)[0]?.n).toBe(2_000 * 2_000);
+    expect(turns).toBeGreaterThan(2); // on the main thread it would be over before the second one
+  });
+
+  test('see one snapshot in all their statements', async () => {
+    const own = await tenantOf('moment', 3);
+    const seen = await store.readTenant(own, async (reader) => {
+      const [before] = await reader.all(count);
+      await store.loadSubscriptions(own, [subscriptionRow({ id: 'later' })]);
+      const [after] = await reader.all(count);
+      return [before?.n, after?.n];
+    });
+    expect([seen, await countOf(own)]).toEqual([[3, 3], 4]);
+  });
+
+  test('see the latest records after a snapshot was closed in the middle of its stream', async () => {
+    const own = await tenantOf('half', 1_000);
+    const aborted = await store.openSnapshot(own, 60_000);
+    for await (const { rows } of aborted.streamLines('select id from subscription where tenant_id = $1', [], 10)) {
+      expect(rows).toBe(10);
+      break;
+    }
+    await aborted.close();
+    await store.loadSubscriptions(own, [subscriptionRow({ id: 'later' })]);
+    // one on each thread, of which there are at most four
+    const snapshots = await Promise.all(Array.from({ length: 4 }, () => store.openSnapshot(own, 60_000)));
+    const seen = await Promise.all(snapshots.map(async (snapshot) => (await snapshot.all(count))[0]?.n));
+    for (const snapshot of snapshots) await snapshot.close();
+    expect(seen).toEqual(Array(4).fill(1_001));
+  });
+
+  test('are aborted at the deadline of their request, statement included, and the thread serves the next one', async () => {
+    const inTime = store.within(performance.now() + 200);
+    await expect(inTime.readTenant(tenant, (reader) => reader.all(endless))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
+    expect(await countOf(tenant)).toBe(2_000);
+  });
+
+  test('succeed for another tenant while one tenant has a statement that never finishes', async () => {
+    const other = await tenantOf('globex', 5);
+    const inTime = store.within(performance.now() + 20_000);
+    const held = Array.from({ length: 6 }, () => inTime.readTenant(tenant, (reader) => reader.all(endless)));
+    let isOver = false;
+    const failed = Promise.allSettled(held).finally(() => {
+      isOver = true;
+    });
+    expect(await countOf(other)).toBe(5);
+    await store.openSnapshot(other, 1_000).then(async (snapshot) => {
+      expect((await snapshot.all(count))[0]?.n).toBe(5);
+      await snapshot.close();
+    });
+    expect(isOver).toBe(false); // they did not wait until the statements reached their deadline
+    await opened.close(); // interrupts them
+    expect((await failed).map(({ status }) => status)).toEqual(Array(6).fill('rejected'));
+    opened = await engines[0].openTestStore();
+  });
+});
