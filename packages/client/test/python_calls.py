@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "clients/python"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "clients/python"))
 
 import subreport  # noqa: E402
 
