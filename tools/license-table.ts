@@ -5,6 +5,9 @@ const permissive = ['Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause
 
 const root = new URL('../', import.meta.url);
 
+/** Packages with a Node.js, which no published package depends on. */
+const nodeOfClones = /^node_modules\/node-(?:bin-)?(?:darwin|linux|win)-\w+$/;
+
 interface LicensedPackage {
   readonly name: string;
   readonly license?: string | undefined;
@@ -18,8 +21,8 @@ interface LockedPackage {
 }
 
 /**
- * The packages that an installation of the service contains, also within the scripts of the
- * consoles or copied into them, as a list by license. Throws if the license of one is unknown or
+ * The packages that installations of ours contain, also within the scripts of the consoles or
+ * copied into them, as a list by license. Throws if the license of one is unknown or
  * not permissive.
  */
 export function licenseTable(
@@ -31,6 +34,7 @@ export function licenseTable(
   const bundled = withDependencies(imported, packages);
   const installed = Object.entries(packages)
     .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && (!dev || bundled.has(path)) && !link)
+    .filter(([path]) => !nodeOfClones.test(path))
     .map(([path, { license }]): LicensedPackage => {
       return { name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length), license };
     });
