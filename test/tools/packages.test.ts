@@ -149,32 +149,22 @@ test.each([
 });
 
 describe('the table of contents', () => {
-  const tableOf = (size: number): string =>
+  const tableOf = (unpackedSize: number): string =>
     contentsTable([
-      {
-        name: 'subreport',
-        filename: 'subreport-0.1.0.tgz',
-        size: 40_000,
-        unpackedSize: size + 3_000,
-        files: [
-          { path: 'lib/service/cli/main.js', size },
-          { path: 'lib/service/cli/main.js.map', size: 3_000 },
-        ],
-      },
+      { name: 'subreport', filename: 'subreport-0.1.0.tgz', size: 40_000, unpackedSize, files: [{}, {}] },
+      { name: '@subreport/cli', filename: 'subreport-cli-0.1.0.tgz', size: 3_000, unpackedSize: 5_000, files: [{}] },
     ]);
 
-  test('shows files and kilobytes for each part', () => {
-    expect(tableOf(100_000).split('\n').slice(2)).toEqual([
-      '| subreport | source maps, with the sources | 1 | 3.0 |',
-      '| subreport | modules, `lib/` | 1 | 100.0 |',
-      '| subreport | **unpacked** | 2 | 103.0 |',
-      '| subreport | **tarball** | 1 | 40.0 |',
+  test('shows files and kilobytes of each package', () => {
+    expect(tableOf(103_000).split('\n').slice(2)).toEqual([
+      '| subreport | 2 | 103.0 | 40.0 |',
+      '| @subreport/cli | 1 | 5.0 | 3.0 |',
     ]);
   });
 
   test('is stale once a number has changed by more than a quarter, or a row is missing', () => {
     expect(staleRow(tableOf(100_000), tableOf(110_000))).toBeUndefined();
-    expect(staleRow(tableOf(100_000), tableOf(140_000))).toBe('| subreport | modules, `lib/` | 1 | 140.0 |');
-    expect(staleRow('', tableOf(100_000))).toBe('| subreport | source maps, with the sources | 1 | 3.0 |');
+    expect(staleRow(tableOf(100_000), tableOf(140_000))).toBe('| subreport | 2 | 140.0 | 40.0 |');
+    expect(staleRow('', tableOf(100_000))).toBe('| subreport | 2 | 100.0 | 40.0 |');
   });
 });
