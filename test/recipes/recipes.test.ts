@@ -17,7 +17,7 @@ import { hasChromium } from '../support/chromium.ts';
 const timeout = 1_200_000;
 
 interface Recipe {
-  /** The page of docs/contributors/ that has its section; without it, `testing.md`. */
+  /** The page of docs/contributors/ that has its section; without it, `how-to-change.md`. */
   readonly page?: string;
   /** The heading of its section. */
   readonly heading: string;
@@ -30,7 +30,7 @@ interface Recipe {
 
 const recipes: Readonly<Record<string, Recipe>> = {
   filter: {
-    heading: 'How to add a filter',
+    heading: 'Add a filter',
     generated: [
       'openapi.json',
       'docs/readers/report.md',
@@ -50,7 +50,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
     parts: ['activated-from|all faults of a request', ...['test/http/hostile', 'test/http/search', 'test/report/walk']],
   },
   column: {
-    heading: 'How to add a column',
+    heading: 'Add a column',
     generated: ['packages/service/storage/schema.sqlite.sql', 'packages/service/storage/schema.postgres.sql'],
     suites: [
       'packages/service/import/check-row',
@@ -60,7 +60,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
     ],
   },
   field: {
-    heading: 'How to add a field of the record',
+    heading: 'Add a field of the record',
     generated: [
       'openapi.json',
       'openapi-operator.json',
@@ -79,7 +79,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
     ],
   },
   operation: {
-    heading: 'How to add an operation of the operator, or an action of the audit log',
+    heading: 'Add an operation of the operator, or an action of the audit log',
     generated: ['openapi-operator.json'],
     suites: [
       ...['test/audit/every-action', 'test/docs/audit', 'test/contract/openapi-operator', 'test/docs/docs'],
@@ -87,9 +87,9 @@ const recipes: Readonly<Record<string, Recipe>> = {
     ],
   },
   page: {
-    heading: 'How to add a page of a console',
+    heading: 'Add a page of a console',
     generated: [],
-    suites: ['test/docs/docs', ...(hasChromium ? ['test/console/statuses'] : [])],
+    suites: ['test/docs/docs', ...(hasChromium ? ['packages/console/test/statuses'] : [])],
   },
   destination: {
     page: 'destinations.md',
@@ -133,7 +133,7 @@ describe('the recipes of docs/contributors', () => {
 
   test.each(all)(
     '%s: the page names each file that changes, and no other',
-    (name, { page = 'testing.md', heading, generated }) => {
+    (name, { page = 'how-to-change.md', heading, generated }) => {
       const section =
         readFileSync(`docs/contributors/${page}`, 'utf8').split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
       const named = [...section.matchAll(/^\|(.+?)\|/gm)]

@@ -31,7 +31,7 @@ interface RowColumn {
 
 /**
  * The columns of a row except the tenant and the revision. All statements that write rows are made
- * from them (docs/contributors/testing.md). The id is first.
+ * from them (docs/contributors/how-to-change.md). The id is first.
  */
 export const rowColumns: readonly RowColumn[] = [
   { name: 'id', type: 'text', read: (row) => row.id, path: 'id' },
