@@ -71,12 +71,12 @@ test('compiled modules and declarations refer to compiled files', () => {
   expect(
     withCompiledPaths(`
       new Worker(new URL('./reader-thread.ts', import.meta.url));
-      export type { Product } from "../../packages/contract/test/product.ts";
+      export type { Product } from "../contract/product.ts";
       const text = 'see store.ts', file = 'a/b.d.ts';
     `),
   ).toBe(`
       new Worker(new URL('./reader-thread.js', import.meta.url));
-      export type { Product } from "../../packages/contract/test/product.js";
+      export type { Product } from "../contract/product.js";
       const text = 'see store.ts', file = 'a/b.d.ts';
     `);
 });

@@ -134,7 +134,7 @@ test('a running process stays ready while the files of a later version replace i
   const command = startCommand(['serve'], { environment, program: programOf(installed) });
   try {
     await untilWritten(command, '"serving"');
-    const later = join(dirname(installed.main), '../../../../test/storage/migrations/sqlite/9999-later.sql');
+    const later = join(dirname(installed.main), '../storage/migrations/sqlite/9999-later.sql');
     writeFileSync(later, `-- Oldest schema a program must know: ${currentSchema}\n`);
     expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
   } finally {
