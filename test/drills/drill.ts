@@ -19,7 +19,7 @@ export interface ScriptedDrill {
 export interface TestedDrill {
   readonly name: string;
   readonly fault: string;
-  /** A file below `test/`. */
+  /** Its path in the repository. */
   readonly file: string;
   /** A part of the titles of its tests, or of their suite. */
   readonly test: string;

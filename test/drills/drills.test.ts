@@ -73,7 +73,7 @@ describe('test/drills/results.md', () => {
 });
 
 test.each(tested)('the drill $name names a test of $file', ({ file, test: title }) => {
-  expect(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).toContain(title);
+  expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')).toContain(title);
 });
 
 /** The alerts that only `packages/service/test/metrics/rules.test.ts` fires, over series. */

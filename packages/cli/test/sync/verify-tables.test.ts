@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, dropDatabase } from '../../../../test/support/databases.ts';
@@ -292,7 +293,7 @@ function slowly(client: ChangingReport['source']['client']): typeof client {
   return {
     ...client,
     async export(query, options) {
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await sleep(1_000);
       return client.export(query, options);
     },
   };
