@@ -244,7 +244,7 @@ const rows: readonly Folder[] = [
   {
     path: 'cli/sync',
     contents: "keeps copies of a report in the reader's own databases and files",
-    imports: ['client/index.ts', 'contract', 'terminal/error.ts', ...destinations, 'node'],
+    imports: ['client/index.ts', 'contract', 'terminal/error.ts', 'terminal/printable.ts', ...destinations, 'node'],
   },
   {
     path: 'cli/conform',

@@ -4,9 +4,9 @@ import { subscriptionParameters } from '../../contract/history.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { UsageError } from '../../terminal/error.ts';
 import type { Output } from '../../terminal/output.ts';
+import { printable } from '../../terminal/printable.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, readParameters } from './filter-options.ts';
-import { printable } from './fit-table.ts';
 import {
   addOutputOptions,
   jsonOf,

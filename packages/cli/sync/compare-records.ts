@@ -1,4 +1,5 @@
 import { recordFields, valueAt } from '../../contract/record-fields.ts';
+import { printable } from '../../terminal/printable.ts';
 
 /** Most differences that are named. */
 const namedMax = 20;
@@ -245,6 +246,3 @@ function shown(value: unknown): string {
 }
 
 const cut = (text: string): string => printable(text.length > 200 ? `${text.slice(0, 200)}…` : text);
-
-/** A text of a copy on one line of a terminal. */
-export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\ufffd');

@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { printable } from '../../terminal/printable.ts';
 
 /** Characters of rclone's messages that are kept: the last ones. */
 const messageCharsMax = 16_384;
@@ -75,9 +76,5 @@ export class RcloneProcess {
 /** The last message of rclone's log as one line. */
 function lastMessage(log: string): string {
   const message = log.split(/^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d /m).at(-1) ?? '';
-  return message
-    .trim()
-    .replace(/\s+/g, ' ')
-    .replace(/[\p{Cc}\p{Cf}]/gu, '\ufffd')
-    .slice(0, 300);
+  return printable(message.trim().replace(/\s+/g, ' ')).slice(0, 300);
 }

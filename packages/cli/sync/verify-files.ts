@@ -1,6 +1,7 @@
 import type { ExportOptions, SubscriptionExport } from '../../client/index.ts';
 import { recordFields } from '../../contract/record-fields.ts';
-import { type Comparison, compareRecords, printable, type RecordBatch } from './compare-records.ts';
+import { printable } from '../../terminal/printable.ts';
+import { type Comparison, compareRecords, type RecordBatch } from './compare-records.ts';
 import { SyncError } from './error.ts';
 import type { FileStore } from './file-store.ts';
 import { type CompleteRun, folderOf, type Manifest, manifestName, requireSource, runsOf } from './manifest.ts';
