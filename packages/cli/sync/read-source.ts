@@ -1,5 +1,6 @@
 import type { CallOptions, SubreportClient } from '../../client/index.ts';
 import type { SourceIdentity } from './destination.ts';
+import { SyncError } from './error.ts';
 
 /** A report, and who reads it. */
 export interface Source extends SourceIdentity {
@@ -20,16 +21,24 @@ export async function currentPosition(client: SubreportClient, call: CallOptions
   throw new TypeError('Cannot read the changes: there must be a page');
 }
 
+/** Maximum characters of a line: the longest record of an import has 16 KiB. */
+const lineLengthMax = 2 ** 20;
+
 /**
- * Yields the lines of an NDJSON export without their line feeds, about a piece of the network at a
- * time. Throws `ExportError` at the end unless the export is complete and unaltered.
+ * Yields the lines of an export or a file without their line feeds, about a piece of the network at
+ * a time; a last line may lack one. Of an export, throws `ExportError` at the end unless it is
+ * complete and unaltered. Throws `SyncError` `NOT_EQUAL` if a line is too long.
  */
-export async function* linesOf(report: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[], void, undefined> {
+export async function* linesOf(text: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[], void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';
-  for await (const bytes of report) {
+  for await (const bytes of text) {
     const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
+    if (rest.length > lineLengthMax)
+      throw new SyncError('NOT_EQUAL', `each line must have at most ${lineLengthMax.toLocaleString('en')} characters`);
     if (lines.length > 0) yield lines;
   }
+  rest += decoder.decode();
+  if (rest !== '') yield [rest];
 }

@@ -3,6 +3,7 @@ import { revealText } from '../../contract/csv.ts';
 import { recordFields } from '../../contract/record-fields.ts';
 import { batchOf, type RecordBatch, valuesOfJson } from './compare-records.ts';
 import { SyncError } from './error.ts';
+import { linesOf } from './read-source.ts';
 
 /** The records of a file or an export of lines. */
 export class RecordLines {
@@ -18,24 +19,12 @@ export class RecordLines {
 
   async *batches(): AsyncGenerator<RecordBatch, void, undefined> {
     const valuesOf = this.#isCsv ? valuesOfCsv : valuesOfJson;
-    for await (const lines of allLines(this.#bytes)) {
-      if (this.#isCsv && this.header === undefined) this.header = lines.shift() ?? '';
-      yield batchOf(lines, valuesOf);
+    for await (const lines of linesOf(this.#bytes)) {
+      const hasHeader = this.#isCsv && this.header === undefined;
+      if (hasHeader) this.header = lines[0] ?? '';
+      yield batchOf(hasHeader ? lines.slice(1) : lines, valuesOf);
     }
   }
-}
-
-/** Yields all lines without their line feeds, also a last one that has none. */
-async function* allLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string[], void, undefined> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of bytes) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    if (lines.length > 0) yield lines;
-  }
-  rest += decoder.decode();
-  if (rest !== '') yield [rest];
 }
 
 /** The values of a line of CSV; `undefined` if it has another number of cells than a record. */
