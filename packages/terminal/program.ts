@@ -27,7 +27,8 @@ export interface CommandLine {
 }
 
 /** Exit codes of all programs, for their help. */
-export const exitCodes = 'Exit codes: 0 success, 1 failure, 2 invalid usage, 130 stopped by Ctrl-C.';
+export const exitCodes =
+  'Exit codes: 0 success, 1 failure, 2 invalid usage, 75 temporary failure, 130 stopped by Ctrl-C.';
 
 const envFile = '--env-file';
 

@@ -4,7 +4,7 @@ import { CommandError, TemporaryError, UsageError } from '../../terminal/error.t
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { forUser, runReader } from '../../terminal/reader-action.ts';
-import { destinationNamed, destinations } from '../sync/destinations.ts';
+import { destinationNamed, destinations, formsOf } from '../sync/destinations.ts';
 import type { Source } from '../sync/read-source.ts';
 import type { SyncResult } from '../sync/run-sync.ts';
 import type { VerifiedFile } from '../sync/verify-files.ts';
@@ -158,12 +158,12 @@ function addVerifyCommand(sync: Command, output: Output): void {
     .command('verify')
     .description('compare a copy with the report at its revision, record by record, and name what differs');
   addCopyOptions(command, ['table', 'files'])
-    .option('--all', 'all files, not only the newest (dir:, rclone:)')
+    .option('--all', `all files, not only the newest (${formsOf(['files'])})`)
     .addHelpText(
       'after',
       `
-Files are read again and compared with their manifests, and with the report if there is a profile. Exit code 1 means
-that something differs, 75 that it cannot be told now.
+Files are read again and compared with their manifests, and with the report if there is a profile. Exit code 1: the
+copy differs; 75: it cannot be compared now.
 
 Examples:
   subreport sync verify --to sqlite:copy.db
@@ -176,7 +176,7 @@ async function verify(options: VerifyOptions, output: Output, signal: AbortSigna
   if (destinationNamed(options.to).mode === 'files') return verifyFile(options, output, signal);
   if (options.all === true)
     throw new UsageError(
-      `Cannot use --all: --to must be dir:PATH or rclone:REMOTE:PATH, as a database has one copy: current value is ${options.to.replace(/:.*/s, ':…')}`,
+      `Cannot use --all: --to must be ${formsOf(['files'])}, as a database has one copy: current value is ${options.to.replace(/:.*/s, ':…')}`,
     );
   const { openCopy } = await import('../sync/open-destination.ts');
   const source = sourceOf(options);
@@ -207,7 +207,7 @@ async function verifyFile(options: VerifyOptions, output: Output, signal: AbortS
     throw new TemporaryError(
       `Cannot confirm ${place.shown}: each folder must have a manifest: a run is writing there or was killed, or the manifest is gone; 'subreport sync' writes a new file: current value is ${unfinished.join(', ')} without one; the newest file is of ${newest.manifest.scheduled_for}`,
     );
-  // without a service nobody wants to know it
+  // without a service, its sentence says that the report was not compared
   if (source !== undefined && newest.notCompared !== undefined) throw new TemporaryError(newest.notCompared);
   if (options.quiet === true && options.json !== true) return;
   const values = files.map(({ manifest, place: file, notCompared }) => ({

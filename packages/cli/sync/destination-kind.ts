@@ -60,7 +60,7 @@ interface StreamDestination extends Described {
   open(given: GivenOptions, write: (text: string) => Promise<void>): Promise<Destination>;
 }
 
-/** An endpoint that is told of changes; `run-webhook.ts` has its state and its tries. */
+/** An endpoint that receives events; `run-webhook.ts` keeps its state and retries. */
 interface WebhookDestination extends Described {
   readonly mode: 'webhook';
 }

@@ -26,8 +26,8 @@ export class StateFileError extends Error {
 export const isSqliteBusy = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === 5;
 
 /**
- * Opens a database file, and waits for its locks at most so many milliseconds. The module is loaded
- * here because older versions of Node.js, on which all other commands run, do not have it.
+ * Opens a database file; statements wait for its locks, at most `timeout` milliseconds. The module
+ * is loaded here because older versions of Node.js, which run all other commands, lack it.
  */
 export function openDatabase(file: string, timeout: number): DatabaseSync {
   const sqlite = process.getBuiltinModule?.('node:sqlite');

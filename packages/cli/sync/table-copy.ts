@@ -59,7 +59,7 @@ export class TableCopy implements Destination, ReadableCopy {
   readonly #reload: boolean;
   #source: SourceIdentity | undefined;
   /** Whether a transaction has begun. */
-  #isReading = false;
+  #hasBegun = false;
 
   /** @param reload whether to load the whole report again, whatever was there */
   constructor(database: TableDatabase, table: string, reload = false) {
@@ -71,7 +71,7 @@ export class TableCopy implements Destination, ReadableCopy {
   async begin(source: SourceIdentity): Promise<Position | undefined> {
     this.#source = source;
     await this.#database.beginWriting(this.#table);
-    this.#isReading = true;
+    this.#hasBegun = true;
     const found = await this.#database.columnsOf(this.#table);
     if (found.length === 0) return undefined;
     const stored = await this.#stored();
@@ -150,8 +150,8 @@ export class TableCopy implements Destination, ReadableCopy {
   }
 
   async #read(): Promise<void> {
-    if (!this.#isReading) await this.#database.beginReading();
-    this.#isReading = true;
+    if (!this.#hasBegun) await this.#database.beginReading();
+    this.#hasBegun = true;
   }
 
   /** The name of the table without its schema: the state is beside it. */

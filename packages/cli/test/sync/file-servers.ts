@@ -12,7 +12,7 @@ import { openFiles } from '../../sync/open-destination.ts';
 import { verifyFiles } from '../../sync/verify-files.ts';
 import { type S3Policy, type S3Server, startS3Server } from './s3-server.ts';
 
-/** A place for files, as a command is told of it. */
+/** A place for files: the value of `--to`, and the environment that it needs. */
 export interface Place {
   readonly to: string;
   readonly environment: Readonly<Record<string, string>>;

@@ -183,7 +183,7 @@ test.each([
   expect([code, stdout]).toEqual([0, expect.stringContaining(before.file)]);
 });
 
-test('of two manifests for an instant, the one whose name is last counts, whoever wrote it first', async () => {
+test('of two manifests for an instant, the one whose name sorts last counts, whichever was written first', async () => {
   await run(...at(0));
   await run(...at(1));
   const [one, other] = [readManifest(0), readManifest(1)];

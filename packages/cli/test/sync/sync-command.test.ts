@@ -356,7 +356,7 @@ describe('a temporary failure', () => {
     return { XDG_CONFIG_HOME: config };
   }
 
-  test('is told, and the sync retried until the copy is in step', async () => {
+  test('is printed, and the sync is retried until the copy equals the report', async () => {
     const copy = { to: `sqlite:${join(folder, `repeated-${count}.db`)}`, table: 'subscriptions' };
     // the client library sends each request three times
     proxy.lose(4, 0);

@@ -333,7 +333,7 @@ describe('subscription.expiring', () => {
     await runAt(options, begin);
   });
 
-  test('is told once at each threshold, with the id, the date and what remains, and nothing personal', async () => {
+  test('is sent once at each threshold, with the id, the date and the remaining time, and no personal data', async () => {
     await ending('a', 8, { iccid: '8944500102198300001', email: 'ada@example.com' });
     await ending('renews', 8, { autoRenew: 'true' });
     const all: unknown[] = [];
