@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Difference, Interrupted } from './failure.ts';
 import type { System } from './system.ts';
 
@@ -131,6 +131,8 @@ export const send = (url: string, { body, ...options }: SendOptions): Promise<Re
 
 async function request(url: string, options: RequestInit, refusals = 0): Promise<Received> {
   let received: Received;
+  // while the model computed, longer on a busy machine, the service may have closed idle connections
+  await setImmediate();
   try {
     const response = await fetch(url, options);
     received = { status: response.status, headers: response.headers, text: await response.text() };
