@@ -131,7 +131,7 @@ export const send = (url: string, { body, ...options }: SendOptions): Promise<Re
 
 async function request(url: string, options: RequestInit, refusals = 0): Promise<Received> {
   let received: Received;
-  // while the model computed, longer on a busy machine, the service may have closed idle connections
+  // While the model computed, the service may have closed idle connections. fetch notices it here.
   await setImmediate();
   try {
     const response = await fetch(url, options);
