@@ -92,7 +92,7 @@ describe('docs/readers/receive-webhooks.md', () => {
     receiver.stdout?.on('data', (part) => {
       printed += part;
     });
-    const url = `http://127.0.0.1:${port}/hooks`;
+    const url = `http://127.0.0.1:${port}/hooks/subreport`;
     const forged = () => fetch(url, { method: 'POST', body: '{}' }).then(({ status }) => status);
     await eventually(async () => expect(await forged()).toBe(400));
 

@@ -37,7 +37,7 @@ export async function runWebhook(
   options: WebhookRunOptions = {},
 ): Promise<WebhookResult> {
   const state = WebhookState.open(webhook.state);
-  const endpoint = new WebhookEndpoint(webhook.url, webhook.keys, options.tryMsMax);
+  const endpoint = new WebhookEndpoint(webhook, options.tryMsMax);
   try {
     return await new WebhookRun(source, webhook, state, endpoint, options).run();
   } finally {

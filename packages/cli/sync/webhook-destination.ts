@@ -20,6 +20,11 @@ export const webhookDestination: DestinationKind = {
       flags: '--expiring-all',
       description: 'with --expiring: also of subscriptions that renew automatically',
     },
+    {
+      flags: '--content-type <type>',
+      description: 'the content type of the requests',
+      fallback: 'application/json',
+    },
     { flags: '--enable', description: 'deliver again after a response with 410', isOfRun: true },
   ],
   examples: ['--to webhook:https://example.com/hooks --state webhook.db --secret-file webhook.secret --expiring 7d,1d'],

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { printable } from '../../terminal/printable.ts';
 import { SyncError } from './error.ts';
 
 /** A webhook, as the command line names it. */
@@ -13,6 +14,8 @@ interface WebhookOptions {
   readonly expiring?: string;
   /** Whether to announce also the end of subscriptions that renew automatically. */
   readonly expiringAll?: boolean;
+  /** `Content-Type` of the requests. */
+  readonly contentType?: string;
   /** Whether to deliver again after the endpoint has responded with 410. */
   readonly enable?: boolean;
 }
@@ -26,6 +29,7 @@ export interface Webhook {
   /** Ascending. */
   readonly thresholds: readonly Threshold[];
   readonly onlyWithoutRenewal: boolean;
+  readonly contentType: string;
   readonly isEnabledAgain: boolean;
 }
 
@@ -51,7 +55,8 @@ export function readWebhook(options: WebhookOptions): Webhook {
   const state = read(() => readState(options.state));
   const keys = read(() => readKeys(options.secretFile));
   const thresholds = read(() => readThresholds(options.expiring));
-  if (url === undefined || state === undefined || keys === undefined || thresholds === undefined)
+  const contentType = read(() => readContentType(options.contentType));
+  if (!url || state === undefined || !keys || !thresholds || contentType === undefined)
     throw new SyncError('DESTINATION_INVALID', faults.join('\n'));
   return {
     url,
@@ -59,6 +64,7 @@ export function readWebhook(options: WebhookOptions): Webhook {
     keys,
     thresholds,
     onlyWithoutRenewal: options.expiringAll !== true,
+    contentType,
     isEnabledAgain: options.enable === true,
   };
 }
@@ -139,6 +145,15 @@ function readThresholds(text: string | undefined): readonly Threshold[] {
     'be 1 to 10 different durations in hours, days or weeks of at most 366 days, such as --expiring 7d,3d,1d',
     `'${text}'`,
   );
+}
+
+/**
+ * Receivers parse `application/json`. Most drop the body of `application/cloudevents+json`, the
+ * type of structured CloudEvents, and still respond with 2xx.
+ */
+function readContentType(type = 'application/json'): string {
+  if (/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(type)) return type;
+  return invalid('content-type', 'be a media type, such as application/cloudevents+json', `'${printable(type)}'`);
 }
 
 function invalid(option: string, rule: string, found: string): never {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { Webhook } from './webhook-options.ts';
 
 /** How an endpoint took an event. */
 interface DeliveryResult {
@@ -35,13 +36,15 @@ const signaturesOf = ({ id, timestamp, body }: Message, keys: readonly Buffer[])
 export class WebhookEndpoint {
   readonly #url: URL;
   readonly #keys: readonly Buffer[];
+  readonly #contentType: string;
   readonly #tryMsMax: number;
   readonly #agent: HttpAgent;
 
   /** @param tryMs how long one try may take, in milliseconds */
-  constructor(url: URL, keys: readonly Buffer[], tryMs = tryMsMax) {
+  constructor({ url, keys, contentType }: Pick<Webhook, 'url' | 'keys' | 'contentType'>, tryMs = tryMsMax) {
     this.#url = url;
     this.#keys = keys;
+    this.#contentType = contentType;
     this.#tryMsMax = tryMs;
     const options = { keepAlive: true, maxSockets: 1 };
     this.#agent = url.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
@@ -92,7 +95,7 @@ export class WebhookEndpoint {
       agent: this.#agent,
       signal,
       headers: {
-        'content-type': 'application/cloudevents+json; charset=utf-8',
+        'content-type': this.#contentType,
         'content-length': Buffer.byteLength(message.body),
         'user-agent': 'subreport-sync',
         'webhook-id': message.id,

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import express from 'express';
+import fastify from 'fastify';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -124,7 +128,7 @@ test('a webhook first takes its place in the changes, and then tells of each cha
   expect((await run(options)).stdout).toBe('0 events delivered, up to revision 4\n');
   const [{ event, body, headers }] = receiver.received as [Received];
   expect(receiver.received.length).toBe(1);
-  expect(headers['content-type']).toBe('application/cloudevents+json; charset=utf-8');
+  expect(headers['content-type']).toBe('application/json');
   expect(event).toMatchObject({
     specversion: '1.0',
     id: headers['webhook-id'],
@@ -137,6 +141,63 @@ test('a webhook first takes its place in the changes, and then tells of each cha
   const pages = await Array.fromAsync(report.source.client.changes(event.data.since as string));
   expect(pages.flatMap(({ changes }) => changes.map(({ id }) => id)).sort()).toEqual(['a', 'b', 'c']);
 });
+
+describe('the body of an event', () => {
+  /** Servers that keep the bodies they have parsed, as their users configure them. */
+  const parsers: Readonly<Record<string, (keep: (body: unknown) => void) => Promise<ParsingServer>>> = {
+    async 'express.json()'(keep) {
+      const app = express().use(express.json());
+      app.post('/hooks', (request, response) => {
+        keep(request.body);
+        response.sendStatus(204);
+      });
+      const server = app.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return { port: (server.address() as AddressInfo).port, close: () => server.close() };
+    },
+    async fastify(keep) {
+      const app = fastify();
+      app.post('/hooks', (request, reply) => {
+        keep(request.body);
+        return reply.status(204).send();
+      });
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      return { port: (app.server.address() as AddressInfo).port, close: () => app.close() };
+    },
+  };
+
+  test.each(Object.entries(parsers))('is parsed by %s', async (_name, start) => {
+    const bodies: unknown[] = [];
+    const server = await start((body) => bodies.push(body));
+    const options = { ...optionsOf(newSecret()), to: `webhook:http://127.0.0.1:${server.port}/hooks` };
+    await run(options);
+    await load('a');
+    expect(await run(options)).toMatchObject({ code: 0, stdout: '1 events delivered, up to revision 1\n' });
+    await server.close();
+    expect(bodies).toMatchObject([{ specversion: '1.0', type: 'subscription.changes', data: { upserted: 1 } }]);
+  });
+
+  test('has the type of --content-type, or a sentence says what that must be', async () => {
+    const options = optionsOf(newSecret());
+    const of = (type: string) => run(options, '--content-type', type);
+    await of('application/cloudevents+json; charset=utf-8');
+    await load('a');
+    expect((await of('application/cloudevents+json; charset=utf-8')).code).toBe(0);
+    expect(receiver.received[0]?.headers['content-type']).toBe('application/cloudevents+json; charset=utf-8');
+    for (const wrong of ['json', 'application/json\r\nx: y', 'a/b; c'])
+      expect(await of(wrong)).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(
+          /^Cannot use --content-type: it must be a media type, such as .*: current value is '.*'\n$/,
+        ),
+      });
+  });
+});
+
+interface ParsingServer {
+  readonly port: number;
+  close(): unknown;
+}
 
 test('a token that is no longer valid becomes an event that says to read everything again', async () => {
   const options = optionsOf(newSecret());
