@@ -15,12 +15,9 @@ const sections: readonly (readonly [string, readonly string[]])[] = [
   ['Errors', ['error']],
 ];
 
-/** Files whose types are listed with their members: what a program sends and receives. */
-const filesOfData = ['query', 'records'];
-
 /**
- * The reference of the client library: each export with its comment, and of data the names of its
- * members. The types in the package have their signatures and comments.
+ * The reference of the client library: each export with its comment. The types in the package have
+ * their members, signatures and comments.
  */
 export function clientReference(): string {
   const exported = exportsByFile(readFileSync(join(folder, 'index.ts'), 'utf8'));
@@ -53,12 +50,7 @@ function describeFile(file: string, names: readonly string[]): string[] {
     .sort((a, b) => a.at - b.at)
     .map(({ name, at }) => {
       if (at < 0) throw new Error(`Cannot write the reference: ${file}.ts must declare ${name}`);
-      const members = membersAt(source, at).map((member) => `\`${member}\``);
-      const [, base] = /^export [^{;\n]* extends ([^{;\n]+) \{/.exec(source.slice(at)) ?? [];
-      const more = base === undefined ? [] : [`those of \`${base}\``];
-      const list =
-        members.length === 0 || !filesOfData.includes(file) ? '' : ` Members: ${[...members, ...more].join(', ')}.`;
-      return `- \`${name}\`${valueAt(source, at)}: ${commentBefore(source, at)}${list}`;
+      return `- \`${name}\`${valueAt(source, at)}: ${commentBefore(source, at)}`;
     });
 }
 
@@ -82,12 +74,4 @@ function valueAt(source: string, at: number): string {
   const value = text.trim().replace(/^\| /, '').replaceAll(/\s+/g, ' ');
   if (value === '' || value.length > 160 || value.includes('{ ')) return '';
   return value.includes('`') ? ` = \`\` ${value} \`\`` : ` = \`${value}\``;
-}
-
-/** The names of the public members of an interface or a class. */
-function membersAt(source: string, at: number): string[] {
-  const [declaration = ''] = source.slice(at).split(/^\}/m);
-  if (!/^export (?:abstract )?(?:interface|class)/.test(declaration)) return [];
-  const names = declaration.matchAll(/^ {2}(?:readonly |abstract )*(?:async )?'?([a-z][\w-]*)'?(?=[?(<:])/gm);
-  return [...new Set([...names].map(nameOf))].filter((name) => name !== 'constructor');
 }

@@ -4,13 +4,13 @@ import type { TSchema } from 'typebox';
 import { destinations, optionsOf } from '../packages/cli/sync/destinations.ts';
 import { changeParameters } from '../packages/contract/change.ts';
 import { changesSummaryParameters } from '../packages/contract/changes-summary.ts';
-import { reportParameters } from '../packages/contract/query.ts';
+import { filterParameters, reportParameters } from '../packages/contract/query.ts';
 import { recordFields } from '../packages/contract/record-fields.ts';
 import { defaultPageLimits } from '../packages/contract/report.ts';
 import { descriptionOf, ruleOf } from '../packages/contract/schema.ts';
 import { summaryParameters } from '../packages/contract/summary.ts';
 import { buildProgram } from '../packages/service/cli/command-line.ts';
-import { describeSetting, settings } from '../packages/service/cli/config.ts';
+import { settings } from '../packages/service/cli/config.ts';
 import { csvColumns } from '../packages/service/import/read-csv.ts';
 import { chooseIndex, covers, type IndexEntries, indexOfOrder } from '../packages/service/storage/read/choose-index.ts';
 import {
@@ -44,11 +44,11 @@ const settingNames = Object.keys(settings) as (keyof typeof settings)[];
 
 function settingsTable(): string {
   const rows = settingNames.map((name) => {
-    const { fallback, rule } = settings[name];
+    const { fallback, rule, description } = settings[name];
     const shown = `${fallback ?? ''}` === '' ? '' : `\`${fallback}\``;
     const example = `, such as ${fallback}`;
     const ownRule = shown !== '' && rule.endsWith(example) ? rule.slice(0, -example.length) : rule;
-    return `| \`${name}\` | ${shown} | ${ownRule.replace(/^an integer from /, '')} | ${describeSetting(name)} |`;
+    return `| \`${name}\` | ${shown} | ${ownRule.replace(/^an integer from /, '')} | ${description} |`;
   });
   return ['| setting | default | rule | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
@@ -212,7 +212,26 @@ const silent = { write: () => undefined };
 const program = await buildProgram({ stdout: silent, stderr: silent });
 
 /** Options of most commands, which the page describes once. */
-const commonOptions = ['--help', '--json', '--quiet', '--output', '--profile'];
+const commonOptions = ['--help', '--json', '--quiet', '--output', '--profile', '--server'];
+
+/** Options of several commands that another page lists: a command with most of them has a link. */
+const listedOptions: readonly { readonly link: string; readonly options: readonly string[] }[] = [
+  {
+    link: '[filters](report.md#parameters)',
+    options: Object.keys(filterParameters).map((name) => `--${name}`),
+  },
+  {
+    link: '[options of the destination](sync.md#destinations)',
+    options: destinations.flatMap(optionsOf).map(({ flags }) => flags.split(' ')[0] ?? ''),
+  },
+];
+
+/** The options of a command in order, those of a list as one link. */
+function optionTerms(names: readonly string[]): string[] {
+  const lists = listedOptions.filter(({ options }) => names.filter((name) => options.includes(name)).length > 5);
+  const terms = names.map((name) => lists.find(({ options }) => options.includes(name))?.link ?? `\`${name}\``);
+  return [...new Set(terms)];
+}
 
 /** What each command does, with its options and examples; `--help` explains the options. */
 function commandLine(): string {
@@ -221,11 +240,13 @@ function commandLine(): string {
       const help = command.createHelp();
       const terms = [
         ...command.registeredArguments.map((argument) =>
-          argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+          argument.required ? `\`<${argument.name()}>\`` : `\`[${argument.name()}]\``,
         ),
-        ...help.visibleOptions(command).flatMap(({ long }) => (long && !commonOptions.includes(long) ? [long] : [])),
+        ...optionTerms(
+          help.visibleOptions(command).flatMap(({ long }) => (long && !commonOptions.includes(long) ? [long] : [])),
+        ),
       ];
-      const list = terms.map((term) => `\`${term}\``).join(', ');
+      const list = terms.join(', ');
       const { notes, examples } = afterHelp(command);
       const code = examples === '' ? '' : `\`\`\`sh\n${examples}\n\`\`\``;
       const parts = [`## ${path}`, sentence(command.description()), list, notes, code];

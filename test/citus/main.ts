@@ -95,7 +95,7 @@ async function runAll(cluster: CitusCluster, folder: string): Promise<number> {
   for (const { name, notes } of results) for (const note of notes) console.log(`${name}: ${note}`);
   const total = `${sum('passed')} passed, ${sum('failed')} failed`;
   console.log(total);
-  if (values.write) writePart('result', `${date}, ${versions}: ${total}.\n\n${table}`);
+  if (values.write) writePart('result', `${date}, ${versions}: ${total}.`);
   return sum('failed') === 0 ? 0 : 1;
 }
 

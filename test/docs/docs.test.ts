@@ -60,6 +60,14 @@ describe('documentation and code agree', () => {
     },
   );
 
+  test('docs/operators/settings.md names each setting that can be in a file', () => {
+    const [, inFiles = ''] = read('docs/operators/settings.md').split('## Secrets in files');
+    const secrets = Object.entries(settings).flatMap(([name, setting]) => ('secret' in setting ? [name] : []));
+    expect([...(inFiles.split(')')[0]?.matchAll(/`([A-Z_]+)`/g) ?? [])].map(([, name]) => name).sort()).toEqual(
+      secrets.sort(),
+    );
+  });
+
   test('docs/operators/identity-providers.md names every OIDC_ setting, and each recipe is a valid set of them', () => {
     const page = read('docs/operators/identity-providers.md');
     const names = Object.keys(settings).filter((name) => name.startsWith('OIDC_'));
@@ -162,6 +170,12 @@ describe('documentation and code agree', () => {
     ['CHANGELOG.md', 80],
   ])('%s has at most %i lines', (page, linesMax) => {
     expect(read(page).trimEnd().split('\n').length).toBeLessThanOrEqual(linesMax);
+  });
+
+  test('docs and bench/results.md have at most 65,000 words', () => {
+    const texts = [...pages.filter((page) => page.startsWith('docs/')), 'bench/results.md'].map(read);
+    const words = texts.flatMap((text) => text.split(/\s+/).filter((word) => word !== ''));
+    expect(words.length).toBeLessThanOrEqual(65_000);
   });
 
   test('npm scripts and benchmarks named in the documentation exist', () => {

@@ -74,9 +74,9 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs', () => {
       expectAll(await bash('node read.mjs'));
     });
 
-    test.runIf(hasTools('python3'))('with the standard library of Python', async () => {
+    test.runIf(hasTools('python3'))('with the client library in Python', async () => {
       writeFileSync(join(folder, 'read.py'), python);
-      expectAll(await bash('python3 read.py'));
+      expectAll(await bash('python3 read.py', { PYTHONPATH: join(root, 'clients/python') }));
     });
   });
 

@@ -354,7 +354,7 @@ export function showConfig(config: Config, environment: NodeJS.ProcessEnv = proc
 }
 
 /** What the setting means; of a secret, also that it can be in a file. */
-export function describeSetting(name: Name): string {
+function describeSetting(name: Name): string {
   const { description } = settings[name];
   return secretNames.includes(name) ? `${description}. ${name}_FILE reads it from a file instead` : description;
 }
