@@ -1,4 +1,4 @@
-import { apiPath, reportPaths, serviceUrlOf } from '../contract/report.ts';
+import { apiPath, isReservedId, reportPaths, serviceUrlOf } from '../contract/report.ts';
 import { Api } from './api.ts';
 import { type ChangesOptions, type ChangesSummaryOptions, listChanges } from './changes.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -190,7 +190,11 @@ export function createReader(api: Api, clock: Clock): ReportReader {
   };
 }
 
-const pathOf = (id: string): string => reportPaths.getSubscription.replace('{id}', encodeURIComponent(id));
+/** Throws `TypeError` for an id whose path would be that of another operation. */
+function pathOf(id: string): string {
+  if (!isReservedId(id)) return reportPaths.getSubscription.replace('{id}', encodeURIComponent(id));
+  throw new TypeError(`Cannot get a subscription: id must be that of a record: current value is '${id}'`);
+}
 
 function converterOf<Parse extends boolean>({ parse }: Pick<ListOptions<Parse>, 'parse'>) {
   return (record: Subscription) => (parse === true ? parseSubscription(record) : record) as RecordOf<Parse>;

@@ -16,6 +16,9 @@ export const reportPaths = {
   listSubscriptionChanges: `${apiPath}/v1/subscription/changes`,
 } as const;
 
+/** Whether the path of a subscription with this id would be another path. */
+export const isReservedId = (id: string): boolean => /^(changes|findings|search|summary|\.{0,2})$/.test(id);
+
 /**
  * The URL of a service. A user may give the base URL of the API or the address of a page instead.
  */

@@ -446,6 +446,9 @@ class _Api:
 
 
 def _path_of(id: str) -> str:
+    """Raises ValueError for an id whose path would be that of another operation."""
+    if re.fullmatch(r"changes|findings|search|summary|\.{0,2}", id):
+        raise ValueError(f"Cannot get a subscription: id must be that of a record: current value is '{id}'")
     return f"{_LIST}/{quote(id, safe='')}"
 
 

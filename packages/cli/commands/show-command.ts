@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ApiError, type Subscription, type SubscriptionHistory, type SubscriptionVersion } from '../../client/index.ts';
 import { subscriptionParameters } from '../../contract/history.ts';
+import { isReservedId } from '../../contract/report.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { UsageError } from '../../terminal/error.ts';
 import type { Output } from '../../terminal/output.ts';
@@ -38,6 +39,10 @@ Examples:
         const { values, dates } = readParameters({ ...options }, subscriptionParameters);
         if (options.history === true && values['as-of'] !== undefined)
           throw new UsageError('Cannot use --history with --as-of: the history has all times: use one of them');
+        if (isReservedId(id))
+          throw new UsageError(
+            `Cannot show a subscription: <id> must be that of a record, such as c3Vic2NyaXB0aW9uLTAwMDE=: current value is '${id}'`,
+          );
         for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
         const named = namingId(id);
         if (options.history === true) await showHistory(await client.history(id, { signal }).catch(named), screen);

@@ -322,6 +322,8 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     const invalid = await runPython(wrong, [
       list({ status: [] }, ['page', {}]),
       { method: 'summary', query: { email: 'a@b.c' } },
+      { method: 'subscription', positional: ['changes'] },
+      { method: 'history', positional: ['..'] },
     ]);
     expect(invalid).toMatchObject([
       {
@@ -330,6 +332,8 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
         },
       },
       { error: { message: expect.stringContaining('a summary must have no email') } },
+      { error: { message: "Cannot get a subscription: id must be that of a record: current value is 'changes'" } },
+      { error: { message: "Cannot get a subscription: id must be that of a record: current value is '..'" } },
     ]);
   });
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { operations } from '../../contract/operations.ts';
+import { reportPaths } from '../../contract/report.ts';
 import { ApiError, parseSubscription, type RequestEvent, type SubreportClient } from '../index.ts';
 import { type ClientService, createMemoryStore, rejectionOf, startClientService } from './client-service.ts';
 
@@ -20,6 +22,25 @@ test('a search yields the same records as the report, page by page', async () =>
   const found = await client().search(query).toArray({ max: 250 });
   expect(found).toEqual(await client().subscriptions(query).toArray({ max: 250 }));
   expect(found.length).toBe(shared.rows.filter(({ status }) => status === 'ACTIVE' || status === 'DEPLETED').length);
+});
+
+test('an id that is the name of another operation is rejected before it is sent', async () => {
+  const urls: string[] = [];
+  const watched = shared.clientOf({ onRequest: ({ url }: RequestEvent) => urls.push(url) });
+  const below = `${reportPaths.listSubscriptions}/`;
+  const names = Object.values(operations).flatMap(({ path }) =>
+    path.startsWith(below) && !path.includes('{') ? [path.slice(below.length).split('/')[0] ?? ''] : [],
+  );
+  expect(names).toContain('findings');
+  for (const id of [...names, '', '.', '..'])
+    for (const read of [watched.subscription(id), watched.history(id)])
+      expect(await rejectionOf(read)).toMatchObject({
+        name: 'TypeError',
+        message: `Cannot get a subscription: id must be that of a record: current value is '${id}'`,
+      });
+  expect(urls).toEqual([]);
+  for (const id of ['a/b', '../summary', '?size=1', 'a#b', '%2e%2e', 'changes='])
+    expect(await rejectionOf(watched.subscription(id))).toMatchObject({ code: 'NOT_FOUND' });
 });
 
 test('an email address is sent in the body of every page', async () => {

@@ -283,6 +283,11 @@ describe('wrong use', () => {
     [['completion', 'tcsh'], 'bash, zsh, fish'],
     [['login', '--url', 'reports.example.com'], 'https://reports.example.com'],
     [['show', 'id_01', '--profile', '../x'], 'its name must be'],
+    [
+      ['show', 'changes'],
+      "<id> must be that of a record, such as c3Vic2NyaXB0aW9uLTAwMDE=: current value is 'changes'",
+    ],
+    [['show', '..', '--history'], '<id> must be that of a record'],
   ])('%j exits with 2 and says why', async (args, said) => {
     const { code, stdout, stderr } = await run(...args);
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(said)]);
