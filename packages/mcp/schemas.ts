@@ -1,16 +1,17 @@
-import { changeParameters, changesPage } from '../contract/change.ts';
-import { ChangesSummary, changesSummaryParameters } from '../contract/changes-summary.ts';
+import { changeParameters } from '../contract/change.ts';
+import { changesSummaryParameters } from '../contract/changes-summary.ts';
 import { subscriptionParameters } from '../contract/history.ts';
 import { reportParameters } from '../contract/query.ts';
 import { defaultPageLimits } from '../contract/report.ts';
-import { Subscription, SubscriptionId } from '../contract/subscription.ts';
-import { SubscriptionSummary, summaryParameters } from '../contract/summary.ts';
+import { SubscriptionId } from '../contract/subscription.ts';
+import { summaryParameters } from '../contract/summary.ts';
 
 /** A JSON Schema of an object. */
 export interface ObjectSchema {
   readonly [keyword: string]: unknown;
   readonly type: 'object';
   readonly properties: Readonly<Record<string, object>>;
+  readonly required: readonly string[];
 }
 
 /** Most rows of an answer. */
@@ -19,79 +20,50 @@ export const rowsMax = 50;
 /** Rows of an answer if `size` is absent. */
 export const rowsDefault = 20;
 
+/** What an assistant needs to choose a value: it receives the schemas of all tools each time. */
+const told = ['type', 'enum', 'minimum', 'maximum', 'default', 'description'];
+
 const limits = { ...defaultPageLimits, sizeMax: rowsMax, sizeDefault: rowsDefault };
 
 // no email: neither a question nor an answer has an address
-const { email: _email, format: _format, all: _all, page: _page, 'as-of': _asOf, ...listed } = reportParameters(limits);
+const {
+  email: _email,
+  format: _format,
+  all: _all,
+  page: _page,
+  'as-of': _ofExports,
+  ...listed
+} = reportParameters(limits);
 const { sort: _sort, size: _size, cursor: _ofApi, ...filters } = listed;
 const { email: _ofSummary, ...counted } = summaryParameters;
+const { 'as-of': asOf } = counted;
 
 const cursor = {
   type: 'string',
-  maxLength: 800,
   description: 'next_cursor of an earlier answer, with the same filters; size is then that of the earlier question',
+};
+const pastOfList = {
+  ...asOf,
+  description: 'The subscriptions as they were at this instant or revision: the first ones, without a cursor',
 };
 
 /** The arguments of the tools, by the names of the API's parameters. */
 export const inputs = {
-  count: argumentsOf(filters),
-  list: argumentsOf({ ...listed, cursor }),
+  count: argumentsOf({ ...filters, 'as-of': asOf }),
+  list: argumentsOf({ ...listed, cursor, 'as-of': pastOfList }),
   get: argumentsOf({ id: SubscriptionId, ...subscriptionParameters }, ['id']),
+  history: argumentsOf({ id: SubscriptionId }, ['id']),
   summary: argumentsOf(counted),
+  findings: argumentsOf({}),
   changes: argumentsOf(changeParameters(limits)),
   changesSummary: argumentsOf(changesSummaryParameters, ['since']),
 };
 
-const total = { type: 'integer', minimum: 0, description: 'Number of subscriptions that match the filters' };
-const omitted = {
-  type: 'object',
-  additionalProperties: total,
-  description:
-    'Number of values that each dimension leaves out, because the answer would be too long: those with the smallest counts',
-};
-
-const { explanation } = SubscriptionSummary.properties;
-
-/** Members that an answer may not have. */
-const optional = ['next_cursor', 'omitted', 'explanation'];
-
-/** The structured content of the answers. */
-export const outputs = {
-  count: answerOf({ total, explanation }),
-  list: answerOf(
-    {
-      total,
-      explanation,
-      records: { type: 'array', maxItems: rowsMax, items: Subscription },
-      next_cursor: { type: 'string', description: 'The cursor of the following records; absent if there are none' },
-    },
-    ['total', ...optional], // another server of the API may send no total
-  ),
-  get: answerOf({ record: Subscription }),
-  summary: answerOf({ ...SubscriptionSummary.properties, omitted }),
-  changes: answerOf(changesPage(limits).properties),
-  changesSummary: answerOf(ChangesSummary.properties),
-};
-
 function argumentsOf(parameters: Readonly<Record<string, object>>, required: readonly string[] = []): ObjectSchema {
-  return plain({ type: 'object', properties: parameters, required, additionalProperties: false }) as ObjectSchema;
+  return { type: 'object', properties: brief(parameters), required, additionalProperties: false };
 }
 
-function answerOf(members: Readonly<Record<string, object>>, absent: readonly string[] = optional): ObjectSchema {
-  const properties = {
-    ...members,
-    applied_filters: { type: 'string', description: 'The filters that the service applied, as a query string' },
-  };
-  const required = Object.keys(properties).filter((name) => !absent.includes(name));
-  return plain({ type: 'object', properties, required, additionalProperties: false }) as ObjectSchema;
-}
-
-/** Without what other validators reject: our own keywords, and formats of integers. */
-function plain(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(plain);
-  if (schema === null || typeof schema !== 'object') return schema;
-  const kept = Object.entries(schema).filter(
-    ([name, value]) => name !== 'x-rule' && !(name === 'format' && /^int/.test(String(value))),
-  );
-  return Object.fromEntries(kept.map(([name, value]) => [name, plain(value)]));
+function brief(parameters: Readonly<Record<string, object>>): Readonly<Record<string, object>> {
+  const keep = (schema: object) => Object.fromEntries(Object.entries(schema).filter(([name]) => told.includes(name)));
+  return Object.fromEntries(Object.entries(parameters).map(([name, schema]) => [name, keep(schema)]));
 }

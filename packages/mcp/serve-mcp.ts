@@ -4,8 +4,9 @@ import type { Readable, Writable } from 'node:stream';
 import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { ApiError, type ResponseEvent, type SubreportClient, SubreportError } from '../client/index.ts';
+import { type Arguments, readArguments } from './arguments.ts';
 import type { ObjectSchema } from './schemas.ts';
-import { type Arguments, faultsOf, type Tool, tools } from './tools.ts';
+import { type Tool, tools } from './tools.ts';
 
 /** What the server works with. */
 interface McpOptions {
@@ -45,11 +46,11 @@ export async function serveMcp({ open, version, input, output, signal }: McpOpti
 function createServer(client: SubreportClient, applied: Applied, version: string): McpServer {
   const server = new McpServer({ name: 'subreport', version }, { capabilities: { tools: {} }, instructions });
   for (const [name, tool] of Object.entries(tools)) {
-    const { title, description, input, output } = tool;
+    const { title, description, input } = tool;
     const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
     server.registerTool(
       name,
-      { title, description, annotations, inputSchema: schemaOf<Arguments>(input), outputSchema: schemaOf(output) },
+      { title, description, annotations, inputSchema: schemaOf(input) },
       (given, { mcpReq: { signal } }) => answer(tool, given, client, applied, signal),
     );
   }
@@ -60,27 +61,30 @@ function createServer(client: SubreportClient, applied: Applied, version: string
  * A schema that only informs the assistant: the tool and the service check the values, with better
  * messages.
  */
-function schemaOf<Value>(schema: ObjectSchema): StandardSchemaWithJSON<Value, Value> {
+function schemaOf(schema: ObjectSchema): StandardSchemaWithJSON<Arguments, Arguments> {
   const told = () => ({ ...schema });
   return {
     '~standard': {
       version: 1,
       vendor: 'subreport',
-      validate: (value) => ({ value: value as Value }),
+      validate: (value) => ({ value: value as Arguments }),
       jsonSchema: { input: told, output: told },
     },
   };
 }
 
-/** Runs a tool. The text is the JSON of the structured content, for clients that know only text. */
+/**
+ * Runs a tool. The answer is JSON as text, which every client gives to its assistant. As structured
+ * content too, it would be sent twice, and some clients would give both.
+ */
 async function answer(tool: Tool, given: Arguments, client: SubreportClient, applied: Applied, signal: AbortSignal) {
-  const faults = faultsOf(tool, given);
+  const { values, faults } = readArguments(tool.input, given);
   if (faults.length > 0) return failure(faults);
   const correlationId = randomUUID();
   try {
     const appliedFilters = () => applied.get(correlationId);
-    const structuredContent = await tool.run({ client, options: { correlationId, signal }, appliedFilters }, given);
-    return { content: [textOf(JSON.stringify(structuredContent))], structuredContent };
+    const answered = await tool.run({ client, options: { correlationId, signal }, appliedFilters }, values);
+    return { content: [textOf(JSON.stringify(answered))] };
   } catch (error) {
     if (!(error instanceof SubreportError)) throw error;
     const messages = error instanceof ApiError ? error.problem.messages : [error.message];

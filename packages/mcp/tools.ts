@@ -1,15 +1,18 @@
 import type {
-  ChangesSummary,
+  ExportQuery,
+  Moment,
   SubreportClient,
+  Subscription,
   SubscriptionPage,
   SubscriptionSummary,
   SummaryQuery,
 } from '../client/index.ts';
-import { didYouMean } from '../contract/suggest.ts';
-import { inputs, type ObjectSchema, outputs, rowsDefault, rowsMax } from './schemas.ts';
-
-/** Arguments by name, as a model sent them. */
-export type Arguments = Readonly<Record<string, unknown>>;
+import { findingKinds } from '../contract/findings.ts';
+import { readStatusFilter, statusFilterOf } from '../contract/subscription.ts';
+import { suggest } from '../contract/suggest.ts';
+import { type Answer, fewerExamples, fewerTransitions, isShort, largestCounts, longest, tableOf } from './answers.ts';
+import { type Arguments, cursorPattern } from './arguments.ts';
+import { inputs, type ObjectSchema, rowsDefault, rowsMax } from './schemas.ts';
 
 /** What a call works with. */
 interface Call {
@@ -20,77 +23,101 @@ interface Call {
   appliedFilters(): string | undefined;
 }
 
-/** A tool: a question about the report, and its answer as structured content. */
+/** A tool: a question about the report, and its answer. */
 export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly input: ObjectSchema;
-  readonly output: ObjectSchema;
-  /** Returns the answer. Rejects with the errors of the client library. */
+  /** Answers arguments of `readArguments`. Rejects with the errors of the client library. */
   run(call: Call, given: Arguments): Promise<Answer>;
 }
 
-type Answer = Readonly<Record<string, unknown>>;
-
-/** Most bytes of an answer as JSON. */
-const answerBytesMax = 32_768;
+const asTable = 'Each row has a cell for each column.';
 
 /** The tools by name. */
 export const tools: Readonly<Record<string, Tool>> = {
   count_subscriptions: {
     title: 'Count subscriptions',
     description:
-      'Counts the data subscriptions that match the filters. The number is exact. If it is 0, explanation says whether no subscription at all has such a status, product or plan.',
+      'Counts the data subscriptions that match the filters, now or at an instant of the past. The number is exact. If no subscription has a status, product or plan of the filters, explanation says so.',
     input: inputs.count,
-    output: outputs.count,
-    async run({ client, options, ...call }, given) {
-      const page = await client.subscriptions({ ...given, size: 1 }, options).page();
-      const counted = totalOf(page);
-      if (counted.total === undefined)
+    async run(call, given) {
+      const { total, explanation } = await countOf(call, given);
+      const applied = call.appliedFilters();
+      if (total === undefined)
         throw new TypeError('Cannot count the subscriptions: the server sends no total; list them instead');
-      return { ...counted, ...explained(page.explanation), applied_filters: call.appliedFilters() };
+      return { total, ...(await explained(call, given, explanation)), applied_filters: applied };
     },
   },
   list_subscriptions: {
     title: 'List subscriptions',
-    description: `Lists data subscriptions that match the filters: at most ${rowsMax}, and the cursor of the following ones. To know how many there are, use the total of the answer; never count pages.`,
+    description: `Lists data subscriptions that match the filters: at most ${rowsMax}, and the cursor of the following ones. ${asTable} To know how many there are, use the total of the answer; never count pages.`,
     input: inputs.list,
-    output: outputs.list,
-    run: listRows,
+    run: (call, given) => (given['as-of'] === undefined ? listRows(call, given) : listPast(call, given)),
   },
   get_subscription: {
     title: 'Get one subscription',
     description: 'Returns one data subscription by its id, as it is or as it was at a moment.',
     input: inputs.get,
-    output: outputs.get,
     async run({ client, options }, { id, ...given }) {
       const record = await client.subscription(String(id), { ...given, ...options });
       return { record, applied_filters: queryStringOf({ id, ...given }) };
     },
   },
+  get_subscription_history: {
+    title: 'Get the history of one subscription',
+    description: `Returns the kept versions of one data subscription, newest first: when each was committed, and what it was. ${asTable} To find the id of a SIM, list the subscriptions of its iccid.`,
+    input: inputs.history,
+    async run({ client, options }, { id }) {
+      const { versions, has_more: hasMore } = await client.history(String(id), options);
+      const rows = versions.map(({ record, ...version }) => ({ ...version, ...withoutId(record) }));
+      return longest(rows, (kept) => ({
+        ...{ id, ...tableOf(kept) },
+        ...{ has_more: hasMore || kept.length < rows.length, applied_filters: queryStringOf({ id }) },
+      }));
+    },
+  },
   summarize_subscriptions: {
     title: 'Summarize subscriptions',
     description:
-      'Counts the data subscriptions that match the filters, in total and by status, product, plan, auto-renew, day or month. All counts are exact and from one moment.',
+      'Counts the data subscriptions that match the filters, now or at an instant of the past: in total and by status, product, plan, auto-renew, day or month. All counts are exact and from one moment.',
     input: inputs.summary,
-    output: outputs.summary,
-    async run({ client, options, ...call }, given) {
-      const summary = await client.summary(given as SummaryQuery, options);
-      return largestCounts(summary, { ...explained(summary.explanation), applied_filters: call.appliedFilters() });
+    async run(call, given) {
+      const summary = await call.client.summary(given as SummaryQuery, call.options);
+      const applied = call.appliedFilters();
+      return largestCounts(summary, {
+        ...(await explained(call, given, summary.explanation)),
+        applied_filters: applied,
+      });
     },
+  },
+  list_findings: {
+    title: 'List findings',
+    description: `Examines all data subscriptions and returns what is contradictory or missing, by kind: an exact count, since when, and examples. It can take some seconds. ${Object.entries(
+      findingKinds,
+    )
+      .map(([kind, description]) => `${kind}: ${description}`)
+      .join('. ')}.`,
+    input: inputs.findings,
+    run: async ({ client, options }) => fewerExamples(await client.findings(options), { applied_filters: '' }),
   },
   list_changes: {
     title: 'List changes',
-    description: `Lists what was added, changed or removed since a change token or an instant: at most ${rowsMax} changes, and the token of the following ones in next. With since=now, returns the current token.`,
+    description: `Lists what was added, changed or removed since a change token or an instant: at most ${rowsMax} changes, and the token of the following ones in next. ${asTable} With before=true, each has its kind, when it was committed, and in before the members that were different. With since=now, returns the current token.`,
     input: inputs.changes,
-    output: outputs.changes,
-    run: ({ client, options }, { since, size: wanted = rowsDefault, ...given }) =>
+    run: (call, { size: wanted = rowsDefault, ...given }) =>
       fitting(Number(wanted), async (size) => {
-        const pages = client.changes(since as string | undefined, { ...given, ...options, size });
+        const { since, ...filters } = given;
+        const pages = call.client.changes(since as string | undefined, { ...filters, ...call.options, size });
         const { value } = await pages.next();
         if (value === undefined) throw new Error('a page of changes is missing');
         const { changes, next, hasMore } = value;
-        return { changes, next, has_more: hasMore, applied_filters: queryStringOf({ since, ...given }) };
+        const note = changes.length === 0 ? await unknownStatus(call, statusesOfChange(given)) : undefined;
+        return {
+          ...tableOf(changes),
+          ...{ next, has_more: hasMore, ...(note !== undefined && { explanation: note }) },
+          applied_filters: queryStringOf(given),
+        };
       }),
   },
   summarize_changes: {
@@ -98,7 +125,6 @@ export const tools: Readonly<Record<string, Tool>> = {
     description:
       'Counts what was added, changed and removed since a change token or an instant, each record once: by transition of the status, move to another product, day and import. All counts are exact and from one moment; omitted says what the lists leave out. Use it for every question of how many; list_changes shows the changes behind a count.',
     input: inputs.changesSummary,
-    output: outputs.changesSummary,
     async run({ client, options }, { since, until }) {
       const summary = await client.changesSummary(String(since), {
         ...(until !== undefined && { until: String(until) }),
@@ -109,121 +135,116 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
 };
 
-/**
- * Faults of arguments that a request would not reveal: unknown names, types, and the number of
- * rows. The service names all others.
- */
-export function faultsOf({ input }: Tool, given: Arguments): readonly string[] {
-  const names = Object.keys(input.properties);
-  const missing = (input.required as readonly string[]).filter((name) => given[name] === undefined);
-  return [
-    ...missing.map((name) => `Cannot use '${name}': it must be given`),
-    ...Object.entries(given).flatMap(([name, value]) => {
-      const schema = input.properties[name];
-      const shown = `current value is ${JSON.stringify(value)}`;
-      if (schema === undefined)
-        return [`Cannot use '${name}': it must be one of ${names.join(', ')}${didYouMean(name, names)}`];
-      const rows = name === 'size' && !(Number.isInteger(value) && Number(value) >= 1 && Number(value) <= rowsMax);
-      if (rows) return [`Cannot use 'size': it must be an integer from 1 to ${rowsMax}: ${shown}`];
-      if (name === 'cursor' && !isCursor(String(value)))
-        return [`Cannot use 'cursor': it must be next_cursor of an earlier answer, unchanged: ${shown}`];
-      const isValue = ['string', 'number', 'boolean'].includes(typeof value);
-      return isValue ? [] : [`Cannot use '${name}': it must be a string: ${shown}`];
-    }),
-  ];
+/** Counts the subscriptions, of which only a summary knows the past. */
+async function countOf({ client, options }: Call, given: Arguments): Promise<{ readonly total?: number } & Explained> {
+  if (given['as-of'] !== undefined) return client.summary({ ...given, by: 'auto-renew' } as SummaryQuery, options);
+  const page = await client.subscriptions({ ...given, size: 1 }, options).page();
+  return { ...totalOf(page), explanation: page.explanation };
 }
 
-/**
- * A cursor of the tool: the size that the service's cursor belongs to, the last row that was
- * returned of the page there, and the service's cursor. The last two may be empty.
- */
-const cursorPattern = /^(\d{1,2})\.([\w=-]*)\.([\w-]*)$/;
-
-const isCursor = (text: string): boolean => {
-  const size = Number(cursorPattern.exec(text)?.[1]);
-  return size >= 1 && size <= rowsMax;
-};
+interface Explained {
+  readonly explanation?: string | undefined;
+}
 
 /** Returns as many rows of a page as fit; the cursor then leads to the same page. */
-async function listRows({ client, options, ...call }: Call, given: Arguments): Promise<Answer> {
+async function listRows(call: Call, given: Arguments): Promise<Answer> {
+  const { client, options } = call;
   const { size = rowsDefault, cursor = `${size}..`, ...query } = given;
   const [, pageSize, last, at = ''] = cursorPattern.exec(String(cursor)) ?? [];
   const position = { size: Number(pageSize), ...(at !== '' && { cursor: at }) };
   const page = await client.subscriptions({ ...query, ...position }, options).page();
+  const applied = call.appliedFilters();
+  const note = await explained(call, given, page.explanation);
   const rows = page.records.slice(page.records.findIndex(({ id }) => id === last) + 1);
-  const answerOf = (records: typeof rows): Answer => {
+  return longest(rows, (records) => {
     const here = `${pageSize}.${records.at(-1)?.id}.${at}`;
     const next = page.nextCursor === undefined ? undefined : `${pageSize}..${page.nextCursor}`;
     const following = records.length < rows.length ? here : next;
-    const rest = { ...(following !== undefined && { next_cursor: following }), applied_filters: call.appliedFilters() };
-    return { ...totalOf(page), ...explained(page.explanation), records, ...rest };
-  };
-  for (let count = rows.length; count > 1; count -= 1) {
-    const answer = answerOf(rows.slice(0, count));
-    if (bytesOf(answer) <= answerBytesMax) return answer;
+    const rest = { ...(following !== undefined && { next_cursor: following }), applied_filters: applied };
+    return { ...totalOf(page), ...note, ...tableOf(records), ...rest };
+  });
+}
+
+/** Returns the first rows of the past, which has no pages, from an export that is then aborted. */
+async function listPast(call: Call, { size = rowsDefault, cursor, ...query }: Arguments): Promise<Answer> {
+  if (cursor !== undefined)
+    throw new TypeError("Cannot use 'cursor' together with 'as-of': the past has no pages: narrow the filters");
+  const { client, options } = call;
+  const report = await client.export(query as ExportQuery, { ...options, format: 'ndjson', verify: false });
+  const applied = call.appliedFilters();
+  const note = await explained(call, query, report.explanation);
+  const records = await firstRecords(report, Math.min(Number(size), report.totalCount));
+  const total = report.totalCount;
+  return longest(records, (kept) => ({
+    ...{ total, ...note, ...tableOf(kept) },
+    ...(kept.length < total && {
+      note: `These are the first ${kept.length} of ${total}: the past has no pages; narrow the filters to see others`,
+    }),
+    applied_filters: applied,
+  }));
+}
+
+async function firstRecords(report: ReadableStream<Uint8Array>, count: number): Promise<Subscription[]> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let lines: string[] = [];
+  for await (const part of report) {
+    text += decoder.decode(part, { stream: true });
+    lines = text.split('\n');
+    if (lines.length > count) break; // which aborts the export
   }
-  return answerOf(rows.slice(0, 1));
+  return lines.slice(0, count).map((line) => JSON.parse(line) as Subscription);
 }
 
 /** Asks for fewer rows until the answer is short enough; the token then continues after them. */
 async function fitting(size: number, ask: (size: number) => Promise<Answer>): Promise<Answer> {
   const answer = await ask(size);
-  return size === 1 || bytesOf(answer) <= answerBytesMax ? answer : fitting(Math.floor(size / 2), ask);
+  return size === 1 || isShort(answer) ? answer : fitting(Math.floor(size / 2), ask);
 }
 
 /** The total of a page, which another server of the API may not send. */
 const totalOf = ({ headers, totalCount }: SubscriptionPage): { readonly total?: number } =>
   headers.has('x-total-count') ? { total: totalCount } : {};
 
-const explained = (explanation: string | undefined): Answer => (explanation === undefined ? {} : { explanation });
-
-const bytesOf = (answer: Answer): number => Buffer.byteLength(JSON.stringify(answer));
-
-type Counts = readonly { readonly count: number }[];
-
-/** The summary, with fewer values of each dimension until it is short enough. */
-function largestCounts({ total, by }: SubscriptionSummary, more: Answer, most = Number.POSITIVE_INFINITY): Answer {
-  const dimensions: readonly [string, Counts][] = Object.entries(by);
-  const kept = dimensions.map(([name, counts]) => [name, largest(counts, most)] as const);
-  const left = dimensions.flatMap(([name, { length }]) => (length > most ? [[name, length - most]] : []));
-  const omitted = left.length === 0 ? {} : { omitted: Object.fromEntries(left) };
-  const answer = { total, by: Object.fromEntries(kept), ...omitted, ...more };
-  if (bytesOf(answer) <= answerBytesMax) return answer;
-  const longest = Math.max(...kept.map(([, { length }]) => length));
-  return largestCounts({ total, by }, more, Math.floor(longest / 2));
-}
-
 /**
- * The summary of changes, with shorter lists until it is short enough; `omitted` says what is
- * missing.
+ * Why nothing matches, from the service; otherwise which of several statuses no subscription has,
+ * of which the service says nothing.
  */
-function fewerTransitions(summary: ChangesSummary, more: Answer, most = Number.POSITIVE_INFINITY): Answer {
-  const { by, omitted } = summary;
-  const left = (list: Counts): number => list.slice(most).reduce((sum, { count }) => sum + count, 0);
-  const lists = { ...by, status: by.status.slice(0, most), 'product-id': by['product-id'].slice(0, most) };
-  const imports = by.import
-    .slice(0, most)
-    .map(({ status, ...rest }) => ({ ...rest, status: status.slice(0, most), omitted: rest.omitted + left(status) }));
-  const answer = {
-    ...summary,
-    by: { ...lists, import: imports },
-    omitted: {
-      status: omitted.status + left(by.status),
-      'product-id': omitted['product-id'] + left(by['product-id']),
-      import: omitted.import + by.import.length - imports.length,
-    },
-    ...more,
-  };
-  if (bytesOf(answer) <= answerBytesMax || most <= 1) return answer;
-  const longest = Math.max(by.status.length, by['product-id'].length, by.import.length, 2);
-  return fewerTransitions(summary, more, Math.floor(Math.min(most, longest) / 2));
+async function explained(call: Call, given: Arguments, explanation: string | undefined): Promise<Explained> {
+  if (explanation !== undefined) return { explanation };
+  const statuses = String(given.status ?? '').split(',');
+  if (statuses.length < 2) return {};
+  const note = await unknownStatus(call, statuses, given['as-of'] as Moment | undefined);
+  return note === undefined ? {} : { explanation: note };
 }
 
-/** The largest counts in their former order. */
-function largest(counts: Counts, most: number): Counts {
-  if (counts.length <= most) return counts;
-  const least = new Set(counts.toSorted((a, b) => b.count - a.count).slice(0, most));
-  return counts.filter((entry) => least.has(entry));
+/** The statuses that a question about changes names. */
+const statusesOfChange = ({ field, from, to }: Arguments): readonly string[] =>
+  field === 'status' ? [from, to].filter((status) => status !== undefined).map(String) : [];
+
+/** Names the statuses that no subscription has, and those that there are. */
+async function unknownStatus(
+  { client, options }: Call,
+  statuses: readonly string[],
+  asOf?: Moment,
+): Promise<string | undefined> {
+  if (statuses.length === 0) return undefined;
+  const query = { by: 'status', ...(asOf !== undefined && { 'as-of': asOf }) } as const;
+  const { by }: SubscriptionSummary = await client.summary(query, options);
+  const known = (by.status ?? []).map(({ value }) => value);
+  const missing = statuses.filter((status) => !known.includes(readStatusFilter(status)));
+  if (missing.length === 0) return undefined;
+  const names = known.map(statusFilterOf);
+  const quoted = (list: readonly string[]) => list.map((each) => `'${each}'`).join(', ');
+  const similar = missing.map((status) => suggest(status, names)).filter((each) => each !== undefined);
+  const hint = similar.length === 0 ? '' : `; did you mean ${quoted(similar)}?`;
+  return `No subscription has the status ${quoted(missing)}; there are ${quoted(names)}${hint}`;
+}
+
+/** The record of a version without its id, which all versions have. */
+function withoutId(record: Subscription | undefined): Partial<Subscription> {
+  const { id: _id, ...rest } = record ?? ({} as Partial<Subscription>);
+  return rest;
 }
 
 const queryStringOf = (given: Arguments): string => {

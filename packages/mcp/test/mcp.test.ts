@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { subscriptionRow } from '../../../test/support/rows.ts';
 import { commandEnvironment, mcpProgram, runCommand } from '../../../test/support/run-command.ts';
 import type { TestClient } from '../../../test/support/service.ts';
-import type { SubreportClient } from '../../client/index.ts';
+import type { SubreportClient, Subscription } from '../../client/index.ts';
 import { type ClientService, startClientService } from '../../client/test/client-service.ts';
 
 let shared: ClientService;
@@ -32,16 +32,21 @@ const hostileRow = (n: number, name: string, email: string | null = 'ada@example
 };
 const longRows = () => Array.from({ length: 300 }, (_, n) => hostileRow(n + 1, '漢'.repeat(240)));
 
-const idsOf = (rows: unknown): string[] => (rows as { id: string }[]).map(({ id }) => id);
+const idsOf = (answer: Record<string, unknown>): string[] => recordsIn(answer).map(({ id }) => String(id));
 
 interface ToolResult {
-  readonly structuredContent?: Record<string, unknown>;
-  readonly content: { type: string; text: string }[];
+  readonly content: readonly { readonly type: string; readonly text: string }[];
   readonly isError?: boolean;
 }
 
+/** The answer of a result, which is its only text. */
+function answerIn({ content, isError, ...rest }: ToolResult): Record<string, unknown> {
+  expect([isError ?? false, content.length, 'structuredContent' in rest], content[0]?.text).toEqual([false, 1, false]);
+  return JSON.parse(content[0]?.text ?? '');
+}
+
 interface Assistant {
-  listTools(): Promise<{ tools: { name: string; annotations?: unknown; outputSchema?: unknown }[] }>;
+  listTools(): Promise<{ tools: { name: string; annotations?: unknown }[] }>;
   call(name: string, given?: Record<string, unknown>): Promise<ToolResult>;
   close(): Promise<void>;
 }
@@ -103,16 +108,59 @@ async function connectOldest(credentials: TestClient): Promise<Assistant> {
   };
 }
 
+type Table = Record<string, unknown>;
+
+const objectsIn = ({ columns, rows }: Table): Table[] =>
+  (rows as unknown[][]).map((cells) =>
+    Object.fromEntries(
+      (columns as string[]).flatMap((name, at): [string, unknown][] => (cells[at] === null ? [] : [[name, cells[at]]])),
+    ),
+  );
+
+/** The records of a table, with their products. */
+function recordsIn(table: Table): Table[] {
+  const products = table.products === undefined ? [] : objectsIn(table.products as Table);
+  return objectsIn(table).map(({ product: id, ...record }) => {
+    const product = typeof id === 'string' ? products.find((each) => each.id === id) : id;
+    return { ...record, ...(product !== undefined && { product }) };
+  });
+}
+
+/** An answer with records instead of its table. */
+function asRecords(answer: Record<string, unknown>): Record<string, unknown> {
+  if (!('rows' in answer)) return answer;
+  const { columns: _columns, rows: _rows, products: _products, ...rest } = answer;
+  return { ...rest, records: recordsIn(answer) };
+}
+
+/** The counts of a summary as rows. */
+const rowsOf = (by: object): object =>
+  Object.fromEntries(
+    Object.entries(by).map(([dimension, counts]) => [
+      dimension,
+      (counts as { value: unknown; count: number; name?: string }[]).map(({ value, count, name }) =>
+        name === undefined ? [value, count] : [value, count, name],
+      ),
+    ]),
+  );
+
 /** What the tools must answer, from the client library. */
 async function expectedOf(client: SubreportClient) {
   const list = client.subscriptions({ status: 'ACTIVE', size: 30 });
   const page = await list.page();
   const [first] = page.records;
+  const { id = '' } = first ?? {};
   const { value: changes } = await client.changes(undefined, { size: 50 }).next();
   const { value: now } = await client.changes('now').next();
   const since = String(now?.next);
   const filters = 'status=ACTIVE&date-field=created';
-  const { total, by } = await client.summary({ by: ['status', 'month'], status: 'ACTIVE' });
+  const { total, by } = await client.summary({ by: ['status', 'month', 'product-id'], status: 'ACTIVE' });
+  const ofId = `id=${encodeURIComponent(id)}`;
+  const { versions } = await client.history(id);
+  const former = versions.map(({ record: { id: _id, ...record } = {} as Subscription, ...version }) => ({
+    ...version,
+    ...record,
+  }));
   return [
     ['count_subscriptions', { status: 'ACTIVE' }, { total: page.totalCount }],
     [
@@ -120,16 +168,14 @@ async function expectedOf(client: SubreportClient) {
       { status: 'ACTIVE', size: 30 },
       { total: page.totalCount, records: page.records, next_cursor: `30..${page.nextCursor}` },
     ],
-    [
-      'get_subscription',
-      { id: first?.id },
-      { record: first, applied_filters: `id=${encodeURIComponent(first?.id ?? '')}` },
-    ],
-    ['summarize_subscriptions', { by: 'status,month', status: 'ACTIVE' }, { total, by }],
+    ['get_subscription', { id }, { record: first, applied_filters: ofId }],
+    ['get_subscription_history', { id }, { id, records: former, has_more: false, applied_filters: ofId }],
+    ['summarize_subscriptions', { by: 'status,month,product-id', status: 'ACTIVE' }, { total, by: rowsOf(by) }],
+    ['list_findings', {}, { ...(await client.findings()), applied_filters: '' }],
     [
       'list_changes',
       { size: 50 },
-      { changes: changes?.changes, next: changes?.next, has_more: changes?.hasMore, applied_filters: '' },
+      { records: changes?.changes, next: changes?.next, has_more: changes?.hasMore, applied_filters: '' },
     ],
     ['summarize_changes', { since }, { ...(await client.changesSummary(since)), applied_filters: `since=${since}` }],
   ].map(([name, given, answer]) => ({ name, given, answer, filters })) as {
@@ -154,21 +200,31 @@ describe.each([
     for (const tool of tools)
       expect(tool).toMatchObject({
         annotations: { readOnlyHint: true, destructiveHint: false },
-        outputSchema: { type: 'object', required: expect.arrayContaining(['applied_filters']) },
       });
     for (const { name, given, answer, filters } of expected) {
-      const { structuredContent, content, isError } = await assistant.call(name, given);
-      expect(isError, content[0]?.text).toBeFalsy();
-      const { applied_filters: applied, ...rest } = structuredContent ?? {};
+      const { applied_filters: applied, ...rest } = asRecords(answerIn(await assistant.call(name, given)));
       expect({ ...rest, applied_filters: answer.applied_filters ?? applied }).toEqual({
         ...answer,
         applied_filters: applied,
       });
       if (answer.applied_filters === undefined) expect(applied).toContain(filters);
-      expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }]);
     }
     await assistant.close();
   });
+});
+
+test('the list of tools, and a list of 50 records, are at most 20 kB each', async () => {
+  const assistant = await connectOldest(shared.credentials);
+  const results = [
+    await assistant.listTools(),
+    await assistant.call('list_subscriptions', { size: 50 }),
+    await assistant.call('list_subscriptions', { size: 50, as_of: '1' }),
+    await assistant.call('list_changes', { size: 50 }),
+  ];
+  for (const result of results)
+    expect(Buffer.byteLength(JSON.stringify({ jsonrpc: '2.0', id: 9, result }))).toBeLessThanOrEqual(20_000);
+  for (const result of results.slice(1) as ToolResult[]) expect(recordsIn(answerIn(result))).toHaveLength(50);
+  await assistant.close();
 });
 
 describe('an assistant', () => {
@@ -183,21 +239,34 @@ describe('an assistant', () => {
       .clientOf({}, hostile)
       .subscriptions({ 'product-id': 'product-0' })
       .toArray({ max: 1 });
-    const { structuredContent, content } = await assistant.call('list_subscriptions', { 'product-id': 'product-0' });
-    expect(structuredContent).toMatchObject({ total: 1, records: [record] });
+    const answer = answerIn(await assistant.call('list_subscriptions', { 'product-id': 'product-0' }));
+    expect([answer.total, recordsIn(answer)]).toEqual([1, [record]]);
     expect(record?.product.name).toContain(attack);
-    expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }]);
     expect(JSON.stringify(await assistant.listTools())).not.toContain(attack);
   });
 
   test('is told why a number is 0', async () => {
     const explanation = "No subscription of yours has the status 'ACTVE': did you mean 'ACTIVE'?";
     for (const name of ['count_subscriptions', 'list_subscriptions', 'summarize_subscriptions'])
-      expect((await assistant.call(name, { status: 'ACTVE' })).structuredContent).toMatchObject({
+      expect(answerIn(await assistant.call(name, { status: 'ACTVE' }))).toMatchObject({
         total: 0,
         explanation,
       });
-    expect((await assistant.call('count_subscriptions')).structuredContent).not.toHaveProperty('explanation');
+    expect(answerIn(await assistant.call('count_subscriptions'))).not.toHaveProperty('explanation');
+  });
+
+  test('is told which of several statuses nobody has, and what there is', async () => {
+    const explanation = "No subscription has the status 'ACTVE', 'none'; there are 'ACTIVE'; did you mean 'ACTIVE'?";
+    const given = { status: ['ACTVE', 'ACTIVE', 'none'] };
+    for (const name of ['count_subscriptions', 'list_subscriptions', 'summarize_subscriptions'])
+      expect(answerIn(await assistant.call(name, given))).toMatchObject({ total: 301, explanation });
+    const changes = await assistant.call('list_changes', { field: 'status', to: 'SUSPENDED' });
+    expect(answerIn(changes)).toMatchObject({
+      rows: [],
+      explanation: "No subscription has the status 'SUSPENDED'; there are 'ACTIVE'",
+    });
+    const known = await assistant.call('count_subscriptions', { status: ['ACTIVE'] });
+    expect(answerIn(known)).toEqual({ total: 301, applied_filters: expect.any(String) });
   });
 
   test('never gets an email address, and cannot filter by one', async () => {
@@ -207,47 +276,101 @@ describe('an assistant', () => {
     const { tools } = await assistant.listTools();
     expect(JSON.stringify(tools)).not.toContain('"email"');
     for (const { name } of tools) {
-      const { content: answer } = await assistant.call(name, name === 'get_subscription' ? { id: 'id_0' } : {});
+      const { content: answer } = await assistant.call(name, name.startsWith('get_') ? { id: 'id_0' } : {});
       expect(answer[0]?.text).not.toContain('ada@example.com');
     }
   });
 
-  test('gets answers of at most 32 KiB, and loses no record by that', async () => {
+  test('gets results of at most 20 kB, and loses no record by that', async () => {
     const ids: string[] = [];
     let cursor: unknown;
     do {
-      const given = { size: 50, sort: 'createdDate', ...(cursor !== undefined && { cursor }) };
-      const { structuredContent, content } = await assistant.call('list_subscriptions', given);
-      expect(Buffer.byteLength(content[0]?.text ?? '')).toBeLessThanOrEqual(32_768);
-      ids.push(...idsOf(structuredContent?.records));
-      cursor = structuredContent?.next_cursor;
+      const result = await assistant.call('list_subscriptions', { size: 50, sort: 'createdDate', cursor });
+      expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(20_000);
+      const answer = answerIn(result);
+      ids.push(...idsOf(answer));
+      cursor = answer.next_cursor;
     } while (cursor !== undefined);
     expect(ids).toEqual(Array.from({ length: 301 }, (_, n) => `id_${n}`));
     const changed: string[] = [];
     let page: Record<string, unknown> = { has_more: true };
     while (page.has_more === true) {
-      const given = { size: 50, ...(page.next !== undefined && { since: page.next }) };
-      const { structuredContent = {}, content } = await assistant.call('list_changes', given);
-      expect(Buffer.byteLength(content[0]?.text ?? '')).toBeLessThanOrEqual(32_768);
-      changed.push(...idsOf(structuredContent.changes));
-      page = structuredContent;
+      const result = await assistant.call('list_changes', { size: 50, since: page.next });
+      expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(20_000);
+      page = answerIn(result);
+      changed.push(...idsOf(page));
     }
     expect(changed.toSorted()).toEqual(ids.toSorted());
   });
 
   test('is told how many values a summary leaves out', async () => {
-    const { structuredContent, content } = await assistant.call('summarize_subscriptions', { by: 'product-id' });
-    expect(Buffer.byteLength(content[0]?.text ?? '')).toBeLessThanOrEqual(32_768);
-    const { total, by, omitted } = structuredContent as { total: number; by: object; omitted: object };
+    const result = await assistant.call('summarize_subscriptions', { by: 'product-id' });
+    expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(20_000);
+    const { total, by, omitted } = answerIn(result) as { total: number; by: object; omitted: object };
     const [kept, left] = [Object.values(by)[0].length, Object.values(omitted)[0]];
     expect([total, kept + left]).toEqual([301, 301]);
-    expect(kept).toBeGreaterThan(10);
+    expect(kept).toBeGreaterThan(8);
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['null', { status: null, iccid: null }, ''],
+    ['an empty string', { status: '', before: '', cursor: '' }, ''],
+    ['an empty list', { status: [], 'auto-renew': [null] }, ''],
+    ['a list', { status: ['ACTIVE', '', 'DEPLETED'] }, 'status=ACTIVE%2CDEPLETED'],
+    ['a list of one value', { status: ['ACTIVE'], 'product-id': ['product-7'] }, 'product-id=product-7&status=ACTIVE'],
+    ['a number as a string', { size: '7' }, ''],
+    ['a boolean', { 'auto-renew': true }, 'auto-renew=true'],
+    ['a boolean word', { 'auto-renew': 'True' }, 'auto-renew=true'],
+    ['an underscore', { product_id: 'product-7', date_field: 'expiration' }, 'product-id=product-7'],
+    ['a day', { after: '2020-02-01' }, 'after=2020-02-01T00%3A00%3A00Z'],
+    ['an unknown name without a value', { email: null, order_by: '' }, ''],
+  ])('may send %s', async (_what, given, filters) => {
+    const answer = answerIn(await assistant.call('list_subscriptions', given));
+    const applied = String(answer.applied_filters)
+      .replace(/&?(date-field|sort)=\w+/g, '')
+      .replace(/^&/, '');
+    expect(applied).toBe(filters);
+    expect(idsOf(answer).length).toBeLessThanOrEqual(given.size === '7' ? 7 : 20);
+  });
+
+  test('may send an id that is no record, and reads no other path', async () => {
+    const ids = [
+      'changes',
+      'search',
+      'summary',
+      'findings',
+      '.',
+      '..',
+      'a/b',
+      '../summary',
+      '?size=1',
+      'a?x',
+      'a#b',
+      '%2e',
+    ];
+    for (const id of ids)
+      for (const name of ['get_subscription', 'get_subscription_history']) {
+        const { content, isError } = await assistant.call(name, { id });
+        const sentence = `Cannot use 'id': it must be the id of a record, unchanged: current value is ${JSON.stringify(id)}`;
+        expect([isError, content[0]?.text]).toEqual([true, sentence]);
+      }
   });
 
   test.each<[string, Record<string, unknown>, string]>([
     ['list_subscriptions', { size: 51 }, "Cannot use 'size': it must be an integer from 1 to 50: current value is 51"],
     ['list_subscriptions', { stauts: 'ACTIVE' }, "did you mean 'status'?"],
-    ['count_subscriptions', { status: ['ACTIVE'] }, `Cannot use 'status': it must be a string: current value is`],
+    ['list_subscriptions', { size: 'many' }, "Cannot use 'size': it must be an integer from 1 to 50"],
+    ['count_subscriptions', { status: { is: 'ACTIVE' } }, "Cannot use 'status': it must be a string: current value is"],
+    [
+      'count_subscriptions',
+      { status: ['ACTIVE', ['A']] },
+      "Cannot use 'status': it must be a string: current value is",
+    ],
+    ['count_subscriptions', { 'product-id': ['a', 'b'] }, "Cannot use 'product-id': it must be one value"],
+    ['count_subscriptions', { iccid: 8.9445e18 }, 'a number loses digits'],
+    ['count_subscriptions', { plan_id: 'a', 'plan-id': 'b' }, "it must be given once, as 'plan-id'"],
+    ['list_findings', { status: 'ACTIVE' }, "Cannot use 'status': this tool has no arguments"],
+    ['get_subscription', { id: null }, "Cannot use 'id': it must be given"],
     ['count_subscriptions', { before: 'yesterday', iccid: '1' }, "Cannot use parameter 'before': it must be an ISO"],
     ['count_subscriptions', { before: 'yesterday', iccid: '1' }, "Cannot use parameter 'iccid': it must be 15 to 22"],
     ['get_subscription', {}, "Cannot use 'id': it must be given"],
@@ -256,8 +379,8 @@ describe('an assistant', () => {
     ['list_subscriptions', { cursor: '51..' }, "Cannot use 'cursor': it must be next_cursor of an earlier answer"],
     ['list_changes', { since: 'x'.repeat(50) }, "Cannot use parameter 'since'"],
   ])('%s with %j says what is wrong', async (name, given, sentence) => {
-    const { content, isError, structuredContent } = await assistant.call(name, given);
-    expect([isError, structuredContent]).toEqual([true, undefined]);
+    const { content, isError } = await assistant.call(name, given);
+    expect(isError).toBe(true);
     expect(content[0]?.text).toContain(sentence);
   });
 });
@@ -281,7 +404,7 @@ test('the configurations of docs/readers/mcp.md start the server with the profil
         new StdioClientTransport({ command: process.execPath, args: [mcpProgram, ...options], env }),
       );
       const counted = await client.callTool({ name: 'count_subscriptions', arguments: {} });
-      expect(counted.structuredContent).toMatchObject({ total: 250 });
+      expect(answerIn(counted as unknown as ToolResult)).toMatchObject({ total: 250 });
       await client.close();
     }
   } finally {

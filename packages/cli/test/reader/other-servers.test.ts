@@ -1,11 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Check } from 'typebox/value';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { createClient } from '../../../client/index.ts';
-import { outputs } from '../../../mcp/schemas.ts';
 import { tools } from '../../../mcp/tools.ts';
 import { ConnectServer, ordinary, type Variant } from '../conform/connect-server.ts';
 import { accountRecords } from '../conform/records.ts';
@@ -82,7 +80,7 @@ test('no number of records is made up where the server sends none', async () => 
   await expect(ask('count_subscriptions')).rejects.toThrow('the server sends no total');
   const listed = await ask('list_subscriptions');
   expect(listed).not.toHaveProperty('total');
-  expect(Check(outputs.list, listed)).toBe(true);
+  expect(listed?.rows).toHaveLength(10);
 });
 
 test('the client library follows links with page numbers, and none of another form', async () => {
