@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as Client1 } from 'mcp-sdk-1/client/index.js';
@@ -14,6 +11,7 @@ import { commandEnvironment, mcpProgram, runCommand } from '../../../test/suppor
 import type { TestClient } from '../../../test/support/service.ts';
 import type { SubreportClient, Subscription } from '../../client/index.ts';
 import { type ClientService, startClientService } from '../../client/test/client-service.ts';
+import { type Assistant, answerIn, commandOf, connectOldest, recordsIn, type ToolResult } from './assistant.ts';
 
 let shared: ClientService;
 let hostile: TestClient;
@@ -34,39 +32,11 @@ const longRows = () => Array.from({ length: 300 }, (_, n) => hostileRow(n + 1, '
 
 const idsOf = (answer: Record<string, unknown>): string[] => recordsIn(answer).map(({ id }) => String(id));
 
-interface ToolResult {
-  readonly content: readonly { readonly type: string; readonly text: string }[];
-  readonly isError?: boolean;
-}
-
-/** The answer of a result, which is its only text. */
-function answerIn({ content, isError, ...rest }: ToolResult): Record<string, unknown> {
-  expect([isError ?? false, content.length, 'structuredContent' in rest], content[0]?.text).toEqual([false, 1, false]);
-  return JSON.parse(content[0]?.text ?? '');
-}
-
-interface Assistant {
-  listTools(): Promise<{ tools: { name: string; annotations?: unknown }[] }>;
-  call(name: string, given?: Record<string, unknown>): Promise<ToolResult>;
-  close(): Promise<void>;
-}
-
-const commandOf = ({ client_id, client_secret }: TestClient) => ({
-  command: process.execPath,
-  args: [mcpProgram],
-  env: {
-    ...commandEnvironment,
-    SUBREPORT_URL: shared.service.url,
-    SUBREPORT_CLIENT_ID: client_id,
-    SUBREPORT_CLIENT_SECRET: client_secret,
-  },
-});
-
 const info = { name: 'test', version: '1' };
 
 async function connectNewest(credentials: TestClient, mode: 'auto' | 'legacy' = 'auto'): Promise<Assistant> {
   const client = new Client(info, { versionNegotiation: { mode } });
-  await client.connect(new StdioClientTransport(commandOf(credentials)));
+  await client.connect(new StdioClientTransport(commandOf(shared.service, credentials)));
   return {
     listTools: () => client.listTools() as ReturnType<Assistant['listTools']>,
     call: (name, given = {}) => client.callTool({ name, arguments: given }) as Promise<unknown> as Promise<ToolResult>,
@@ -76,54 +46,12 @@ async function connectNewest(credentials: TestClient, mode: 'auto' | 'legacy' = 
 
 async function connectOlder(credentials: TestClient): Promise<Assistant> {
   const client = new Client1(info);
-  await client.connect(new Transport1(commandOf(credentials)));
+  await client.connect(new Transport1(commandOf(shared.service, credentials)));
   return {
     listTools: () => client.listTools() as ReturnType<Assistant['listTools']>,
     call: (name, given = {}) => client.callTool({ name, arguments: given }) as Promise<unknown> as Promise<ToolResult>,
     close: () => client.close(),
   };
-}
-
-/** A client of 2024, which knows no structured content: lines of JSON-RPC. */
-async function connectOldest(credentials: TestClient): Promise<Assistant> {
-  const { command, args, env } = commandOf(credentials);
-  const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-  let id = 0;
-  const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  const ask = async (method: string, params: object) => {
-    send({ id: ++id, method, params });
-    return JSON.parse((await lines.next()).value ?? '{}').result;
-  };
-  const version = { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: info };
-  expect(await ask('initialize', version)).toMatchObject({ protocolVersion: '2024-11-05' });
-  send({ method: 'notifications/initialized' });
-  return {
-    listTools: () => ask('tools/list', {}),
-    call: (name, given = {}) => ask('tools/call', { name, arguments: given }),
-    async close() {
-      child.stdin.end();
-      expect((await once(child, 'close'))[0]).toBe(0);
-    },
-  };
-}
-
-type Table = Record<string, unknown>;
-
-const objectsIn = ({ columns, rows }: Table): Table[] =>
-  (rows as unknown[][]).map((cells) =>
-    Object.fromEntries(
-      (columns as string[]).flatMap((name, at): [string, unknown][] => (cells[at] === null ? [] : [[name, cells[at]]])),
-    ),
-  );
-
-/** The records of a table, with their products. */
-function recordsIn(table: Table): Table[] {
-  const products = table.products === undefined ? [] : objectsIn(table.products as Table);
-  return objectsIn(table).map(({ product: id, ...record }) => {
-    const product = typeof id === 'string' ? products.find((each) => each.id === id) : id;
-    return { ...record, ...(product !== undefined && { product }) };
-  });
 }
 
 /** An answer with records instead of its table. */
@@ -190,7 +118,7 @@ describe.each([
   ['of the specification in force', connectNewest],
   ['of 2025, by the newest', (given: TestClient) => connectNewest(given, 'legacy')],
   ['of the former SDK', connectOlder],
-  ['of 2024', connectOldest],
+  ['of 2024', (given: TestClient) => connectOldest(shared.service, given)],
 ] as const)('a client %s', (_name, connect) => {
   test('lists the tools and gets what the client library returns', async () => {
     const assistant = await connect(shared.credentials);
@@ -214,7 +142,7 @@ describe.each([
 });
 
 test('the list of tools, and a list of 50 records, are at most 20 kB each', async () => {
-  const assistant = await connectOldest(shared.credentials);
+  const assistant = await connectOldest(shared.service, shared.credentials);
   const results = [
     await assistant.listTools(),
     await assistant.call('list_subscriptions', { size: 50 }),
