@@ -7,9 +7,9 @@ export type FieldType = 'text' | 'instant' | 'integer' | 'boolean';
 
 /** A value of a record that is no object. */
 export interface RecordField {
-  /** Its column in CSV, Parquet and imports: `iccid`, `product.plan_id`. */
+  /** Its column in the CSV of the service and in imports: `iccid`, `product.plan_id`. */
   readonly name: string;
-  /** Its column in a table: `activation_date`, `product_plan_id`. */
+  /** Its column in a table, in Parquet and in files of `sync`: `product_plan_id`. */
   readonly column: string;
   /** The members that lead to it: `['product', 'plan_id']`. */
   readonly path: readonly string[];

@@ -312,7 +312,7 @@ const parquetFile: Json = {
     type: 'string',
     format: 'binary',
     maxLength: Number.MAX_SAFE_INTEGER,
-    description: `A Parquet file, only with all=true. Its columns are those of CSV: dates are TIMESTAMP in milliseconds and UTC, product.period is INT32, auto_renew is BOOLEAN, all others are strings; only status may be null`,
+    description: `A Parquet file, only with all=true. Its columns are those of a table, such as activation_date and product_plan_id: dates are TIMESTAMP in milliseconds and UTC, product_period is INT32, auto_renew is BOOLEAN, all others are strings; only status may be null`,
   },
 };
 

@@ -14,6 +14,7 @@ import { addCheckCommand, addStatusCommand } from './sync-status-command.ts';
 
 interface SyncOptions extends CopyOptions {
   readonly scheduledFor?: string;
+  readonly spreadsheet?: boolean;
 }
 
 interface VerifyOptions extends CopyOptions {
@@ -109,7 +110,10 @@ async function syncFile(
   signal: AbortSignal,
 ): Promise<void> {
   const { runSnapshot } = await import('../sync/run-snapshot.ts');
-  const run = { format: options.format, scheduledFor, signal };
+  const { format, spreadsheet } = options;
+  if (spreadsheet === true && !format.startsWith('csv'))
+    throw new UsageError(`Cannot use --spreadsheet: --format must be csv or csv.gz: current value is ${format}`);
+  const run = { format, values: spreadsheet === true ? 'spreadsheet' : 'raw', scheduledFor, signal } as const;
   const result = await runSnapshot(source, await openPlace(options, output, signal), run);
   if (options.quiet === true && options.json !== true) return;
   const { manifest, place, wasComplete, unread } = result;

@@ -16,8 +16,8 @@ import {
   type Mode,
   optionsOf,
 } from '../sync/destinations.ts';
+import type { SnapshotFormat } from '../sync/file-format.ts';
 import type { FileStore } from '../sync/file-store.ts';
-import type { SnapshotFormat } from '../sync/manifest.ts';
 import type { DestinationOptions } from '../sync/open-destination.ts';
 import type { Source } from '../sync/read-source.ts';
 

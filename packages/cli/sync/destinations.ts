@@ -1,7 +1,7 @@
 import type { DestinationKind, DestinationOption } from './destination-kind.ts';
 import { SyncError } from './error.ts';
+import { snapshotFormats } from './file-format.ts';
 import { folderDestination } from './folder-destination.ts';
-import { snapshotFormats } from './manifest.ts';
 import { postgresDestination } from './postgres-destination.ts';
 import { rcloneDestination } from './rclone-destination.ts';
 import { sqliteDestination } from './sqlite-destination.ts';
@@ -38,6 +38,11 @@ const optionsOfMode: Readonly<Record<Mode, readonly DestinationOption[]>> = {
       description: 'the format; with .gz compressed',
       choices: snapshotFormats,
       fallback: 'csv',
+    },
+    {
+      flags: '--spreadsheet',
+      description: 'in CSV, an apostrophe before values that a spreadsheet would take for a formula',
+      isOfRun: true,
     },
     {
       flags: '--scheduled-for <date-time>',

@@ -1,10 +1,7 @@
 import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
+import { type CsvValues, csvValues, type FileColumn, type SnapshotFormat, snapshotFormats } from './file-format.ts';
 import { type FileStore, readSmallFile } from './file-store.ts';
-
-/** The formats of a file; those that end in `.gz` are compressed. */
-export const snapshotFormats = ['csv', 'csv.gz', 'ndjson', 'ndjson.gz', 'parquet'] as const;
-export type SnapshotFormat = (typeof snapshotFormats)[number];
 
 /** What a file has. A file without its manifest is not complete. */
 export interface Manifest {
@@ -13,6 +10,10 @@ export interface Manifest {
   /** Name of the file, beside the manifest. */
   readonly file: string;
   readonly format: SnapshotFormat;
+  /** Whether values that look like a formula have an apostrophe before them, in CSV. */
+  readonly values: CsvValues;
+  /** The columns of the file in their order, or the members of a line of NDJSON. */
+  readonly columns: readonly FileColumn[];
   readonly rows: number;
   /** Size and SHA-256 of the file. */
   readonly bytes: number;
@@ -119,6 +120,8 @@ function parseManifest(text: string): Manifest | undefined {
       found.schema_version === 1 &&
       /^subscriptions-[0-9a-f]{16}\.[a-z.]+$/.test(file) &&
       snapshotFormats.includes(format) &&
+      csvValues.includes(found.values) &&
+      found.columns.every(({ name, type }) => typeof name === 'string' && typeof type === 'string') &&
       [rows, bytes, report.revision].every(Number.isSafeInteger) &&
       [sha256, report.sha256].every((each) => hash.test(each)) &&
       [report.service, report.client_id, report.applied_filters].every((each) => typeof each === 'string') &&

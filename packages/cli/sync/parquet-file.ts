@@ -4,24 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { asyncBufferFromFile, type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
-import { type FieldType, recordFields } from '../../contract/record-fields.ts';
+import { recordFields } from '../../contract/record-fields.ts';
 import type { RecordBatch } from './compare-records.ts';
 import { SyncError } from './error.ts';
+import { duckTypes, type FileColumn } from './file-format.ts';
 import { lineOf, type Row, valuesOf } from './record-row.ts';
-
-/** How Parquet stores the types of fields. */
-const physicalTypes: Readonly<Record<FieldType, string>> = {
-  text: 'BYTE_ARRAY',
-  instant: 'INT64 TIMESTAMP_MILLIS',
-  integer: 'INT32',
-  boolean: 'BOOLEAN',
-};
 
 /** A Parquet file in a temporary folder: it is read from its end, which not every place can. */
 export class ParquetFile {
   readonly #folder: string;
-  /** Its columns with their types, as `expectedColumns`. */
-  columns = '';
+  /** Its columns, once they were read. */
+  columns: readonly FileColumn[] = [];
 
   private constructor(folder: string) {
     this.#folder = folder;
@@ -42,7 +35,7 @@ export class ParquetFile {
   async *batches(): AsyncGenerator<RecordBatch, void, undefined> {
     const file = await asyncBufferFromFile(this.#path);
     const metadata = await readable(() => parquetMetadataAsync(file));
-    this.columns = describeColumns(metadata);
+    this.columns = columnsIn(metadata);
     let rowStart = 0;
     for (const group of metadata.row_groups) {
       const rowEnd = rowStart + Number(group.num_rows);
@@ -62,21 +55,25 @@ export class ParquetFile {
   }
 }
 
-/** The columns that a file of Parquet must have. */
-export const expectedColumns = recordFields.map(({ name, type }) => `${name} ${physicalTypes[type]}`).join(', ');
+/** The columns of a file; a type that no column of ours has is that of Parquet. */
+const columnsIn = ({ schema }: FileMetaData): readonly FileColumn[] =>
+  schema.slice(1).map(({ name, type, converted_type: converted, logical_type: logical }) => {
+    const isUtc = logical?.type === 'TIMESTAMP' && logical.isAdjustedToUTC;
+    const parquet = [type, converted, ...(isUtc ? ['UTC'] : [])].filter((part) => part !== undefined).join(' ');
+    return { name, type: typesOfParquet[parquet] ?? parquet };
+  });
 
-const describeColumns = ({ schema }: FileMetaData): string =>
-  schema
-    .slice(1)
-    .map(({ name, type, converted_type: converted }) =>
-      [name, type, ...(converted === undefined || converted === 'UTF8' ? [] : [converted])].join(' '),
-    )
-    .join(', ');
+const typesOfParquet: Readonly<Record<string, string>> = {
+  'BYTE_ARRAY UTF8': duckTypes.text,
+  'INT64 TIMESTAMP_MILLIS UTC': duckTypes.instant,
+  INT32: duckTypes.integer,
+  BOOLEAN: duckTypes.boolean,
+};
 
 /** A row with the values that a record has; others stay as they are, and equal no record. */
 const rowOf = (found: Readonly<Record<string, unknown>>): Row =>
-  recordFields.map(({ name }) => {
-    const value = found[name] ?? null;
+  recordFields.map(({ column }) => {
+    const value = found[column] ?? null;
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'no date' : withoutMilliseconds(value);
     return typeof value === 'bigint' ? `${value}` : value;
   }) as unknown as Row;

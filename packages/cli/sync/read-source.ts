@@ -35,10 +35,15 @@ export async function* linesOf(text: AsyncIterable<Uint8Array>): AsyncGenerator<
   for await (const bytes of text) {
     const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > lineLengthMax)
-      throw new SyncError('NOT_EQUAL', `each line must have at most ${lineLengthMax.toLocaleString('en')} characters`);
+    requireLineLength(rest);
     if (lines.length > 0) yield lines;
   }
   rest += decoder.decode();
   if (rest !== '') yield [rest];
+}
+
+/** Throws `SyncError` `NOT_EQUAL` if a line is too long. */
+export function requireLineLength({ length }: string): void {
+  if (length > lineLengthMax)
+    throw new SyncError('NOT_EQUAL', `each line must have at most ${lineLengthMax.toLocaleString('en')} characters`);
 }

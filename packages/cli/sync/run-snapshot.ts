@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
 import type { ExportOptions } from '../../client/index.ts';
+import { fileOfExport } from './csv-file.ts';
 import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
+import { type CsvValues, columnsOf, type SnapshotFormat } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
 import {
   completeRunOf,
@@ -12,7 +14,6 @@ import {
   manifestText,
   newestRun,
   requireSource,
-  type SnapshotFormat,
 } from './manifest.ts';
 import { Measured } from './measured.ts';
 import type { Source } from './read-source.ts';
@@ -20,6 +21,7 @@ import { requireRevision } from './run-sync.ts';
 
 interface SnapshotOptions {
   readonly format: SnapshotFormat;
+  readonly values: CsvValues;
   /** The instant of the run, which names its folder. */
   readonly scheduledFor: Date;
   readonly signal?: AbortSignal;
@@ -94,17 +96,21 @@ async function lookAt(
 async function findComplete(
   source: Source,
   files: FileStore,
-  { format, scheduledFor }: SnapshotOptions,
+  { format, values, scheduledFor }: SnapshotOptions,
 ): Promise<Manifest | undefined> {
   const own = await completeRunOf(files, folderOf(scheduledFor));
   const newest = own ?? (await newestRun(files));
   if (newest !== undefined) requireSource(files, newest.manifest, source);
-  if (own === undefined || own.manifest.format === format) return own?.manifest;
+  const wanted = formatText({ format, values });
+  if (own === undefined || formatText(own.manifest) === wanted) return own?.manifest;
   throw new SyncError(
     'DESTINATION_CHANGED',
-    `Cannot write ${format} for ${own.manifest.scheduled_for} to ${files.shown}: a place must have one format for an instant; use another place, such as dir:/var/exports/${format}: current value is ${own.manifest.format}`,
+    `Cannot write ${wanted} for ${own.manifest.scheduled_for} to ${files.shown}: a place must have one format for an instant; use another place, such as dir:/var/exports/${format}: current value is ${formatText(own.manifest)}`,
   );
 }
+
+const formatText = ({ format, values }: Pick<Manifest, 'format' | 'values'>): string =>
+  values === 'raw' ? format : `${format} for spreadsheets`;
 
 /** Returns what another run wrote meanwhile. Throws if the file of this one is not whole. */
 async function findOther(files: FileStore, folder: string, { file, bytes }: Manifest): Promise<Manifest | undefined> {
@@ -125,20 +131,24 @@ async function requireStored(files: FileStore, folder: string, file: string, byt
 async function copyReport(
   { client, service, clientId }: Source,
   files: FileStore,
-  { format, scheduledFor, signal }: SnapshotOptions,
+  { format, values, scheduledFor, signal }: SnapshotOptions,
   file: string,
 ): Promise<Manifest> {
   const [sent, compression] = format.split('.') as [ExportOptions['format'], string | undefined];
   const report = await client.export({}, { format: sent, ...(signal && { signal }) });
   const exported = new Measured();
-  const written = compression === undefined ? exported : new Measured();
-  const bytes = exported.of(report);
+  const written = sent !== 'csv' && compression === undefined ? exported : new Measured();
   const revision = requireRevision(report.headers);
-  await files.write(`${folderOf(scheduledFor)}/${file}`, compression === undefined ? bytes : written.of(gzip(bytes)));
+  const lines = exported.of(report);
+  const content = sent === 'csv' ? fileOfExport(lines, values) : lines;
+  const bytes = compression === undefined ? content : gzip(content);
+  await files.write(`${folderOf(scheduledFor)}/${file}`, written === exported ? bytes : written.of(bytes));
   return {
     schema_version: 1,
     file,
     format,
+    values,
+    columns: columnsOf(format),
     rows: report.totalCount,
     bytes: written.bytes,
     sha256: written.sha256,

@@ -2,6 +2,7 @@ import { DecompressionStream, ReadableStream, type ReadableWritablePair } from '
 import { revealText } from '../../contract/csv.ts';
 import { recordFields } from '../../contract/record-fields.ts';
 import { batchOf, type RecordBatch, valuesOfJson } from './compare-records.ts';
+import { cellsOf } from './csv-file.ts';
 import { SyncError } from './error.ts';
 import { linesOf } from './read-source.ts';
 
@@ -29,9 +30,7 @@ export class RecordLines {
 
 /** The values of a line of CSV; `undefined` if it has another number of cells than a record. */
 function valuesOfCsv(line: string): readonly unknown[] | undefined {
-  const cells = [...line.replace(/\r$/, '').matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
-    ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? (plain === '' ? undefined : plain),
-  );
+  const cells = cellsOf(line);
   if (cells.length !== recordFields.length) return undefined;
   return cells.map((cell) => (cell === undefined ? undefined : revealText(cell)));
 }

@@ -1,8 +1,9 @@
 import type { ExportOptions, SubscriptionExport } from '../../client/index.ts';
-import { recordFields } from '../../contract/record-fields.ts';
 import { printable } from '../../terminal/printable.ts';
 import { type Comparison, compareRecords, type RecordBatch } from './compare-records.ts';
+import { ExportOfFile } from './csv-file.ts';
 import { SyncError } from './error.ts';
+import { columnsOf, describeColumns, fieldNamesOf } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
 import { type CompleteRun, folderOf, type Manifest, manifestName, requireSource, runsOf } from './manifest.ts';
 import { Measured } from './measured.ts';
@@ -106,9 +107,14 @@ function claimFaults({ folder, name, manifest }: CompleteRun): string[] {
   if (manifestName(run) !== name) faults.push(`file '${file}', of another run than ${name}`);
   if (ending !== format) faults.push(`format '${format}', file '${file}'`);
   if (folderOf(new Date(scheduled)) !== folder) faults.push(`scheduled_for '${scheduled}', folder ${folder}`);
+  faults.push(...differ('columns', describeColumns(columnsOf(format)), describeColumns(manifest.columns)));
+  if (manifest.values !== 'raw' && !format.startsWith('csv'))
+    faults.push(`values '${manifest.values}', format '${format}'`);
   if (Date.parse(completed) > Date.now() + clockMsMax) faults.push(`completed_at '${completed}', which is yet to come`);
   return faults;
 }
+
+const namesOf = ({ columns }: Manifest): string => columns.map(({ name }) => name).join(',');
 
 /** How far the clock of the machine that wrote a file may be ahead, in milliseconds. */
 const clockMsMax = 300_000;
@@ -163,13 +169,15 @@ async function readText(
 ): Promise<Found> {
   const format = sentFormat(manifest.format) as 'csv' | 'ndjson';
   const [content, sent] = [new Measured(), new Measured()];
-  const own = new RecordLines(content.of(manifest.format.endsWith('.gz') ? gunzip(bytes) : bytes), format);
+  const lines = manifest.format.endsWith('.gz') ? gunzip(bytes) : bytes;
+  const csv = format === 'csv' ? new ExportOfFile(lines, manifest.values) : undefined;
+  const own = new RecordLines(content.of(csv ?? lines), format);
   const theirs = report && new RecordLines(sent.of(report), format);
-  const found = await compare(own.batches(), theirs?.batches());
+  const found = await compare(own.batches(), theirs?.batches(), manifest);
   const faults = [
     ...differ('rows', found.copyRows, manifest.rows),
     ...differ('report.sha256', content.sha256, manifest.report.sha256),
-    ...(theirs === undefined ? [] : differ('columns', own.header ?? '', theirs.header ?? '', 'report')),
+    ...(csv === undefined ? [] : differ('columns', csv.header, namesOf(manifest))),
     ...found.named,
   ];
   // lines may be equal although bytes are not: a line feed at the end, bytes that are no text
@@ -184,14 +192,14 @@ async function readParquet(
   manifest: Manifest,
   report: SubscriptionExport | undefined,
 ): Promise<Found> {
-  const { ParquetFile, expectedColumns } = await import('./parquet-file.ts');
+  const { ParquetFile } = await import('./parquet-file.ts');
   const file = await ParquetFile.store(bytes);
   try {
-    const found = await compare(file.batches(), report && new RecordLines(report, 'ndjson').batches());
+    const found = await compare(file.batches(), report && new RecordLines(report, 'ndjson').batches(), manifest);
     const faults = [
       ...differ('rows', found.copyRows, manifest.rows),
       ...differ('report.sha256', manifest.report.sha256, manifest.sha256, 'sha256'),
-      ...differ('columns', file.columns, expectedColumns, 'report'),
+      ...differ('columns', describeColumns(file.columns), describeColumns(manifest.columns)),
       ...found.named,
     ];
     return { faults, unnamed: found.differences - found.named.length };
@@ -204,9 +212,9 @@ async function readParquet(
 async function compare(
   own: AsyncIterable<RecordBatch>,
   theirs: AsyncIterable<RecordBatch> | undefined,
+  { format }: Manifest,
 ): Promise<Comparison> {
-  const names = recordFields.map(({ name }) => name);
-  if (theirs !== undefined) return compareRecords(own, theirs, names);
+  if (theirs !== undefined) return compareRecords(own, theirs, fieldNamesOf(format));
   let copyRows = 0;
   for await (const { lines } of own) copyRows += lines.length;
   return { copyRows, reportRows: 0, differences: 0, named: [] };

@@ -17,11 +17,11 @@ interface Column {
   readonly read: (value: unknown) => Value;
 }
 
-/** The CSV columns, in their order and with their names. A field that is absent is null. */
+/** The fields as the columns of a table. A field that is absent is null. */
 const columns: readonly Column[] = recordFields.map(columnOf);
 
-function columnOf({ name, type, isOptional }: RecordField): Column {
-  const shared = { name, repetition_type: isOptional ? 'OPTIONAL' : 'REQUIRED' } as const;
+function columnOf({ column, type, isOptional }: RecordField): Column {
+  const shared = { name: column, repetition_type: isOptional ? 'OPTIONAL' : 'REQUIRED' } as const;
   if (type === 'boolean') return { element: { ...shared, type: 'BOOLEAN' }, read: (value) => value === 'true' };
   if (type === 'instant')
     return {
@@ -78,8 +78,8 @@ export class ParquetFile {
 
   #writeGroup(): void {
     const rows = this.#values[0]?.length ?? 0;
-    const columnData = recordFields.map(({ name }, index) => ({
-      name,
+    const columnData = recordFields.map(({ column }, index) => ({
+      name: column,
       data: this.#values[index] ?? [],
       offsetIndex: false,
     }));

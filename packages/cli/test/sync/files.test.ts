@@ -11,7 +11,7 @@ import { parquetRowOf } from '../../../../test/support/parquet-row.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
-import { snapshotFormats } from '../../sync/manifest.ts';
+import { snapshotFormats } from '../../sync/file-format.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 
 let folder: string;
@@ -33,7 +33,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const rows = Array.from({ length: 25 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_700_000_000 - n }));
+const hostile = [
+  { id: '-ab', deviceId: '=1+1' },
+  { id: '-a_', deviceId: "'-x" },
+];
+const rows = [
+  ...hostile.map((row) => subscriptionRow({ ...row, createdDate: 1_700_000_001 })),
+  ...Array.from({ length: 23 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_700_000_000 - n })),
+];
 const run = (...args: string[]) => runHere(['sync', ...args], environmentOf(service, report.credentials));
 const here = () => join(folder, String(count));
 const at = (second: number) => ['--to', `dir:${here()}`, '--scheduled-for', `2026-11-23T03:00:0${second}Z`];
@@ -59,6 +66,11 @@ test.each(snapshotFormats)('a run writes a file of format %s, and its manifest a
     schema_version: 1,
     file: expect.stringMatching(new RegExp(`^subscriptions-[0-9a-f]{16}\\.${format}$`)),
     format,
+    values: 'raw',
+    columns: expect.arrayContaining([
+      { name: format.startsWith('ndjson') ? 'createdDate' : 'created_date', type: 'TIMESTAMP WITH TIME ZONE' },
+      { name: 'auto_renew', type: format.startsWith('ndjson') ? 'VARCHAR' : 'BOOLEAN' },
+    ]),
     rows: 25,
     bytes: bytes.length,
     sha256: sha256(bytes),
@@ -66,7 +78,7 @@ test.each(snapshotFormats)('a run writes a file of format %s, and its manifest a
       service: service.baseUrl,
       client_id: report.credentials.client_id,
       revision: 1,
-      sha256: sha256(content),
+      sha256: format.startsWith('csv') ? expect.stringMatching(/^[0-9a-f]{64}$/) : sha256(content),
       applied_filters: expect.stringContaining('sort=createdDate'),
     },
     scheduled_for: '2026-11-23T03:00:00Z',
@@ -85,6 +97,40 @@ test('a file of Parquet has the records of NDJSON, as hyparquet and the Arrow of
   expect(found).toEqual(lines.map((line) => parquetRowOf(JSON.parse(line))));
   expect(await rowsOf(writeParquet(readParquet(bytes)))).toEqual(found);
 });
+
+test('CSV has the values of the report under the names of a table, and with --spreadsheet those of the export', async () => {
+  await run(...at(0));
+  await run(...at(1), '--spreadsheet', '--format', 'csv.gz');
+  const [raw, spreadsheet] = [readManifest(0), readManifest(1)];
+  expect([raw.manifest.values, spreadsheet.manifest.values]).toEqual(['raw', 'spreadsheet']);
+  const text = readFileSync(raw.file, 'utf8');
+  expect(text.split('\r\n')[0]).toBe(raw.manifest.columns.map(({ name }: { name: string }) => name).join(','));
+  expect(text.split('\r\n')[0]).toMatch(/^id,status,activation_date,.*,product_plan_id,iccid,device_id,auto_renew$/);
+  for (const { id, deviceId } of hostile) {
+    expect(text).toMatch(new RegExp(`^${id},.*,${deviceId.replace('+', '.')},`, 'm'));
+    expect(gunzipSync(readFileSync(spreadsheet.file)).toString()).toMatch(
+      new RegExp(`^'${id},.*,'${deviceId.replace('+', '.')},`, 'm'),
+    );
+  }
+  for (const { manifest } of [raw, spreadsheet]) expect(manifest.report.sha256).toBe(await digestOfCsv());
+  expect(await run('verify', ...at(0).slice(0, 2), '--all')).toMatchObject({ code: 0, stderr: '' });
+  const other = await run(...at(0), '--spreadsheet');
+  expect([other.code, other.stderr]).toEqual([
+    2,
+    expect.stringMatching(/^Cannot write csv for spreadsheets for 2026.*: current value is csv$/m),
+  ]);
+});
+
+/** SHA-256 of the CSV export of the service. */
+async function digestOfCsv(): Promise<string> {
+  const response = await service.get(
+    '/v1/subscription?all=true&format=csv',
+    await service.accessToken(report.credentials),
+  );
+  return createHash('sha256')
+    .update(await response.text())
+    .digest('hex');
+}
 
 test('a run for an instant that is complete writes nothing', async () => {
   await run(...at(0));
@@ -233,6 +279,10 @@ const mistakes: readonly [string[], RegExp][] = [
   [
     ['--to', 'dir:.', '--scheduled-for', 'today'],
     /^Cannot use --scheduled-for: it must be an ISO 8601 date-time .*'today'/,
+  ],
+  [
+    ['--to', 'dir:.', '--format', 'parquet', '--spreadsheet'],
+    /^Cannot use --spreadsheet: --format must be csv or csv.gz: current value is parquet$/m,
   ],
   [['--to', 'dir:.', '--format', 'xlsx'], /argument 'xlsx' is invalid. Allowed choices are csv, csv.gz, /],
 ];

@@ -10,12 +10,18 @@ import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
+import { ExportOfFile } from '../../sync/csv-file.ts';
 import type { Manifest } from '../../sync/manifest.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 import { hasReceivers, localServer, type Place } from './file-servers.ts';
 
 const rows = Array.from({ length: 25 }, (_, n) =>
-  subscriptionRow({ id: `s${String(n).padStart(6, '0')}`, createdDate: 1_700_000_000 + n, deviceId: `dev-${n}` }),
+  subscriptionRow({
+    // the last one looks like a formula
+    id: n === 24 ? '-000024' : `s${String(n).padStart(6, '0')}`,
+    createdDate: 1_700_000_000 + n,
+    deviceId: `dev-${n}`,
+  }),
 );
 
 let folder: string;
@@ -85,17 +91,25 @@ class Written {
   }
 
   /** Changes the content of the file, and the manifest so that it agrees with the file. */
-  forge(change: (text: string) => string | Uint8Array): void {
+  async forge(change: (text: string) => string | Uint8Array): Promise<void> {
     const isGzip = this.file.endsWith('.gz');
     const before = readFileSync(this.file);
     const content = Buffer.from(change((isGzip ? gunzipSync(before) : before).toString()));
-    this.forgeBytes(content, isGzip ? gzipSync(content) : content);
+    const { format, values } = this.manifest;
+    const isCsv = format.startsWith('csv');
+    const sent = isCsv ? Buffer.concat(await Array.fromAsync(new ExportOfFile(chunksOf(content), values))) : content;
+    this.forgeBytes(sent, isGzip ? gzipSync(content) : content);
   }
 
-  forgeBytes(content: Uint8Array, bytes: Uint8Array): void {
+  /** `sent`: the export that such a file would be of. */
+  forgeBytes(sent: Uint8Array, bytes: Uint8Array): void {
     writeFileSync(this.file, bytes);
-    this.claim({ bytes: bytes.length, sha256: sha256(bytes) }, { sha256: sha256(content) });
+    this.claim({ bytes: bytes.length, sha256: sha256(bytes) }, { sha256: sha256(sent) });
   }
+}
+
+async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
@@ -104,7 +118,12 @@ const swapLines = (text: string): string =>
   text.replace(/^([^\n]*s000001\b[^\n]*\n)([^\n]*\n)/m, (_all, one: string, two: string) => two + one);
 
 /** What somebody else does to the newest file, and what `verify` says of it. */
-type Alteration = readonly [what: string, format: string, alter: (file: Written, place: Place) => void, said: string];
+type Alteration = readonly [
+  what: string,
+  format: string,
+  alter: (file: Written, place: Place) => unknown,
+  said: string,
+];
 
 /** Those that a file and its manifest alone show. */
 const shownByFile: readonly Alteration[] = [
@@ -150,6 +169,27 @@ const shownByFile: readonly Alteration[] = [
     "completed_at '2999-11-24T03:00:01Z', which is yet to come",
   ],
   ['the format', 'csv', (file) => file.claim({ format: 'ndjson' }), "format 'ndjson', file 'subscriptions-"],
+  ['that values are for spreadsheets', 'csv', (file) => file.claim({ values: 'spreadsheet' }), 'report.sha256 '],
+  [
+    'that values of NDJSON are for spreadsheets',
+    'ndjson',
+    (file) => file.claim({ values: 'spreadsheet' }),
+    "values 'spreadsheet', format 'ndjson'",
+  ],
+  ...['csv', 'ndjson.gz', 'parquet'].map(
+    (format): Alteration => [
+      `the type of a column of ${format}`,
+      format,
+      (file) => file.claim({ columns: file.manifest.columns.with(0, { name: 'id', type: 'BIGINT' }) }),
+      ', manifest id BIGINT, status VARCHAR',
+    ],
+  ),
+  [
+    'the columns',
+    'csv',
+    (file) => file.claim({ columns: file.manifest.columns.slice(1) }),
+    'columns id,status,activation_date',
+  ],
   ['the version', 'csv', (file) => file.claim({ schema_version: 2 as 1 }), 'must be a manifest that sync wrote'],
   [
     'a manifest of another name',
@@ -190,8 +230,8 @@ const shownByReport: readonly Alteration[] = [
   [
     'a row gone',
     'csv',
-    (file) => {
-      file.forge((text) => text.replace(/^s000001,[^\n]*\n/m, ''));
+    async (file) => {
+      await file.forge((text) => text.replace(/^s000001,[^\n]*\n/m, ''));
       file.claim({ rows: 24 });
     },
     's000001: in the report, not in the copy',
@@ -199,8 +239,8 @@ const shownByReport: readonly Alteration[] = [
   [
     'a row more',
     'ndjson',
-    (file) => {
-      file.forge((text) => text + text.split('\n')[0]?.replace('s000000', 'more')?.concat('\n'));
+    async (file) => {
+      await file.forge((text) => text + text.split('\n')[0]?.replace('s000000', 'more')?.concat('\n'));
       file.claim({ rows: 26 });
     },
     'more: in the copy, not in the report',
@@ -208,8 +248,8 @@ const shownByReport: readonly Alteration[] = [
   [
     'a row twice',
     'csv',
-    (file) => {
-      file.forge((text) => text.replace(/^s000001,[^\n]*\n/m, '$&$&'));
+    async (file) => {
+      await file.forge((text) => text.replace(/^s000001,[^\n]*\n/m, '$&$&'));
       file.claim({ rows: 26 });
     },
     's000001: twice in the copy',
@@ -226,7 +266,13 @@ const shownByReport: readonly Alteration[] = [
     'half a second',
     'csv',
     (file) => file.forge((text) => text.replace('2023-11-14T22:13:21Z', '2023-11-14T22:13:21.500Z')),
-    "s000001: createdDate '2023-11-14T22:13:21.500Z', report '2023-11-14T22:13:21Z'",
+    "s000001: created_date '2023-11-14T22:13:21.500Z', report '2023-11-14T22:13:21Z'",
+  ],
+  [
+    'a value for a spreadsheet',
+    'csv',
+    (file) => file.forge((text) => text.replace(/^-000024,/m, "'-000024,")),
+    "'-000024: in the copy, not in the report",
   ],
   [
     'a member more',
@@ -238,7 +284,7 @@ const shownByReport: readonly Alteration[] = [
   ['no record', 'ndjson', (file) => file.forge((text) => text.replace(/^.*s000001.*$/m, 'else')), "no record 'else'"],
   ['the last line feed', 'csv', (file) => file.forge((text) => text.slice(0, -1)), 'sha256 of its content'],
   ['another end of lines', 'csv', (file) => file.forge((text) => text.replaceAll('\r', '')), 's000001: '],
-  ['the revision', 'csv', (file) => file.claim({}, { revision: 1 }), 's000024: in the copy, not in the report'],
+  ['the revision', 'csv', (file) => file.claim({}, { revision: 1 }), '-000024: in the copy, not in the report'],
   [
     'a revision that is not there',
     'parquet',
@@ -279,7 +325,7 @@ describe.each(Object.entries(places).filter(([name]) => name === 'dir' || hasRec
     async function alter([, format, change]: Alteration): Promise<Place> {
       const [place, template] = [placeOf(), await templateOf(format)];
       cpSync(template.folder, place.folder, { recursive: true });
-      change(new Written(place, 1), place);
+      await change(new Written(place, 1), place);
       return place;
     }
 
@@ -341,7 +387,7 @@ describe.each(Object.entries(places).filter(([name]) => name === 'dir' || hasRec
       ]);
       const { stdout: json } = await run(place, 'verify', '--all', '--json');
       expect(JSON.parse(json).files.map((file: Manifest) => file.format)).toEqual(['ndjson.gz', 'parquet', 'csv']);
-      new Written(place, 0).forge(changeDevice);
+      await new Written(place, 0).forge(changeDevice);
       expect(await run(place, 'verify')).toMatchObject({ code: 0 });
       const refused = await run(place, 'verify', '--all');
       expect([refused.code, refused.stdout]).toEqual([1, '']);
@@ -369,10 +415,10 @@ describe.each(Object.entries(places).filter(([name]) => name === 'dir' || hasRec
       const at1 = (value: object) => (row: object, at: number) => (at === 1 ? { ...row, ...value } : row);
       expect(await forge(at1({ device_id: 'other' }))).toContain(difference);
       const later = new Date('2023-11-14T22:13:21.500Z');
-      expect(await forge(at1({ createdDate: later }))).toContain(
-        "s000001: createdDate '2023-11-14T22:13:21.500Z', report '2023-11-14T22:13:21Z'",
+      expect(await forge(at1({ created_date: later }))).toContain(
+        "s000001: created_date '2023-11-14T22:13:21.500Z', report '2023-11-14T22:13:21Z'",
       );
-      expect(await forge((row) => ({ ...row, auto_renew: 'true' }))).toContain('auto_renew BYTE_ARRAY');
+      expect(await forge((row) => ({ ...row, auto_renew: 'true' }))).toContain('auto_renew VARCHAR');
       expect(await forge((row, at) => ({ ...row, status: at === 1 ? null : 'ACTIVE' }))).toContain(
         "s000001: status absent, report 'ACTIVE'",
       );

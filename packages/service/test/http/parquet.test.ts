@@ -14,11 +14,13 @@ import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import { createClient, type ExportQuery } from '../../../client/index.ts';
 import { startFaultyProxy } from '../../../client/test/faulty-proxy.ts';
-import { recordColumns } from '../../../contract/csv.ts';
+import { recordFields } from '../../../contract/record-fields.ts';
 import type { Subscription } from '../../../contract/subscription.ts';
 import { importRecords } from '../../import/import-records.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import type { TenantId } from '../../storage/store.ts';
+
+const columnNames = recordFields.map(({ column }) => column);
 
 const hostileTexts = ['=1+1', "'", '"', ',', '', '＝1', 'Zürich 日本 🎉', 'NULL', '\\n', '0123', 'a\\\\"b'];
 const hostile = hostileTexts.map((text, n) =>
@@ -96,15 +98,15 @@ describe.each(engines)('a report as Parquet on $engine', ({ engine, openTestStor
     const { file, records } = await read('');
     const { schema, row_groups: groups } = parquetMetadata(arrayBufferOf(file));
     const [root, ...columns] = schema;
-    expect(root?.num_children).toBe(recordColumns.length);
-    expect(columns.map(({ name }) => name)).toEqual(recordColumns);
+    expect(root?.num_children).toBe(columnNames.length);
+    expect(columns.map(({ name }) => name)).toEqual(columnNames);
     const utc = { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' };
     for (const { name, type, repetition_type: repetition, logical_type: logical } of columns) {
-      const isOptional = name === 'status' || (name.startsWith('product.') && name !== 'product.id');
+      const isOptional = name === 'status' || (name.startsWith('product_') && name !== 'product_id');
       expect([name, repetition]).toEqual([name, isOptional ? 'OPTIONAL' : 'REQUIRED']);
-      const expected = name.endsWith('Date')
+      const expected = name.endsWith('_date')
         ? ['INT64', utc]
-        : { auto_renew: ['BOOLEAN', undefined], 'product.period': ['INT32', undefined] }[name];
+        : { auto_renew: ['BOOLEAN', undefined], product_period: ['INT32', undefined] }[name];
       expect([name, type, logical]).toEqual([name, ...(expected ?? ['BYTE_ARRAY', { type: 'STRING' }])]);
     }
     const sizes = groups.map(({ num_rows: rows }) => Number(rows));
@@ -121,7 +123,7 @@ describe.each(engines)('a report as Parquet on $engine', ({ engine, openTestStor
       parquetMetadata(arrayBufferOf(file))
         .schema.slice(1)
         .map(({ name }) => name),
-    ).toEqual(recordColumns);
+    ).toEqual(columnNames);
     expect(trailers['x-export-rows']).toBe('0');
   });
 
