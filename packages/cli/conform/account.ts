@@ -38,11 +38,14 @@ export class Account {
   readonly firstToken: Exchange;
   /** The report without parameters. */
   readonly firstPage: Page;
+  /** The first response, to a request without optional headers. */
+  readonly bare: Page;
   #token: string;
   #tokenUntil = Date.now() + tokenMs;
   readonly #known = new Map<string, Promise<unknown>>();
 
-  private constructor(requester: Requester, firstToken: Exchange, token: string, firstPage: Page) {
+  private constructor(requester: Requester, firstToken: Exchange, token: string, firstPage: Page, bare: Page) {
+    this.bare = bare;
     this.requester = requester;
     this.firstToken = firstToken;
     this.#token = token;
@@ -54,16 +57,17 @@ export class Account {
     const firstToken = await requester.postToken({ grant_type: 'client_credentials' });
     const token = accessTokenOf(firstToken);
     if (token === undefined) throw noToken(requester.target.tokenUrl, firstToken);
-    const firstPage = pageOf('', await requester.get('/v1/subscription', token));
-    if (!firstPage.isPage) throw noReport(`${requester.target.baseUrl}/v1/subscription`, firstPage.exchange);
-    return new Account(requester, firstToken, token, firstPage);
+    const bare = pageOf('', await requester.get('/v1/subscription', token));
+    const firstPage = bare.isPage ? bare : await pageWithHeaders(requester, token);
+    if (firstPage === undefined) throw noReport(`${requester.target.baseUrl}/v1/subscription`, bare.exchange);
+    return new Account(requester, firstToken, token, firstPage, bare);
   }
 
   /** Reads the account again and discards what was read before. */
   async refresh(): Promise<Account> {
     const token = await this.token();
     const firstPage = pageOf('', await this.requester.get('/v1/subscription', token));
-    const again = new Account(this.requester, this.firstToken, token, firstPage);
+    const again = new Account(this.requester, this.firstToken, token, firstPage, this.bare);
     again.#tokenUntil = this.#tokenUntil;
     return again;
   }
@@ -162,6 +166,25 @@ export class Account {
     const isShortened = large.records.length < (await this.known()).length;
     return { page, isWhole: page.records.length < (isShortened ? large.records.length : size) };
   }
+}
+
+/** The optional request headers, with values as clients send them. */
+export const optionalHeaders: Readonly<Record<string, () => string>> = {
+  'Cache-Control': () => 'no-cache',
+  'Content-Type': () => 'application/json',
+  'X-Correlation-ID': () => crypto.randomUUID(),
+};
+
+/** The report of a server that demands an optional header, which all later requests have. */
+async function pageWithHeaders(requester: Requester, token: string): Promise<Page | undefined> {
+  const all = Object.entries(optionalHeaders).map(([name, value]) => ({ [name]: value() }));
+  for (const headers of [...all, Object.assign({}, ...all) as Record<string, string>]) {
+    const page = pageOf('', await requester.get('/v1/subscription', token, headers));
+    if (!page.isPage) continue;
+    requester.demanded = headers;
+    return page;
+  }
+  return undefined;
 }
 
 /** The access token of a response; `undefined` if it has none. */

@@ -1,4 +1,4 @@
-import { Account, sameIds } from './account.ts';
+import { Account, sameIds, type Walk } from './account.ts';
 import { type Capabilities, findCapabilities } from './capabilities.ts';
 import { type Check, type Finding, failed, notApplicable } from './check.ts';
 import { filterChecks } from './filter-checks.ts';
@@ -96,9 +96,17 @@ async function runAgain(run: Check['run'], account: Account, isStable: boolean):
   const finding = await runCheck(run, account);
   if (finding.result !== 'failed' || !isStable) return finding;
   const after = await account.refresh().catch(() => account);
+  return (await isSame(account, after)) ? finding : notApplicable('the records changed meanwhile');
+}
+
+/** Whether an account has the same records as before; its total alone proves no change. */
+async function isSame(account: Account, after: Account): Promise<boolean> {
+  if (!sameIds(account.firstPage.ids, after.firstPage.ids)) return false;
   const [before, now] = [account, after].map(({ firstPage }) => numberIn(firstPage, 'x-total-count'));
-  if (before === now && sameIds(account.firstPage.ids, after.firstPage.ids)) return finding;
-  return notApplicable('the records changed meanwhile');
+  if (before === now) return true;
+  const [walk, again] = await Promise.all([account.walk(), after.walk()]);
+  const idsOf = ({ pages }: Walk): string[] => pages.flatMap(({ ids }) => ids);
+  return walk.isComplete && again.isComplete && sameIds(idsOf(walk), idsOf(again));
 }
 
 async function runCheck(run: Check['run'], account: Account): Promise<Finding> {

@@ -34,6 +34,36 @@ async function judgeFilter(
   return passed(describePage(page));
 }
 
+/** A value that no record has, although one has a similar value, selects no record. */
+async function judgeSimilar(account: Account, name: string, readValue: ReadValue, similar: Similar): Promise<Finding> {
+  const value = await sampleOf(account, readValue);
+  if (value === undefined) return noSample;
+  const known = (await account.known()).map(readValue);
+  for (const [how, other] of Object.entries(similar(value))) {
+    if (other === value || other === '' || known.includes(other)) continue;
+    const page = await account.readOnce(`${name}=${encodeURIComponent(other)}&size=1`);
+    // with another value, or without the filter
+    if (page.records.some((record) => readValue(record) !== other))
+      return failed(`${describePage(page)} for ${how} of a value`);
+  }
+  return passed('none for similar values');
+}
+
+type ReadValue = (record: SeenRecord) => unknown;
+type Similar = (value: string) => Readonly<Record<string, string>>;
+
+const swapCase = (text: string): string =>
+  text.replaceAll(/[a-z]/gi, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  );
+
+/** The first of two findings that failed, otherwise the first. */
+async function both(first: Finding, second: () => Promise<Finding>): Promise<Finding> {
+  if (first.result !== 'passed') return first;
+  const other = await second();
+  return other.result === 'failed' ? other : first;
+}
+
 /** A request with an ICCID that no SIM has: its check digit belongs to no issuer. */
 const unknownIccid = (account: Account): Promise<Page> => account.readOnce('iccid=0000000000000000000');
 
@@ -66,13 +96,24 @@ export const filterChecks: readonly Check[] = [
     run: async (account) => {
       const unknown = await unknownIccid(account);
       if (unknown.records.length > 0) return failed(`${describePage(unknown)} for an ICCID that no SIM has`);
-      return judgeFilter(account, 'iccid', iccidOf);
+      const finding = await judgeFilter(account, 'iccid', iccidOf);
+      // short of any check digit that a server may leave out
+      return both(finding, () =>
+        judgeSimilar(account, 'iccid', iccidOf, (value) => ({ 'the beginning': value.slice(0, 10) })),
+      );
     },
   },
   {
     id: 'parameter-product-id',
     sentence: 'product-id returns only the subscriptions with this product id, and all of them.',
-    run: (account) => judgeFilter(account, 'product-id', productOf),
+    run: async (account) =>
+      both(await judgeFilter(account, 'product-id', productOf), () =>
+        judgeSimilar(account, 'product-id', productOf, (value) => ({
+          'the beginning': value.slice(0, -1),
+          'the end': value.slice(1),
+          'another case': swapCase(value),
+        })),
+      ),
   },
   {
     id: 'parameter-encoding',

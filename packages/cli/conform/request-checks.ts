@@ -1,5 +1,5 @@
-import { describePage, memberOf } from './account.ts';
-import { type Check, failed, judge, notApplicable, passed } from './check.ts';
+import { describePage, memberOf, optionalHeaders } from './account.ts';
+import { type Check, failed, isJson, judge, notApplicable, passed } from './check.ts';
 
 const header = (name: string, value: () => string): Check => ({
   id: `header-${name.toLowerCase()}`,
@@ -21,9 +21,15 @@ const notServerError = (id: string, query: string, sentence: string): Check => (
 
 /** Request headers, and errors: those that clients send by mistake. */
 export const requestChecks: readonly Check[] = [
-  header('Cache-Control', () => 'no-cache'),
-  header('Content-Type', () => 'application/json'),
-  header('X-Correlation-ID', () => crypto.randomUUID()),
+  ...Object.entries(optionalHeaders).map(([name, value]) => header(name, value)),
+  {
+    id: 'header-optional',
+    sentence: 'A request for the report needs no header but Authorization.',
+    run: async ({ requester: { demanded }, bare }) => {
+      const names = Object.keys(demanded).join(', ');
+      return names === '' ? passed('none is needed') : failed(`${describePage(bare)} without ${names}`);
+    },
+  },
   {
     id: 'error-malformed-date',
     sentence: 'A malformed date is rejected: it never widens the report.',
@@ -46,11 +52,15 @@ export const requestChecks: readonly Check[] = [
   },
   {
     id: 'error-json',
-    sentence: 'The body of an error, if there is one, is a JSON object.',
+    sentence: 'The body of an error that is called JSON is a JSON object.',
     needs: ['auth-1-token-checked'],
     run: async ({ requester }) => {
-      const { isEmpty, json } = await requester.get('/v1/subscription', 'not-a-token');
+      const exchange = await requester.get('/v1/subscription', 'not-a-token');
+      const { isEmpty, json, headers } = exchange;
       if (isEmpty) return notApplicable('no body');
+      // the specification leaves the body of an error open
+      if (!/^application\/([\w.-]+\+)?json\b/i.test(headers.get('content-type') ?? 'application/json'))
+        return passed(isJson(exchange).seen);
       const type = memberOf(json, 'type');
       if (typeof json !== 'object' || json === null) return failed('no JSON object');
       return passed(typeof type === 'string' ? `type ${type.slice(0, 64)}` : 'a JSON object');

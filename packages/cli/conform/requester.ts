@@ -52,6 +52,8 @@ export class Requester {
   readonly target: Target;
   readonly #limits: RequestLimits;
   requests = 0;
+  /** Headers of every GET request: those that the server demands. */
+  demanded: Readonly<Record<string, string>> = {};
 
   constructor(target: Target, limits: RequestLimits) {
     this.target = target;
@@ -75,7 +77,7 @@ export class Requester {
   get(path: string, token: string | undefined, headers: Readonly<Record<string, string>> = {}): Promise<Exchange> {
     const url = path.startsWith('/') ? this.target.baseUrl + path : path;
     return this.#send(url, {
-      headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
+      headers: { ...this.demanded, ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
     });
   }
 

@@ -41,6 +41,7 @@ describe('conform', () => {
     ['rejects pages past the last', { afterLastPage: 'rejected' }, { after_last_page: 'rejected' }],
     ['sends the newest first', { isNewestFirst: true }, { order: '-createdDate' }],
     ['sends no totals and links', { sendsHeaders: false }, { total_sent: false, next_page_sent: false }],
+    ['explains errors in plain text', { hasPlainErrors: true }, {}],
     ['rejects more than 50', { sizeMax: 50 }, { largest_size: 50, larger_size: 'rejected' }],
     ['shortens pages to 50', { sizeMax: 50, rejectsLargerSize: false }, { largest_size: 50, larger_size: 'shortened' }],
     [
@@ -127,6 +128,20 @@ describe('conform', () => {
       expect(report.passed).toBeGreaterThan(45);
     },
   );
+
+  test('fails no check of an account from which records are removed meanwhile', async () => {
+    for (const every of [3, 5, 8]) {
+      server.records = accountRecords(90);
+      server.requests = 0;
+      server.behavior = {
+        request: (request) => {
+          if (server.requests % every === 0) server.records = server.records.slice(0, -1);
+          return request;
+        },
+      };
+      expect([every, idsOf(await check(), 'failed')]).toEqual([every, []]);
+    }
+  });
 
   test('fails a check that does not depend on the records, also if they change meanwhile', async () => {
     server.variant = { ...ordinary, isNewestFirst: true };

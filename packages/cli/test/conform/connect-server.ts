@@ -37,6 +37,8 @@ export interface Variant {
   readonly sizeMax: number;
   readonly rejectsLargerSize: boolean;
   readonly sendsHeaders: boolean;
+  /** Whether errors of the report are plain text. */
+  readonly hasPlainErrors: boolean;
 }
 
 export const ordinary: Variant = {
@@ -48,6 +50,7 @@ export const ordinary: Variant = {
   sizeMax: 1000,
   rejectsLargerSize: true,
   sendsHeaders: true,
+  hasPlainErrors: false,
 };
 
 export const credentials = { clientId: 'acme-reporting', clientSecret: 'q7Z2kVb9XcN4mRt8LwPyD3sGfHjA6uEe' };
@@ -106,8 +109,13 @@ export class ConnectServer {
     const headers = incoming.headers as Record<string, string>;
     const received = { method: incoming.method ?? '', path, query, headers, form: new URLSearchParams(text) };
     const request = this.behavior.request?.(received) ?? received;
-    const response = request.path === '/token' ? this.#token(request) : this.#report(request);
+    const response = request.path === '/token' ? this.#token(request) : this.#plain(this.#report(request));
     return this.behavior.response?.(response, request) ?? response;
+  }
+
+  #plain(response: ServerResponse): ServerResponse {
+    if (response.status < 400 || !this.variant.hasPlainErrors) return response;
+    return { ...response, headers: { ...response.headers, 'content-type': 'text/plain' }, body: 'Not possible' };
   }
 
   #token({ form, headers }: ServerRequest): ServerResponse {

@@ -1,5 +1,6 @@
 import { recordFields, recordWith, valueAt } from '../../../contract/record-fields.ts';
 import type { Behavior, ServerRequest, ServerResponse } from './connect-server.ts';
+import { accountRecords } from './records.ts';
 
 /** A mistake of a server, and the check that must notice it. */
 export interface Mistake extends Behavior {
@@ -391,6 +392,7 @@ const pagingMistakes: readonly Mistake[] = [
       ? response
       : withHeader(response, 'x-total-count', String(Number(response.headers['x-total-count']) + 1)),
   ),
+  changesTotal(),
   inPages('total-pages', 'rounds the number of pages down', (response, request) => {
     const size = Number(parameter(request, 'size') ?? 20);
     return withHeader(response, 'x-total-pages', String(Math.floor(Number(response.headers['x-total-count']) / size)));
@@ -402,6 +404,18 @@ const pagingMistakes: readonly Mistake[] = [
     withHeader(response, 'x-count-per-page', '20'),
   ),
 ];
+
+/** Each response of the whole account has another total. */
+function changesTotal(): Mistake {
+  let turn = 0;
+  return inPages('total-count', 'sends another total each time, for the same records', (response, request) => {
+    if (/iccid|product-id|before|after/.test(request.query)) return response;
+    turn += 1;
+    const [total, size] = [57 + turn, Number(parameter(request, 'size') ?? 20)];
+    const pages = String(Math.ceil(total / size));
+    return withHeader(withHeader(response, 'x-total-count', String(total)), 'x-total-pages', pages);
+  });
+}
 
 /** Each response has another order. */
 function shuffles(): Mistake {
@@ -427,6 +441,25 @@ const ignores = (check: string, name: string): Mistake => ({
   request: (request) => withQuery(request, (parameters) => parameters.delete(name)),
 });
 
+/** A filter that takes a similar value for that of a record. */
+function finds(
+  name: 'iccid' | 'product-id',
+  does: string,
+  isSimilar: (known: string, value: string) => boolean,
+): Mistake {
+  const known = accountRecords(57).map((record) => (name === 'iccid' ? record.iccid : record.product.id));
+  return {
+    check: `parameter-${name}`,
+    does,
+    request: (request) =>
+      withQuery(request, (parameters) => {
+        const value = parameters.get(name);
+        const similar = known.find((each) => value !== null && isSimilar(each, value));
+        if (similar !== undefined && !known.includes(value ?? '')) parameters.set(name, similar);
+      }),
+  };
+}
+
 const filterMistakes: readonly Mistake[] = [
   ignores('parameter-iccid', 'iccid'),
   inPages('parameter-iccid', 'returns one record of an ICCID', (response, request) =>
@@ -435,6 +468,10 @@ const filterMistakes: readonly Mistake[] = [
       : response,
   ),
   ignores('parameter-product-id', 'product-id'),
+  finds('product-id', 'finds products by the beginning of product-id', (id, value) => id.startsWith(value)),
+  finds('product-id', 'finds products by a part of product-id', (id, value) => id.slice(1).includes(value)),
+  finds('product-id', 'ignores the case of product-id', (id, value) => id.toLowerCase() === value.toLowerCase()),
+  finds('iccid', 'finds SIMs by the beginning of iccid', (id, value) => id.startsWith(value)),
   {
     check: 'parameter-encoding',
     does: 'does not decode product-id',
@@ -506,6 +543,15 @@ const rejectsHeader = (name: string): Mistake => ({
     isReport(request) && request.headers[name] !== undefined ? { ...response, status: 400, json: {} } : response,
 });
 
+const demandsHeader = (name: string): Mistake => ({
+  check: 'header-optional',
+  does: `demands ${name}`,
+  response: (response, request) =>
+    isReport(request) && response.status !== 401 && request.headers[name] === undefined
+      ? { ...response, status: 415, json: {} }
+      : response,
+});
+
 const failsFor = (check: string, pattern: RegExp): Mistake => ({
   check,
   does: `fails with 500 for ${pattern.source}`,
@@ -513,7 +559,19 @@ const failsFor = (check: string, pattern: RegExp): Mistake => ({
 });
 
 const requestMistakes: readonly Mistake[] = [
-  ...['cache-control', 'content-type', 'x-correlation-id'].map(rejectsHeader),
+  ...['cache-control', 'content-type', 'x-correlation-id'].flatMap((name) => [
+    rejectsHeader(name),
+    demandsHeader(name),
+  ]),
+  {
+    check: 'header-optional',
+    does: 'demands two headers',
+    response: (response, request) =>
+      [demandsHeader('content-type'), demandsHeader('x-correlation-id')].reduce(
+        (last, { response: change }) => change?.(last, request) ?? last,
+        response,
+      ),
+  },
   {
     check: 'error-malformed-date',
     does: 'ignores a malformed date',
