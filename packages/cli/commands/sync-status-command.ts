@@ -81,6 +81,8 @@ async function checkDestination(
   const destination = await openDestination(options, async () => undefined);
   try {
     const position = await destination.begin(source);
+    // what a stream writes cannot be taken back
+    if (mode === 'stream') return { tried: ': of the destination, only the state was read' };
     // creates the table of the copy; nothing is committed
     if (position === undefined) await destination.resync({ token: '', revision: 0, rows: nothing, lines: nothing });
   } finally {

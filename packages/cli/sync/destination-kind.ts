@@ -22,6 +22,13 @@ export interface DestinationOption {
   readonly isOfRun?: boolean;
 }
 
+/** Of a destination that can have its whole report again. */
+export const reloadOption: DestinationOption = {
+  flags: '--reload',
+  description: 'read the whole report again, and bring the copy in step with it',
+  isOfRun: true,
+};
+
 interface Described {
   /** How `--to` names one: `sqlite:FILE`. */
   readonly form: string;

@@ -1,4 +1,4 @@
-import type { DestinationKind, DestinationOption } from './destination-kind.ts';
+import { type DestinationKind, type DestinationOption, reloadOption } from './destination-kind.ts';
 import { SyncError } from './error.ts';
 import { snapshotFormats } from './file-format.ts';
 import { folderDestination } from './folder-destination.ts';
@@ -23,12 +23,6 @@ export type Mode = DestinationKind['mode'];
 
 type Of<M extends Mode> = Extract<DestinationKind, { readonly mode: M }>;
 
-const reloadOption: DestinationOption = {
-  flags: '--reload',
-  description: 'read the whole report again, and bring the copy in step with it',
-  isOfRun: true,
-};
-
 /** The options that all destinations of a mode have. */
 const optionsOfMode: Readonly<Record<Mode, readonly DestinationOption[]>> = {
   table: [{ flags: '--table <name>', description: 'the table', fallback: 'subscriptions' }, reloadOption],
@@ -50,7 +44,7 @@ const optionsOfMode: Readonly<Record<Mode, readonly DestinationOption[]>> = {
       isOfRun: true,
     },
   ],
-  stream: [reloadOption],
+  stream: [],
   webhook: [],
 };
 

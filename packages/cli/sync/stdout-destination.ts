@@ -1,4 +1,4 @@
-import type { DestinationKind, DestinationOption } from './destination-kind.ts';
+import { type DestinationKind, type DestinationOption, reloadOption } from './destination-kind.ts';
 
 /** Of a destination that cannot keep its own position. */
 export const stateOption: DestinationOption = {
@@ -11,7 +11,7 @@ export const stdoutDestination: DestinationKind = {
   form: 'stdout:ndjson',
   pattern: /^stdout:ndjson$/,
   keeps: 'lines for a program, on standard output',
-  options: [stateOption],
+  options: [reloadOption, stateOption],
   examples: ['--to stdout:ndjson --state sync.db | ./load-changes'],
   async open({ state, reload }, write) {
     const { NdjsonOutput } = await import('./ndjson-output.ts');
