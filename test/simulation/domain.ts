@@ -31,6 +31,7 @@ const words = [
   '=1+1',
   '＠',
 ];
+export const productNames: readonly string[] = words.flatMap((word) => [`${word} 1`, `2 ${word}.`, `3 ${word}`]);
 const products = ['product-0', 'product-1', 'prödukt-2', '製品 3', '=sum(4)', 'a,"b"\u00a05', '😀6', 'product-7'];
 export const productIds: readonly string[] = [...products, 'product-8', 'product-9', 'Product-9', 'e\u030110'];
 export const planIds: readonly string[] = ['plan-0', 'plän-1', '計画2', '+plan,3'];
@@ -43,8 +44,8 @@ export const deviceOf = (sim: number): string => `${sim % 2 === 0 ? 'device' : '
 export const emailOf = (sim: number): string => `${people[sim % people.length]}${sim % 90}@example.com`;
 
 /**
- * Generates versions of records from a seed; the product's name makes each one unique. Their ids
- * are random ones of few, or consecutive.
+ * Generates versions of records from a seed; the unit of the product's period makes each one
+ * unique. Their ids are random ones of few, or consecutive.
  */
 export function makeVersions(seed: number, count: number, ids: 'used' | 'new' = 'used'): Version[] {
   const random = new Random(seed);
@@ -54,13 +55,12 @@ export function makeVersions(seed: number, count: number, ids: 'used' | 'new' = 
   );
 }
 
-function makeVersion(random: Random, name: string, number: number): Version {
+function makeVersion(random: Random, unit: string, number: number): Version {
   const created =
     base + Math.floor(number / 5) * step + (random.chance(0.1) ? random.between(0, 90 * 86_400) : 0) * second;
   const activated = created + random.pick([-4 * second, 0, 0, 3 * second, day]);
   const expires = activated + (random.chance(0.7) ? random.between(1, 60) : random.between(60, 3_600)) * day;
   const product = random.between(0, productIds.length - 1);
-  const word = random.pick(words);
   const sim = simOf(number);
   return toVersion(
     {
@@ -71,9 +71,9 @@ function makeVersion(random: Random, name: string, number: number): Version {
       createdDate: dateText(created),
       product: {
         id: productIds[product] ?? '',
-        name: random.chance(0.5) ? `${word} ${name}` : `${name} ${word}.`,
+        name: random.pick(productNames),
         period: 30,
-        period_unit: 'DAYS',
+        period_unit: unit,
         plan_id: planIds[product % planIds.length] ?? '',
       },
       iccid: iccidOf(sim),
