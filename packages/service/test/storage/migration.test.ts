@@ -17,6 +17,8 @@ import { checkCounts } from '../../storage/counts/check.ts';
 import { listMigrations, parseMigration, pendingMigrations, splitStatements } from '../../storage/migrations.ts';
 import { openStore } from '../../storage/open-store.ts';
 import { distributedOption } from '../../storage/postgres/session.ts';
+import type { TenantId } from '../../storage/store.ts';
+import { columnNames, rowColumns } from '../../storage/subscription-row.ts';
 import { insertTenant, listTenants } from '../../storage/tables/tenant.ts';
 
 const committed = (engine: string): string =>
@@ -77,6 +79,9 @@ const open = (environment: Environment) =>
     poolSize: 2,
     onConnectionError: () => undefined,
   });
+
+const literal = (value: string | number | null): string =>
+  typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
 
 /** Creates a tenant with three records. */
 async function fill(environment: Environment): Promise<void> {
@@ -155,6 +160,39 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
       await store.close();
       await database.remove();
     }
+  });
+
+  test('fill each column that they add, in stored records and in former versions', async () => {
+    const database = await makeEmpty();
+    const [first] = listMigrations(engine);
+    for (const statement of first?.statements ?? []) await database.run(statement);
+    await database.run(
+      `create table schema_migration (name text not null primary key, checksum text not null, oldest_schema text not null);
+       insert into schema_migration values ('${first?.name}', '${first?.checksum}', '${first?.oldestSchema}')`,
+    );
+    const row = subscriptionRow({ id: 'a' });
+    const table = first?.statements.find((statement) => /^create table subscription \(/m.test(statement)) ?? '';
+    const columns = rowColumns.filter(({ name }) => new RegExp(`^ +${name} `, 'm').test(table));
+    expect(columns.length).toBeGreaterThan(10);
+    const names = columns.map(({ name }) => name).join(', ');
+    const values = columns.map(({ read }) => literal(read(row))).join(', ');
+    await database.run("insert into tenant (id, created_at, revision) values ('acme', 1, 2)");
+    await database.run(
+      `${engine === 'postgres' ? "select set_tenant('acme');" : ''}
+       insert into subscription (tenant_id, revision, ${names}) values ('acme', 2, ${values});
+       insert into subscription_version (tenant_id, from_revision, until_revision, ${names}) values ('acme', 1, 2, ${values})`,
+    );
+    const store = open(database.environment);
+    await store.migrate();
+    for (const from of ['subscription', 'subscription_version'] as const)
+      expect([
+        from,
+        await store.readTenant('acme' as TenantId, (reader) =>
+          reader.all(`select ${columnNames()} from ${from} where tenant_id = $1`),
+        ),
+      ]).toEqual([from, [Object.fromEntries(rowColumns.map(({ name, read }) => [name, read(row)]))]]);
+    await store.close();
+    await database.remove();
   });
 
   test('are required: a store that was not migrated is not ready and says what to do', async () => {
