@@ -37,8 +37,9 @@ app.use((_request, response, next) => {
 app.get('/sims/:iccid', async (request, response) => {
   const query = { iccid: request.params.iccid, sort: '-expirationDate' } as const;
   const newest = await client.subscriptions(query, callOptions(request)).first();
-  if (newest === undefined) response.status(404).json({ error: 'No subscription has this ICCID' });
-  else response.json(newest);
+  if (newest === undefined) return response.status(404).json({ error: 'No subscription has this ICCID' });
+  const { iccid, status, expirationDate, product } = newest;
+  return response.json({ iccid, status, expirationDate, product: product.name });
 });
 
 app.post('/customers', express.urlencoded({ extended: false }), async (request, response) => {

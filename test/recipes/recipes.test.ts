@@ -31,12 +31,7 @@ interface Recipe {
 const recipes: Readonly<Record<string, Recipe>> = {
   filter: {
     heading: 'Add a filter',
-    generated: [
-      'openapi.json',
-      'docs/readers/report.md',
-      'docs/readers/command-line.md',
-      'docs/readers/client-reference.md',
-    ],
+    generated: ['openapi.json', 'docs/readers/report.md'],
     suites: [
       ...[
         'packages/service/report/plan',
@@ -65,15 +60,11 @@ const recipes: Readonly<Record<string, Recipe>> = {
       'packages/service/test/storage/schema',
       'packages/service/test/storage/migration-rule',
     ],
+    parts: ['fill each column', 'packages/service/test/storage/migration'],
   },
   field: {
     heading: 'Add a field of the record',
-    generated: [
-      'openapi.json',
-      'openapi-operator.json',
-      'docs/readers/client-reference.md',
-      'docs/operators/import.md',
-    ],
+    generated: ['openapi.json', 'openapi-operator.json', 'docs/operators/import.md'],
     suites: [
       ...[
         'packages/contract/record-fields',
@@ -83,12 +74,14 @@ const recipes: Readonly<Record<string, Recipe>> = {
       ],
       ...[
         'packages/service/import/read-ndjson',
+        'packages/service/report/csv-lines',
         'packages/cli/test/conform/conform',
         'packages/contract/test/openapi',
         'test/docs/docs',
       ],
       'packages/console/report/changes/describe-differences',
     ],
+    parts: ['the subscription of a SIM', 'test/examples/programs'],
   },
   operation: {
     heading: 'Add an operation of the operator, or an action of the audit log',

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
+import { recordColumns } from '../../packages/contract/csv.ts';
 import { Difference, expectEqual } from './failure.ts';
 import type { Query, Version } from './model.ts';
 import type { Received, SendOptions, Session } from './session.ts';
@@ -148,19 +149,11 @@ export function shown({ record, text }: Version, format: Format): string {
   if (format !== 'csv') return text;
   const { product, ...rest } = record;
   const cells = {
-    status: '',
     ...rest,
     ...Object.fromEntries(Object.entries(product).map(([k, v]) => [`product.${k}`, v])),
   };
-  return JSON.stringify(csvColumns.map((name) => guarded(String(cells[name as keyof typeof cells]))));
+  return JSON.stringify(recordColumns.map((name) => guarded(String(cells[name as keyof typeof cells] ?? ''))));
 }
-
-/** The columns of a CSV report: those of an import without the email. */
-const csvColumns = [
-  ...['id', 'status', 'activationDate', 'expirationDate', 'createdDate'],
-  ...['product.id', 'product.name', 'product.period', 'product.period_unit', 'product.plan_id'],
-  ...['iccid', 'device_id', 'auto_renew'],
-];
 
 /** A cell that a spreadsheet does not execute (docs/readers/report.md, "Formats"). */
 export const guarded = (cell: string): string => (/^'*[=+\-@＝＋－＠]/.test(cell) ? `'${cell}` : cell);
@@ -169,7 +162,7 @@ function recordsOf(body: string, format: Format): string[] {
   if (format === 'ndjson') return body.split('\n').slice(0, -1);
   if (format === 'csv') {
     const [header, ...rows] = parse(body, { relax_column_count: true }) as string[][];
-    expectEqual('the header of CSV', header, csvColumns);
+    expectEqual('the header of CSV', header, recordColumns);
     return rows.map((cells) => JSON.stringify(cells));
   }
   const texts = (JSON.parse(body) as unknown[]).map((record) => JSON.stringify(record));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
+import { recordColumns } from '../../packages/contract/csv.ts';
 import { makeVersions } from './domain.ts';
 import { Difference, Interrupted } from './failure.ts';
 import type { WriteStep } from './history.ts';
@@ -118,11 +119,7 @@ function sourceOf(step: WriteStep): Buffer {
 
 const toLine = ({ record, email }: Version): string => `${JSON.stringify({ ...record, email })}\n`;
 
-const columns = [
-  ...['id', 'status', 'activationDate', 'expirationDate', 'createdDate'],
-  ...['product.id', 'product.name', 'product.period', 'product.period_unit', 'product.plan_id'],
-  ...['iccid', 'device_id', 'auto_renew', 'email'],
-];
+const columns = [...recordColumns, 'email'];
 
 function toCsv(versions: readonly Version[]): string {
   const rows = versions.map(({ record: { product, ...rest }, email }) => {
