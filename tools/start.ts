@@ -44,7 +44,7 @@ async function mirrorOrigin(demo: ChildProcess): Promise<void> {
   const folder = resolve(process.env.DATA_DIR ?? 'data', `demo-${port}`);
   const client = join(folder, 'demo-client.json');
   rmSync(client, { force: true }); // the demo writes it once it listens
-  const origin = new SimulatedOrigin(1, { ...calm, sizeMax: 100, changes: 0.2 }, 1_500);
+  const origin = new SimulatedOrigin(1, { ...calm, sizeMax: 100, changes: 0.05 }, 1_500);
   const url = await origin.listen();
   const isOver = (): boolean => demo.exitCode !== null || demo.signalCode !== null;
   while (!existsSync(client) && !isOver()) await sleep(200);

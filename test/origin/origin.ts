@@ -6,7 +6,7 @@ import type { Subscription } from '../../packages/contract/subscription.ts';
 /** What the specification leaves open, and what goes wrong. Rates are per response. */
 export interface Mood {
   readonly firstPage: 0 | 1;
-  readonly order: 'oldest first' | 'newest first';
+  readonly order: 'oldest first' | 'newest first' | 'none';
   readonly afterLastPage: 'empty' | 'last page' | 'first page' | 'rejected';
   readonly sizeMax: number;
   readonly rejectsLargerSize: boolean;
@@ -22,8 +22,38 @@ export interface Mood {
   /** Changes of the data per request. */
   readonly changes: number;
   readonly faults: Readonly<Partial<Record<Fault, number>>>;
-  /** A page that is always missing: it is empty, or the one before, or all pages end before it. */
-  readonly lostPage?: { readonly number: number; readonly as: 'empty' | 'repeated' | 'end' } | undefined;
+  /**
+   * A page that is always missing: it is empty, or the one before, or all pages end before it;
+   * `cut`: they do, and the page before it lacks a record.
+   */
+  readonly lostPage?: { readonly number: number; readonly as: 'empty' | 'repeated' | 'end' | 'cut' } | undefined;
+  /** Pages from this one on, counted from 0, are a 400, or empty, or the page before it. */
+  readonly pageLimit?: { readonly pages: number; readonly as: 'rejected' | 'empty' | 'repeated' } | undefined;
+  readonly ignoresPage?: boolean;
+  /** Records that no response shows, as in an outage that answers 200. */
+  readonly hides?: ((record: Subscription) => boolean) | undefined;
+  /** Records that the report lacks, although reads by ICCID and date return them. */
+  readonly unlists?: ((record: Subscription) => boolean) | undefined;
+  /** Adds members that no published record has. */
+  readonly addsMembers?: boolean;
+  /** Each page has its first record twice. */
+  readonly repeatsRecord?: boolean;
+  /** The filter by ICCID works, is ignored, compares the first digits, or finds nothing. */
+  readonly iccidFilter?: 'exact' | 'ignored' | 'prefix' | 'nothing';
+  readonly ignoresBefore?: boolean;
+  readonly ignoresAfter?: boolean;
+  /** X-Total-Count is this much too large, or too small. */
+  readonly totalError?: number;
+  /** The total is that of the first response. */
+  readonly keepsTotal?: boolean;
+  readonly sendsNoDate?: boolean;
+  /** 429 and its Retry-After: seconds, an HTTP date, or absent. */
+  readonly retryAfter?: 'seconds' | 'date' | 'absent';
+  readonly dates?: 'plain' | 'fraction' | 'offset';
+  /** Reads by ICCID still show removed records. */
+  readonly remembersRemoved?: boolean;
+  /** Rate of responses that show the records of an earlier time. */
+  readonly lags?: number;
 }
 
 /** What goes wrong with a response. */
@@ -75,7 +105,7 @@ export function drawMood(random: () => number): Mood {
   const rate = () => (random() < 0.5 ? 0 : random() * 0.08);
   return {
     firstPage: pick(0, 1),
-    order: pick('oldest first', 'newest first'),
+    order: pick('oldest first', 'newest first', 'oldest first', 'newest first', 'none'),
     afterLastPage: pick('empty', 'last page', 'first page', 'rejected'),
     sizeMax: pick(5, 7, 10, 20, 1_000),
     rejectsLargerSize: random() < 0.3,
@@ -98,7 +128,22 @@ export function drawMood(random: () => number): Mood {
       '401': rate() / 4,
     },
     lostPage:
-      random() < 0.5 ? { number: Math.floor(random() * 5), as: pick('empty', 'repeated', 'end', 'end') } : undefined,
+      random() < 0.5 ? { number: Math.floor(random() * 5), as: pick('empty', 'repeated', 'end', 'cut') } : undefined,
+    pageLimit:
+      random() < 0.15 ? { pages: 1 + Math.floor(random() * 4), as: pick('rejected', 'empty', 'repeated') } : undefined,
+    ignoresPage: random() < 0.05,
+    addsMembers: random() < 0.2,
+    repeatsRecord: random() < 0.1,
+    iccidFilter: random() < 0.8 ? 'exact' : pick('ignored', 'prefix', 'nothing'),
+    ignoresBefore: random() < 0.1,
+    ignoresAfter: random() < 0.1,
+    totalError: random() < 0.9 ? 0 : pick(-2, 2),
+    keepsTotal: random() < 0.05,
+    sendsNoDate: random() < 0.1,
+    retryAfter: pick('seconds', 'seconds', 'date', 'absent'),
+    dates: pick('plain', 'plain', 'fraction', 'offset'),
+    remembersRemoved: random() < 0.1,
+    lags: random() < 0.9 ? 0 : 0.1,
   };
 }
 
@@ -114,7 +159,12 @@ export class SimulatedOrigin {
   /** Token requests in progress, and the most at the same time. */
   tokenRequests = { now: 0, most: 0, refreshes: 0, grants: 0 };
   requests = 0;
+  /** All records that there ever were, as they were last. */
+  readonly past = new Map<string, Subscription>();
   readonly #random: () => number;
+  readonly #prefix: string;
+  #earlier: readonly Subscription[] = [];
+  #firstTotal: number | undefined;
   readonly #wallTime: WallTime;
   #created = 0;
   #issued = 0;
@@ -123,8 +173,9 @@ export class SimulatedOrigin {
   readonly #tokens = new Map<string, number>();
   #server: Server | undefined;
 
-  constructor(seed: number, mood: Mood, count: number, wallTime: WallTime = Date.now) {
+  constructor(seed: number, mood: Mood, count: number, wallTime: WallTime = Date.now, prefix = 'subscription') {
     this.mood = mood;
+    this.#prefix = prefix;
     this.#random = randomOf(seed);
     this.#wallTime = wallTime;
     for (let at = 0; at < count; at += 1) this.add(Math.floor(this.#random() * 30 * 86_400) + 3_600);
@@ -137,28 +188,47 @@ export class SimulatedOrigin {
     const at = Math.floor(this.#seconds() - secondsAgo);
     const created = secondsAgo > 3_600 ? at - (at % 7_200) : at;
     const record: Subscription = {
-      id: Buffer.from(`subscription-${String(number).padStart(6, '0')}`).toString('base64url'),
+      id: Buffer.from(`${this.#prefix}-${String(number).padStart(6, '0')}`).toString('base64url'),
       status: number % 3 === 0 ? 'DEPLETED' : 'ACTIVE',
       activationDate: isoOf(created + 60),
       expirationDate: isoOf(created + 30 * 86_400),
       createdDate: isoOf(created),
-      product: { id: 'cHJvZHVjdC0x', name: 'Data 1 GB', period: 30, period_unit: 'DAYS', plan_id: 'cGxhbi0x' },
+      product: {
+        id: number % 3 === 1 ? 'cHJvZHVjdC0y' : 'cHJvZHVjdC0x',
+        name: 'Data 1 GB',
+        period: 30,
+        period_unit: 'DAYS',
+        plan_id: 'cGxhbi0x',
+      },
       iccid: `8988${String(simOf(number)).padStart(15, '0')}`,
       device_id: `device-${number}`,
       auto_renew: 'false',
     };
-    this.records.set(record.id, record);
+    this.#store(record);
     return record;
   }
 
-  /** Adds, changes or removes a record. */
+  #store(record: Subscription): void {
+    this.records.set(record.id, record);
+    this.past.set(record.id, record);
+  }
+
+  /** Adds, changes or removes a record; exchanges the SIM of one, or brings a removed one back. */
   change(): void {
     const kind = this.#random();
     const ids = [...this.records.keys()];
     const id = ids[Math.floor(this.#random() * ids.length)];
     const record = id === undefined ? undefined : this.records.get(id);
-    if (kind < 0.4 || record === undefined) this.add();
-    else if (kind < 0.7) this.records.set(record.id, { ...record, device_id: `device-${this.#random()}` });
+    const removed = [...this.past.values()].filter((former) => !this.records.has(former.id));
+    const back = removed[Math.floor(this.#random() * removed.length)];
+    if (kind < 0.35 || record === undefined) this.add();
+    else if (kind < 0.6) this.#store({ ...record, device_id: `device-${this.#random()}` });
+    else if (kind < 0.7)
+      this.#store({
+        ...record,
+        iccid: `8999${String(this.#created).padStart(6, '0')}${String(Math.floor(this.#random() * 1e9)).padStart(9, '0')}`,
+      });
+    else if (kind < 0.75 && back !== undefined) this.#store(back);
     else this.records.delete(record.id);
   }
 
@@ -166,7 +236,9 @@ export class SimulatedOrigin {
   readonly fetch: typeof fetch = async (input, init) => {
     const url = new URL(String(input));
     const headers = new Headers(init?.headers);
-    const date = { date: new Date(this.#seconds() * 1000).toUTCString() };
+    const date: Record<string, string> = this.mood.sendsNoDate
+      ? {}
+      : { date: new Date(this.#seconds() * 1000).toUTCString() };
     const from = (response: Response) => Object.defineProperty(response, 'url', { value: url.href });
     if (url.pathname !== '/token') return from(this.#serve(url, headers.get('authorization') ?? '', date));
     this.tokenRequests.now += 1;
@@ -228,7 +300,7 @@ export class SimulatedOrigin {
     if (minute !== this.#minute.number) this.#minute = { number: minute, requests: 0 };
     this.#minute.requests += 1;
     if (this.#minute.requests > this.mood.perMinute)
-      return new Response('slow down', { status: 429, headers: { ...date, 'retry-after': '20' } });
+      return new Response('slow down', { status: 429, headers: { ...date, ...this.#retryAfter() } });
     const until = this.#tokens.get(authorization.replace('Bearer ', ''));
     if (until === undefined || until <= this.#wallTime() || this.#happens('401'))
       return new Response('<h1>Unauthorized</h1>', { status: 401, headers: date });
@@ -238,6 +310,13 @@ export class SimulatedOrigin {
     if (this.#happens('html'))
       return new Response('<html>Maintenance</html>', { headers: { ...date, 'content-type': 'text/html' } });
     return this.#report(url.searchParams, date);
+  }
+
+  #retryAfter(): Record<string, string> {
+    const { retryAfter = 'seconds' } = this.mood;
+    if (retryAfter === 'absent') return {};
+    const date = new Date(this.#seconds() * 1000 + 20_000).toUTCString();
+    return { 'retry-after': retryAfter === 'date' ? date : '20' };
   }
 
   #report(parameters: URLSearchParams, date: Record<string, string>): Response {
@@ -250,23 +329,43 @@ export class SimulatedOrigin {
     const selected = this.#select(parameters);
     const records = this.#page(selected, page - firstPage, size, parameters);
     if (records === undefined) return Response.json({ message: 'no page' }, { status: 404, headers: date });
-    const shown = this.mood.showsNullStatus
-      ? records.map((record) => ({ ...record, status: record.status === 'DEPLETED' ? null : record.status }))
-      : records;
+    const repeated = this.mood.repeatsRecord ? [...records.slice(0, 1), ...records] : records;
+    const shown = repeated.map((record) => this.#shown(record));
+    this.#firstTotal ??= selected.length;
+    const total = (this.mood.keepsTotal ? this.#firstTotal : selected.length) + (this.mood.totalError ?? 0);
     const body = JSON.stringify(shown);
     const headers = {
       ...date,
       'content-type': 'application/json',
-      ...(sendsTotal && { 'x-total-count': String(selected.length) }),
+      ...(sendsTotal && { 'x-total-count': String(Math.max(0, total)) }),
     };
     return new Response(this.#happens('truncated') ? body.slice(0, -1 - Math.floor(this.#random() * 40)) : body, {
       headers,
     });
   }
 
+  #shown(record: Subscription): object {
+    const { showsNullStatus, addsMembers, dates = 'plain' } = this.mood;
+    const end = { plain: 'Z', fraction: '.000Z', offset: '+00:00' }[dates];
+    const written = (date: string) => date.replace('Z', end);
+    return {
+      ...record,
+      createdDate: written(record.createdDate),
+      activationDate: written(record.activationDate),
+      expirationDate: written(record.expirationDate),
+      ...(showsNullStatus && record.status === 'DEPLETED' && { status: null }),
+      ...(addsMembers && { apn: 'iot', product: { ...record.product, zone: 2 } }),
+    };
+  }
+
   /** The records of a page, from 0; `undefined` if it is rejected. */
-  #page(selected: readonly Subscription[], at: number, size: number, parameters: URLSearchParams) {
-    const { afterLastPage, lostPage } = this.mood;
+  #page(selected: readonly Subscription[], number: number, size: number, parameters: URLSearchParams) {
+    const { afterLastPage, lostPage, pageLimit, ignoresPage } = this.mood;
+    const isLimited = pageLimit !== undefined && number >= pageLimit.pages && !parameters.has('iccid');
+    if (isLimited && pageLimit.as === 'rejected') return undefined;
+    if (isLimited && pageLimit.as === 'empty') return [];
+    const limited = isLimited ? pageLimit.pages - 1 : number;
+    const at = ignoresPage ? 0 : limited;
     const cut = (index: number) => selected.slice(index * size, (index + 1) * size);
     const pages = Math.max(1, Math.ceil(selected.length / size));
     if (at >= pages) {
@@ -276,7 +375,9 @@ export class SimulatedOrigin {
     }
     // the lookup of one SIM, or a page without a number, does not pass the cache that is at fault
     if (parameters.has('iccid')) return cut(at);
-    const isAt = lostPage?.as === 'end' ? lostPage.number <= at : lostPage?.number === at;
+    const ends = lostPage?.as === 'end' || lostPage?.as === 'cut';
+    const isAt = ends ? lostPage.number <= at : lostPage?.number === at;
+    if (lostPage?.as === 'cut' && lostPage.number - 1 === at && parameters.has('page')) return cut(at).slice(0, -1);
     if ((isAt && parameters.has('page')) || this.#happens('missing page'))
       return lostPage?.as === 'repeated' && at > 0 ? cut(at - 1) : [];
     if (at > 0 && this.#happens('repeated page')) return cut(at - 1);
@@ -284,23 +385,40 @@ export class SimulatedOrigin {
   }
 
   #select(parameters: URLSearchParams): Subscription[] {
-    const { isInclusive, dateField, order } = this.mood;
-    const [iccid, before, after] = ['iccid', 'before', 'after'].map((name) => parameters.get(name));
+    const { isInclusive, dateField, order, hides, unlists, ignoresBefore, ignoresAfter, lags = 0 } = this.mood;
+    const iccid = parameters.get('iccid');
+    const before = ignoresBefore ? null : parameters.get('before');
+    const after = ignoresAfter ? null : parameters.get('after');
     const isIn = (date: string, bound: string | null | undefined, sign: 1 | -1): boolean => {
       if (bound === null || bound === undefined) return true;
       const difference = (Date.parse(date) - Date.parse(bound)) * sign;
       return difference > 0 || (isInclusive && difference === 0);
     };
-    const selected = [...this.records.values()].filter(
+    const isLagging = lags > 0 && this.#random() < lags;
+    const stored = isLagging ? this.#earlier : [...this.records.values()];
+    if (lags > 0 && !isLagging && this.#random() < 0.1) this.#earlier = stored;
+    const isAsked = ['iccid', 'before', 'after'].some((name) => parameters.has(name));
+    const isRemembered = iccid !== null && this.mood.remembersRemoved === true;
+    const selected = (isRemembered ? [...this.past.values()] : stored).filter(
       (record) =>
-        (iccid === null || record.iccid === iccid) &&
+        hides?.(record) !== true &&
+        (isAsked || unlists?.(record) !== true) &&
+        (iccid === null || this.#hasIccid(record, iccid)) &&
         isIn(record[dateField], after, 1) &&
         isIn(record[dateField], before, -1),
     );
     const sorted = selected.toSorted((one, other) =>
       one.createdDate < other.createdDate ? -1 : one.createdDate > other.createdDate ? 1 : 0,
     );
+    if (order === 'none') return sorted.toSorted((one, other) => (mixOf(one.id) < mixOf(other.id) ? -1 : 1));
     return order === 'newest first' ? sorted.toReversed() : sorted;
+  }
+
+  #hasIccid(record: Subscription, iccid: string): boolean {
+    const { iccidFilter = 'exact' } = this.mood;
+    if (iccidFilter === 'ignored') return true;
+    if (iccidFilter === 'prefix') return record.iccid.startsWith(iccid.slice(0, -1));
+    return iccidFilter === 'exact' && record.iccid === iccid;
   }
 
   #happens(fault: Fault): boolean {
@@ -311,6 +429,9 @@ export class SimulatedOrigin {
     return this.#wallTime() / 1000 + this.mood.skewSeconds;
   }
 }
+
+/** An id as text without the order of its numbers. */
+const mixOf = (id: string): string => [...id].toReversed().join('');
 
 /** Some SIMs have two records, and one of 40 has more than a page of the smallest size. */
 function simOf(number: number): number {

@@ -13,7 +13,7 @@ import { runReader } from '../../terminal/reader-action.ts';
 import { MirrorError } from '../mirror/error.ts';
 import { Mirror } from '../mirror/mirror.ts';
 import { Origin } from '../mirror/origin.ts';
-import { MirrorState, type WalkState } from '../mirror/state.ts';
+import { type Doubt, MirrorState, type WalkState } from '../mirror/state.ts';
 import { TenantTarget } from '../mirror/tenant.ts';
 import { type Server, type ServerChoice, serverOf } from '../remote/server.ts';
 import { callOn, UnavailableError } from '../remote/server-operations.ts';
@@ -26,8 +26,12 @@ interface MirrorOptions extends ServerChoice {
   readonly once?: boolean;
   readonly status?: boolean;
   readonly json?: boolean;
-  readonly maxRequestsPerMinute: number;
+  readonly confirmRemovals?: boolean;
+  readonly maxRequestsPerMinute?: number;
 }
+
+/** Requests to the origin a minute, unless the user says otherwise. */
+const perMinuteDefault = 60;
 
 export function addMirrorCommand(program: Command, output: Output): void {
   program
@@ -47,16 +51,23 @@ export function addMirrorCommand(program: Command, output: Output): void {
     .option('--status', 'only show what the state file knows')
     .option('--state <file>', 'the state file (default: mirrors/PROFILE-TENANT.db beside the profiles)')
     .option('--json', 'print JSON')
-    .option('--max-requests-per-minute <number>', 'requests to the origin, at most', integerFrom(1, 6_000, 60), 60)
+    .option('--confirm-removals', 'with --once: apply what was held back')
+    .option(
+      '--max-requests-per-minute <number>',
+      `requests to the origin, at most (default: ${perMinuteDefault}, slower after 429; a number begins with it again)`,
+      integerFrom(1, 6_000, perMinuteDefault),
+    )
     .addHelpText(
       'after',
       `
 New records are read every five minutes if the origin can select them, all records at most once an hour. A record is
-removed only if two complete walks whose counts agree have not seen it and a read by its ICCID does not find it.
+removed only if two complete walks, an hour apart, have not seen it and reads by its ICCID and createdDate do not find
+it. Many removals at once are held back until they are confirmed, or walks have agreed for a day.
 After Ctrl-C or kill, run the same command again: it continues within the walk.
 
 Examples:
   subreport mirror --from connect --to-tenant acme --server http://127.0.0.1:9464 --once
+  subreport mirror --from connect --to-tenant acme --once --confirm-removals
   subreport mirror --from connect --to-tenant acme --max-requests-per-minute 30
   subreport mirror --from connect --to-tenant acme --status --json`,
     )
@@ -67,23 +78,34 @@ async function mirror(options: MirrorOptions, signal: AbortSignal, output: Outpu
   const name = profileName(options.from ?? options.profile);
   const file = options.state ?? join(configFolder(), 'mirrors', `${name}-${options.toTenant}.db`);
   if (options.status === true) return showStatus(file, options, output);
+  if (options.confirmRemovals === true && options.once !== true)
+    throw new UsageError('Cannot confirm removals: --confirm-removals must be given with --once, for one walk');
   const profile = readProfile(name);
   const server = requireServer(options);
   const state = MirrorState.open(file);
   try {
     const target = new TenantTarget(callOf(server), options.toTenant);
-    const perMinute = Math.min(options.maxRequestsPerMinute, state.perMinute ?? Number.POSITIVE_INFINITY);
-    const origin = new Origin(originOf(profile, signal), perMinute);
+    const given = options.maxRequestsPerMinute;
+    const slowedTo = given === undefined ? state.perMinute : undefined;
+    const origin = new Origin(originOf(profile, signal), given ?? perMinuteDefault, slowedTo);
     const onEvent = (sentence: string) => void (options.json === true || output.stderr.write(`${sentence}\n`));
     const named = `${profile.base_url} ${profile.client_id}`;
-    const running = new Mirror(origin, target, state, { name: named, onEvent, signal });
+    const isConfirmed = options.confirmRemovals === true;
+    const running = new Mirror(origin, target, state, { name: named, onEvent, isConfirmed, signal });
     await running.begin();
     if (options.once !== true) await running.follow();
-    else if ((await running.runOnce()).fault !== null) process.exitCode = 1;
+    else if ((await running.runOnce()).fault !== null || isInDoubt(state)) process.exitCode = exitInDoubt;
     writeStatus(state, options, output);
   } finally {
     state.close();
   }
+}
+
+/** The walk has ended, but what the tenant has may differ from what the origin has. */
+const exitInDoubt = 75;
+
+function isInDoubt({ doubt: { heldBack, unconfirmed } }: MirrorState): boolean {
+  return heldBack + unconfirmed > 0;
 }
 
 function requireServer(options: MirrorOptions): Server {
@@ -128,12 +150,15 @@ function showStatus(file: string, options: MirrorOptions, output: Output): void 
 function writeStatus(state: MirrorState, { toTenant: tenant, json }: MirrorOptions, output: Output): void {
   const { newAsOf, changesAsOf } = state.ages;
   const walks = state.walks().map(describeWalk);
-  const { records, removedIds, rejected } = state;
+  const { records, removedIds, rejected, doubt } = state;
   const result = {
     tenant,
     records,
     removed_ids: removedIds,
     rejected,
+    held_back_removals: doubt.heldBack,
+    unconfirmed_removals: doubt.unconfirmed,
+    kept_because: doubt.reason,
     new_as_of: newAsOf,
     changes_as_of: changesAsOf,
     new_age_seconds: ageOf(newAsOf),
@@ -143,9 +168,16 @@ function writeStatus(state: MirrorState, { toTenant: tenant, json }: MirrorOptio
   const lines = [
     `${tenant}: ${countText(records)} records (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})`,
     `${removedIds.length} recently removed, ${rejected.length} rejected by the tenant`,
+    ...describeDoubt(doubt),
     ...walks.map(walkText),
   ];
   writeResult(output, json === true, result, lines.join('\n'));
+}
+
+function describeDoubt({ heldBack, unconfirmed, reason }: Doubt): readonly string[] {
+  if (heldBack > 0)
+    return [`held back: ${countText(heldBack)} removals: ${reason}; confirm them with --once --confirm-removals`];
+  return unconfirmed > 0 ? [`unconfirmed: ${countText(unconfirmed)} removals: ${reason}`] : [];
 }
 
 const describeWalk = ({ number, startedAt, endedAt, page, seen, lastTotal, fault }: WalkState) => ({

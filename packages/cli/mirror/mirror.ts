@@ -1,5 +1,6 @@
 import { MirrorError } from './error.ts';
-import type { Origin, OriginRecord, PageQuery, Reading } from './origin.ts';
+import type { Origin, OriginRecord } from './origin.ts';
+import { type PageSink, readPages, readWindows } from './pages.ts';
 import { formatSeconds, type OriginFacts, probeOrigin } from './probe.ts';
 import { confirmRemovals } from './removals.ts';
 import type { MirrorState, WalkState } from './state.ts';
@@ -11,6 +12,8 @@ interface MirrorOptions {
   readonly name: string;
   /** Called with a sentence for people after each step, and after each fault. */
   readonly onEvent?: (sentence: string) => void;
+  /** Whether a person has confirmed what this run would hold back. */
+  readonly isConfirmed?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -24,14 +27,6 @@ const faults: readonly string[] = ['ORIGIN_FAULT', 'TARGET_FAULT'];
 const overlapSeconds = 900;
 /** More new pages than this are left to the walk. */
 const windowPagesMax = 100;
-/** Records created this shortly before a walk may appear during it. */
-const settledSeconds = 600;
-
-/** Takes the pages that are read, and knows which records are new. */
-interface PageSink {
-  newTo(records: readonly OriginRecord[]): number;
-  take(reading: Reading, nextPage: number, fault: string | undefined): Promise<void>;
-}
 
 /**
  * Keeps a tenant in step with an origin that promises no order, no total, no changes and no
@@ -60,9 +55,15 @@ export class Mirror {
     return this.#target.begin(this.#state.identify(this.#options.name));
   }
 
-  /** Reads new records, then continues the walk, or begins one, to its end. */
+  /**
+   * Reads new records, then continues the walk, or begins one, to its end. Without a confirmation,
+   * the first walk of another account is held back: nothing of it is applied.
+   */
   async runOnce(): Promise<WalkState> {
-    const walk = await this.#openWalk();
+    this.#facts = await probeOrigin(this.#origin);
+    const heldBack = await this.#holdBack();
+    if (heldBack !== undefined) return heldBack;
+    const walk = this.#openWalk();
     await this.#readNew();
     await this.#walk(walk);
     return this.#finish(walk.number);
@@ -92,46 +93,96 @@ export class Mirror {
     }
   }
 
+  /**
+   * Reads all pages without applying them if the account is not the one before, or its first page
+   * has nothing that is mirrored. Returns the walk that is held back.
+   */
+  async #holdBack(): Promise<WalkState | undefined> {
+    const state = this.#state;
+    const { name, isConfirmed = false } = this.#options;
+    const { first } = this.#requireFacts();
+    const isOther = state.identify(name).origin !== name;
+    const isStrange = state.records > 0 && first.records.length > 0 && state.countKnown(first.records) === 0;
+    if (!isOther && !isStrange) return undefined;
+    if (isConfirmed || state.records === 0) return this.#changeAccount();
+    const seen = new Set<string>();
+    let known = 0;
+    await readPages(this.#origin, this.#requireFacts(), {}, this.#requireFacts().firstPage, {
+      newTo: (records) => (known > 0 && !isOther ? 0 : records.filter(({ id }) => !seen.has(id)).length),
+      take: async ({ records }) => {
+        known += state.countKnown(records.filter(({ id }) => !seen.has(id)));
+        for (const { id } of records) seen.add(id);
+      },
+    });
+    if (known > 0 && !isOther) return undefined;
+    const account = isOther ? `the account is another one, ${name}` : 'the account may be another one';
+    const fault = `held back: ${account}, and ${known} of its ${seen.size} records are mirrored`;
+    const { number } = this.#beginWalk();
+    state.updateWalk(number, { endedAt: this.#nowSeconds(), seen: seen.size, fault });
+    if (known > 0) await this.#changeAccount();
+    return this.#tell(number);
+  }
+
+  async #changeAccount(): Promise<undefined> {
+    const { name } = this.#options;
+    this.#state.changeAccount(name);
+    await this.#target.begin(this.#state.identify(name));
+  }
+
   /** The walk to continue, or a new one. Page numbers of another page size mean nothing. */
-  async #openWalk(): Promise<WalkState> {
-    this.#facts = await probeOrigin(this.#origin);
-    const { firstPage, pageRecords: size, originAt } = this.#facts;
+  #openWalk(): WalkState {
     const [last] = this.#state.walks(1);
-    if (last !== undefined && last.endedAt === null) {
-      if (last.size === size) return last;
-      this.#state.updateWalk(last.number, {
-        endedAt: this.#nowSeconds(),
-        fault: 'the origin has changed its page size',
-      });
+    const isOpen = last?.endedAt === null && last.fault !== 'it is of another account';
+    return isOpen && last.size === this.#requireFacts().pageRecords ? last : this.#beginWalk();
+  }
+
+  #beginWalk(): WalkState {
+    const [last] = this.#state.walks(1);
+    if (last?.endedAt === null) {
+      const fault = last.fault ?? 'the origin has changed its page size, or its account';
+      this.#state.updateWalk(last.number, { endedAt: this.#nowSeconds(), fault });
     }
+    const { firstPage, pageRecords: size, originAt } = this.#requireFacts();
     return this.#state.beginWalk({ startedAt: this.#nowSeconds(), originAt, page: firstPage, size });
   }
 
   async #walk(walk: WalkState): Promise<void> {
     const how = { walk: walk.number, byWalk: true };
-    const { size, firstPage } = this.#requireFacts();
+    const facts = this.#requireFacts();
+    const { size, firstPage } = facts;
     const isContinued = walk.page > firstPage;
-    let taken = 0;
+    const taken: (readonly OriginRecord[])[] = [];
     // one page back: what was removed meanwhile has moved others to it
     if (isContinued) await this.#take((await this.#origin.read({ size, page: walk.page - 1 })).records, how);
-    await this.#readPages({}, walk.page, {
+    const sinkOf = (hasPages: boolean): PageSink => ({
       newTo: (records) =>
         this.#state.newTo(
           walk.number,
           records.map(({ id }) => id),
         ),
       take: async (reading, page, fault) => {
-        taken += 1;
+        taken[Math.min(taken.length, 1)] = reading.records; // the first, and the last
         await this.#take(reading.records, how, () =>
-          this.#noteWalk(walk.number, { page, fault, total: reading.total }),
+          this.#noteWalk(walk.number, {
+            ...(hasPages && { page }),
+            fault,
+            total: hasPages ? reading.total : undefined,
+          }),
         );
         await this.#readNew();
       },
     });
+    let end = await readPages(this.#origin, facts, {}, walk.page, sinkOf(true));
     // what a server shows without a number, and what has arrived meanwhile
     const first = await this.#origin.read({ size });
+    if (end !== undefined && this.#state.countSeen(walk.number) >= (first.total ?? Number.POSITIVE_INFINITY))
+      end = undefined;
+    const [from, to] = [taken[0] ?? first.records, taken.at(-1) ?? first.records];
+    if (end !== undefined) end = await readWindows(this.#origin, facts, { first: from, last: to }, sinkOf(false), end);
     // records that arrive on the first pages move those that were seen to where the walk continues
-    const fault = isContinued && taken === 0 ? 'nothing new was on the page where it continued' : undefined;
+    const isLost = taken.length === 0 && (isContinued || first.records.length > 0);
+    const lost = isLost ? `nothing new was on the page where it ${isContinued ? 'continued' : 'began'}` : undefined;
+    const fault = lost ?? end;
     await this.#take(first.records, how, () => this.#noteWalk(walk.number, { fault, total: first.total }));
   }
 
@@ -147,32 +198,37 @@ export class Mirror {
     });
   }
 
-  /** Ends a walk, and removes what two walks and a read by ICCID show to be gone. */
+  /** Ends a walk, and removes what walks and reads show to be gone. */
   async #finish(number: number): Promise<WalkState> {
     const state = this.#state;
-    const [walk, before] = state.walks(2) as [WalkState, WalkState | undefined];
-    const seen = state.countSeen(number);
+    const [walk] = state.walks(1) as [WalkState];
+    const [seen, missing] = [state.countSeen(number), state.countMissing(number)];
     const total = Math.max(walk.firstTotal ?? 0, walk.lastTotal ?? 0);
     const fault = walk.fault ?? (seen < total ? `${seen} records were seen, and the total is ${total}` : null);
-    const settled = state.countSeen(number, walk.originAt - settledSeconds);
     state.transact(() => {
-      state.updateWalk(number, { endedAt: this.#nowSeconds(), seen, settled, fault });
-      if (fault !== null) return;
+      state.updateWalk(number, { endedAt: this.#nowSeconds(), seen, missing, fault });
+      if (fault !== null || (seen === 0 && missing > 0)) return;
       const asOf = formatSeconds(walk.startedAt);
       state.set('ages', { newAsOf: state.ages.newAsOf ?? asOf, changesAsOf: asOf });
       if (state.watermark === undefined) state.set('watermark', walk.originAt);
     });
+    if (fault === null) {
+      const { isConfirmed = false } = this.#options;
+      const evidence = { origin: this.#origin, target: this.#target, state, facts: this.#requireFacts() };
+      state.set('doubt', await confirmRemovals({ ...evidence, walk: { ...walk, seen, missing }, isConfirmed }));
+    }
     await this.#target.apply({ records: [], removed: [], ages: state.ages });
-    const agrees =
-      before?.fault === null &&
-      before.endedAt !== null &&
-      state.countSeen(number, before.originAt - settledSeconds) === before.settled;
-    if (fault === null && agrees)
-      await confirmRemovals(this.#origin, this.#target, state, { walk, before, ...this.#requireFacts() });
-    const ended = state.walks(1)[0] as WalkState;
+    return this.#tell(number);
+  }
+
+  /** Tells how a walk has ended. */
+  #tell(number: number): WalkState {
+    const ended = this.#state.walks(1)[0] as WalkState;
+    const { heldBack, reason } = this.#state.doubt;
     this.#options.onEvent?.(
-      `walk ${number}: ${seen} records${ended.fault === null ? '' : `, no evidence: ${ended.fault}`}`,
+      `walk ${number}: ${ended.seen} records${ended.fault === null ? '' : `, no evidence: ${ended.fault}`}`,
     );
+    if (heldBack > 0) this.#options.onEvent?.(`held back: ${heldBack} removals: ${reason}`);
     return ended;
   }
 
@@ -188,7 +244,7 @@ export class Mirror {
     const how = { walk: this.#state.walks(1)[0]?.number ?? 0, byWalk: false };
     const seen = new Set<string>();
     let [pages, originAt, isWhole]: [number, number | undefined, boolean] = [0, undefined, true];
-    await this.#readPages(query, this.#requireFacts().firstPage, {
+    const end = await readPages(this.#origin, this.#requireFacts(), query, this.#requireFacts().firstPage, {
       newTo: (records) => (pages > windowPagesMax ? 0 : records.filter(({ id }) => !seen.has(id)).length),
       take: async ({ records, dateSeconds }, _, fault) => {
         for (const { id } of records) seen.add(id);
@@ -198,43 +254,12 @@ export class Mirror {
         await this.#take(records, how);
       },
     });
-    if (!isWhole) return;
+    if (!isWhole || end !== undefined) return;
     this.#state.transact(() => {
       if (originAt !== undefined) this.#state.set('watermark', originAt);
       this.#state.set('ages', { ...this.#state.ages, newAsOf: formatSeconds(startedAt) });
     });
     await this.#target.apply({ records: [], removed: [], ages: this.#state.ages });
-  }
-
-  /**
-   * Reads numbered pages until two in a row have nothing new. A page without anything new, or with
-   * fewer records than others, is read twice; if a later page has new records, one was missing.
-   */
-  async #readPages(query: PageQuery, from: number, sink: PageSink): Promise<void> {
-    const { pageRecords } = this.#requireFacts();
-    let shortPage: number | undefined;
-    for (let page = from; ; page += 1) {
-      const reading = await this.#readPage(query, page, sink);
-      const fault = shortPage === undefined ? undefined : `page ${shortPage} had fewer records than others`;
-      if (sink.newTo(reading.records) > 0) {
-        await sink.take(reading, page + 1, fault);
-        if (reading.records.length < pageRecords) shortPage = page;
-        continue;
-      }
-      const beyond = await this.#readPage(query, page + 1, sink);
-      if (sink.newTo(beyond.records) === 0) return;
-      await sink.take(beyond, page + 2, `page ${page} was missing`);
-      page += 1;
-    }
-  }
-
-  /** Reads a page, and once more if it looks like the end or is short. */
-  async #readPage(query: PageQuery, page: number, sink: PageSink): Promise<Reading> {
-    const { size, pageRecords } = this.#requireFacts();
-    const first = await this.#origin.read({ ...query, size, page });
-    if (sink.newTo(first.records) > 0 && first.records.length >= pageRecords) return first;
-    const second = await this.#origin.read({ ...query, size, page });
-    return sink.newTo(second.records) >= sink.newTo(first.records) ? second : first;
   }
 
   /** Applies records to the tenant, then stores that they were seen. */
@@ -252,7 +277,7 @@ export class Mirror {
     state.transact(() => {
       state.see(records, how, rejections);
       note();
-      if (this.#origin.slowedTo !== undefined) state.set('perMinute', this.#origin.slowedTo);
+      if (this.#origin.slowedTo !== (state.perMinute ?? null)) state.set('perMinute', this.#origin.slowedTo);
     });
   }
 

@@ -57,8 +57,12 @@ const firstPauseMs = 1_000;
 const pauseMsMax = 60_000;
 /** A pause that a server asks for is at most this long; it may ask again. */
 const retryAfterMsMax = 900_000;
-/** After each 429, the time between two requests grows by this factor, for good, to a minute. */
+/**
+ * After a 429, the time between two requests grows by this factor, to at most a minute, once until
+ * the end of its Retry-After; after minutes without one, it shrinks again.
+ */
 const slowdown = 1.5;
+const quietMs = 300_000;
 
 /**
  * Reads pages of the origin, one after another and at most `perMinute` a minute. A response that is
@@ -68,8 +72,10 @@ export class Origin {
   readonly clock: Clock;
   readonly #api: Api;
   readonly #signal: AbortSignal | undefined;
+  readonly #perMinuteMax: number;
   #perMinute: number;
-  #isSlowed = false;
+  #slowedUntil = Number.NEGATIVE_INFINITY;
+  #quietSince: number;
   #nextAt = Number.NEGATIVE_INFINITY;
   /** Requests of pages, and faults among their responses, since the start. */
   requests = 0;
@@ -77,20 +83,23 @@ export class Origin {
   /** Members of the origin's records that are not copied, because a record has no such member. */
   readonly leftOut = new Set<string>();
 
-  constructor(options: OriginOptions, perMinute: number) {
+  /** @param perMinute requests a minute at most @param slowedTo those to begin with */
+  constructor(options: OriginOptions, perMinute: number, slowedTo?: number) {
     const { baseUrl, tokenUrl, clock: given, signal, ...client } = options;
     const clock = given ?? systemClock;
     const endpoint = tokenUrl === undefined ? { issuer: baseUrl.replace(/\/connect-api\/?$/, '') } : { tokenUrl };
     this.clock = clock;
     this.#signal = signal;
-    this.#perMinute = perMinute;
+    this.#perMinuteMax = perMinute;
+    this.#perMinute = Math.min(perMinute, slowedTo ?? perMinute);
+    this.#quietSince = clock.now();
     const tokens = new TokenSource({ ...client, ...endpoint }, clock);
     this.#api = new Api(baseUrl, new Sender({ ...client, attempts: 1 }, clock), tokens);
   }
 
-  /** Requests a minute after the last 429; `undefined` if there was none. */
-  get slowedTo(): number | undefined {
-    return this.#isSlowed ? this.#perMinute : undefined;
+  /** Requests a minute to which 429 has slowed it down; `null` if it is as fast as it may be. */
+  get slowedTo(): number | null {
+    return this.#perMinute < this.#perMinuteMax ? this.#perMinute : null;
   }
 
   /** Reads a page. Throws `MirrorError` if there is no usable response after several attempts. */
@@ -116,7 +125,19 @@ export class Origin {
   async #takeTurn(): Promise<void> {
     const waitMs = this.#nextAt - this.clock.now();
     if (waitMs > 0) await this.clock.sleep(waitMs, this.#signal);
+    if (this.clock.now() - this.#quietSince >= quietMs) {
+      this.#perMinute = Math.min(this.#perMinuteMax, this.#perMinute * slowdown);
+      this.#quietSince = this.clock.now();
+    }
     this.#nextAt = this.clock.now() + 60_000 / this.#perMinute;
+  }
+
+  #slowDown(waitMs: number): void {
+    const now = this.clock.now();
+    this.#quietSince = now + waitMs;
+    if (now < this.#slowedUntil) return;
+    this.#perMinute = Math.max(1, this.#perMinute / slowdown);
+    this.#slowedUntil = now + waitMs;
   }
 
   async #attempt(query: PageQuery): Promise<Reading | Fault> {
@@ -160,7 +181,7 @@ export class Origin {
     if (!body.every(isRecord)) return { fault: 'an element has no id' };
     const total = headers.get('x-total-count');
     return {
-      records: body.map((record) => this.#knownOf(record)),
+      records: distinct(body).map((record) => this.#knownOf(record)),
       isRejected: false,
       total: total !== null && /^\d{1,15}$/.test(total) ? Number(total) : undefined,
       dateSeconds: this.#dateOf(headers),
@@ -179,8 +200,7 @@ export class Origin {
     const { status, retryAfterMs, headers } = error;
     const waitMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, retryAfterMsMax);
     if (status === 429) {
-      this.#perMinute = Math.max(1, this.#perMinute / slowdown);
-      this.#isSlowed = true;
+      this.#slowDown(waitMs ?? pauseMsMax);
       return { fault: 'status 429', waitMs: waitMs ?? pauseMsMax, isBusy: true };
     }
     const isOfTokens = error instanceof TokenRequestError;
@@ -188,6 +208,12 @@ export class Origin {
     if (isOfTokens || !rejections.includes(status)) return { fault: `status ${status}: ${error.message}`, waitMs };
     return { records: [], isRejected: true, total: undefined, dateSeconds: this.#dateOf(headers) };
   }
+}
+
+/** Each record once, as it is last. */
+function distinct(records: readonly OriginRecord[]): readonly OriginRecord[] {
+  const byId = new Map(records.map((record) => [record.id, record]));
+  return byId.size === records.length ? records : [...byId.values()];
 }
 
 const rejected = (error: Error): MirrorError =>

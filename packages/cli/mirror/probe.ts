@@ -13,6 +13,8 @@ export interface OriginFacts {
   readonly afterIsCreated: boolean;
   /** The clock of the origin, UTC epoch seconds. */
   readonly originAt: number;
+  /** The first page. */
+  readonly first: Reading;
 }
 
 const sizes = [1_000, 500, 200, 100, 50, 20, 10];
@@ -27,6 +29,7 @@ export async function probeOrigin(origin: Origin): Promise<OriginFacts> {
     pageRecords: first.records.length,
     afterIsCreated: await comparesCreated(origin, size, first),
     originAt: first.dateSeconds,
+    first,
   };
 }
 

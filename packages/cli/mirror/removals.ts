@@ -1,45 +1,94 @@
-import type { Origin, OriginRecord } from './origin.ts';
-import type { OriginFacts } from './probe.ts';
-import type { Candidate, MirrorState, WalkState } from './state.ts';
+import type { Origin, OriginRecord, PageQuery } from './origin.ts';
+import { createdOf, formatSeconds, type OriginFacts } from './probe.ts';
+import type { Candidate, Doubt, MirrorState, WalkState } from './state.ts';
 import type { MirrorTarget } from './target.ts';
 
-/** Two complete walks in a row whose counts agree, the older one first in time. */
-interface Evidence extends OriginFacts {
+/** What is asked about missing records, and on whose word. */
+interface Evidence {
+  readonly origin: Origin;
+  readonly target: MirrorTarget;
+  readonly state: MirrorState;
+  readonly facts: OriginFacts;
+  /** The newest walk, which is complete. */
   readonly walk: WalkState;
-  readonly before: WalkState;
+  /** Whether a person has confirmed that as many records are gone. */
+  readonly isConfirmed: boolean;
 }
+
+/** Two walks agree about a record only if they began this many seconds apart. */
+const hourSeconds = 3_600;
+/** Walks that agree for as long, at least three, confirm any number of removals. */
+const daySeconds = 24 * hourSeconds;
+const dayWalks = 3;
+/** More records than this, or than one of 20, are not removed on the word of two walks. */
+const missingMax = 50;
+const missingOneOf = 20;
 
 /** Candidates per removal, in one transaction of the tenant. */
 const removedTogether = 100;
 
-/** Most pages of records of one SIM. */
-const simPagesMax = 20;
+/** Most pages of records of one SIM, or of one second. */
+const askedPagesMax = 20;
 
-/** The result of a read by ICCID: the record exists, it is absent, or neither is proven. */
-type Verdict = OriginRecord | 'absent' | 'unknown';
+/** The result of a read: the record exists, it is absent, or why neither is proven. */
+type Verdict = OriginRecord | 'absent' | { readonly unknown: string };
 
 /**
- * Removes records that two complete walks have not seen, whose counts agree, and that two reads by
- * ICCID do not return either. If a read returns one, the walks have missed records: they are no
- * evidence any more, and nothing is removed.
+ * Removes records that two complete walks have not seen, an hour apart, and that reads by ICCID and
+ * by createdDate do not return either. If a read returns one, the walks have missed records: they
+ * are no evidence any more. Returns what is missing, but kept.
  */
-export async function confirmRemovals(
-  origin: Origin,
-  target: MirrorTarget,
-  state: MirrorState,
-  evidence: Evidence,
-): Promise<void> {
-  const { before } = evidence;
+export async function confirmRemovals(evidence: Evidence): Promise<Doubt> {
+  const { state, walk, isConfirmed } = evidence;
+  const none: Doubt = { heldBack: 0, unconfirmed: 0, reason: null, walk: walk.number };
+  if (walk.missing === 0) return none;
+  const before = state.completeBefore(walk, hourSeconds);
+  const implausible = isConfirmed ? undefined : (doubtOf(walk) ?? (before && doubtOf(before)));
+  const first = implausible === undefined ? before : agreedForDay(state, walk);
+  const reason = first && (await removeSince(evidence, first));
+  const left = state.countMissing(walk.number);
+  if (left === 0) return none;
+  if (implausible !== undefined) return { ...none, heldBack: left, reason: reason ?? implausible };
+  const waits = 'another walk, which begins at least an hour later, must miss them too';
+  return { ...none, unconfirmed: left, reason: reason ?? waits };
+}
+
+/** Why a person must confirm what a walk has not seen. */
+function doubtOf({ seen, missing }: WalkState): string | undefined {
+  if (seen === 0) return 'the origin shows no record at all';
+  const isMuch = missing > missingMax || missing * missingOneOf > seen + missing;
+  return isMuch ? `a walk missed ${missing} of ${seen + missing} records` : undefined;
+}
+
+/** The walk since which all walks have agreed for a day. An account that looks empty never does. */
+function agreedForDay(state: MirrorState, walk: WalkState): WalkState | undefined {
+  const first = walk.seen === 0 ? undefined : state.completeBefore(walk, daySeconds);
+  return first !== undefined && state.countComplete(first.number) >= dayWalks ? first : undefined;
+}
+
+/** Removes what no walk has seen since one. Returns why some of it was kept. */
+async function removeSince(evidence: Evidence, first: WalkState): Promise<string | undefined> {
+  const { origin, target, state } = evidence;
+  let kept: string | undefined;
   for (let after = ''; ; ) {
-    const candidates = state.candidates(before.number, after, removedTogether);
+    const candidates = state.candidates(first.number, after, removedTogether);
     after = candidates.at(-1)?.id ?? '';
-    if (candidates.length === 0) return;
-    if (!(await findsKnown(origin, state, evidence))) return;
+    if (candidates.length === 0) return kept;
+    const known = state.anySeen(evidence.walk.number, first.number);
+    if (known !== undefined && !isRecord(await readSim(evidence, known))) return unfoundByIccid;
+    if (known === undefined && evidence.walk.seen > 0) return unfoundByIccid;
+    const canAskDates = known !== undefined && isRecord(await readSecond(evidence, known, new Map()));
     const gone: string[] = [];
+    const seconds: Seconds = new Map();
     for (const candidate of candidates) {
-      const verdict = await readSim(origin, candidate, evidence);
-      if (typeof verdict === 'object') return keepFound(target, state, verdict, evidence);
+      let verdict = await readSim(evidence, candidate);
+      // its SIM may have been exchanged
+      if (verdict === 'absent' && canAskDates && candidate.created !== null)
+        verdict = await readSecond(evidence, candidate, seconds);
+      else if (verdict === 'absent' && !evidence.isConfirmed) verdict = unfoundByDate;
       if (verdict === 'absent') gone.push(candidate.id);
+      else if (isRecord(verdict)) return keepFound(evidence, first, verdict);
+      else kept ??= verdict.unknown;
     }
     if (gone.length === 0) continue;
     await target.apply({ records: [], removed: gone, ages: state.ages });
@@ -47,36 +96,61 @@ export async function confirmRemovals(
   }
 }
 
-/** Whether a read by ICCID finds a record that the walk has seen: else absence means nothing. */
-async function findsKnown(origin: Origin, state: MirrorState, evidence: Evidence): Promise<boolean> {
-  const known = state.anySeen(evidence.walk.number);
-  if (known === undefined) return true; // an empty account: both walks and each read agree
-  return typeof (await readSim(origin, known, evidence)) === 'object';
+const isRecord = (verdict: Verdict): verdict is OriginRecord => typeof verdict === 'object' && 'id' in verdict;
+
+/** If reads do not return a record that a walk has seen, absence means nothing. */
+const unfoundByIccid = 'a read by ICCID does not return a record that the walks have seen';
+const unfoundByDate: Verdict = {
+  unknown: 'a SIM may have been exchanged, and a read by createdDate does not return a record that the walks have seen',
+};
+
+/** Records by the second of their createdDate; `undefined` if there are too many. */
+type Seconds = Map<number, readonly OriginRecord[] | undefined>;
+
+/** Asks for a record by its createdDate. */
+async function readSecond(evidence: Evidence, { id, created }: Candidate, seconds: Seconds): Promise<Verdict> {
+  if (created === null) return unfoundByDate;
+  if (!seconds.has(created)) {
+    const query = { after: formatSeconds(created - 1), before: formatSeconds(created + 1) };
+    seconds.set(created, await readAllOf(evidence, query, () => true));
+  }
+  const records = seconds.get(created);
+  if (records === undefined)
+    return { unknown: `the read of what was created with record '${id}' is rejected, or too long` };
+  const isOutside = (record: OriginRecord) => Math.abs((createdOf(record) ?? 0) - created) > 1;
+  if (records.some(isOutside)) return { unknown: `the read by createdDate of record '${id}' returns other dates` };
+  return records.find((record) => record.id === id) ?? 'absent';
 }
 
-async function readSim(origin: Origin, { id, iccid }: Candidate, facts: OriginFacts): Promise<Verdict> {
-  if (iccid === null) return 'unknown';
+async function readSim(evidence: Evidence, { id, iccid }: Candidate): Promise<Verdict> {
+  if (iccid === null) return { unknown: `record '${id}' has no ICCID to ask for` };
   for (let read = 1; read <= 2; read += 1) {
-    const records = await readAllOf(origin, iccid, facts);
+    const records = await readAllOf(evidence, { iccid }, (record) => record.iccid === iccid);
     const found = records?.find((record) => record.id === id);
     if (found !== undefined) return found;
-    if (records === undefined || records.some((record) => record.iccid !== iccid)) return 'unknown';
+    if (records === undefined) return { unknown: `the read by the ICCID of record '${id}' is rejected, or too long` };
+    if (records.some((record) => record.iccid !== iccid))
+      return { unknown: `the read by the ICCID of record '${id}' returns other SIMs` };
   }
   return 'absent';
 }
 
 /**
- * The records of a SIM; `undefined` if the read is rejected or has too many pages. After a full
+ * All records of a query; `undefined` if the read is rejected or has too many pages. After a full
  * page, the following ones are read until one has nothing new. Pages are numbered from 0 or 1, and
  * the probe may be wrong about which, so page 1 may repeat the first page and ends nothing.
  */
-async function readAllOf(origin: Origin, iccid: string, { size, pageRecords }: OriginFacts) {
-  const first = await origin.read({ iccid, size });
+async function readAllOf(
+  { origin, facts: { size, pageRecords } }: Pick<Evidence, 'origin' | 'facts'>,
+  query: PageQuery,
+  isSelected: (record: OriginRecord) => boolean,
+): Promise<readonly OriginRecord[] | undefined> {
+  const first = await origin.read({ ...query, size });
   if (first.isRejected) return undefined;
   const found = new Map(first.records.map((record) => [record.id, record]));
-  let isFull = first.records.length >= pageRecords && first.records.every((record) => record.iccid === iccid);
-  for (let page = 1; isFull && page < simPagesMax; page += 1) {
-    const { records } = await origin.read({ iccid, size, page });
+  let isFull = first.records.length >= pageRecords && first.records.every(isSelected);
+  for (let page = 1; isFull && page < askedPagesMax; page += 1) {
+    const { records } = await origin.read({ ...query, size, page });
     const before = found.size;
     for (const record of records) found.set(record.id, record);
     isFull = page === 1 || found.size > before;
@@ -84,14 +158,16 @@ async function readAllOf(origin: Origin, iccid: string, { size, pageRecords }: O
   return isFull ? undefined : [...found.values()];
 }
 
-/** Keeps a record that the walks have missed. */
-async function keepFound(target: MirrorTarget, state: MirrorState, found: OriginRecord, { walk, before }: Evidence) {
+/** Keeps a record that the walks have missed. Returns why they are no evidence. */
+async function keepFound({ target, state, walk }: Evidence, first: WalkState, found: OriginRecord): Promise<string> {
   const differing = state.differing([found]);
   if (differing.length > 0) state.transact(() => state.expect(differing, walk.number));
   const rejections = await target.apply({ records: differing, removed: [], ages: state.ages });
+  const fault = `a read returned record '${found.id}', which the walk had missed`;
   state.transact(() => {
     state.see([found], { walk: walk.number, byWalk: false }, rejections);
-    const fault = `a read by ICCID returned record '${found.id}', which the walk had missed`;
-    for (const { number } of [walk, before]) state.updateWalk(number, { fault });
+    for (const { number } of state.walks(Number.MAX_SAFE_INTEGER))
+      if (number >= first.number) state.updateWalk(number, { fault });
   });
+  return fault;
 }

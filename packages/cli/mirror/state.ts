@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { StateFile, StateFileError, type StateKind } from '../sync/state-file.ts';
 import { MirrorError } from './error.ts';
 import type { OriginRecord } from './origin.ts';
@@ -18,9 +18,9 @@ export interface WalkState {
   /** The first and the last X-Total-Count; `null` if none was sent. */
   readonly firstTotal: number | null;
   readonly lastTotal: number | null;
-  /** Distinct records that it has seen, and those of them created before `originAt`. */
+  /** Distinct records that it has seen, and mirrored ones that it has not. */
   readonly seen: number;
-  readonly settled: number;
+  readonly missing: number;
   /** Why it is no evidence; `null` while nothing speaks against it. */
   readonly fault: string | null;
 }
@@ -29,6 +29,18 @@ export interface WalkState {
 export interface Candidate {
   readonly id: string;
   readonly iccid: string | null;
+  /** createdDate, UTC epoch seconds. */
+  readonly created: number | null;
+}
+
+/** Missing records that are kept, and why they are. */
+export interface Doubt {
+  /** So many are missing at once that a person must confirm it, or 24 hours of walks. */
+  readonly heldBack: number;
+  readonly unconfirmed: number;
+  readonly reason: string | null;
+  /** The walk after which this was so. */
+  readonly walk: number;
 }
 
 const kind: StateKind = {
@@ -46,10 +58,16 @@ const kind: StateKind = {
       settled integer not null default 0, fault text, size integer not null
     ) strict;
     create table removal (id text primary key, at text not null) strict, without rowid;`,
+    // known: the walk during which the mirror first read the record
+    `alter table record add column known integer not null default 0;
+    alter table walk add column missing integer not null default 0;
+    alter table walk drop column settled;`,
   ],
 };
 
+/** Walks are kept as evidence for a day; of older ones the newest. */
 const walksKept = 10;
+const evidenceSeconds = 26 * 3_600;
 const removalsKept = 1_000;
 
 /** The state of a mirror, in its state file. */
@@ -74,16 +92,20 @@ export class MirrorState {
     this.#file.close();
   }
 
-  /** The id of this mirror and its origin. Throws `MirrorError` if the file is of another. */
+  /** The id of this mirror and the account that it mirrors; a new file takes this one. */
   identify(origin: string): { readonly id: string; readonly origin: string } {
     const known = this.#value<{ id: string; origin: string }>('identity');
-    if (known === undefined) this.set('identity', { id: randomUUID(), origin });
-    if (known !== undefined && known.origin !== origin)
-      throw new MirrorError(
-        'STATE',
-        `Cannot use the state file of the mirror: it must be of the same origin and client; choose another one with --state: current value is that of ${known.origin}`,
-      );
-    return this.#value<{ id: string; origin: string }>('identity') as { id: string; origin: string };
+    const identity = known ?? { id: randomUUID(), origin };
+    if (known === undefined) this.set('identity', identity);
+    return identity;
+  }
+
+  /** Takes another account. What walks of the former one have not seen is no evidence. */
+  changeAccount(origin: string): void {
+    this.transact(() => {
+      this.set('identity', { ...this.identify(origin), origin });
+      this.#run("update walk set fault = coalesce(fault, 'it is of another account')");
+    });
   }
 
   get ages(): MirrorAges {
@@ -95,7 +117,14 @@ export class MirrorState {
     return this.#value<number>('watermark');
   }
 
-  set(key: 'identity' | 'ages' | 'watermark' | 'perMinute', value: unknown): void {
+  get doubt(): Doubt {
+    const doubt = this.#value<Doubt>('doubt') ?? { heldBack: 0, unconfirmed: 0, reason: null, walk: 0 };
+    const left = doubt.reason === null ? 0 : this.countMissing(doubt.walk);
+    const [heldBack, unconfirmed] = [Math.min(doubt.heldBack, left), Math.min(doubt.unconfirmed, left)];
+    return { ...doubt, heldBack, unconfirmed, reason: left === 0 ? null : doubt.reason };
+  }
+
+  set(key: 'identity' | 'ages' | 'watermark' | 'perMinute' | 'doubt', value: unknown): void {
     this.#run(
       'insert into mirror values (?, ?) on conflict do update set value = excluded.value',
       key,
@@ -105,7 +134,7 @@ export class MirrorState {
 
   /** Requests a minute to which the origin has slowed the mirror with 429. */
   get perMinute(): number | undefined {
-    return this.#value<number>('perMinute');
+    return this.#value<number | null>('perMinute') ?? undefined;
   }
 
   #value<T>(key: string): T | undefined {
@@ -145,7 +174,8 @@ export class MirrorState {
       page,
       size,
     );
-    this.#run('delete from walk where number <= (select max(number) from walk) - ?', walksKept);
+    const { number } = this.walks(1)[0] as WalkState;
+    this.#run('delete from walk where number <= ? and startedAt < ?', number - walksKept, startedAt - evidenceSeconds);
     return this.walks(1)[0] as WalkState;
   }
 
@@ -159,6 +189,27 @@ export class MirrorState {
   differing(records: readonly OriginRecord[]): readonly OriginRecord[] {
     const last = new Map(records.map((record) => [record.id, record]));
     return [...last.values()].filter((record) => this.#digest(record.id) !== digestOf(record));
+  }
+
+  /**
+   * The newest complete walk before another one that saw records and began at least `seconds`
+   * earlier.
+   */
+  completeBefore({ number, startedAt }: WalkState, seconds: number): WalkState | undefined {
+    const sql =
+      'select * from walk where number < ? and startedAt <= ? and endedAt is not null and fault is null order by number desc limit 1';
+    return this.#get(sql, number, startedAt - seconds) as unknown as WalkState | undefined;
+  }
+
+  /** Complete walks from a number on. */
+  countComplete(from: number): number {
+    const sql = 'select count(*) as n from walk where number >= ? and endedAt is not null and fault is null';
+    return Number(this.#get(sql, from)?.n);
+  }
+
+  /** How many of the records are mirrored. */
+  countKnown(records: readonly OriginRecord[]): number {
+    return records.filter(({ id }) => this.#digest(id) !== undefined).length;
   }
 
   /** Number of the ids that a walk has not seen. */
@@ -176,20 +227,19 @@ export class MirrorState {
    * also if this process is killed before it knows that one was applied.
    */
   expect(records: readonly OriginRecord[], walk: number): void {
-    for (const { id, iccid } of records)
+    for (const record of records)
       this.#run(
-        `insert into record (id, iccid, digest, walk, alive) values (?, ?, '', 0, ?)
+        `insert into record (id, iccid, created, digest, walk, alive, known) values (?, ?, ?, '', 0, ?, ?)
          on conflict do update set digest = '', alive = max(alive, excluded.alive)`,
-        id,
-        typeof iccid === 'string' ? iccid : null,
+        record.id,
+        typeof record.iccid === 'string' ? record.iccid : null,
+        createdOf(record) ?? null,
+        walk,
         walk,
       );
   }
 
-  /**
-   * Stores that records were seen: by a walk, or otherwise, such as in a window; then the walk
-   * counts them as alive, but not as seen by it.
-   */
+  /** Marks records as seen. Only records seen by the walk itself count as its evidence. */
   see(
     records: readonly OriginRecord[],
     how: { readonly walk: number; readonly byWalk: boolean },
@@ -197,7 +247,7 @@ export class MirrorState {
   ): void {
     for (const record of records) {
       this.#run(
-        `insert into record (id, iccid, created, digest, walk, alive, rejection) values (?, ?, ?, ?, ?, ?, ?)
+        `insert into record (id, iccid, created, digest, walk, alive, rejection, known) values (?, ?, ?, ?, ?, ?, ?, ?)
          on conflict do update set iccid = excluded.iccid, created = excluded.created, alive = excluded.alive,
            rejection = case when digest = excluded.digest then rejection else excluded.rejection end,
            digest = excluded.digest, walk = max(walk, excluded.walk)`,
@@ -208,29 +258,32 @@ export class MirrorState {
         how.byWalk ? how.walk : 0,
         how.walk,
         rejections.get(record.id) ?? null,
+        how.walk,
       );
       this.#run('delete from removal where id = ?', record.id);
     }
   }
 
-  /** Distinct records that a walk has seen, if given only those created before an instant. */
-  countSeen(walk: number, createdBefore?: number): number {
-    const sql = 'select count(*) as n from record where walk = ?';
-    if (createdBefore === undefined) return Number(this.#get(sql, walk)?.n);
-    return Number(this.#get(`${sql} and coalesce(created, 0) < ?`, walk, createdBefore)?.n);
+  /** Distinct records that a walk has seen. */
+  countSeen(walk: number): number {
+    return Number(this.#get('select count(*) as n from record where walk = ?', walk)?.n);
   }
 
-  /** Mirrored records without a sign of life since a walk began, after an id. */
+  /** Mirrored records without a sign of life since a walk began. */
+  countMissing(walk: number): number {
+    return Number(this.#get('select count(*) as n from record where alive < ?', walk)?.n);
+  }
+
+  /** These records after an id. */
   candidates(walk: number, after: string, limit: number): readonly Candidate[] {
-    const sql = 'select id, iccid from record where alive < ? and id > ? order by id limit ?';
+    const sql = 'select id, iccid, created from record where alive < ? and id > ? order by id limit ?';
     return this.#all(sql, walk, after, limit) as unknown as Candidate[];
   }
 
-  /** A record that a walk has seen and that has an ICCID. */
-  anySeen(walk: number): Candidate | undefined {
-    return this.#get('select id, iccid from record where walk = ? and iccid is not null limit 1', walk) as
-      | Candidate
-      | undefined;
+  /** A record with an ICCID that a walk has seen, and that was known before another one began. */
+  anySeen(walk: number, knownBefore: number): Candidate | undefined {
+    const sql = 'select id, iccid, created from record where walk = ? and known < ? and iccid is not null limit 1';
+    return this.#get(sql, walk, knownBefore) as unknown as Candidate | undefined;
   }
 
   removed(ids: readonly string[], at: string): void {
@@ -272,5 +325,11 @@ function withMirrorError<T>(file: string, work: () => T): T {
   }
 }
 
-const digestOf = (record: OriginRecord): string =>
-  createHash('sha256').update(JSON.stringify(record)).digest('base64url').slice(0, 22);
+/** A record is compared, and later marked. */
+const digests = new WeakMap<OriginRecord, string>();
+
+function digestOf(record: OriginRecord): string {
+  const digest = digests.get(record) ?? hash('sha256', JSON.stringify(record), 'base64url').slice(0, 22);
+  digests.set(record, digest);
+  return digest;
+}

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -33,6 +34,13 @@ async function run(...args: string[]) {
 
 const mirror = (...more: string[]) =>
   ['mirror', '--from', 'origin', '--to-tenant', 'acme', '--max-requests-per-minute', '6000', ...more] as const;
+
+/** Makes the walks in the state file an hour older. */
+function passAnHour(): void {
+  const state = new DatabaseSync(join(folder, 'subreport/mirrors/origin-acme.db'));
+  state.exec('update walk set startedAt = startedAt - 3600');
+  state.close();
+}
 
 beforeAll(async () => {
   const url = await origin.listen();
@@ -68,12 +76,36 @@ describe('subreport mirror', () => {
     }
     const gone = [...origin.records.keys()].slice(0, 5);
     for (const id of gone) origin.records.delete(id);
-    for (let walks = 0; walks < 3; walks += 1) expect((await run(...mirror('--once'))).stderr).toContain('walk');
+    const codes: (number | null)[] = [];
+    for (let walks = 0; walks < 3; walks += 1) {
+      const { stderr, code } = await run(...mirror('--once'));
+      expect(stderr).toContain('walk');
+      codes.push(code);
+      passAnHour();
+    }
+    expect(codes.at(-1)).toBe(0);
     const status = JSON.parse((await run(...mirror('--status', '--json'))).stdout);
     expect(status).toMatchObject({ tenant: 'acme', records: 395, rejected: [] });
     expect(status.removed_ids.every((id: string) => gone.includes(id))).toBe(true);
     const [tenant] = JSON.parse((await runHere(['tenant', 'list', '--json'], opened.environment)).stdout);
     expect(tenant).toMatchObject({ records: 395, mirror: { changes_as_of: status.changes_as_of } });
+  });
+
+  test('exits with 75 and says why while removals are not confirmed, and needs a person for many', async () => {
+    for (const id of [...origin.records.keys()].slice(0, 60)) origin.records.delete(id);
+    const held = await run(...mirror('--once'));
+    expect([held.code, held.stderr]).toEqual([
+      75,
+      expect.stringContaining('held back: 60 removals: a walk missed 60 of'),
+    ]);
+    const alone = await runHere([...mirror('--confirm-removals')], { XDG_CONFIG_HOME: folder, ...environment });
+    expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('must be given with --once')]);
+    passAnHour();
+    const confirmed = await run(...mirror('--once', '--confirm-removals', '--json'));
+    expect([confirmed.code, JSON.parse(confirmed.stdout)]).toMatchObject([
+      0,
+      { records: 335, held_back_removals: 0, unconfirmed_removals: 0, kept_because: null },
+    ]);
   });
 
   test('refuses imports into its tenant until the mirror ends', async () => {

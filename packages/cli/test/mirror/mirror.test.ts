@@ -7,7 +7,7 @@ import { MirrorError } from '../../mirror/error.ts';
 import { Mirror } from '../../mirror/mirror.ts';
 import { Origin } from '../../mirror/origin.ts';
 import { MirrorState } from '../../mirror/state.ts';
-import { ModelTenant, runModel, SimulatedClock } from './model.ts';
+import { ModelTenant, runModel, SimulatedClock, textOf } from './model.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -41,9 +41,19 @@ function startMirror(
     name: 'origin',
     ...(options.onEvent && { onEvent: options.onEvent }),
   });
-  const walk = async () => {
-    clock.ms += 900_000;
-    return mirror.runOnce();
+  /** Runs later, perhaps with another account, or with a person's confirmation. */
+  const walk = async ({
+    afterMs = 3_700_000,
+    ...run
+  }: {
+    afterMs?: number;
+    name?: string;
+    isConfirmed?: boolean;
+  } = {}) => {
+    clock.ms += afterMs;
+    const running =
+      Object.keys(run).length === 0 ? mirror : new Mirror(reader, tenant, state, { name: 'origin', ...run });
+    return running.runOnce();
   };
   return { clock, origin, tenant, state, reader, mirror, walk, sent };
 }
@@ -69,34 +79,201 @@ describe('a mirror', () => {
     for (const [id, record] of known)
       origin.records.set(id, { ...record, apn: 'iot', product: { ...record.product, zone: 2 } } as typeof record);
     for (let walks = 0; walks < 3; walks += 1) await walk();
-    const copied = [...tenant.records].map(([id, text]) => [id, Object.fromEntries(JSON.parse(text))] as const);
-    expect(new Map(copied)).toEqual(known);
+    expect(tenant.records).toEqual(new Map([...known].map(([id, record]) => [id, textOf(record)])));
     const named = `the origin's records have members that are not copied: "apn", "product.zone"`;
     expect(events.filter((sentence) => sentence.includes('not copied'))).toEqual([named]);
   });
 
   test('removes a record after two walks that agree without it, and not after one', async () => {
-    const { origin, tenant, walk } = startMirror({ sendsTotal: false }, 50);
+    const { origin, tenant, state, walk } = startMirror({ sendsTotal: false }, 50);
     await walk();
     const [gone] = origin.records.keys();
     origin.records.delete(gone ?? '');
-    origin.add(10 * 86_400); // the counts of the walks agree
     await walk();
+    const waits = 'another walk, which begins at least an hour later, must miss them too';
+    expect(state.doubt).toMatchObject({ heldBack: 0, unconfirmed: 1, reason: waits });
+    await walk({ afterMs: 600_000 }); // too early
     expect(tenant.records.has(gone ?? '')).toBe(true);
     await walk();
     expect(tenant.records.has(gone ?? '')).toBe(false);
+    expect(state.doubt).toMatchObject({ heldBack: 0, unconfirmed: 0, reason: null });
   });
 
-  test('keeps the records of a page that every walk misses, with and without a total', async () => {
-    for (const sendsTotal of [true, false]) {
-      const { origin, tenant, walk } = startMirror({ sendsTotal, sizeMax: 10 }, 50);
+  test('removes records of which the origin removes one before each walk', async () => {
+    const { origin, tenant, state, walk } = startMirror({}, 80);
+    await walk();
+    const gone: string[] = [];
+    for (let walks = 0; walks < 10; walks += 1) {
+      const [id = ''] = origin.records.keys();
+      origin.records.delete(id);
+      gone.push(id);
       await walk();
-      origin.mood = { ...origin.mood, lostPage: { number: 4, as: 'empty' } };
+    }
+    expect(gone.filter((id) => tenant.records.has(id))).toEqual(gone.slice(-1));
+    expect(state.doubt.unconfirmed).toBe(1);
+  });
+
+  describe('holds back', () => {
+    test('an account that looks empty, with or without a total, until a person confirms it', async () => {
+      for (const sendsTotal of [true, false]) {
+        const { origin, tenant, state, walk } = startMirror({ sendsTotal }, 150);
+        for (let walks = 0; walks < 3; walks += 1) await walk();
+        origin.mood = { ...origin.mood, hides: () => true };
+        const { changesAsOf } = state.ages;
+        for (let walks = 0; walks < 40; walks += 1) await walk();
+        expect([tenant.records.size, state.doubt]).toMatchObject([
+          150,
+          { heldBack: 150, reason: 'the origin shows no record at all' },
+        ]);
+        expect(state.ages.changesAsOf).toBe(changesAsOf);
+        origin.records.clear();
+        await walk({ isConfirmed: true });
+        expect([tenant.records.size, tenant.violations]).toEqual([0, []]);
+      }
+    });
+
+    test('more removals than one of 20 records, or 50, until walks have agreed for a day', async () => {
+      for (const [count, hidden] of [
+        [150, 45],
+        [2_000, 60],
+      ] as const) {
+        const { origin, tenant, state, walk } = startMirror({}, count);
+        for (let walks = 0; walks < 3; walks += 1) await walk();
+        const outage = new Set([...origin.records.keys()].slice(0, hidden));
+        origin.mood = { ...origin.mood, hides: ({ id }) => outage.has(id) };
+        for (let walks = 0; walks < 20; walks += 1) await walk();
+        expect([tenant.records.size, state.doubt.heldBack]).toEqual([count, hidden]);
+        for (const id of outage) origin.records.delete(id);
+        for (let walks = 0; walks < 5; walks += 1) await walk();
+        expect([tenant.records.size, tenant.violations, state.doubt.heldBack]).toEqual([count - hidden, [], 0]);
+      }
+    });
+
+    test('many removals until a person confirms them', async () => {
+      const { origin, tenant, state, walk } = startMirror({}, 150);
+      for (let walks = 0; walks < 2; walks += 1) await walk();
+      for (const id of [...origin.records.keys()].slice(0, 40)) origin.records.delete(id);
+      for (let walks = 0; walks < 2; walks += 1) await walk();
+      expect(state.doubt).toMatchObject({ heldBack: 40, reason: 'a walk missed 40 of 150 records' });
+      await walk({ isConfirmed: true });
+      expect([tenant.records.size, state.doubt.heldBack]).toEqual([110, 0]);
+    });
+
+    test('few removals too after a walk that missed many', async () => {
+      const { origin, tenant, walk } = startMirror({ iccidFilter: 'exact' }, 150);
+      for (let walks = 0; walks < 2; walks += 1) await walk();
+      const hidden = new Set([...origin.records.keys()].slice(0, 60));
+      origin.mood = { ...origin.mood, hides: ({ id }) => hidden.has(id) };
+      await walk();
+      const few = new Set([...hidden].slice(0, 3)); // the outage ends for nearly all
+      origin.mood = { ...origin.mood, hides: ({ id }) => few.has(id) };
+      await walk();
+      expect([tenant.records.size, tenant.removals]).toEqual([150, 0]);
+    });
+
+    test('all records of another account, until a person confirms it', async () => {
+      const { origin, tenant, state, walk } = startMirror({}, 30);
+      await walk();
+      const own = new Map(origin.records);
+      const other = new SimulatedOrigin(2, calm, 20, undefined, 'other');
+      origin.records.clear();
+      for (const [id, record] of other.records) origin.records.set(id, record);
+      for (let walks = 0; walks < 30; walks += 1) {
+        const { fault } = await walk();
+        expect(fault).toBe('held back: the account may be another one, and 0 of its 20 records are mirrored');
+      }
+      expect([...tenant.records.keys()].toSorted()).toEqual([...own.keys()].toSorted());
+      await walk({ isConfirmed: true });
+      expect([tenant.records.size, state.doubt.unconfirmed]).toEqual([50, 30]);
+    });
+
+    test('the first walk with other credentials, and continues if it has seen mirrored records', async () => {
+      const { origin, tenant, walk } = startMirror({}, 30);
+      await walk();
+      const added = origin.add();
+      const held = await walk({ name: 'moved' });
+      const account = 'held back: the account is another one, moved';
+      expect(held.fault).toBe(`${account}, and 30 of its 31 records are mirrored`);
+      expect(tenant.records.has(added.id)).toBe(false);
+      expect((await walk({ name: 'moved' })).fault).toBeNull();
+      expect(tenant.records.has(added.id)).toBe(true);
+    });
+  });
+
+  test('keeps a record whose SIM was exchanged while every walk misses it', async () => {
+    const { origin, tenant, state, walk } = startMirror({ sendsTotal: false, sizeMax: 10 }, 50);
+    for (let walks = 0; walks < 2; walks += 1) await walk();
+    const [swapped] = origin.records.values();
+    if (swapped !== undefined) origin.records.set(swapped.id, { ...swapped, iccid: `8999${swapped.iccid.slice(4)}` });
+    origin.mood = { ...origin.mood, unlists: ({ id }) => id === swapped?.id };
+    for (let walks = 0; walks < 4; walks += 1) await walk();
+    expect([tenant.violations, tenant.records.size]).toEqual([[], 50]);
+    expect(state.walks().some(({ fault }) => fault?.startsWith('a read returned record'))).toBe(true);
+  });
+
+  test('removes no record that only its SIM speaks for, until a person confirms it', async () => {
+    const { origin, tenant, state, walk } = startMirror({ dateField: 'expirationDate' }, 50);
+    for (let walks = 0; walks < 2; walks += 1) await walk();
+    const [gone = ''] = origin.records.keys();
+    origin.records.delete(gone);
+    for (let walks = 0; walks < 30; walks += 1) await walk();
+    expect([tenant.records.size, state.doubt]).toMatchObject([
+      50,
+      { unconfirmed: 1, reason: expect.stringContaining('a SIM may have been exchanged') },
+    ]);
+    await walk({ isConfirmed: true });
+    expect(tenant.records.size).toBe(49);
+  });
+
+  describe('of an origin that limits its pages', () => {
+    test.each([
+      { limit: { pages: 3, as: 'rejected' } },
+      { limit: { pages: 3, as: 'repeated' } },
+      { limit: { pages: 3, as: 'empty' } },
+      { ignores: true },
+    ] as const)(
+      'reads the rest in windows: $limit.as',
+      async ({ limit, ignores }: { limit?: Mood['pageLimit']; ignores?: boolean }) => {
+        for (const order of ['oldest first', 'newest first'] as const) {
+          const mood = { sizeMax: 20, sendsTotal: false, order, pageLimit: limit, ignoresPage: ignores ?? false };
+          const { tenant, walk } = startMirror(mood, 206);
+          const { fault, seen } = await walk();
+          expect([order, fault, seen, tenant.records.size]).toEqual([order, null, 206, 206]);
+        }
+      },
+    );
+
+    test('does not believe that they are all if it cannot read windows', async () => {
+      const mood = { sizeMax: 20, sendsTotal: false, dateField: 'expirationDate' } as const;
+      const limited = startMirror({ ...mood, pageLimit: { pages: 3, as: 'rejected' } }, 206);
+      expect(await limited.walk()).toMatchObject({ fault: 'page 4 was rejected after a full page', seen: 60 });
+      const ignored = startMirror({ ...mood, ignoresPage: true }, 206);
+      expect(await ignored.walk()).toMatchObject({ fault: 'page 2 had nothing new after a full page', seen: 20 });
+    });
+
+    test('believes the end of a report whose last page is full', async () => {
+      for (const afterLastPage of ['empty', 'last page', 'first page', 'rejected'] as const) {
+        const { walk } = startMirror(
+          { sizeMax: 20, sendsTotal: false, afterLastPage, dateField: 'expirationDate' },
+          100,
+        );
+        expect(await walk()).toMatchObject({ fault: null, seen: 100 });
+      }
+    });
+  });
+
+  test('keeps the records that every walk misses, with and without a total', async () => {
+    for (const sendsTotal of [true, false]) {
+      const mood = { sendsTotal, sizeMax: 10, dateField: 'expirationDate' } as const;
+      const { origin, tenant, walk } = startMirror(mood, 50);
+      await walk();
+      const [unlisted] = origin.records.keys();
+      origin.mood = { ...origin.mood, unlists: ({ id }) => id === unlisted, totalError: 1 };
       const faults: (string | null)[] = [];
       for (let walks = 0; walks < 4; walks += 1) faults.push((await walk()).fault);
       // without a total, two walks agree; then the reads by ICCID find what they have missed
-      if (sendsTotal) expect(new Set(faults)).toEqual(new Set(['40 records were seen, and the total is 50']));
-      else expect(faults.filter((fault) => fault?.startsWith('a read by ICCID'))).toHaveLength(2);
+      if (sendsTotal) expect(new Set(faults)).toEqual(new Set(['49 records were seen, and the total is 50']));
+      else expect(faults.filter((fault) => fault?.startsWith('a read returned'))).toHaveLength(2);
       expect([sendsTotal, tenant.records.size, tenant.violations]).toEqual([sendsTotal, 50, []]);
     }
   });
@@ -141,25 +318,43 @@ describe('a mirror', () => {
     expect(tenant.records.size).toBe(20);
   });
 
-  test('is slower for good after a 429, and waits for Retry-After', async () => {
-    const { origin, reader, clock, state, walk } = startMirror({ perMinute: 3 }, 20);
-    const before = clock.ms;
-    await walk();
-    expect(reader.slowedTo).toBeLessThan(600);
-    expect(clock.ms - before).toBeGreaterThan(20_000);
-    expect(state.perMinute).toBe(reader.slowedTo);
-    origin.mood = { ...origin.mood, perMinute: 0 };
-    const refuse = origin.fetch;
-    let requests = 0;
+  test('is slower once for each Retry-After of a 429, and faster again after quiet minutes', async () => {
+    const { origin, reader, clock, state, walk } = startMirror({ perMinute: 0 }, 20);
+    const serve = origin.fetch;
+    let [requests, busy] = [0, 45];
     Object.assign(origin, {
       fetch: (...request: Parameters<typeof fetch>) => {
         requests += 1;
-        if (requests === 40) origin.mood = { ...origin.mood, perMinute: 100 };
-        return refuse(...request);
+        if (requests === busy) origin.mood = { ...origin.mood, perMinute: 100_000 };
+        return serve(...request);
       },
     });
+    const before = clock.ms;
+    await walk(); // 15 minutes of 429
+    expect(clock.ms - before).toBeGreaterThan(900_000);
+    expect(reader.slowedTo).toBeLessThan(3);
+    expect(state.perMinute).toBe(reader.slowedTo);
+    busy = 0;
+    for (let minutes = 0; minutes < 90; minutes += 1) await reader.read({ size: 10 }).then(() => clock.sleep(60_000));
+    expect(reader.slowedTo).toBeNull();
     await walk();
-    expect(state.perMinute).toBe(1); // and never slower than that
+    expect(state.perMinute).toBeUndefined();
+  });
+
+  test('is not slower for several 429 within one Retry-After', async () => {
+    const { origin, reader } = startMirror({}, 20);
+    const serve = origin.fetch;
+    let refusals = 5;
+    Object.assign(origin, {
+      fetch: async (input: string, init: RequestInit) => {
+        if (input.endsWith('/token') || refusals === 0) return serve(input, init);
+        refusals -= 1;
+        const headers = { 'retry-after': refusals === 4 ? '60' : '0' };
+        return Object.defineProperty(new Response('', { status: 429, headers }), 'url', { value: input });
+      },
+    });
+    await Promise.all([reader.read({ size: 10 }), reader.read({ size: 10 })]);
+    expect(reader.slowedTo).toBeGreaterThan(0);
   });
 
   test('keeps its limit of requests if the origin has never sent 429', async () => {
@@ -269,11 +464,5 @@ describe('a mirror', () => {
     expect(status).toEqual([0, 0o600]);
     state.close();
     MirrorState.open(file).close();
-  });
-
-  test('does not continue with the state file of another origin', () => {
-    const { state } = startMirror({}, 0);
-    state.identify('one');
-    expect(() => state.identify('other')).toThrow(/must be of the same origin and client/);
   });
 });
