@@ -3,12 +3,12 @@
 from .client import SubreportClient, SubscriptionList, create_client
 from .errors import (
     ApiError,
-    ConnectionError,
+    DeadlineError,
     ExportError,
+    NetworkError,
     RejectionError,
     ResponseError,
     SubreportError,
-    TimeoutError,
     TokenRequestError,
 )
 from .export import SubscriptionExport
@@ -21,9 +21,10 @@ __all__ = [
     "AccessToken",
     "ApiError",
     "ChangesPage",
-    "ConnectionError",
+    "DeadlineError",
     "ExportError",
     "FollowPage",
+    "NetworkError",
     "RejectionError",
     "ResponseError",
     "SubreportClient",
@@ -31,7 +32,6 @@ __all__ = [
     "SubscriptionExport",
     "SubscriptionList",
     "SubscriptionPage",
-    "TimeoutError",
     "TokenRequestError",
     "ValueStore",
     "create_client",

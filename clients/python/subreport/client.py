@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import threading
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Callable, Iterable, Iterator, Literal
 from urllib.parse import parse_qs, quote, urlsplit
 
+from .bounds import shown
 from .errors import ApiError, SubreportError, is_transient
 from .export import EXPORT_SUMMARY, SubscriptionExport
 from .query import body_of, query_string_of
@@ -344,7 +345,7 @@ class SubscriptionList:
             yield page
             if checkpoint is not None:
                 checkpoint.save(page.next_cursor)  # the caller has used the page
-            following = _position_after(page.headers)
+            following = _position_after(page)
             if following is None:
                 return
             position = following
@@ -435,7 +436,7 @@ class _Api:
 
     def _send_with(self, access_token: str, request: SafeRequest, correlation_id: str) -> Any:
         headers = {**request.headers, "Authorization": f"Bearer {access_token}"}
-        sent = SafeRequest(request.url, request.read, request.read_rejection, headers, request.body)
+        sent = replace(request, headers=headers, secrets=(access_token,))
         return self._sender.send(sent, correlation_id)
 
     def _hint_on(self, response: Response) -> str:
@@ -464,17 +465,16 @@ def _cursor_of(headers: Any, direction: str) -> str | None:
     return parse_qs(urlsplit(link).query).get("cursor", [None])[0]
 
 
-def _position_after(headers: Any) -> dict[str, Any] | None:
+def _position_after(page: SubscriptionPage) -> dict[str, Any] | None:
     """The following page: a cursor, or a page number of another server of the API."""
-    cursor = _cursor_of(headers, "next")
-    link = headers.get("x-next-page")
-    if cursor is not None:
-        return {"page": None, "cursor": cursor}
+    link = page.next_cursor or page.headers.get("x-next-page")
     if link is None:
         return None
-    page = parse_qs(urlsplit(link).query).get("page")
-    if page is None:
+    number = re.search(r"[?&]page=(\d+)", link)
+    # an empty page would have no end
+    if not page.records or (page.next_cursor is None and number is None):
         raise ValueError(
-            f"Cannot continue the report: the next link must have a cursor or page: current value is '{link}'"
+            "Cannot continue the report: a page with a next link must have records, and the link a cursor "
+            f"or page: current value is '{shown(link)}'"
         )
-    return {"page": int(page[0]), "cursor": None}
+    return {"page": None if page.next_cursor else int(number[1]), "cursor": page.next_cursor}

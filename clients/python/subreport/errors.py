@@ -63,7 +63,7 @@ class ResponseError(RejectionError):
     """
 
 
-class ConnectionError(SubreportError):
+class NetworkError(SubreportError):
     """The connection failed or was lost; `__cause__` is the error of Python.
 
     Its code is CONNECTION_REFUSED, CONNECTION_LOST, HOST_NOT_FOUND, CERTIFICATE_REJECTED or
@@ -71,7 +71,7 @@ class ConnectionError(SubreportError):
     """
 
 
-class TimeoutError(SubreportError):
+class DeadlineError(SubreportError):
     """The service took longer than `timeout_ms`. Its code is TIMEOUT."""
 
 
@@ -84,7 +84,7 @@ class ExportError(SubreportError):
 
 def is_transient(error: BaseException) -> bool:
     """Whether the same request may succeed later: lost connections, timeouts, 408, 429, 5xx."""
-    if isinstance(error, (ConnectionError, TimeoutError)):
+    if isinstance(error, (NetworkError, DeadlineError)):
         return True
     status = error.status if isinstance(error, RejectionError) else 0
     return status >= 500 or status in (408, 429)

@@ -12,28 +12,33 @@ import ssl
 import threading
 import time
 import urllib.error
-import urllib.request
 from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping
 from urllib.parse import urlsplit
 
+from .bounds import (
+    BYTES_MAX,
+    DEPTH_MAX,
+    PAGE_BYTES_MAX,
+    VALUES_MAX,
+    JsonBounds,
+    shown,
+    shown_in,
+    spellings_of,
+)
+from .connections import Deadline, TimedRequest, create_opener, is_on_this_machine
 from .errors import (
     ERROR_CODES,
     TOKEN_ERROR_CODES,
     ApiError,
-    ConnectionError,
+    DeadlineError,
     ErrorContext,
+    NetworkError,
     ResponseError,
     SubreportError,
-    TimeoutError,
     TokenRequestError,
     is_transient,
 )
-
-# Most bytes of a page: 10,000 records, the largest that an operator can allow.
-PAGE_BYTES_MAX = 64 * 2**20
-# Most bytes of any other response.
-BYTES_MAX = 2**20
 
 # A longer Retry-After is reported to the caller. The service's limits are per minute.
 _WAIT_MS_MAX = 60_000
@@ -82,20 +87,24 @@ class SafeRequest:
     read_rejection: Callable[["Response"], SubreportError]
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
+    # Secrets of the request, which no message may show.
+    secrets: tuple[str | None, ...] = ()
 
 
 class Response:
     """A response whose body is read under the time limit of its attempt."""
 
-    def __init__(self, raw: Any, url: str, timeout_ms: float, context: ErrorContext, sent_at: float) -> None:
+    def __init__(self, raw: Any, exchange: "Exchange", secrets: tuple[str | None, ...], sent_at: float) -> None:
         self.status: int = raw.status
         self.headers = raw.headers
-        self.url = url
-        self.context = context
+        self.url = exchange.url
+        self.context = exchange.context
         self.sent_at = sent_at
         self.is_kept = False
+        # as a server may send them back
+        self.secrets = spellings_of(secrets)
         self._raw = raw
-        self._timeout_ms = timeout_ms
+        self._exchange = exchange
 
     @property
     def origin(self) -> str:
@@ -104,36 +113,40 @@ class Response:
 
     def read1(self, size: int = 65_536) -> bytes:
         """The bytes that have arrived, empty at the end. Raises if the body was cut off."""
-        with explained(self.url, self._timeout_ms, self.context):
+        self._exchange.deadline.restart()
+        return self._read1(size)
+
+    def _read1(self, size: int = 65_536) -> bytes:
+        with explained(self._exchange):
             part = self._raw.read1(size)
             # http.client does not raise if a body of known length ends early
             if not part and self._raw.length:
                 raise http.client.IncompleteRead(b"", self._raw.length)
             return part
 
-    def read_bytes(self, max_bytes: int) -> bytes:
-        """The whole body; raises ResponseError if it is longer."""
-        parts, count = [], 0
-        ends_at = time.monotonic() + self._timeout_ms / 1000
-        while part := self.read1():
-            parts.append(part)
-            count += len(part)
-            if count > max_bytes:
+    def _read_text(self, max_bytes: int) -> bytearray:
+        """The whole body, which will be parsed; raises ResponseError if it exceeds a bound."""
+        text, bounds = bytearray(), JsonBounds()
+        self._exchange.deadline.restart()
+        while part := self._read1():
+            text += part
+            if len(text) > max_bytes:
                 raise format_error(self, f"at most {max_bytes} bytes")
-            if time.monotonic() > ends_at:
-                raise timeout_error(self.url, self._timeout_ms, self.context)
-        return b"".join(parts)
+            if not bounds.allow(part):
+                rule = f"JSON with at most {VALUES_MAX:,} values, at most {DEPTH_MAX} levels deep"
+                raise format_error(self, rule)
+        return text
 
-    def read_json(self, max_bytes: int = PAGE_BYTES_MAX) -> Any:
+    def read_json(self) -> Any:
         """The parsed body; raises ResponseError if it is not JSON."""
-        body = parse_json(self.read_bytes(max_bytes))
+        body = parse_json(self._read_text(PAGE_BYTES_MAX))
         if body is None:
             raise format_error(self, "JSON")
         return body
 
     def read_short_json(self) -> dict[str, Any]:
         """The parsed JSON object; empty if the body is another one."""
-        body = parse_json(self.read_bytes(BYTES_MAX))
+        body = parse_json(self._read_text(BYTES_MAX))
         return body if isinstance(body, dict) else {}
 
     def close(self) -> None:
@@ -148,13 +161,7 @@ class Sender:
         self._options = options
         self._clock = clock
         self._slots = threading.Semaphore(options.concurrency)
-        self._opener = urllib.request.OpenerDirector()  # without redirects, cookies and passwords
-        for handler in (
-            urllib.request.ProxyHandler,
-            urllib.request.HTTPHandler,
-            urllib.request.HTTPSHandler,
-        ):
-            self._opener.add_handler(handler())
+        self._opener = create_opener()
 
     def correlation_id_of(self, given: str | None) -> str:
         """The correlation id of a call: its own, that of the client, or a random one."""
@@ -195,10 +202,12 @@ class Sender:
         if options.on_request is not None:
             options.on_request(dict(event))
         sent_at = self._clock.now()
-        with explained(url, options.timeout_ms, context):
-            sent = urllib.request.Request(url, request.body, headers)
-            raw = self._opener.open(sent, timeout=options.timeout_ms / 1000)
-        response = Response(raw, url, options.timeout_ms, context, sent_at)
+        deadline = Deadline(options.timeout_ms)
+        sent = TimedRequest(url, request.body, headers, deadline)
+        exchange = Exchange(sent, options.timeout_ms, context)
+        with explained(exchange):
+            raw = self._opener.open(sent, timeout=deadline.seconds_left())
+        response = Response(raw, exchange, request.secrets, sent_at)
         try:
             if options.on_response is not None:
                 duration_ms = self._clock.now() - sent_at
@@ -214,30 +223,51 @@ class Sender:
                 response.close()
 
 
+@dataclass(frozen=True)
+class Exchange:
+    """A request that was sent, and its time limit."""
+
+    sent: TimedRequest
+    timeout_ms: float
+    context: ErrorContext
+
+    @property
+    def url(self) -> str:
+        return self.sent.full_url
+
+    @property
+    def deadline(self) -> Deadline:
+        return self.sent.deadline
+
+
 class explained:
     """A block whose failures of the network become errors of the client."""
 
-    def __init__(self, url: str, timeout_ms: float, context: ErrorContext) -> None:
-        self._url, self._timeout_ms, self._context = url, timeout_ms, context
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
 
     def __enter__(self) -> None:
         """Nothing to prepare."""
 
     def __exit__(self, _type: Any, failure: Any, _trace: Any) -> None:
         reason = failure.reason if isinstance(failure, urllib.error.URLError) else failure
-        if isinstance(reason, socket.timeout):
-            raise timeout_error(self._url, self._timeout_ms, self._context) from failure
+        if isinstance(reason, TimeoutError):
+            raise _deadline_error(self._exchange) from failure
         if isinstance(reason, (OSError, http.client.HTTPException)):
-            raise _connection_error(self._url, reason, self._context) from failure
+            raise _network_error(self._exchange, reason) from failure
 
 
-def timeout_error(url: str, timeout_ms: float, context: ErrorContext) -> TimeoutError:
-    """The error of a service that took too long."""
-    message = f"Cannot reach {origin_of(url)}: it must respond within {timeout_ms:g} ms"
-    return TimeoutError("TIMEOUT", message, context)
+def _deadline_error(exchange: Exchange) -> DeadlineError:
+    rule = f"it must respond within {exchange.timeout_ms:g} ms{_way_of(exchange)}"
+    return DeadlineError("TIMEOUT", f"Cannot reach {origin_of(exchange.url)}: {rule}", exchange.context)
 
 
-def _connection_error(url: str, reason: Exception, context: ErrorContext) -> ConnectionError:
+def _way_of(exchange: Exchange) -> str:
+    proxy = exchange.sent.proxy
+    return "" if proxy is None else f": through the proxy {proxy}"
+
+
+def _network_error(exchange: Exchange, reason: Exception) -> NetworkError:
     code, what = "NETWORK_FAILED", "the network failed"
     if isinstance(reason, ConnectionRefusedError):
         code, what = "CONNECTION_REFUSED", "the connection was refused"
@@ -247,8 +277,8 @@ def _connection_error(url: str, reason: Exception, context: ErrorContext) -> Con
         code, what = "CERTIFICATE_REJECTED", "its certificate was rejected"
     elif isinstance(reason, (http.client.HTTPException, OSError)) and not _is_unreachable(reason):
         code, what = "CONNECTION_LOST", "the connection was closed before the response was complete"
-    message = f"Cannot reach {origin_of(url)}: it must accept the request and respond: {what}"
-    return ConnectionError(code, message, context)
+    rule = f"it must accept the request and respond: {what}{_way_of(exchange)}"
+    return NetworkError(code, f"Cannot reach {origin_of(exchange.url)}: {rule}", exchange.context)
 
 
 def _is_unreachable(reason: Exception) -> bool:
@@ -268,22 +298,20 @@ def _retry_delay_ms(error: SubreportError, attempt: int) -> float | None:
 
 def read_problem(response: Response, hint: str = "") -> SubreportError:
     """The error of the API: a problem document (RFC 9457) of the error table."""
-    problem = response.read_short_json()
+    problem = shown_in(response.read_short_json(), response.secrets)
     if str(problem.get("type")) not in ERROR_CODES:
         return _unknown_error(response, "a problem document (RFC 9457)", hint)
     correlation_id = problem.get("correlation_id", response.context.correlation_id)
     return ApiError(problem, response, ErrorContext(correlation_id, response.context.attempts), hint)
 
 
-def read_token_error(response: Response, sent_secrets: list[str]) -> SubreportError:
+def read_token_error(response: Response) -> SubreportError:
     """The error of the token endpoint, without the secrets that were sent to it."""
     body = response.read_short_json()
     code = str(body.get("error"))
     if code not in TOKEN_ERROR_CODES:
         return _unknown_error(response, "an error of RFC 6749 section 5.2")
-    text = str(body.get("error_description", code))
-    for secret in sent_secrets:
-        text = text.replace(secret, "***")
+    text = shown(str(body.get("error_description", code)), response.secrets)
     return TokenRequestError(code, text, response, response.context)
 
 
@@ -296,7 +324,9 @@ def _unknown_error(response: Response, expected: str, hint: str = "") -> Respons
 
 
 def _redirect_error(response: Response) -> ResponseError:
-    target = response.headers.get("location", "unknown")
+    # its query and its user may be secret
+    location = re.sub(r"[?#].*|(?<=//)[^/]*@", "", response.headers.get("location", "unknown"))
+    target = shown(location, response.secrets)
     message = (
         f"Cannot use {response.origin}: it must respond without a redirect: "
         f"the redirect leads to '{target}'"
@@ -306,11 +336,11 @@ def _redirect_error(response: Response) -> ResponseError:
 
 def format_error(response: Response, expected: str) -> ResponseError:
     """The error of a successful response whose body cannot be read."""
-    message = f"Cannot read the response of {response.origin}: it must be {expected}"
+    message = f"Cannot read the response of {response.origin}: it must be {shown(expected, response.secrets)}"
     return ResponseError("UNKNOWN_FORMAT", message, response, response.context)
 
 
-def parse_json(text: bytes) -> Any:
+def parse_json(text: bytes | bytearray) -> Any:
     """The value, or None if the text is not JSON."""
     try:
         return json.loads(text)
@@ -322,11 +352,6 @@ def origin_of(url: str) -> str:
     """Scheme, host and port."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
-
-
-def is_on_this_machine(url: str) -> bool:
-    """Whether a URL leads to this machine."""
-    return re.fullmatch(r"localhost|127\.\d+\.\d+\.\d+|::1", urlsplit(url).hostname or "") is not None
 
 
 def require_secure_url(text: str, allow_http: bool = False) -> None:

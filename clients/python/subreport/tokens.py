@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from typing import Any, Protocol
-from urllib.parse import quote, urlencode, urljoin, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
+from .connections import is_on_this_machine
 from .errors import RejectionError, SubreportError, TokenRequestError
 from .sender import (
     Clock,
@@ -16,7 +18,6 @@ from .sender import (
     SafeRequest,
     Sender,
     format_error,
-    is_on_this_machine,
     read_problem,
     read_token_error,
 )
@@ -277,14 +278,15 @@ class TokenSource:
     def _post(self, url: str, form: dict[str, str], read: Any, correlation_id: str | None = None) -> Any:
         settings = self._settings
         body = {**form, "client_id": settings.client_id, "client_secret": settings.client_secret}
-        sent = [settings.client_secret, form.get("refresh_token"), form.get("token")]
-        secrets = [text for value in sent if value for text in (value, quote(value, safe=""))]
+        held = self._held.stored.access_token if self._held is not None else None
+        secrets = (settings.client_secret, form.get("refresh_token"), form.get("token"), held)
         request = SafeRequest(
             url,
             read,
-            lambda response: read_token_error(response, secrets),
+            read_token_error,
             {"Content-Type": "application/x-www-form-urlencoded"},
             urlencode(body).encode(),
+            secrets,
         )
         return self._sender.send(request, correlation_id)
 
@@ -293,9 +295,12 @@ def _require_credentials(settings: TokenSettings) -> None:
     """Raises ValueError with every credential that is missing, such as an unset variable."""
     variables = {"client_id": "CLIENT_ID", "client_secret": "CLIENT_SECRET"}
     missing = [name for name in variables if not getattr(settings, name)]
-    if missing:
-        faults = "; ".join(f"{name} must be given: is {variables[name]} set?" for name in missing)
-        raise ValueError(f"Cannot request tokens: {faults}")
+    faults = [f"{name} must be given: is {variables[name]} set?" for name in missing]
+    # a secret of a file often ends with one, which the token endpoint would call wrong
+    broken = [name for name in variables if re.search(r"[\r\n]", getattr(settings, name) or "")]
+    faults += [f"{name} must have no line break, such as that at the end of a file" for name in broken]
+    if faults:
+        raise ValueError(f"Cannot request tokens: {'; '.join(faults)}")
 
 
 def _urls_of(token_url: str, revocation_url: str | None) -> tuple[str, str]:

@@ -37,12 +37,17 @@ def plain(value):
     return value
 
 
+# the names of the TypeScript client, which Python has for errors of its own
+NAMES = {"NetworkError": "ConnectionError", "DeadlineError": "TimeoutError"}
+
+
 def failure(error):
     if not isinstance(error, subreport.SubreportError):
         return {"name": type(error).__name__, "message": str(error)}
     members = ("code", "attempts", "status", "retry_after_ms", "problem")
     given = {name: getattr(error, name) for name in members if getattr(error, name, None) is not None}
-    return {"name": type(error).__name__, "message": str(error), **given}
+    name = NAMES.get(type(error).__name__, type(error).__name__)
+    return {"name": name, "message": str(error), **given}
 
 
 def run(client, call):
