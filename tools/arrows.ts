@@ -19,6 +19,7 @@ const work = ['contract', 'storage', 'auth', 'audit', 'import'];
 const programs = ['cli/conform', 'cli/workbook', 'cli/mirror', 'cli/remote', 'cli/sync'];
 const destinations = ['pg', 'pg-copy-streams', 'hyparquet'];
 const secrets = ['terminal/error.ts', 'terminal/secret-files.ts'];
+const outgoing = ['terminal/outgoing', 'terminal/error.ts', 'terminal/printable.ts'];
 const server = ['fastify', 'node'];
 
 /**
@@ -221,11 +222,7 @@ const rows: readonly Folder[] = [
     contents: 'metrics, and their sum over worker processes',
     imports: ['contract', 'storage/store.ts', 'storage/bounded-map.ts', 'prom-client', 'node'],
   },
-  {
-    path: 'client',
-    contents: 'the client library: no dependency, at most 9.4 kB',
-    imports: ['contract'],
-  },
+  { path: 'client', contents: 'the client library: no dependency, at most 9.5 kB', imports: ['contract'] },
   {
     path: 'cli',
     contents: 'the program of `@subreport/cli`',
@@ -242,19 +239,24 @@ const rows: readonly Folder[] = [
     imports: ['contract', 'client/index.ts', 'terminal', 'commander', '@modelcontextprotocol/**', 'node'],
   },
   {
+    path: 'terminal/outgoing',
+    contents: 'the rules of every outgoing connection of the programs: bounds, time limits, TLS, proxies',
+    imports: ['contract', 'client/error.ts', 'node'],
+  },
+  {
     path: 'cli/sync',
     contents: "keeps copies of a report in the reader's own databases and files",
-    imports: ['client/index.ts', 'contract', 'terminal/error.ts', 'terminal/printable.ts', ...destinations, 'node'],
+    imports: ['client/index.ts', 'contract', ...outgoing, ...destinations, 'node'],
   },
   {
     path: 'cli/conform',
     contents: 'checks any server of the published API',
-    imports: ['client', 'contract', 'node'],
+    imports: ['client', 'contract', ...outgoing, 'node'],
   },
   {
     path: 'cli/mirror',
     contents: 'keeps a tenant in step with an account of a service that somebody else operates',
-    imports: ['client', 'contract', 'cli/sync/state-file.ts', 'node'],
+    imports: ['client', 'contract', 'cli/sync/state-file.ts', 'terminal/printable.ts', 'node'],
   },
   {
     path: 'cli/remote',
@@ -264,7 +266,7 @@ const rows: readonly Folder[] = [
   {
     path: 'terminal',
     contents: 'what all programs share: profiles, output, errors in words, completion; alone reads their variables',
-    imports: ['contract', 'client/index.ts', 'commander', 'node'],
+    imports: ['contract', 'client/index.ts', 'terminal/outgoing', 'commander', 'node'],
   },
   {
     path: 'service/cli',

@@ -60,8 +60,9 @@ export class Api {
     try {
       return await run(this.#size);
     } catch (error) {
-      const faults = error instanceof ApiError ? error.problem.errors : [];
-      const fault = faults?.find(({ parameter }) => parameter === 'size');
+      // another server may send anything
+      const faults = error instanceof ApiError && Array.isArray(error.problem.errors) ? error.problem.errors : [];
+      const fault = faults.find((each) => each?.parameter === 'size');
       if (fault === undefined) throw error;
       this.#size = Number(/ to (\d+)/.exec(fault.rule)?.[1]) || undefined;
       return run(this.#size);

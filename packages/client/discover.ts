@@ -52,7 +52,11 @@ function readMetadata(issuer: string, url: string, sender: Sender): Promise<Toke
         const { token_endpoint: tokenUrl, revocation_endpoint: revocationUrl } = metadata ?? {};
         // RFC 8414 §3.3: otherwise another issuer could receive the secret
         if (metadata?.issuer !== issuer || tokenUrl === undefined)
-          throw formatError(response, `the metadata of issuer '${issuer}' with its token_endpoint`, context);
+          throw formatError(
+            response,
+            `the metadata of issuer '${issuer}' with its token_endpoint: its issuer is '${metadata?.issuer}'`,
+            context,
+          );
         const urls = urlsOf(tokenUrl, revocationUrl);
         // a service on this machine could receive the secret without TLS
         if (!isOnThisMachine(issuer) && Object.values(urls).some(isOnThisMachine))

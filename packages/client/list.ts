@@ -168,13 +168,14 @@ const cursorOf = (headers: Headers, direction: 'next' | 'previous'): string | un
   headers.get(`x-${direction}-cursor`) ?? /[?&]cursor=([\w-]+)/.exec(headers.get(`x-${direction}-page`) ?? '')?.[1];
 
 /** The following page: a cursor, or a page number in the link of another server of the API. */
-function positionAfter({ nextCursor: cursor, headers }: SubscriptionPage<unknown>): Position | undefined {
+function positionAfter({ nextCursor: cursor, headers, records }: SubscriptionPage<unknown>): Position | undefined {
   const link = cursor ?? headers.get('x-next-page');
   if (link === null) return undefined;
   const page = cursor ? undefined : Number(/[?&]page=(\d+)/.exec(link)?.[1]);
-  if (page !== undefined && !(page >= 0))
+  // an empty page would have no end
+  if (records.length === 0 || (page !== undefined && !(page >= 0)))
     throw new TypeError(
-      `Cannot continue the report: the next link must have a cursor or page: current value is '${link}'`,
+      `Cannot continue the report: a page with a next link must have records, and the link a cursor or page: current value is '${link}'`,
     );
   return { page, cursor };
 }

@@ -2,7 +2,7 @@ import { errorStatuses, tokenErrorStatuses } from '../contract/error-code.ts';
 import { ApiError, type ErrorContext, type Problem, ResponseError, TokenRequestError } from './error.ts';
 
 /** Most bytes of a response: 10,000 records, the largest page that an operator can allow. */
-const pageBytesMax = 64 * 2 ** 20;
+const pageBytesMax = 32 * 2 ** 20;
 /** Most bytes of any other response. */
 const bytesMax = 2 ** 20;
 
@@ -76,7 +76,8 @@ function unknownError(response: Response, expected: string, context: ErrorContex
 
 /** The error of a redirect, which is never followed because it could send secrets elsewhere. */
 export function redirectError(url: string, response: Response, context: ErrorContext): ResponseError {
-  const target = response.headers.get('location') ?? 'unknown'; // browsers hide it
+  // browsers hide it; its query and its user may be secret
+  const target = (response.headers.get('location') ?? 'unknown').replace(/[?#].*|[^/]*@/g, '');
   const message = `Cannot use ${new URL(url).origin}: it must respond without a redirect: the redirect leads to '${target}'`;
   return new ResponseError('REDIRECTED', message, response, context);
 }

@@ -5,8 +5,8 @@ import { startSha256 } from './sha256.ts';
 /** Longer than the summary line, so that it is never passed on. */
 const heldBytes = 256;
 
-/** Maximum length of a line; records are much shorter. */
-const lineBytesMax = 2 ** 20;
+/** Maximum length of a line: the longest record of an import has 16 KiB. */
+const lineBytesMax = 65_536;
 
 /** Most bytes of a record in a Parquet file. */
 const recordBytesMax = 4_096;

@@ -7,7 +7,7 @@ interface JsonObject {
 }
 
 /** How deep a JSON text may be, and how many values it may have. */
-interface JsonBounds {
+export interface JsonBounds {
   readonly depthMax: number;
   readonly valuesMax: number;
 }
@@ -45,19 +45,30 @@ function memberNames(json: string): string[] {
 }
 
 /** Whether a JSON text stays within bounds, whether it is valid or not. It is not parsed. */
-export function isWithin(text: string, { depthMax, valuesMax }: JsonBounds): boolean {
+export const isWithin = (text: string, bounds: JsonBounds): boolean => followJson(bounds)(text);
+
+/** Follows a JSON text in parts: whether it stays within bounds, up to the end of each part. */
+export function followJson({ depthMax, valuesMax }: JsonBounds): (part: string) => boolean {
   let [depth, values] = [0, 1];
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') at = endOfString(text, at);
-    else if (character === ',') values += 1;
-    else if (character === '{' || character === '[') {
-      values += 1;
-      depth += 1;
-    } else if (character === '}' || character === ']') depth -= 1;
-    if (depth > depthMax || values > valuesMax) return false;
-  }
-  return true;
+  /** The quote of a string that has not ended, and the backslash that escapes what follows. */
+  let open = '';
+  return (part) => {
+    const text = open + part;
+    open = '';
+    for (let at = 0; at < text.length; at += 1) {
+      const character = text[at];
+      if (character === '"') {
+        at = endOfString(text, at);
+        if (at === text.length) open = isEscaped(text, at) ? '"\\' : '"';
+      } else if (character === ',') values += 1;
+      else if (character === '{' || character === '[') {
+        values += 1;
+        depth += 1;
+      } else if (character === '}' || character === ']') depth -= 1;
+      if (depth > depthMax || values > valuesMax) return false;
+    }
+    return true;
+  };
 }
 
 /**

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { ApiError, type ResponseEvent, type SubreportClient, SubreportError } from '../client/index.ts';
+import { type ResponseEvent, type SubreportClient, SubreportError } from '../client/index.ts';
+import { printable } from '../terminal/printable.ts';
+import { sentencesOf } from '../terminal/reader-action.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import type { ObjectSchema } from './schemas.ts';
 import { type Tool, tools } from './tools.ts';
@@ -87,12 +89,11 @@ async function answer(tool: Tool, given: Arguments, client: SubreportClient, app
     return { content: [textOf(JSON.stringify(answered))] };
   } catch (error) {
     if (!(error instanceof SubreportError)) throw error;
-    const messages = error instanceof ApiError ? error.problem.messages : [error.message];
-    return failure([...messages, `Correlation id: ${error.correlationId}`]);
+    return failure([...sentencesOf(error), `Correlation id: ${error.correlationId}`]);
   } finally {
     applied.delete(correlationId);
   }
 }
 
 const textOf = (text: string) => ({ type: 'text' as const, text });
-const failure = (lines: readonly string[]) => ({ isError: true, content: [textOf(lines.join('\n'))] });
+const failure = (lines: readonly string[]) => ({ isError: true, content: [textOf(lines.map(printable).join('\n'))] });

@@ -9,7 +9,9 @@ import {
 import { apiPath, serviceUrlOf } from '../contract/report.ts';
 import { readVariable } from './environment.ts';
 import { UsageError } from './error.ts';
+import { outgoingFetch } from './outgoing/fetch.ts';
 import { packageVersion } from './package-version.ts';
+import { rememberSecret } from './printable.ts';
 import { defaultProfile, type Profile, profileFile, readFileIfAny, readProfile, writePrivateFile } from './profile.ts';
 
 /** The option of `addProfileOption`. */
@@ -77,9 +79,11 @@ export function openClient(
   hooks: Hooks = {},
 ): SubreportClient {
   const { base_url: baseUrl, token_url: tokenUrl, allow_http: allowHttp } = profile;
+  rememberSecret(profile.client_secret, profile.client_id);
   try {
     return createClient({
       ...hooks,
+      fetch: outgoingFetch,
       url: baseUrl,
       ...(tokenUrl !== undefined && { tokenUrl }),
       clientId: profile.client_id,

@@ -1,4 +1,5 @@
 import { fstatSync, writeSync } from 'node:fs';
+import { printable, printableText } from './printable.ts';
 
 /** The output of a command; tests pass their own. */
 export interface Output {
@@ -9,12 +10,12 @@ export interface Output {
 
 /** Writes the result of a command: one line of JSON, or text. */
 export function writeResult(output: Output, json: boolean, value: unknown, human: string): void {
-  output.stdout.write(json ? `${JSON.stringify(value)}\n` : `${human}\n`);
+  output.stdout.write(json ? `${JSON.stringify(value)}\n` : `${printableText(human)}\n`);
 }
 
 /** Formats rows as a table whose columns are as wide as their widest cell. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [header, ...rows];
+  const all = [header, ...rows.map((row) => row.map(printable))];
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   return all
     .map((row) =>
@@ -33,7 +34,7 @@ export const countText = (count: number | null): string => count?.toLocaleString
 export function formatFields(fields: Readonly<Record<string, string | number | boolean | null>>): string {
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   return Object.entries(fields)
-    .map(([name, value]) => `${name.padEnd(width)}  ${value === null || value === '' ? '-' : value}`)
+    .map(([name, value]) => `${name.padEnd(width)}  ${value === null || value === '' ? '-' : printable(String(value))}`)
     .join('\n');
 }
 

@@ -1,5 +1,44 @@
 /** Control characters, and those that reverse or hide text; not the joiner of emoji. */
 const unprintable = /[\p{Cc}\u2028\u2029]|(?!\u200d)\p{Cf}/gu;
 
-/** Replaces characters that a terminal would interpret instead of displaying. */
-export const printable = (text: string): string => text.replace(unprintable, '\ufffd');
+/** The same, without line feeds and tabs of our own. */
+const unprintableInText = /(?![\n\t])[\p{Cc}\u2028\u2029]|(?!\u200d)\p{Cf}/gu;
+
+/** How a progress bar begins its line anew. */
+export const redraw = '\r\u001b[K';
+
+/** Shorter secrets could be words of a message. */
+const secretLengthMin = 8;
+
+/** Everything that a message must not show, the longest first. */
+let forms: readonly string[] = [];
+
+/** Remembers a secret that a server knows: what leaves the program shows `***` instead of it. */
+export function rememberSecret(secret: string | undefined, clientId?: string): void {
+  if (secret === undefined || secret.length < secretLengthMin) return;
+  const basic = clientId === undefined ? [] : [`${clientId}:${secret}`];
+  const encoded = [secret, ...basic].flatMap((text) => [
+    encodeURIComponent(text),
+    new URLSearchParams([['', text]]).toString().slice(1),
+    JSON.stringify(text).slice(1, -1),
+    Buffer.from(text).toString('base64'),
+    Buffer.from(text).toString('base64url'),
+  ]);
+  forms = [...new Set([...forms, secret, ...encoded])].sort((a, b) => b.length - a.length);
+}
+
+/** Masks each secret that this program knows, also where it is encoded. */
+const maskSecrets = (text: string): string => forms.reduce((left, form) => left.replaceAll(form, '***'), text);
+
+/**
+ * Text of somebody else as one line: without secrets, and without characters that a terminal would
+ * interpret instead of displaying.
+ */
+export const printable = (text: string): string => maskSecrets(text).replace(unprintable, '\ufffd');
+
+/** Lines of a program as they leave it. Those of somebody else in them are `printable` before. */
+export const printableText = (text: string): string =>
+  maskSecrets(text)
+    .split(redraw)
+    .map((part) => part.replace(unprintableInText, '\ufffd'))
+    .join(redraw);

@@ -1,4 +1,5 @@
 import type { Output } from './output.ts';
+import { redraw } from './printable.ts';
 
 interface ProgressBar {
   update(doneBytes: number, rows: number): void;
@@ -23,14 +24,14 @@ export function createProgressBar({ stderr }: Output, totalBytes?: number): Prog
       share === undefined
         ? ''
         : `[${'#'.repeat(Math.round(share * width)).padEnd(width, '.')}] ${Math.floor(share * 100)} %  `;
-    stderr.write(`\r\x1b[K${bar}${done} ${unit}  ${perSecond} ${unit}/s`);
+    stderr.write(`${redraw}${bar}${done} ${unit}  ${perSecond} ${unit}/s`);
   };
   return {
     update: (doneBytes, rows) => draw(shareOf(doneBytes, totalBytes), rows, 'rows'),
     updateBytes: (doneBytes, total = totalBytes) =>
       draw(shareOf(doneBytes, total), Math.round(doneBytes / 1_048_576), 'MiB'),
     end() {
-      if (drawn > 0) stderr.write('\r\x1b[K');
+      if (drawn > 0) stderr.write(redraw);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { ApiError, SubreportError, TokenRequestError } from '../client/index.ts';
 import { CommandError, InterruptedError, UsageError } from './error.ts';
+import { printable } from './printable.ts';
 
 /**
  * Runs a command that reads from a service. Errors of the service and of files become errors with a
@@ -17,10 +18,13 @@ export async function runReader(run: (signal: AbortSignal) => Promise<void>): Pr
 /** An error of the service or of a file with a message for the user; others unchanged. */
 export function forUser(error: unknown): unknown {
   if (error instanceof SubreportError) {
-    const lines = [...messagesOf(error), ...adviceOn(error), `Correlation id: ${error.correlationId}`];
+    const lines = [...messagesOf(error), ...adviceOn(error), `Correlation id: ${printable(`${error.correlationId}`)}`];
     const isUsage = error instanceof ApiError && error.code === 'INVALID_REQUEST_PARAMS';
     return new (isUsage ? UsageError : CommandError)(lines.join('\n'));
   }
+  // of the client library, about what a server sent
+  if (error instanceof TypeError && error.message.startsWith('Cannot '))
+    return new CommandError(printable(error.message));
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   const isSystemError = error instanceof Error && code !== undefined && syscall !== undefined;
   return isSystemError ? new CommandError(`Cannot use a file: ${message}`) : error;
@@ -28,9 +32,13 @@ export function forUser(error: unknown): unknown {
 
 /** The parameters of the API are the options of the command. */
 const messagesOf = (error: SubreportError): readonly string[] =>
-  error instanceof ApiError
-    ? error.problem.messages.map((message) => message.replace(/^Cannot use parameter '([\w-]+)'/, 'Cannot use --$1'))
-    : [error.message];
+  sentencesOf(error).map((message) => message.replace(/^Cannot use parameter '([\w-]+)'/, 'Cannot use --$1'));
+
+/** All sentences of an error. Those of a server may be anything. */
+export function sentencesOf(error: SubreportError): readonly string[] {
+  const messages: unknown = error instanceof ApiError ? error.problem.messages : undefined;
+  return (Array.isArray(messages) ? messages : [error.message]).map((message) => printable(String(message)));
+}
 
 function adviceOn(error: SubreportError): string[] {
   if (error instanceof TokenRequestError && error.code === 'invalid_client')

@@ -1,4 +1,5 @@
 import { type Output, standardOutput, watchStandardOutput } from './output.ts';
+import { printableText } from './printable.ts';
 import { commandName } from './program.ts';
 
 /** Runs a program as the main module of this process, with its arguments and standard output. */
@@ -8,9 +9,17 @@ export async function runMain(run: (argv: readonly string[], output: Output) => 
   process.umask(0o077);
   watchStandardOutput(commandName(argv));
   stopWithLauncher();
-  const code = await run(argv, { stdout: standardOutput, stderr: process.stderr });
+  const code = await run(argv, { stdout: standardOutput, stderr: standardError });
   if (code !== 0) process.exitCode = code;
 }
+
+/** Where all messages leave: of people, of servers and of the programs that these started. */
+const standardError = {
+  get isTTY(): boolean {
+    return process.stderr.isTTY === true;
+  },
+  write: (text: string): boolean => process.stderr.write(printableText(text)),
+};
 
 /** Stops this process like SIGTERM when the launcher (`launch.mjs`) closes its IPC channel. */
 function stopWithLauncher(): void {

@@ -6,8 +6,10 @@ import { profileName } from '../../terminal/connection.ts';
 import { configFolder } from '../../terminal/environment.ts';
 import { CommandError, UsageError } from '../../terminal/error.ts';
 import { integerFrom } from '../../terminal/integer-option.ts';
+import { outgoingFetch } from '../../terminal/outgoing/fetch.ts';
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
+import { rememberSecret } from '../../terminal/printable.ts';
 import { type Profile, readProfile } from '../../terminal/profile.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { MirrorError } from '../mirror/error.ts';
@@ -81,6 +83,7 @@ async function mirror(options: MirrorOptions, signal: AbortSignal, output: Outpu
   if (options.confirmRemovals === true && options.once !== true)
     throw new UsageError('Cannot confirm removals: --confirm-removals must be given with --once, for one walk');
   const profile = readProfile(name);
+  rememberSecret(profile.client_secret, profile.client_id);
   const server = requireServer(options);
   const state = MirrorState.open(file);
   try {
@@ -133,6 +136,7 @@ const originOf = (profile: Profile, signal: AbortSignal) => ({
   clientSecret: profile.client_secret,
   allowHttp: profile.allow_http,
   userAgent: `subreport/${packageVersion}`,
+  fetch: outgoingFetch,
   signal,
 });
 

@@ -1,3 +1,4 @@
+import { printable } from '../../terminal/printable.ts';
 import { Account, sameIds, type Walk } from './account.ts';
 import { type Capabilities, findCapabilities } from './capabilities.ts';
 import { type Check, type Finding, failed, notApplicable } from './check.ts';
@@ -83,7 +84,8 @@ async function runChecks(first: Account) {
       finding = await runAgain(run, last, !broken.has('stable-page') && id !== 'stable-page');
     }
     if (missing !== undefined || finding.result === 'failed') broken.add(id);
-    results.push({ id, sentence, ...finding });
+    // a server may echo what was sent to it
+    results.push({ id, sentence, ...finding, seen: printable(finding.seen) });
   }
   return { results, last };
 }

@@ -3,6 +3,7 @@ import { tokenUrlsOf } from '../../client/discover.ts';
 import { SubreportError } from '../../client/error.ts';
 import { requireSecureUrl, Sender } from '../../client/sender.ts';
 import { serviceUrlOf } from '../../contract/report.ts';
+import { outgoingFetch } from '../../terminal/outgoing/fetch.ts';
 import { ConformError } from './requester.ts';
 
 /** The URLs of a server that the user named. */
@@ -20,7 +21,7 @@ export async function findTokenUrl({ baseUrl, tokenUrl, allowHttp }: GivenUrls):
   try {
     for (const url of [baseUrl, ...(tokenUrl === undefined ? [] : [tokenUrl])]) requireSecureUrl(url, allowHttp);
     if (tokenUrl !== undefined) return tokenUrl;
-    const sender = new Sender({ allowHttp, attempts: 1 }, systemClock);
+    const sender = new Sender({ allowHttp, attempts: 1, fetch: outgoingFetch }, systemClock);
     return (await tokenUrlsOf({ issuer: serviceUrlOf(baseUrl) }, sender)).tokenUrl;
   } catch (error) {
     if (error instanceof TypeError) throw new ConformError(error.message);

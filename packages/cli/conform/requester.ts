@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { outgoingFetch } from '../../terminal/outgoing/fetch.ts';
+import { printable } from '../../terminal/printable.ts';
 
 /** A complete response. */
 export interface Exchange {
@@ -99,7 +101,7 @@ export class Requester {
     const deadline = AbortSignal.timeout(timeoutMs);
     const either = signal === undefined ? deadline : AbortSignal.any([deadline, signal]);
     try {
-      const response = await fetch(url, { ...init, headers, redirect: 'manual', signal: either });
+      const response = await outgoingFetch(url, { ...init, headers, redirect: 'manual', signal: either });
       const bytes = await readBounded(response, url);
       return { status: response.status, headers: response.headers, ...parse(bytes), isEmpty: bytes.length === 0 };
     } catch (error) {
@@ -148,7 +150,7 @@ function canDecode(bytes: Uint8Array): boolean {
 
 function unreachable(url: string, error: Error): ConformError {
   const { message } = error.cause instanceof Error && error.cause.message !== '' ? error.cause : error;
-  return new ConformError(`Cannot check the server: ${placeOf(url)} must respond completely: ${message}`);
+  return new ConformError(`Cannot check the server: ${placeOf(url)} must respond completely: ${printable(message)}`);
 }
 
 /** A URL without its query, which may name a person or a SIM. */

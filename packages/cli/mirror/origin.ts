@@ -9,6 +9,7 @@ import { shorten } from '../../contract/problem.ts';
 import { Product } from '../../contract/product.ts';
 import { reportPaths } from '../../contract/report.ts';
 import { Subscription } from '../../contract/subscription.ts';
+import { printable } from '../../terminal/printable.ts';
 import { MirrorError } from './error.ts';
 
 /** A server of the published API, and a client of it. */
@@ -196,7 +197,7 @@ export class Origin {
   /** Classifies an error: rejected parameters, a temporary fault, or a permanent one. */
   #judge(error: unknown): Reading | Fault {
     if (!(error instanceof SubreportError)) throw error;
-    if (!(error instanceof RejectionError)) return { fault: error.message };
+    if (!(error instanceof RejectionError)) return { fault: printable(error.message) };
     const { status, retryAfterMs, headers } = error;
     const waitMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, retryAfterMsMax);
     if (status === 429) {
@@ -205,7 +206,8 @@ export class Origin {
     }
     const isOfTokens = error instanceof TokenRequestError;
     if (isOfTokens && ['invalid_client', 'unauthorized_client'].includes(error.code)) throw rejected(error);
-    if (isOfTokens || !rejections.includes(status)) return { fault: `status ${status}: ${error.message}`, waitMs };
+    if (isOfTokens || !rejections.includes(status))
+      return { fault: `status ${status}: ${printable(error.message)}`, waitMs };
     return { records: [], isRejected: true, total: undefined, dateSeconds: this.#dateOf(headers) };
   }
 }
@@ -219,7 +221,7 @@ function distinct(records: readonly OriginRecord[]): readonly OriginRecord[] {
 const rejected = (error: Error): MirrorError =>
   new MirrorError(
     'ORIGIN_REJECTS',
-    `Cannot read the origin: it must accept the client id and the secret of the profile: ${error.message}`,
+    `Cannot read the origin: it must accept the client id and the secret of the profile: ${printable(error.message)}`,
     { cause: error },
   );
 

@@ -1,6 +1,7 @@
 import type { CallOperation } from '../../contract/operator/operations.ts';
 import { fitsText } from '../../contract/schema.ts';
 import { SubscriptionId } from '../../contract/subscription.ts';
+import { MirrorError } from './error.ts';
 import type { OriginRecord } from './origin.ts';
 import type { MirrorAges, MirrorTarget } from './target.ts';
 
@@ -38,6 +39,8 @@ export class TenantTarget implements MirrorTarget {
           ...agesOf(ages),
         },
       });
+      if (!Array.isArray(applied.rejected))
+        throw new MirrorError('TARGET_FAULT', "Cannot use the response of --server: it must be of the operator's API");
       for (const { line, reason } of applied.rejected) rejections.set(part[line - 1]?.id ?? '', reason);
     }
     return rejections;

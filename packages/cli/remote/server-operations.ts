@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectionErrorOf } from '../../client/error.ts';
@@ -10,7 +8,10 @@ import type { OperatorOperation } from '../../contract/operator/operation.ts';
 import { type CallOperation, type OperatorApiId, operatorApi } from '../../contract/operator/operations.ts';
 import type { Problem } from '../../contract/problem.ts';
 import { CommandError, UsageError } from '../../terminal/error.ts';
+import { BoundError, readText } from '../../terminal/outgoing/bounds.ts';
+import { openRequest } from '../../terminal/outgoing/request.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
+import { printable } from '../../terminal/printable.ts';
 import type { Server } from './server.ts';
 
 /** Operations that end when all their work is done. */
@@ -33,6 +34,7 @@ export const callOn =
         ...(method === 'POST' && { 'idempotency-key': randomUUID() }),
       },
       body: body && JSON.stringify(body),
+      kind: response.mediaType === undefined ? 'json' : 'lines',
       silenceMs: longOperations.includes(id) ? longMs : shortMs,
       isRepeatable: method !== 'DELETE', // a repeated deletion would find nothing
     });
@@ -64,7 +66,12 @@ interface ServerRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** A stream can be sent once. */
   readonly body?: string | AsyncIterable<Buffer> | undefined;
-  /** Longest silence of the connection, in milliseconds. */
+  /** What a successful response is; it is JSON without this. */
+  readonly kind?: 'json' | 'lines';
+  /**
+   * Longest silence while the request is sent, and then the longest time until the response is
+   * complete, in milliseconds.
+   */
   readonly silenceMs: number;
   /** Whether the request may be sent again after its connection failed. */
   readonly isRepeatable: boolean;
@@ -114,8 +121,11 @@ async function attemptOnce(
   try {
     const response = await open(server, request, correlationId);
     const { statusCode: status = 0, headers } = response;
-    return { status, retryAfter: headers['retry-after'], text: await text(response) };
+    const kind = status < 300 ? request.kind : 'json';
+    const text = await readText(response, new URL(server.url).origin, kind);
+    return { status, retryAfter: headers['retry-after'], text };
   } catch (error) {
+    if (error instanceof BoundError) throw responseError(server, `it exceeds ${error.rule}`, correlationId);
     const { code, message } = connectionErrorOf(server.url, error, { correlationId, attempts: 1 });
     const isUnsent = ['CONNECTION_REFUSED', 'HOST_NOT_FOUND', 'CERTIFICATE_REJECTED'].includes(code);
     const doubt = isUnsent || request.method === 'GET' ? [] : ['The server may have received the request.'];
@@ -124,28 +134,25 @@ async function attemptOnce(
 }
 
 /** Opens a request; resolves with the response, whose body is not read yet. */
-// fetch gives up on a response after 300 s, but a deletion or a check may take an hour
 function open({ url, token }: Server, request: ServerRequest, correlationId: string): Promise<IncomingMessage> {
   const { method, path, headers, body, silenceMs } = request;
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const requestUrl = url.startsWith('https:') ? requestHttps : requestHttp;
-  const outgoing = requestUrl(
-    `${url}${path}`,
-    {
-      method,
-      agent: false,
-      timeout: silenceMs,
-      headers: {
-        ...headers,
-        authorization: `Bearer ${token}`,
-        'user-agent': `subreport/${packageVersion}`,
-        'x-correlation-id': correlationId,
-      },
+  const outgoing = openRequest(new URL(`${url}${path}`), {
+    method,
+    timeout: silenceMs,
+    headers: {
+      ...headers,
+      authorization: `Bearer ${token}`,
+      'user-agent': `subreport/${packageVersion}`,
+      'x-correlation-id': correlationId,
     },
-    resolve,
-  );
-  outgoing.on('error', reject);
-  outgoing.on('timeout', () => outgoing.destroy(new Error(`no response within ${silenceMs / 1000} s`)));
+  });
+  const giveUp = (): void => void outgoing.destroy(new Error(`no response within ${silenceMs / 1000} s`));
+  outgoing.on('response', resolve).on('error', reject).on('timeout', giveUp);
+  outgoing.on('finish', () => {
+    const timer = setTimeout(giveUp, silenceMs);
+    outgoing.on('close', () => clearTimeout(timer));
+  });
   if (body === undefined || typeof body === 'string') outgoing.end(body);
   else pipeline(Readable.from(body), outgoing).catch(reject);
   return promise;
@@ -165,7 +172,7 @@ function rejectionOf(server: Server, { status, text }: Reply, correlationId: str
     const error = responseError(server, `its status was ${status}`, id);
     return isUnavailable ? new UnavailableError(error.message) : error; // of a proxy
   }
-  const message = [...messages, `Correlation id: ${id}`].join('\n');
+  const message = [...messages, `Correlation id: ${id}`].map((line) => printable(String(line))).join('\n');
   if (isUnavailable) return new UnavailableError(message);
   return type === 'INVALID_REQUEST_PARAMS' ? new UsageError(message) : new CommandError(message);
 }

@@ -2,6 +2,7 @@ import { isWellFormedOperatorToken } from '../../contract/operator/token.ts';
 import { isSecureUrl } from '../../contract/secure-url.ts';
 import { readVariable } from '../../terminal/environment.ts';
 import { UsageError } from '../../terminal/error.ts';
+import { rememberSecret } from '../../terminal/printable.ts';
 import { hidePassword, readSecretFiles } from '../../terminal/secret-files.ts';
 
 /** The option `--server` of a command. */
@@ -29,7 +30,9 @@ export function serverOf({ server }: ServerChoice): Server | undefined {
       `Cannot use ${name}: it must be a URL that starts with https:// (http:// only for this machine), without a user name, ? and #, such as https://reports.internal:9464: current value is '${hidePassword(given)}'`,
     );
   }
-  return { url: given.replace(/\/+$/, ''), token: readToken() };
+  const token = readToken();
+  rememberSecret(token);
+  return { url: given.replace(/\/+$/, ''), token };
 }
 
 const variable = 'SUBREPORT_OPERATOR_TOKEN';

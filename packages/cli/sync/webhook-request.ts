@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import { keepConnection, openRequest } from '../../terminal/outgoing/request.ts';
 import type { Webhook } from './webhook-options.ts';
 
 /** How an endpoint took an event. */
@@ -38,7 +38,7 @@ export class WebhookEndpoint {
   readonly #keys: readonly Buffer[];
   readonly #contentType: string;
   readonly #tryMsMax: number;
-  readonly #agent: HttpAgent;
+  readonly #agent: Agent;
 
   /** @param tryMs how long one try may take, in milliseconds */
   constructor({ url, keys, contentType }: Pick<Webhook, 'url' | 'keys' | 'contentType'>, tryMs = tryMsMax) {
@@ -46,8 +46,7 @@ export class WebhookEndpoint {
     this.#keys = keys;
     this.#contentType = contentType;
     this.#tryMsMax = tryMs;
-    const options = { keepAlive: true, maxSockets: 1 };
-    this.#agent = url.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
+    this.#agent = keepConnection(url);
   }
 
   /** Sends an event once. Rejects only if the signal is aborted. */
@@ -89,8 +88,7 @@ export class WebhookEndpoint {
   }
 
   #open(message: Message, signal: AbortSignal): ClientRequest {
-    const send = this.#url.protocol === 'https:' ? requestHttps : requestHttp;
-    return send(this.#url, {
+    return openRequest(this.#url, {
       method: 'POST',
       agent: this.#agent,
       signal,

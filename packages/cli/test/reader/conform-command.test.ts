@@ -89,7 +89,7 @@ describe('subreport conform', () => {
     };
     const junit = join(folder, 'escaped.xml');
     await conform('--junit', junit);
-    expect(readFileSync(junit, 'utf8')).toContain('message="a&quot;&lt;b&gt;&amp;?c"');
+    expect(readFileSync(junit, 'utf8')).toContain('message="a&quot;&lt;b&gt;&amp;\ufffdc"');
   });
 });
 
