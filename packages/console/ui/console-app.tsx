@@ -6,9 +6,11 @@ import { EmptyState } from './empty-state.tsx';
 import { ErrorNote } from './error-note.tsx';
 import { Frame } from './frame.tsx';
 import { CircleHelp } from './icons.ts';
+import { keepFocus } from './keep-focus.ts';
 import { findIsShown, KeyboardHelp, useFindKey } from './keyboard.tsx';
 import { currentLocation, Link } from './location.tsx';
 import { type Page, pageAt } from './page.ts';
+import { titleOfThing } from './page-title.ts';
 import type { SessionBody, SessionKeeper, SessionState, SignInWay } from './session.ts';
 import { Loading, Skeleton } from './skeleton.tsx';
 import { strings } from './strings.ts';
@@ -45,6 +47,7 @@ async function signOut<Body extends SessionBody>(keeper: SessionKeeper<Body>): P
 export function ConsoleApp<Body extends SessionBody>(props: ConsoleAppProps<Body>) {
   const state: SessionState<Body> = props.keeper.state.value;
   const { SignIn } = props;
+  useEffect(keepFocus, []);
   if (state.kind === 'starting') return null;
   if (state.kind === 'unreachable')
     return (
@@ -102,9 +105,10 @@ function SignedIn<Body extends SessionBody>({
   loadFind,
 }: ConsoleAppProps<Body> & { session: Body; hasEnded: boolean }) {
   const page = pageAt(pages, currentLocation.value.path);
-  const title = page?.label ?? strings.notFound;
+  const thing = titleOfThing();
+  const title = thing ?? page?.label ?? strings.notFound;
   const { user, context } = describe(session);
-  useTitle(title, context ?? word ?? '');
+  useTitle([title, ...(thing !== undefined && page ? [page.label] : []), context ?? word ?? ''].join(' · '));
   return (
     <Frame
       pages={pages}
@@ -130,14 +134,17 @@ const CurrentPage = ({ page }: { page: Page | undefined }) =>
     </Boundary>
   );
 
-/** Names the page in the tab, and moves focus to its title when the page changes. */
-function useTitle(title: string, context: string): void {
-  const shown = useRef(title);
+/** Names the page in the tab, and moves focus to its title when another page is shown. */
+function useTitle(title: string): void {
+  const { path } = currentLocation.value;
+  const entered = useRef({ path, title });
   useEffect(() => {
-    document.title = `${title} · ${context} · subreport`;
-    if (shown.current !== title) document.getElementById('title')?.focus({ preventScroll: true });
-    shown.current = title;
-  }, [title, context]);
+    document.title = `${title} · subreport`;
+    if (entered.current.title === title) return;
+    // the name of what a page is about may arrive later, when the user has begun
+    if (entered.current.path !== path) document.getElementById('title')?.focus({ preventScroll: true });
+    entered.current = { path, title };
+  }, [title, path]);
 }
 
 /** The components that were imported, so that a page is drawn at once when it is shown again. */

@@ -53,7 +53,7 @@ export const Frame = ({ pages, current, word, context, user, onSignOut, title, h
     </nav>
     <header class="bar">
       {/* focus goes here after a page change */}
-      <h1 id="title" tabIndex={-1}>
+      <h1 id="title" tabIndex={-1} title={title}>
         {title}
       </h1>
       {word !== undefined && <span class="brand-word">{word}</span>}

@@ -3,6 +3,7 @@ import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format-count.ts';
+import { formatMinute } from '../../ui/format-date.ts';
 import { Link } from '../../ui/location.tsx';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import { call, readRejectedRows } from '../call.ts';
@@ -31,7 +32,7 @@ export function ImportPage({ id }: { id: string }) {
     <>
       <Crumbs
         parent={{ href: '/console/imports', label: strings.all(texts.title) }}
-        title={texts.one(value?.tenant ?? '')}
+        title={value === undefined ? id : texts.one(value.tenant, formatMinute(value.started_at))}
       />
       {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
       {value === undefined && error === undefined && (

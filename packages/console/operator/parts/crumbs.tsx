@@ -1,15 +1,17 @@
 import { Link } from '../../ui/location.tsx';
+import { usePageTitle } from '../../ui/page-title.ts';
 
 interface CrumbsProps {
   readonly parent: { readonly href: string; readonly label: string };
   readonly title: string;
 }
 
-/** The heading of a page about one thing, after a link to the list. */
-export const Crumbs = ({ parent, title }: CrumbsProps) => (
-  <div class="crumbs">
-    <Link href={parent.href}>{parent.label}</Link>
-    <span aria-hidden="true">/</span>
-    <h2>{title}</h2>
-  </div>
-);
+/** The link to the list from the page of one thing, whose name becomes the title of the page. */
+export function Crumbs({ parent, title }: CrumbsProps) {
+  usePageTitle(title);
+  return (
+    <p class="crumbs">
+      <Link href={parent.href}>{parent.label}</Link>
+    </p>
+  );
+}

@@ -39,6 +39,7 @@ export function ListView<T>({ label, list, columns, keyOf, empty, emptyAction }:
       )}
       {hasMore && (
         <div class="list-more">
+          <p class="soft">{strings.moreRows}</p>
           <Button busy={isLoading} onClick={showMore}>
             {strings.showMore}
           </Button>

@@ -35,33 +35,34 @@ export function TenantPage({ tenant: name }: { tenant: string }) {
     reload();
     setLoads((count) => count + 1);
   }, [reload]);
-  if (tenant === undefined)
-    return error === undefined ? (
-      <Loading>
-        <Skeleton height="5em" />
-      </Loading>
-    ) : (
-      <ErrorNote error={error} onRetry={reload} />
-    );
   return (
     <>
       <Crumbs parent={{ href: '/console/tenants', label: strings.all(texts.title) }} title={name} />
       {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
-      <TenantFigures tenant={tenant} />
-      {tenant.deleting_since !== null && <p class="warning-note">{texts.deletingHint}</p>}
-      {tenant.mirror === null ? (
-        <Card title={strings.imports.load}>
-          <ImportForm tenant={name} onLoaded={onLoaded} />
-        </Card>
-      ) : (
-        <MirrorCard mirror={tenant.mirror} />
+      {tenant === undefined && error === undefined && (
+        <Loading>
+          <Skeleton height="5em" />
+        </Loading>
       )}
-      <ClientsCard tenant={name} />
-      <ImportsCard tenant={name} changes={loads} />
-      <DangerZone>
-        <EraseRecords tenant={name} onErased={reload} />
-        <DeleteTenant tenant={tenant} />
-      </DangerZone>
+      {tenant !== undefined && (
+        <>
+          <TenantFigures tenant={tenant} />
+          {tenant.deleting_since !== null && <p class="warning-note">{texts.deletingHint}</p>}
+          {tenant.mirror === null ? (
+            <Card title={strings.imports.load}>
+              <ImportForm tenant={name} onLoaded={onLoaded} />
+            </Card>
+          ) : (
+            <MirrorCard mirror={tenant.mirror} />
+          )}
+          <ClientsCard tenant={name} />
+          <ImportsCard tenant={name} changes={loads} />
+          <DangerZone>
+            <EraseRecords tenant={name} onErased={reload} />
+            <DeleteTenant tenant={tenant} />
+          </DangerZone>
+        </>
+      )}
     </>
   );
 }

@@ -84,6 +84,7 @@ export const historyStrings = {
 /** The texts of the page of a SIM. */
 export const simStrings = {
   title: 'SIM',
+  titleOf: (iccid: string) => `SIM ${iccid}`,
   subscriptions: (iccid: string, count: number) =>
     `${iccid}: ${count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`}`,
   asList: 'Show as list',

@@ -6,6 +6,7 @@ import { formatDay } from '../../ui/format-date.ts';
 import { CardSim } from '../../ui/icons.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { currentLocation, Link } from '../../ui/location.tsx';
+import { usePageTitle } from '../../ui/page-title.ts';
 import { StatusLabel, statusTone } from '../../ui/status-label.tsx';
 import { LastValue, useLoad } from '../../ui/use-load.ts';
 import { StepItem } from '../history/step-list.tsx';
@@ -29,6 +30,7 @@ export function SimPage() {
 
 function LoadedSim({ iccid }: { readonly iccid: string }) {
   const [last] = useState(() => new LastValue<Sim>(session));
+  usePageTitle(text.titleOf(groupIccid(iccid)));
   const load = useLoad(() => readSim(iccid), last);
   return (
     <LoadedPart load={load} height={320}>

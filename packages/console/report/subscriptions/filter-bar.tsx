@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { Chip } from '../../ui/chip.tsx';
 import { Plus } from '../../ui/icons.ts';
@@ -32,16 +32,8 @@ export function FilterBar({ state }: { state: ReportState }) {
   useShortcuts(shortcuts.current);
   const apply = (changes: FilterChanges): void => showReport(withFilters(state, changes));
   const filters = describeFilters(state, { now: new Date(), productName });
-  const removed = useRef(false);
-  useEffect(() => {
-    // the chip that was removed had the focus
-    if (document.activeElement === document.body && removed.current) adder.current?.querySelector('button')?.focus();
-    removed.current = false;
-  });
-  const remove = (kinds: readonly FilterKind[]): void => {
-    removed.current = true;
+  const remove = (kinds: readonly FilterKind[]): void =>
     apply(Object.fromEntries(kinds.flatMap((kind) => filterKinds[kind]).map((name) => [name, undefined])));
-  };
   return (
     <fieldset class="filter-bar no-print" aria-label={text.filters}>
       {filters.map(({ kind, label, value }) => (

@@ -1,0 +1,85 @@
+// What the crawl of the consoles runs in the page. Each function stands alone: Playwright sends its
+// source.
+
+/** A control that the crawl can activate. */
+export interface Control {
+  /** Its place, role and name, without numbers. */
+  readonly key: string;
+  readonly name: string;
+  /** Whether it is not the first choice of its list. */
+  readonly isFurtherChoice: boolean;
+  /** Whether it is outside of the page's main part, and so the same on all pages. */
+  readonly isOfFrame: boolean;
+}
+
+interface CountedWindow {
+  requests: number;
+  lastControls: Map<string, Element>;
+}
+
+/** Counts the requests in progress. */
+export function countRequests(): void {
+  const counted = window as unknown as CountedWindow;
+  counted.requests = 0;
+  const send = window.fetch;
+  window.fetch = async (...request) => {
+    counted.requests += 1;
+    try {
+      return await send(...request);
+    } finally {
+      setTimeout(() => {
+        counted.requests -= 1;
+      });
+    }
+  };
+}
+
+/** Whether nothing loads. Asked once per frame. */
+export function isSettled(): boolean {
+  const { requests } = window as unknown as CountedWindow;
+  const isDrawn = document.querySelector('main, dialog') !== null;
+  return isDrawn && requests === 0 && document.querySelector('[aria-busy=true]:not(button), .skeleton') === null;
+}
+
+/** Whether a dialog or a popover is open. */
+export const hasOverlay = (): boolean => document.querySelector('dialog[open], :popover-open') !== null;
+
+/** The controls that can be used now: those of the topmost dialog or popover, if any. */
+export function listControls(): Control[] {
+  const roles = ['button', 'link', 'menuitem', 'menuitemradio', 'option', 'tab', 'checkbox', 'radio'];
+  const native = ['button', 'a[href]', 'summary', 'select', 'input:not([type=file])', 'textarea'];
+  const selector = [...native, ...roles.map((role) => `[role=${role}]`)].join();
+  const root = [...document.querySelectorAll('dialog[open], :popover-open')].at(-1) ?? document.body;
+  const controls = new Map<string, Element>();
+  const listed: Control[] = [];
+  for (const element of root.querySelectorAll(selector)) {
+    if (!element.checkVisibility() || element.matches(':disabled, [aria-disabled=true]')) continue;
+    const href = element.getAttribute('href');
+    if (href !== null && (!href.startsWith('/console') || element.matches('[download], [target]'))) continue;
+    const main = element.closest('main');
+    const row = element.closest('tr, li, svg a');
+    // the rows of a list have the same controls
+    if (main !== null && row?.previousElementSibling?.matches(row.tagName) === true) continue;
+    const name = (element.getAttribute('aria-label') ?? element.textContent).trim().replaceAll(/\d[\d,. ]*/g, 'N');
+    const isOfFrame = main === null && root === document.body;
+    const key = `${element.role ?? element.tagName} ${name.slice(0, 60)}`;
+    if (controls.has(key)) continue;
+    controls.set(key, element);
+    const isFurtherChoice = element.role === 'option' && listed.some(({ key: other }) => other.startsWith('option '));
+    listed.push({ key, name, isFurtherChoice, isOfFrame });
+  }
+  (window as unknown as CountedWindow).lastControls = controls;
+  return listed;
+}
+
+/** Uses a control that `listControls` has listed, as a key does; `false` if there was none. */
+export function activate(key: string): boolean {
+  const element = (window as unknown as CountedWindow).lastControls.get(key);
+  if (!(element instanceof HTMLElement || element instanceof SVGElement)) return false;
+  element.focus();
+  if (element instanceof HTMLSelectElement) {
+    element.selectedIndex = (element.selectedIndex + 1) % element.options.length;
+    element.dispatchEvent(new Event('change', { bubbles: true }));
+  } else element.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, composed: true }));
+  return true;
+}

@@ -1,0 +1,134 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium } from '../../../test/support/chromium.ts';
+import { signIn as signInClient } from '../../../test/support/console-session.ts';
+import { type BothConsoles, startBothConsoles } from '../../../test/support/operator-console.ts';
+import { rowsOf } from '../../../test/support/report-console.ts';
+import type { TenantId } from '../../service/storage/store.ts';
+import { activate, type Control, countRequests, hasOverlay, isSettled, listControls } from './crawl.ts';
+
+/** Controls that are activated one after another to reach one: those of menus in menus at most. */
+const depthMax = 3;
+
+/** The path of a page without its items: one tenant's page is like another's. */
+const pageOf = (url: string): string => new URL(url).pathname.replace(/^(\/console\/\w+)\/.+/, '$1/*');
+
+const parametersOf = (url: string): string[] => [...new URL(url).searchParams.keys()].sort();
+
+/** Activates each control of a console, from a page on, and returns those that lost the focus. */
+async function crawl(page: Page, start: string, signIn: () => Promise<void>): Promise<Crawled> {
+  const lost: string[] = [];
+  const tried = new Set<string>();
+  const visited = new Map<string, string>();
+  const queue: { readonly url: string; readonly way: readonly Control[] }[] = [];
+  const settled = async (): Promise<void> => {
+    await page.waitForFunction(isSettled);
+  };
+  const visit = async (url: string): Promise<void> => {
+    await page.goto(url);
+    await settled();
+    if ((await page.locator('#title').count()) > 0) return;
+    await signIn();
+    await page.goto(url);
+    await settled();
+  };
+  /** Queues the controls that are on screen and that no page had before. */
+  const found = async (url: string, way: readonly Control[]): Promise<void> => {
+    for (const control of await page.evaluate(listControls)) {
+      // a page has the controls of its things too, and a menu those of the menus in it
+      const place = control.isOfFrame ? '' : pageOf(url).replace('/*', '');
+      const key = [place, ...way.slice(0, 1).map(({ name }) => name), control.key].join(' > ');
+      // the lists of lists hold values, one like another
+      if (tried.has(key) || (way.length > 1 && control.isFurtherChoice)) continue;
+      tried.add(key);
+      queue.push({ url, way: [...way, control] });
+    }
+  };
+  const enter = async (url: string): Promise<void> => {
+    const template = [pageOf(url), ...parametersOf(url)].join(' ');
+    if (visited.has(template) || parametersOf(url).length > 1) return;
+    visited.set(template, url);
+    await visit(url);
+    await found(url, []);
+  };
+  await enter(start);
+  for (let step = queue.shift(); step !== undefined; step = queue.shift()) {
+    const { url, way } = step;
+    const isClean = page.url() === url && !(await page.evaluate(hasOverlay));
+    if (!isClean) await visit(url);
+    const done: boolean[] = [];
+    for (const { key } of way) {
+      await page.evaluate(listControls);
+      done.push(await page.evaluate(activate, key));
+      await settled();
+    }
+    if (done.includes(false)) continue; // it depends on what another one changed
+    if (await page.evaluate(() => document.activeElement === document.body))
+      lost.push(`${pageOf(url)}: ${way.map(({ name }) => name).join(' > ')}`);
+    const to = page.url();
+    if (await page.evaluate(hasOverlay)) {
+      if (way.length < depthMax) await found(url, way);
+    } else if (to !== url && to.includes('/console/')) await enter(to);
+  }
+  return { lost, tried, pages: [...visited.keys()] };
+}
+
+interface Crawled {
+  readonly lost: readonly string[];
+  readonly tried: ReadonlySet<string>;
+  readonly pages: readonly string[];
+}
+
+/** Milliseconds for some 200 controls; only a crawl that hangs takes longer. */
+const crawlMsMax = 900_000;
+
+describe.skipIf(!hasChromium)('the focus in both consoles', () => {
+  let consoles: BothConsoles;
+
+  beforeAll(async () => {
+    consoles = await startBothConsoles(rowsOf(60));
+    // more than a list shows at first
+    for (let client = 0; client < 60; client += 1) await consoles.service.createClient('acme' as TenantId);
+  });
+  afterAll(() => consoles.close());
+
+  async function open(url: string): Promise<Page> {
+    const page = await (await consoles.browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+    page.on('dialog', (dialog) => void dialog.accept());
+    await page.addInitScript(countRequests);
+    await page.goto(url);
+    return page;
+  }
+
+  test(
+    'no control of the report console drops it',
+    async () => {
+      const { url } = consoles.service;
+      const page = await open(`${url}/console/`);
+      const signIn = async (): Promise<void> => {
+        const [name = '', value = ''] = (await signInClient(url, consoles.client)).cookie.split('=');
+        await page.context().addCookies([{ name, value, url }]);
+      };
+      const { lost, pages, tried } = await crawl(page, `${url}/console/`, signIn);
+      expect(lost).toEqual([]);
+      for (const name of ['subscriptions', 'subscriptions/*', 'changes', 'findings', 'exports', 'subscriptions by'])
+        expect(pages).toContain(`/console/${name}`);
+      expect(tried.size).toBeGreaterThan(100);
+    },
+    crawlMsMax,
+  );
+
+  test(
+    "no control of the operator's console drops it",
+    async () => {
+      const { operatorUrl: url } = consoles;
+      const page = await open(`${url}/console/`);
+      const { lost, pages, tried } = await crawl(page, `${url}/console/`, () => consoles.signInOperator(page));
+      expect(lost).toEqual([]);
+      for (const name of ['tenants/*', 'clients/*', 'imports', 'keys', 'audit', 'operators', 'settings'])
+        expect(pages).toContain(`/console/${name}`);
+      expect(tried.size).toBeGreaterThan(60);
+    },
+    crawlMsMax,
+  );
+});

@@ -1,0 +1,33 @@
+import type { Page } from 'playwright-core';
+import { generateOperatorToken, hashOperatorToken } from '../../packages/service/auth/verify/authorize-operator.ts';
+import { insertOperatorToken } from '../../packages/service/storage/tables/operator-token.ts';
+import { freePort } from '../../tools/free-port.ts';
+import { signInWith } from './console-session.ts';
+import { type ReportConsole, startReportConsole } from './report-console.ts';
+
+/** Both consoles of a service in a browser. */
+export interface BothConsoles extends ReportConsole {
+  /** URL of the operator's console, without its path. */
+  readonly operatorUrl: string;
+  /** Gives a browser the session of an operator with all scopes. */
+  signInOperator(page: Page): Promise<void>;
+}
+
+/** Starts a service with the records of a tenant `acme`, a management listener, and a browser. */
+export async function startBothConsoles(rows: Iterable<object>): Promise<BothConsoles> {
+  const port = await freePort();
+  const operatorUrl = `http://127.0.0.1:${port}`;
+  const reports = await startReportConsole(rows, { MANAGEMENT_PORT: String(port) });
+  const token = generateOperatorToken();
+  const scopes = ['operator:read', 'operator:write', 'subscription:write'] as const;
+  const operator = { id: 'op-1', name: 'tester', scopes, createdAt: 1_780_000_000, expiresAt: null };
+  await insertOperatorToken(reports.service.store, operator, hashOperatorToken(token));
+  return {
+    ...reports,
+    operatorUrl,
+    async signInOperator(page) {
+      const [name = '', value = ''] = (await signInWith(operatorUrl, { token })).cookie.split('=');
+      await page.context().addCookies([{ name, value, url: operatorUrl }]);
+    },
+  };
+}
