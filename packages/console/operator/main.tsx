@@ -17,18 +17,21 @@ const pages: readonly Page[] = [
   {
     path: '/console/tenants',
     label: strings.tenants.title,
+    hasThings: true,
     icon: Building2,
     load: async () => (await import('./tenants/tenants-page.tsx')).TenantsPage,
   },
   {
     path: '/console/clients',
     label: strings.clients.title,
+    hasThings: true,
     icon: Users,
     load: async () => (await import('./clients/clients-page.tsx')).ClientsPage,
   },
   {
     path: '/console/imports',
     label: strings.imports.title,
+    hasThings: true,
     icon: Upload,
     load: async () => (await import('./imports/imports-page.tsx')).ImportsPage,
   },

@@ -19,6 +19,7 @@ const pages: readonly Page[] = [
   {
     path: '/console/subscriptions',
     label: strings.subscriptions.title,
+    hasThings: true,
     icon: List,
     load: async () => (await import('./subscriptions/subscriptions-page.tsx')).SubscriptionsPage,
   },
@@ -43,6 +44,7 @@ const pages: readonly Page[] = [
   {
     path: simPath,
     label: strings.sim.title,
+    hasThings: true,
     icon: CardSim,
     isHidden: true,
     load: async () => refreshable((await import('./sim/sim-page.tsx')).SimPage),

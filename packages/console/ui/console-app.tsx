@@ -8,7 +8,7 @@ import { Frame } from './frame.tsx';
 import { CircleHelp } from './icons.ts';
 import { keepFocus } from './keep-focus.ts';
 import { findIsShown, KeyboardHelp, useFindKey } from './keyboard.tsx';
-import { currentLocation, Link } from './location.tsx';
+import { currentLocation, hrefOf, Link } from './location.tsx';
 import { type Page, pageAt } from './page.ts';
 import { titleOfThing } from './page-title.ts';
 import type { SessionBody, SessionKeeper, SessionState, SignInWay } from './session.ts';
@@ -120,7 +120,15 @@ function SignedIn<Body extends SessionBody>({
       onSignOut={() => void signOut(keeper)}
       hasFind={loadFind !== undefined}
     >
-      <div class="page">{hasEnded ? <Placeholder /> : <CurrentPage page={page} />}</div>
+      <div class="page">
+        {hasEnded ? (
+          <Placeholder />
+        ) : currentLocation.value.query.has('as-of') ? (
+          <NoPast />
+        ) : (
+          <CurrentPage page={page} />
+        )}
+      </div>
     </Frame>
   );
 }
@@ -196,6 +204,20 @@ class Boundary extends Component<{ children: ComponentChildren }, { error?: unkn
     if (error === undefined) return this.props.children;
     return <ErrorNote error={error} onRetry={() => this.setState({ error: undefined })} />;
   }
+}
+
+/** Refuses an address that names a past time: no page may show the present instead. */
+function NoPast() {
+  const { path, query } = currentLocation.value;
+  const present = new URLSearchParams(query);
+  present.delete('as-of');
+  return (
+    <EmptyState icon={CircleHelp} title={strings.noPast} text={strings.noPastHint}>
+      <Link class="button secondary" href={hrefOf(path, present)}>
+        {strings.toPresent}
+      </Link>
+    </EmptyState>
+  );
 }
 
 const NotFound = () => (

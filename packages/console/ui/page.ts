@@ -3,21 +3,23 @@ import type { IconNode } from './icons.ts';
 
 /** A page of a console. */
 export interface Page {
-  /** Its path; it also has the paths below it. */
   readonly path: string;
+  /** Whether the paths below it are its too: those of its things, such as one tenant. */
+  readonly hasThings?: boolean;
   readonly label: string;
   readonly icon: IconNode;
   /** Imports the component. Begins when the page is first shown. */
   readonly load: () => Promise<ComponentType>;
-  /** Without an entry in the rail. */
+  /** Without an entry in the rail: a page of things alone. */
   readonly isHidden?: boolean;
 }
 
-/** The page of a path: the one whose path is equal, or is a folder of it. */
+/** The page of a path: the one whose path is equal, or is the folder of a thing's. */
 export function pageAt(pages: readonly Page[], path: string): Page | undefined {
   const wanted = path.replace(/(?<=.)\/$/, '');
+  const folder = wanted.slice(0, wanted.lastIndexOf('/'));
   return pages.find((page) => {
     const own = page.path.replace(/\/$/, '');
-    return wanted === own || (page.path !== '/console/' && wanted.startsWith(`${own}/`));
+    return (wanted === own && page.isHidden !== true) || (page.hasThings === true && folder === own);
   });
 }

@@ -22,8 +22,13 @@ export const statusTone = (status: string | null): string =>
 
 /** A status as a dot and a word. */
 export const StatusLabel = ({ status }: { status: string | null }) => (
-  <span class="status-label" data-tone={statusTone(status)}>
+  // a status is any text: a long one is cut, and its title has all of it
+  <span
+    class="status-label"
+    data-tone={statusTone(status)}
+    title={status === null || isKnown(status) ? undefined : status}
+  >
     <span class="status-dot" aria-hidden="true" />
-    {statusWord(status)}
+    <bdi>{statusWord(status)}</bdi>
   </span>
 );

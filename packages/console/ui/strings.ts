@@ -33,6 +33,10 @@ export const strings = {
   notFound: 'This page does not exist',
   notFoundHint: 'The address may be mistyped, or the page has moved.',
   toStart: 'Go to the first page',
+  noPast: 'The console shows the present only',
+  noPastHint:
+    'This address names a past time with as-of. Export the report of that time with subreport export --as-of.',
+  toPresent: 'Show the present',
   theme: { label: 'Theme', system: 'Same as system', light: 'Light', dark: 'Dark' },
   account: 'Account',
   signOut: 'Sign out',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ContentCoding, preferredCoding } from '../listener/content-encoding.ts';
+import { preferredType } from '../listener/preferred-type.ts';
 
 /** Written by `npm run build`: a folder for each console. */
 const built = fileURLToPath(new URL('../../../../dist/console/', import.meta.url));
@@ -57,11 +58,16 @@ export async function addConsolePages(app: FastifyInstance, name: ConsoleName): 
     scope.get<{ Params: { name: string } }>('/console/static/:name', (request, reply) =>
       sendStatic(join(root, 'static'), request.params.name, request, reply),
     );
-    for (const path of pages[name])
-      scope.get(path, async (_request, reply) => {
-        reply.headers({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' });
-        return reply.send(await readFile(join(root, 'index.html')));
-      });
+    const sendPage = async (reply: FastifyReply): Promise<FastifyReply> => {
+      reply.headers({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' });
+      return reply.send(await readFile(join(root, 'index.html')));
+    };
+    for (const path of pages[name]) scope.get(path, (_request, reply) => sendPage(reply));
+    // the script says to people that there is no such page; programs get the error as JSON
+    scope.get('/console/*', async (request, reply) => {
+      const isPerson = preferredType(request, ['application/problem+json', 'text/html']) === 'text/html';
+      return isPerson ? sendPage(reply.code(404).header('vary', 'Accept')) : reply.callNotFound();
+    });
   });
 }
 

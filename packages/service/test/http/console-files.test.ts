@@ -55,3 +55,23 @@ test('the compressed form has no address of its own', async () => {
   const [compressed = ''] = names.filter((name) => name.endsWith('.br'));
   expect((await get(`/console/static/${compressed}`)).statusCode).toBe(404);
 });
+
+const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+test.each(['nope', 'tenants', 'findings/x', 'sims', 'subscriptions/a/b'])(
+  'an unknown page of a console is a page for browsers alone: %s',
+  async (path) => {
+    const send = (accept?: string) => app.inject({ url: `/console/${path}`, headers: { ...(accept && { accept }) } });
+    const page = await send(browser);
+    expect([page.statusCode, page.headers['content-type'], page.headers.vary]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+      'Accept',
+    ]);
+    expect(page.body).toContain('/console/static/');
+    for (const accept of [undefined, '*/*', 'application/json']) {
+      const { statusCode, headers } = await send(accept);
+      expect([statusCode, headers['content-type']]).toEqual([404, 'application/json; charset=utf-8']);
+    }
+  },
+);
