@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityFaults } from '../../../test/support/accessibility-faults.ts';
@@ -21,32 +22,48 @@ describe.skipIf(!hasChromium)('the findings in a browser', () => {
   afterAll(() => console.close());
   afterEach(() => page.context().close());
 
-  test('each opens its records, and the page breaks no rule of accessibility', async () => {
+  const group = (name: string) => page.getByRole('rowgroup', { name });
+
+  test('each says what it means, opens its records, and the page breaks no rule of accessibility', async () => {
     page = await console.open('/console/findings');
-    const sims = page.getByRole('region', { name: 'ICCIDs with several active subscriptions' });
-    await sims.getByRole('link', { name: shared.iccid }).waitFor();
+    const sims = group('ICCIDs with several active subscriptions');
+    await sims.getByRole('cell', { name: /^One SIM is counted/ }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    const target = await sims.getByRole('link', { name: shared.iccid }).boundingBox();
-    expect(target?.height).toBeGreaterThanOrEqual(24);
-    await sims.getByRole('link', { name: shared.iccid }).click();
+    const example = sims.getByRole('link', { name: shared.iccid });
+    expect((await example.boundingBox())?.height).toBeGreaterThanOrEqual(24);
+    // no filter selects them: the number leads to the examples
+    await sims.getByRole('link', { name: /^1: examples/ }).click();
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain(shared.iccid);
+    await example.click();
     await page.waitForURL((url) => url.pathname === '/console/subscriptions');
     const { searchParams } = new URL(page.url());
     expect([searchParams.get('iccid'), searchParams.get('status')]).toEqual([shared.iccid, 'ACTIVE']);
     await page.goBack();
-    const period = page.getByRole('region', { name: 'Product with the period 0' });
-    await period.getByRole('link', { name: 'dHdv' }).click();
+    await group('Product with the period 0').getByRole('link', { name: 'dHdv' }).click();
     await page.getByRole('complementary').getByText('<b>Zero</b>').first().waitFor();
   });
 
-  test('a kind that a filter selects opens the list, and one without records says so', async () => {
+  test('a number whose records a filter selects opens the list, and kinds without records are folded', async () => {
     page = await console.open('/console/findings');
-    const status = page.getByRole('region', { name: 'No status' });
-    await status.getByRole('link', { name: 'Show as a list' }).click();
+    await group('No status').getByRole('link', { name: '1', exact: true }).click();
     await page.waitForURL((url) => url.pathname === '/console/subscriptions');
     expect(new URL(page.url()).searchParams.get('status')).toBe('none');
     await page.goBack();
-    const ends = page.getByRole('region', { name: 'Active past its end' });
-    await ends.getByText('None').waitFor();
-    expect(await ends.getByRole('link').count()).toBe(0);
+    const folded = page.getByText('Active past its end: 0');
+    await folded.waitFor({ state: 'attached' });
+    expect(await folded.isVisible()).toBe(false);
+    await page.getByText(/^\d kinds have no finding$/).click();
+    expect(await folded.isVisible()).toBe(true);
+    expect(await group('Active past its end').count()).toBe(0);
+  });
+
+  test('the file has a row for each example, and one for a kind without any', async () => {
+    page = await console.open('/console/findings');
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV', exact: true }).click();
+    const [head, ...lines] = (await readFile(await (await saving).path(), 'utf8')).trimEnd().split('\r\n');
+    expect(head).toBe('finding,count,since,example,ids');
+    expect(lines.find((line) => line.startsWith('iccid-active-twice,1,'))).toMatch(/,8944500102198309999,b25l dHdv$/);
+    expect(lines).toContainEqual('active-past-end,0,,,');
   });
 });

@@ -4,13 +4,13 @@ import { Card } from '../../ui/card.tsx';
 import { formatCount } from '../../ui/format-count.ts';
 import { formatMinute } from '../../ui/format-date.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
-import { Link } from '../../ui/location.tsx';
 import { LastValue, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
+import { SaveCsvButton } from '../export/save-csv-button.tsx';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
-import { type ReportFilters, wholeReport } from '../subscriptions/report-state.ts';
-import { reportHref } from '../subscriptions/report-store.ts';
+import { FindingRows, wordsOf } from './finding-rows.tsx';
+import { findingsCsv } from './findings-csv.ts';
 
 const text = strings.findings;
 
@@ -20,73 +20,59 @@ export function FindingsPage() {
   const load = useLoad(() => reports.findings(), last);
   return (
     <LoadedPart load={load} height={320}>
-      {({ total, evaluated_at: moment, findings }) => (
-        <div class="stack">
-          <p class="soft">{text.hint(total, formatMinute(moment))}</p>
-          {findings.map((finding) => (
-            <FindingCard key={finding.kind} finding={finding} moment={moment} />
-          ))}
-        </div>
-      )}
+      {(found) => <Findings found={found} />}
     </LoadedPart>
   );
 }
 
-interface FindingCardProps {
-  readonly finding: SubscriptionFinding;
-  readonly moment: string;
-}
-
-function FindingCard({ finding: { kind, count, since, examples }, moment }: FindingCardProps) {
-  const filters = filtersOf(kind, moment);
+function Findings({ found }: { readonly found: SubscriptionFindings }) {
+  const { total, evaluated_at: moment, findings } = found;
+  const present = findings.filter(({ count }) => count > 0);
+  const nought = findings.filter(({ count }) => count === 0);
   return (
     <Card
-      title={titleOf(kind)}
-      actions={
-        count > 0 &&
-        filters && (
-          <Link class="button quiet no-print" href={reportHref({ ...wholeReport, filters })}>
-            {text.asList}
-          </Link>
-        )
-      }
+      title={present.length === 0 ? text.none : text.found(present.length, findings.length)}
+      actions={<SaveCsvButton what="findings" csv={() => findingsCsv(found)} />}
     >
-      <p>
-        <strong>{count === 0 ? text.none : formatCount(count)}</strong>{' '}
-        {since !== undefined && <span class="soft">{text.since(formatMinute(since))}</span>}
-      </p>
-      {count > examples.length && <p class="soft">{text.first(examples.length)}</p>}
-      <ul class="finding-examples">
-        {examples.map((example) => (
-          <Example key={JSON.stringify(example)} example={example} />
-        ))}
-      </ul>
+      <p class="soft">{text.hint(total, formatMinute(moment))}</p>
+      {present.length > 0 && <FindingsTable findings={present} moment={moment} />}
+      {nought.length > 0 && <NoughtKinds findings={nought} />}
     </Card>
   );
 }
 
-/** A link to the records of an example: filtered by what they have in common, or the only one. */
-function Example({ example }: { readonly example: SubscriptionFinding['examples'][number] }) {
-  const { iccid, device_id: device, product_id: product, ids } = example;
-  const shared = iccid ?? device ?? product;
-  const [id = ''] = ids;
-  const filters: ReportFilters =
-    product === undefined
-      ? { status: 'ACTIVE', ...(iccid === undefined ? { 'device-id': device ?? '' } : { iccid }) }
-      : { 'product-id': product };
-  return (
-    <li>
-      <Link href={shared === undefined ? reportHref(wholeReport, id) : reportHref({ ...wholeReport, filters })}>
-        <bdi>{shared ?? id}</bdi>
-      </Link>
-    </li>
-  );
+interface FindingsTableProps {
+  readonly findings: readonly SubscriptionFinding[];
+  readonly moment: string;
 }
 
-const titleOf = (kind: string): string => (text.kind as Readonly<Record<string, string>>)[kind] ?? kind;
+const FindingsTable = ({ findings, moment }: FindingsTableProps) => (
+  <table class="findings" aria-label={text.title}>
+    <thead>
+      <tr>
+        <th scope="col">{text.kind}</th>
+        <th scope="col">{text.count}</th>
+        <th scope="col">{text.since}</th>
+        <th scope="col">{text.means}</th>
+        <th scope="col">{text.remedy}</th>
+      </tr>
+    </thead>
+    {findings.map((finding) => (
+      <FindingRows key={finding.kind} finding={finding} moment={moment} />
+    ))}
+  </table>
+);
 
-/** The filters that select all records of a kind, if there are such filters. */
-function filtersOf(kind: string, moment: string): ReportFilters | undefined {
-  if (kind === 'no-status') return { status: 'none' };
-  return kind === 'active-past-end' ? { status: 'ACTIVE', 'date-field': 'expiration', before: moment } : undefined;
-}
+/** The kinds without a finding, folded. */
+const NoughtKinds = ({ findings }: { readonly findings: readonly SubscriptionFinding[] }) => (
+  <details class="finding-nought">
+    <summary>{text.nought(findings.length)}</summary>
+    <ul>
+      {findings.map(({ kind, count }) => (
+        <li key={kind}>
+          {wordsOf(kind).name}: {formatCount(count)}
+        </li>
+      ))}
+    </ul>
+  </details>
+);

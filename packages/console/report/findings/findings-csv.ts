@@ -1,0 +1,18 @@
+import type { SubscriptionFindings } from '../../../client/index.ts';
+import { guardText, writeCsvLine } from '../../../contract/csv.ts';
+
+const header = ['finding', 'count', 'since', 'example', 'ids'];
+
+/** The findings as CSV: a row for each example, and one for a kind without any. */
+export function findingsCsv({ findings }: SubscriptionFindings): string {
+  const rows = findings.flatMap(({ kind, count, since = '', examples }) => {
+    const start = [kind, String(count), since];
+    if (examples.length === 0) return [[...start, '', '']];
+    return examples.map(({ iccid, device_id: device, product_id: product, ids }) => [
+      ...start,
+      iccid ?? device ?? product ?? '',
+      ids.join(' '),
+    ]);
+  });
+  return [header, ...rows].map((cells) => writeCsvLine(cells.map(guardText))).join('');
+}
