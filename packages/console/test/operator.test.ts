@@ -140,9 +140,10 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
       await open('');
       await page.getByRole('heading', { name: 'The service is healthy' }).waitFor();
       await page.getByText('The store was not checked yet.').waitFor();
-      await page.getByRole('img', { name: /^Memory: processes \d+ MiB, caches/ }).waitFor();
       const charts = page.getByRole('region', { name: 'Metrics of the last hour' });
-      await expect.poll(() => charts.getByRole('img').count()).toBe(8);
+      await expect.poll(() => charts.getByRole('slider').count()).toBe(8);
+      const memory = charts.getByRole('slider', { name: 'Memory' });
+      expect(await memory.getAttribute('aria-valuetext')).toMatch(/^Now: processes \d+ MiB, caches/);
       await button('Check now').click();
       // it runs in a process of its own
       await page.getByText('No problem found').waitFor({ timeout: idleMsMax });
@@ -165,7 +166,8 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await alert.getByText(/1 to 63/).waitFor();
     await dialog().getByLabel('Name').fill('acme');
     await inDialog('Create tenant').click();
-    await page.getByRole('heading', { name: 'acme' }).waitFor();
+    await page.getByRole('heading', { name: 'acme', level: 1 }).waitFor();
+    await expect.poll(() => page.title()).toBe('acme · Tenants · operator · subreport');
     expect((await api('/tenants/acme')).records).toBe(0);
   });
 
@@ -292,6 +294,17 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await page.getByText('Enabled', { exact: true }).waitFor();
   });
 
+  test('the audit log names a client before its id', async () => {
+    await button('Edit').click();
+    await dialog().getByLabel('Name').fill('The web of Acme');
+    await inDialog('Save').click();
+    await page.getByRole('heading', { name: 'The web of Acme', level: 1 }).waitFor();
+    await open('audit?action=client.disable');
+    const names = page.getByRole('cell', { name: /acme-web/ });
+    expect((await names.first().innerText()).split('\n')).toEqual(['The web of Acme', 'acme-web']);
+    await open('clients/acme-web');
+  });
+
   test('one session of a client is ended, then all', async () => {
     const sessions = async () => (await api('/clients/acme-web/sessions')).data.length;
     expect([await takesToken(clientSecret), await takesToken(clientSecret)]).toEqual([200, 200]);
@@ -321,9 +334,10 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await inDialog('Create client').click();
     await storeSecret('Client secret');
     await page.getByRole('link', { name: hostileId }).click();
-    await page.getByRole('heading', { name: hostileId }).waitFor();
+    await page.getByRole('heading', { name: hostileId, level: 1 }).waitFor();
     await page.reload();
-    await page.getByRole('heading', { name: hostileId }).waitFor();
+    await page.getByRole('heading', { name: hostileId, level: 1 }).waitFor();
+    expect(await page.title()).toBe(`${hostileId} · Clients · operator · subreport`);
     await open('audit');
     await page.getByRole('table').getByText(hostileName).first().waitFor();
   });

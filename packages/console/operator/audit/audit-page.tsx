@@ -7,13 +7,13 @@ import { DownloadCsv } from '../parts/download-csv.tsx';
 import { FilterBar } from '../parts/filter-bar.tsx';
 import { formatSecond } from '../parts/format-time.ts';
 import { instantOf } from '../parts/instant-of.ts';
-import { clientFilter, tenantFilter, valueFilter } from '../parts/list-filter.tsx';
+import { clientFilter, tenantFilter, useClientNames, valueFilter } from '../parts/list-filter.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { periodFilter } from '../parts/period-filter.tsx';
 import { StateLabel } from '../parts/state-label.tsx';
 import { useList } from '../parts/use-list.ts';
 import { strings } from '../strings.ts';
-import { actionOptions } from './audit-actions.ts';
+import { actionOptions, actionWord } from './audit-actions.ts';
 import { AuditDetails } from './audit-details.tsx';
 
 const { audit: texts } = strings;
@@ -22,30 +22,31 @@ const outcomes = ['ok', 'refused', 'failed', 'started'] as const;
 const tones = { ok: 'active', refused: 'depleted', failed: 'danger', started: 'pending' } as const;
 const isOutcome = (outcome: string): outcome is (typeof outcomes)[number] => Object.hasOwn(tones, outcome);
 
-const columns: readonly Column<AuditEntry>[] = [
+/** The columns; `nameOf` returns the name of a client, if it is known. */
+const columnsWith = (nameOf: (clientId: string) => string | undefined): readonly Column<AuditEntry>[] => [
   { label: texts.recorded, cell: ({ recorded_at: at }) => <DateTime value={at} text={formatSecond(at)} /> },
   {
     label: texts.actor,
-    cell: ({ actor }) => (
+    cell: ({ actor: { kind, id, name } }) => (
       <>
-        {actor.name ?? actor.id ?? strings.noValue} <span class="soft">{actor.kind}</span>
+        {name ?? (kind === 'client' && id !== null ? nameOf(id) : undefined) ?? id ?? strings.noValue}{' '}
+        <span class="soft">{kind}</span>
       </>
     ),
   },
   {
     label: texts.action,
-    cell: ({ action }) => (
-      <span title={action}>{actionOptions.find(({ value }) => value === action)?.label ?? action}</span>
-    ),
+    cell: (entry) => <span title={entry.action}>{actionWord(entry)}</span>,
   },
   { label: strings.tenant, cell: ({ tenant }) => tenant ?? strings.noValue },
   {
     label: strings.client,
     cell: ({ client_id: id, details }) => {
-      const name = 'name' in details && id !== null ? String(details.name) : undefined;
+      if (id === null) return strings.noValue;
+      const name = 'name' in details ? String(details.name) : nameOf(id);
       return (
         <>
-          {name ?? id ?? strings.noValue}
+          {name ?? id}
           {name !== undefined && <span class="second-line">{id}</span>}
         </>
       );
@@ -88,6 +89,7 @@ export function AuditPage() {
     outcome: value('outcome'),
   };
   const list = useList('listAuditEntries', wanted);
+  const names = useClientNames();
   return (
     <>
       <FilterBar filters={filters}>
@@ -96,7 +98,7 @@ export function AuditPage() {
       <ListView
         label={texts.title}
         list={list}
-        columns={columns}
+        columns={columnsWith((id) => names.get(id))}
         keyOf={({ id }) => String(id)}
         empty={{ icon: ScrollText, title: texts.none, text: texts.noneHint }}
       />

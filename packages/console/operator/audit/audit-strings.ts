@@ -28,12 +28,17 @@ export const auditStrings = {
     'operator.create': 'Token of an operator created',
     'operator.revoke': 'Token of an operator revoked',
     'operator.sign-in': 'Operator signed in',
-    'console.sign-in': 'Client signed in to the console',
-    'console.sign-out': 'Client signed out of the console',
+    'console.sign-in': 'Sign-in to a console',
+    'console.sign-out': 'Sign-out of a console',
     'token.request': 'Token refused',
     'token.reuse': 'Used refresh token presented again',
     'token.revoke': 'Revocation of a token refused',
     'token.introspect': 'Introspection of a token refused',
+  },
+  /** Actions of two kinds of people, by who did it. */
+  actionsOf: {
+    'console.sign-in': { operator: 'Operator signed in', client: 'Client signed in' },
+    'console.sign-out': { operator: 'Operator signed out', client: 'Client signed out' },
   },
   /** The headings of actions, with the words that their names begin with. */
   actionGroups: {

@@ -9,7 +9,7 @@ import { Figures } from '../parts/figures.tsx';
 import { useResource } from '../parts/use-resource.ts';
 import { strings } from '../strings.ts';
 import { DoctorCard } from './doctor-card.tsx';
-import { HealthTile } from './health-tile.tsx';
+import { HealthCharts, type ReadHealth, readImports } from './health-charts.tsx';
 import { HealthVerdict } from './health-verdict.tsx';
 
 const { health: texts } = strings;
@@ -47,11 +47,7 @@ export function HealthPage() {
           <HealthVerdict health={value.health} />
           <ServiceFigures health={value.health} />
           <PeriodChoice period={period} keptSeconds={value.health.kept_seconds} onChoose={choose} />
-          <section class="health-charts" aria-label={texts.charts[period]}>
-            {value.health.charts.map((chart) => (
-              <HealthTile key={chart.id} chart={chart} />
-            ))}
-          </section>
+          <HealthCharts read={value} />
         </div>
       )}
       {(value !== undefined || error !== undefined) && (
@@ -71,11 +67,17 @@ const lastCheckOf = (health: ServiceHealth | undefined): string | null | undefin
   health?.problems.some(({ id }) => id === 'unread') ? undefined : health?.last_check_at;
 
 /** Reads the period that the reader chose; the hour until more than an hour of values is kept. */
-async function readHealth(chosen: HealthPeriod | undefined, signal: AbortSignal, isBackground: boolean) {
+async function readHealth(
+  chosen: HealthPeriod | undefined,
+  signal: AbortSignal,
+  isBackground: boolean,
+): Promise<ReadHealth> {
   const read = (period: HealthPeriod) => call('getServiceHealth', { query: { period }, signal, isBackground });
+  const imports = readImports(signal, isBackground);
   const health = await read(chosen ?? 'day');
-  if (chosen !== undefined || health.kept_seconds > 3_600) return { period: chosen ?? ('day' as const), health };
-  return { period: 'hour' as const, health: await read('hour') };
+  const period = chosen ?? (health.kept_seconds > 3_600 ? 'day' : 'hour');
+  const shown = period === 'hour' && chosen === undefined ? await read('hour') : health;
+  return { period, health: shown, at: Date.now(), imports: await imports };
 }
 
 interface PeriodChoiceProps {

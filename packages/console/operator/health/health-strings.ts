@@ -36,6 +36,13 @@ export const healthStrings = {
     const kept = minutes < 120 ? countOf(minutes, 'minute', 'minutes') : `${Math.floor(minutes / 60)} hours`;
     return `Kept for ${kept} so far, since the start of the service.`;
   },
+  now: 'Now',
+  marked: (count: number, isCut: boolean) =>
+    count === 0
+      ? 'no import began in this period'
+      : `${isCut ? 'the last ' : ''}${countOf(count, 'import is', 'imports are')} marked`,
+  begun: (tenants: readonly string[]) => `import into ${[...new Set(tenants)].slice(0, 3).join(', ')} began`,
+  importsUnknown: 'imports could not be read, so none is marked',
   titles: {
     requests: 'Report requests',
     duration: 'Duration of reports',

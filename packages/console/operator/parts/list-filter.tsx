@@ -131,6 +131,12 @@ function useClients(): Offer {
   };
 }
 
+/** The names of clients by id: of those that a list offers, and have one. */
+export function useClientNames(): ReadonlyMap<string, string> {
+  const { items = [] } = useList('listClients', {}, { first: offered });
+  return new Map(items.flatMap(({ client_id: id, name }) => (name === null ? [] : [[id, name] as const])));
+}
+
 export const tenantFilter = valueFilter({
   name: 'tenant',
   label: strings.tenant,

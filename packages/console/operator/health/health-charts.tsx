@@ -1,0 +1,73 @@
+import { useState } from 'preact/hooks';
+import type { HealthPeriod, ServiceHealth } from '../../../contract/operator/health.ts';
+import type { Import } from '../../../contract/operator/import.ts';
+import type { TimeAxis } from '../../charts/line-chart.tsx';
+import { Link } from '../../ui/location.tsx';
+import { call } from '../call.ts';
+import { strings } from '../strings.ts';
+import { HealthTile } from './health-tile.tsx';
+import { labelsOf, slotOf, timeOf, windowOf, wordOf } from './health-time.ts';
+
+const { health: texts } = strings;
+
+/** The newest imports. */
+interface KnownImports {
+  readonly items: readonly Pick<Import, 'tenant' | 'started_at'>[];
+  readonly hasMore: boolean;
+}
+
+/** The state of the service as it was at a time, in milliseconds. */
+export interface ReadHealth {
+  readonly period: HealthPeriod;
+  readonly health: ServiceHealth;
+  readonly at: number;
+  /** `undefined` if they could not be read. */
+  readonly imports: KnownImports | undefined;
+}
+
+/** Reads the imports that the charts mark: those of a page. */
+export const readImports = (signal: AbortSignal, isBackground: boolean): Promise<KnownImports | undefined> =>
+  call('listImports', { query: { limit: 100 }, signal, isBackground }).then(
+    ({ data, next }) => ({ items: data, hasMore: next !== null }),
+    () => undefined,
+  );
+
+/** The charts of a period, with one cursor over all of them and the imports as marks. */
+export function HealthCharts({ read: { period, health, at, imports } }: { readonly read: ReadHealth }) {
+  const [cursor, setCursor] = useState<number>();
+  const window = windowOf(period, at);
+  const { slots } = window;
+  const slot = cursor === undefined ? undefined : Math.min(cursor, slots - 1);
+  const marked = (imports?.items ?? [])
+    .map(({ tenant, started_at: started }) => ({ tenant, slot: slotOf(window, Date.parse(started)) }))
+    .filter((each) => each.slot >= 0);
+  const time: TimeAxis = {
+    slots,
+    labels: labelsOf(window),
+    marks: marked.map((each) => Math.min(each.slot, slots - 1)),
+    cursor: slot,
+    onCursor: setCursor,
+  };
+  const moment = slot === undefined ? texts.now : wordOf(window, timeOf(window, slot));
+  const begun = slot === undefined ? [] : marked.filter((each) => Math.round(each.slot) === slot);
+  const isCut = imports?.hasMore === true && marked.length === imports.items.length;
+  return (
+    <>
+      <p class="health-moment">
+        <strong>{moment}</strong>{' '}
+        {begun.length > 0 ? (
+          texts.begun(begun.map(({ tenant }) => tenant))
+        ) : (
+          <Link href="/console/imports">
+            {imports === undefined ? texts.importsUnknown : texts.marked(marked.length, isCut)}
+          </Link>
+        )}
+      </p>
+      <section class="health-charts" aria-label={texts.charts[period]}>
+        {health.charts.map((chart) => (
+          <HealthTile key={chart.id} chart={chart} time={time} moment={moment} />
+        ))}
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { accessibilityFaults } from '../../../test/support/accessibility-faults.ts';
+import { hasChromium } from '../../../test/support/chromium.ts';
+import { type BothConsoles, startBothConsoles } from '../../../test/support/operator-console.ts';
+import { rowsOf } from '../../../test/support/report-console.ts';
+import type { ServiceHealth } from '../../contract/operator/health.ts';
+
+const minuteMs = 60_000;
+/** Values that are known: six minutes of the hour. */
+const known = [1, 2, 3, 4, 5, 60];
+
+describe.skipIf(!hasChromium)("the charts of the operator's console", () => {
+  let consoles: BothConsoles;
+  let page: Page;
+
+  beforeAll(async () => {
+    consoles = await startBothConsoles(rowsOf(3));
+    page = await (await consoles.browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
+    await consoles.signInOperator(page);
+    await page.route('**/operator/v1/health*', async (route) => {
+      const response = await route.fetch();
+      const health: ServiceHealth = await response.json();
+      const charts = health.charts.map((chart) => ({
+        ...chart,
+        lines: chart.lines.map((line) => ({ ...line, values: known })),
+      }));
+      await route.fulfill({ response, json: { ...health, kept_seconds: 300, charts } });
+    });
+    const started = new Date(Date.now() - 10 * minuteMs).toISOString().slice(0, 19);
+    await page.route('**/operator/v1/imports?*', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({
+        response,
+        json: {
+          data: [
+            { tenant: 'acme', started_at: `${started}Z` },
+            { tenant: 'old', started_at: '2020-01-01T00:00:00Z' },
+          ],
+          next: null,
+        },
+      });
+    });
+  });
+  beforeEach(async () => {
+    await page.goto(`${consoles.operatorUrl}/console/`);
+    await charts().nth(7).waitFor();
+  });
+  afterAll(() => consoles.close());
+
+  const charts = () => page.getByRole('slider');
+  const texts = () => charts().evaluateAll((all) => all.map((chart) => chart.getAttribute('aria-valuetext') ?? ''));
+
+  test('the last hour is an hour wide, also when six minutes are known', async () => {
+    const requests = page.getByRole('slider', { name: 'Report requests' });
+    const drawn = (await requests.locator('.line-chart-stroke').first().getAttribute('d')) ?? '';
+    // the width is 100
+    expect(Number(/^M([\d.]+),/.exec(drawn)?.[1])).toBeCloseTo((55 / 60) * 100, 1);
+    expect(drawn).toMatch(/L100,[\d.]+$/);
+    const labels = await requests.locator('.line-chart-times span').allInnerTexts();
+    expect(labels).toHaveLength(3);
+    const ends = [labels[0], labels[2]].map(
+      (label) =>
+        /(\d\d):(\d\d)/
+          .exec(label ?? '')
+          ?.slice(1)
+          .map(Number) ?? [],
+    );
+    const [from = 0, to = 0] = ends.map(([hour = 0, minute = 0]) => hour * 60 + minute);
+    expect((to - from + 1440) % 1440).toBe(60);
+  });
+
+  test('the pointer and the arrow keys show the values of one time in all charts', async () => {
+    const first = charts().first();
+    const box = await first.boundingBox();
+    if (box === null) expect.unreachable();
+    await page.mouse.move(box.x + (box.width * 58) / 60, box.y + 20);
+    await expect.poll(async () => new Set((await texts()).map((text) => text.split(': ')[0])).size).toBe(1);
+    expect((await texts())[0]).toMatch(/^(\d+ \w+, )?\d\d:\d\d UTC: successful 4/);
+    expect(await page.locator('.line-chart-cursor').count()).toBe(8);
+    await page.mouse.move(0, 0);
+    await expect.poll(async () => (await texts())[0]).toMatch(/^Now: successful 60/);
+    await first.focus();
+    await page.keyboard.press('ArrowLeft');
+    expect((await texts())[0]).toMatch(/UTC: successful 5/);
+    await page.keyboard.press('ArrowLeft');
+    const values = page.locator('.health-tile').nth(1).locator('strong').first();
+    expect(await values.innerText()).toBe('4 ms');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Home');
+    expect((await texts())[0]).toMatch(/successful (none|–|—)/);
+    await page.keyboard.press('Escape');
+    expect((await texts())[0]).toMatch(/^Now/);
+  });
+
+  test('an import is a mark in each chart, and named at its time', async () => {
+    await page.getByRole('link', { name: '1 import is marked' }).waitFor();
+    const mark = page.locator('.line-chart-mark').first();
+    expect((await mark.getAttribute('d'))?.match(/M/g)).toHaveLength(1);
+    await charts().first().focus();
+    for (let minute = 0; minute < 10; minute += 1) await page.keyboard.press('ArrowLeft');
+    await page.getByText('import into acme began').waitFor();
+    expect(await page.locator('.health-moment strong').innerText()).toMatch(/^(\d+ \w+, )?\d\d:\d\d UTC$/);
+  });
+});
