@@ -79,6 +79,12 @@ export function openClient(
   hooks: Hooks = {},
 ): SubreportClient {
   const { base_url: baseUrl, token_url: tokenUrl, allow_http: allowHttp } = profile;
+  // the token endpoint would call it wrong
+  for (const [name, value] of [['id', profile.client_id] as const, ['secret', profile.client_secret] as const])
+    if (/[\r\n]/.test(value))
+      throw new UsageError(
+        `Cannot use the client ${name}: it must have no line break, such as that at the end of a file`,
+      );
   rememberSecret(profile.client_secret, profile.client_id);
   try {
     return createClient({
