@@ -44,6 +44,14 @@ export function isSettled(): boolean {
 /** Whether a dialog or a popover is open. */
 export const hasOverlay = (): boolean => document.querySelector('dialog[open], :popover-open') !== null;
 
+/** Closes dialogs and popovers as Escape does, instead of loading the page again. */
+export async function closeOverlays(): Promise<void> {
+  for (const open of document.querySelectorAll<HTMLElement>(':popover-open')) open.hidePopover();
+  for (const open of document.querySelectorAll('dialog[open]'))
+    open.dispatchEvent(new Event('cancel', { cancelable: true }));
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+}
+
 /** The controls that can be used now: those of the topmost dialog or popover, if any. */
 export function listControls(): Control[] {
   const roles = ['button', 'link', 'menuitem', 'menuitemradio', 'option', 'tab', 'checkbox', 'radio'];

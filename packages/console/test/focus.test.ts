@@ -5,7 +5,7 @@ import { signIn as signInClient } from '../../../test/support/console-session.ts
 import { type BothConsoles, startBothConsoles } from '../../../test/support/operator-console.ts';
 import { rowsOf } from '../../../test/support/report-console.ts';
 import type { TenantId } from '../../service/storage/store.ts';
-import { activate, type Control, countRequests, hasOverlay, isSettled, listControls } from './crawl.ts';
+import { activate, type Control, closeOverlays, countRequests, hasOverlay, isSettled, listControls } from './crawl.ts';
 
 /** Controls that are activated one after another to reach one: those of menus in menus at most. */
 const depthMax = 3;
@@ -24,10 +24,11 @@ async function crawl(page: Page, start: string, signIn: () => Promise<void>): Pr
   const settled = async (): Promise<void> => {
     await page.waitForFunction(isSettled);
   };
+  const isSignedIn = async (): Promise<boolean> => (await page.locator('#title').count()) > 0;
   const visit = async (url: string): Promise<void> => {
     await page.goto(url);
     await settled();
-    if ((await page.locator('#title').count()) > 0) return;
+    if (await isSignedIn()) return;
     await signIn();
     await page.goto(url);
     await settled();
@@ -54,8 +55,9 @@ async function crawl(page: Page, start: string, signIn: () => Promise<void>): Pr
   await enter(start);
   for (let step = queue.shift(); step !== undefined; step = queue.shift()) {
     const { url, way } = step;
-    const isClean = page.url() === url && !(await page.evaluate(hasOverlay));
-    if (!isClean) await visit(url);
+    if (page.url() === url) await page.evaluate(closeOverlays);
+    const isReady = page.url() === url && (await isSignedIn()) && !(await page.evaluate(hasOverlay));
+    if (!isReady) await visit(url);
     const done: boolean[] = [];
     for (const { key } of way) {
       await page.evaluate(listControls);
