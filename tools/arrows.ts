@@ -85,7 +85,7 @@ const rows: readonly Folder[] = [
   {
     path: 'storage/postgres',
     contents: 'the PostgreSQL engine',
-    imports: [...inStorage, 'storage/postgres/wire', 'pg', 'node'],
+    imports: [...inStorage, 'storage/postgres/wire', 'terminal/outgoing/database.ts', 'pg', 'node'],
   },
   {
     path: 'storage/postgres/wire',

@@ -38,7 +38,7 @@ test('docs/readers/sync.md: the commands make a copy and verify it, its SQL runs
     subscriptionRow({ id: 'b', status: 'EXPIRED' }),
   ]);
   const [exports = '', commands = ''] = blocksOf(page, 'sh');
-  const variables = [...exports.matchAll(/(\w+)=/g)].map(([, name]) => name);
+  const variables = [...exports.matchAll(/(?<=\s)(\w+)=/g)].map(([, name]) => name);
   expect(variables).toEqual(['SUBREPORT_URL', 'SUBREPORT_CLIENT_ID', 'SUBREPORT_CLIENT_SECRET', 'COPY', 'PGPASSWORD']);
   const environment = {
     SUBREPORT_URL: service.url,

@@ -2,6 +2,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import {
+  databaseUrlRule,
+  driverUrl,
+  neverSendClearText,
+  privacyFault,
+  readDatabaseUrl,
+  tlsFault,
+} from '../../terminal/outgoing/database.ts';
 import { SyncError } from './error.ts';
 import { columns, type Row } from './record-row.ts';
 import { columnList, onConflict, type TableDatabase } from './table-copy.ts';
@@ -56,13 +64,14 @@ export class PostgresTables implements TableDatabase {
   }
 
   /** Connects. What the URL lacks is that of libpq: `PGPASSWORD`, `~/.pgpass` and others. */
-  static async connect(url: string): Promise<PostgresTables> {
-    const shown = url.replace(/^(\w+:\/\/[^/@:]*):[^@]*@/, '$1@').replace(/\?.*$/, '');
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: 'subreport-sync',
-      connectionTimeoutMillis: 10_000,
-    });
+  static async connect(url: string, allowPlain = false): Promise<PostgresTables> {
+    const read = readDatabaseUrl(url);
+    if (read === undefined) throw invalid('--to', databaseUrlRule);
+    const fault = allowPlain ? undefined : privacyFault(read);
+    const { shown } = read;
+    if (fault !== undefined) throw invalid(shown, `${fault}; --allow-plain permits others`);
+    const client = clientOf(url, shown);
+    neverSendClearText(client);
     client.on('error', () => undefined); // running queries reject anyway
     const tables = new PostgresTables(client, shown);
     await tables.#try(client.connect());
@@ -152,12 +161,30 @@ export class PostgresTables implements TableDatabase {
   }
 }
 
+const invalid = (what: string, rule: string): SyncError =>
+  new SyncError('DESTINATION_INVALID', `Cannot use ${what}: ${rule}`);
+
+/** Creates a client, which reads the files that the URL names. */
+function clientOf(url: string, shown: string): pg.Client {
+  try {
+    const connectionTimeoutMillis = 10_000;
+    const application_name = 'subreport-sync';
+    return new pg.Client({ connectionString: driverUrl(url), application_name, connectionTimeoutMillis });
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    if (code === undefined || path === undefined) throw invalid('--to', databaseUrlRule);
+    throw invalid(shown, `sslrootcert, sslcert and sslkey must be files that this user can read: '${path}': ${code}`);
+  }
+}
+
 /** SQLSTATEs of lost connections, a standby, conflicts, resources, locks, shutdowns, the system. */
 const temporary = /^(08|25006|40|53|55|57|58)/;
 
 function toSyncError(error: unknown, shown: string): unknown {
   const { code, message = '', syscall } = error as { code?: string; message?: string; syscall?: string };
   const isOfDatabase = error instanceof pg.DatabaseError;
+  const fault = tlsFault(error);
+  if (fault !== undefined) return invalid(shown, fault);
   if (!isOfDatabase && syscall === undefined && !/^(Connection|timeout|Client)/i.test(message)) return error;
   const kind = isOfDatabase && !temporary.test(code ?? '') ? 'DESTINATION_INVALID' : 'DESTINATION_FAILED';
   return new SyncError(kind, `Cannot use ${shown}: it must accept the copy: ${message || code}`, { cause: error });

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { driverUrl, neverSendClearText } from '../../../terminal/outgoing/database.ts';
 import type { TracedDatabase } from '../../tracing/statement-span.ts';
 import { before } from '../deadline.ts';
 import { toStorageError, translateError, withAddress } from './error.ts';
@@ -31,11 +32,12 @@ export function createDedicatedClient(
 ): pg.Client {
   const client = new pg.Client({
     ...options,
-    connectionString: url,
+    connectionString: driverUrl(url),
     connectionTimeoutMillis: connectMs,
     ...(queryMs !== undefined && { query_timeout: queryMs }),
     application_name: name,
   });
+  neverSendClearText(client);
   // without a listener, a broken connection would crash the process; running queries reject anyway
   client.on('error', onLost);
   client.on('end', onLost);

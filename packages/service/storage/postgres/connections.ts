@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { driverUrl, neverSendClearText } from '../../../terminal/outgoing/database.ts';
 import { before, operationMsDefault, overdue } from '../deadline.ts';
 import type { PoolUse, TenantId } from '../store.ts';
 import { closeAtOnce, connectMsMax } from './connect.ts';
@@ -44,6 +45,14 @@ export interface Use {
   readonly reads?: boolean;
 }
 
+/** A client of the pool. */
+class PrivateClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    neverSendClearText(this);
+  }
+}
+
 /** The connection pool, whose uses are bounded by deadlines. */
 export class PostgresConnections {
   readonly #url: string;
@@ -59,7 +68,8 @@ export class PostgresConnections {
     this.#url = url;
     this.#operationMs = operationMs;
     this.#pool = new pg.Pool({
-      connectionString: url,
+      connectionString: driverUrl(url),
+      Client: PrivateClient,
       max: poolSize,
       ...serverTimeouts(operationMs),
       connectionTimeoutMillis: Math.min(connectMsMax, operationMs),

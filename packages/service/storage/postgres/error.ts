@@ -1,3 +1,4 @@
+import { tlsFault } from '../../../terminal/outgoing/database.ts';
 import { StorageError, type StorageErrorCode } from '../error.ts';
 
 /**
@@ -81,7 +82,7 @@ export function withAddress(error: unknown, url: string): unknown {
   const isRefused = code === '08P01';
   const place = `${hostname || 'a local socket'}:${port || 5432}${pathname}`;
   const remedies: Readonly<Record<string, string>> = { '08P01': refusedOption, EMFILE: moreFiles, ENFILE: moreFiles };
-  const remedy = remedies[code] ?? 'start PostgreSQL there or correct DATABASE_URL';
+  const remedy = remedies[code] ?? tlsFault(error.cause) ?? 'start PostgreSQL there or correct DATABASE_URL';
   const message = `${error.message}; DATABASE_URL points to ${place}: ${remedy}`;
   return new StorageError(isRefused ? 'UNUSABLE' : error.code, message, error.cause);
 }

@@ -27,7 +27,11 @@ beforeAll(async () => {
   ofOther = makeCertificate(join(folder, 'other'), role);
   if (process.getuid?.() === 0) chownSync(ofServer.key, unprivileged, unprivileged);
   const access = join(folder, 'pg_hba.conf');
-  const lines = ['host all postgres 127.0.0.1/32 trust', `hostssl all ${role} 127.0.0.1/32 cert`];
+  const lines = [
+    'host all clear 127.0.0.1/32 password',
+    'host all postgres 127.0.0.1/32 trust',
+    `hostssl all ${role} 127.0.0.1/32 cert`,
+  ];
   writeFileSync(access, `${lines.join('\n')}\n`);
   const files = { ssl_cert_file: ofServer.certificate, ssl_key_file: ofServer.key, ssl_ca_file: ofRole.certificate };
   const settings = Object.entries({ ssl: 'on', hba_file: access, ...files }).map((pair) => pair.join('='));
@@ -35,6 +39,7 @@ beforeAll(async () => {
   const superuser = new pg.Client({ connectionString: server.url });
   await superuser.connect();
   await superuser.query(`create role ${role} login; grant create on schema public to ${role}`);
+  await superuser.query("create role clear login password 'in-the-clear'");
   await superuser.end();
 });
 afterAll(async () => {
@@ -89,5 +94,22 @@ test.each([
 ])('%s is rejected', async (_case, url) => {
   const store = open(url());
   await expect(store.checkReady()).rejects.toMatchObject({ name: 'StorageError' });
+  await store.close();
+});
+
+test('a certificate that cannot be trusted is named in the error', async () => {
+  const store = open(urlWith({ ...clientCertificate(ofRole), sslrootcert: ofOther.certificate }));
+  await expect(store.checkReady()).rejects.toThrow(/its certificate is (self-signed|of an unknown authority): name/);
+  await store.close();
+});
+
+test('a password is never sent in clear text without TLS', async () => {
+  const url = new URL(server.url);
+  [url.username, url.password] = ['clear', 'in-the-clear'];
+  const store = open(url.href);
+  await expect(store.checkReady()).rejects.toThrow(
+    'it asks for the password in clear text, which is sent over TLS only',
+  );
+  await expect(store.migrate()).rejects.toThrow('it asks for the password in clear text, which is sent over TLS only');
   await store.close();
 });
