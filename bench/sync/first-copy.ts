@@ -77,8 +77,7 @@ async function sync(to: string, table: string, reader: (typeof ours.clients)[num
     'sync',
     '--to',
     to,
-    '--table',
-    table,
+    ...(to === 'stdout:ndjson' ? [] : ['--table', table]),
     '--quiet',
   ];
   const environment = { SUBREPORT_URL: url, SUBREPORT_CLIENT_ID: client_id, SUBREPORT_CLIENT_SECRET: client_secret };
