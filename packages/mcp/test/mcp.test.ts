@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { Client as Client1 } from 'mcp-sdk-1/client/index.js';
-import { StdioClientTransport as Transport1 } from 'mcp-sdk-1/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formerSdk } from '../../../test/support/checker-packages.ts';
 import { subscriptionRow } from '../../../test/support/rows.ts';
 import { commandEnvironment, mcpProgram, runCommand } from '../../../test/support/run-command.ts';
 import type { TestClient } from '../../../test/support/service.ts';
@@ -44,15 +43,23 @@ async function connectNewest(credentials: TestClient, mode: 'auto' | 'legacy' = 
   };
 }
 
-async function connectOlder(credentials: TestClient): Promise<Assistant> {
-  const client = new Client1(info);
-  await client.connect(new Transport1(commandOf(shared.service, credentials)));
+async function connectOlder(
+  { Client, StdioClientTransport }: NonNullable<typeof formerSdk>,
+  credentials: TestClient,
+): Promise<Assistant> {
+  const client = new Client(info);
+  await client.connect(new StdioClientTransport(commandOf(shared.service, credentials)));
   return {
     listTools: () => client.listTools() as ReturnType<Assistant['listTools']>,
     call: (name, given = {}) => client.callTool({ name, arguments: given }) as Promise<unknown> as Promise<ToolResult>,
     close: () => client.close(),
   };
 }
+
+type Connect = (credentials: TestClient) => Promise<Assistant>;
+const ofFormerSdk = [formerSdk ?? []]
+  .flat()
+  .map((sdk): readonly [string, Connect] => ['of the former SDK', (given) => connectOlder(sdk, given)]);
 
 /** An answer with records instead of its table. */
 function asRecords(answer: Record<string, unknown>): Record<string, unknown> {
@@ -114,12 +121,12 @@ async function expectedOf(client: SubreportClient) {
   }[];
 }
 
-describe.each([
+describe.each<readonly [string, Connect]>([
   ['of the specification in force', connectNewest],
-  ['of 2025, by the newest', (given: TestClient) => connectNewest(given, 'legacy')],
-  ['of the former SDK', connectOlder],
-  ['of 2024', (given: TestClient) => connectOldest(shared.service, given)],
-] as const)('a client %s', (_name, connect) => {
+  ['of 2025, by the newest', (given) => connectNewest(given, 'legacy')],
+  ...ofFormerSdk,
+  ['of 2024', (given) => connectOldest(shared.service, given)],
+])('a client %s', (_name, connect) => {
   test('lists the tools and gets what the client library returns', async () => {
     const assistant = await connect(shared.credentials);
     const { tools } = await assistant.listTools();

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
-import { readParquet, writeParquet } from 'parquet-wasm';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { rewriteParquet } from '../../../../test/support/checker-packages.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { parquetRowOf } from '../../../../test/support/parquet-row.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -95,7 +95,7 @@ test('a file of Parquet has the records of NDJSON, as hyparquet and the Arrow of
   const rowsOf = (file: Uint8Array) => parquetReadObjects({ file: new Uint8Array(file).buffer });
   const found = await rowsOf(bytes);
   expect(found).toEqual(lines.map((line) => parquetRowOf(JSON.parse(line))));
-  expect(await rowsOf(writeParquet(readParquet(bytes)))).toEqual(found);
+  if (rewriteParquet !== undefined) expect(await rowsOf(rewriteParquet(bytes))).toEqual(found);
 });
 
 test('CSV has the values of the report under the names of a table, and with --spreadsheet those of the export', async () => {
