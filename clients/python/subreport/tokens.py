@@ -264,7 +264,9 @@ class TokenSource:
             token_url = metadata.get("token_endpoint")
             # RFC 8414 section 3.3: otherwise another issuer could receive the secret
             if metadata.get("issuer") != issuer or not isinstance(token_url, str):
-                raise format_error(response, f"the metadata of issuer '{issuer}' with its token_endpoint")
+                found = f"its issuer is '{metadata.get('issuer')}'"
+                expected = f"the metadata of issuer '{issuer}' with its token_endpoint: {found}"
+                raise format_error(response, expected)
             urls = _urls_of(token_url, metadata.get("revocation_endpoint"))
             # a service on this machine could receive the secret without TLS
             if not is_on_this_machine(issuer) and any(map(is_on_this_machine, urls)):

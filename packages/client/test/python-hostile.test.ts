@@ -200,6 +200,13 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     expect([name, message, seen]).toEqual(['ValueError', `Cannot request tokens: ${faults}`, []]);
   });
 
+  test('names the issuer that it found instead of the given one', async () => {
+    respondReport = send(200, { issuer: 'http://localhost:8080', token_endpoint: `${url}/token` });
+    const { message } = await read({ token_url: null, issuer: url });
+    const expected = `the metadata of issuer '${url}' with its token_endpoint: its issuer is 'http://localhost:8080'`;
+    expect(message).toBe(`Cannot read the response of ${url}: it must be ${expected}`);
+  });
+
   test('has no name of a builtin', async () => {
     expect((await read()).shadowed).toEqual([]);
   });
