@@ -159,7 +159,7 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs', () => {
       expect(await bash('subreport sync verify --to rclone:s3:exports/subreport', here)).toContain(
         'equals its manifest and the report',
       );
-      expect(namesAt(s3.placeOf('subreport'))).toHaveLength(2);
+      expect(namesAt(s3.placeOf('subreport'))).toHaveLength(3);
       s3.stop();
     }
     mkdirSync(join(folder, 'exports'));
@@ -168,7 +168,7 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs', () => {
     const total = (await service.get('/v1/subscription?size=1', await service.accessToken(client))).headers;
     const found = await parquetReadObjects({ file: new Uint8Array(readFileSync(join(folder, file))).buffer });
     expect(String(found.length)).toBe(total.get('x-total-count'));
-    expect(readdirSync(join(folder, 'exports'))).toHaveLength(1);
+    expect(readdirSync(join(folder, 'exports'))).toHaveLength(2);
   });
 
   test('run-behind-nginx.md keeps a paused export open longer than the service does', () => {

@@ -184,7 +184,7 @@ export const syncMutants: readonly Mutant[] = [
     search: 'if (unfinished.length > 0)',
     replace: 'if (unfinished.length > 1e9)',
     file: 'verify-files.test.ts',
-    test: 'names the newest file, and cannot tell of one whose manifest is gone',
+    test: 'names the newest file, and the one whose manifest is gone, of which it cannot tell without latest.json',
   },
   {
     id: 'file-of-another-instant',

@@ -9,7 +9,7 @@ import type { Source } from '../sync/read-source.ts';
 import type { SyncResult } from '../sync/run-sync.ts';
 import type { VerifiedFile } from '../sync/verify-files.ts';
 import { openScreen } from './record-writer.ts';
-import { addCopyOptions, type CopyOptions, openPlace, sourceOf, withSyncErrors } from './sync-options.ts';
+import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
 import { addCheckCommand, addStatusCommand } from './sync-status-command.ts';
 
 interface SyncOptions extends CopyOptions {
@@ -110,20 +110,29 @@ async function syncFile(
   signal: AbortSignal,
 ): Promise<void> {
   const { runSnapshot } = await import('../sync/run-snapshot.ts');
-  const { format, spreadsheet } = options;
+  const { format, spreadsheet, keep } = options;
   if (spreadsheet === true && !format.startsWith('csv'))
     throw new UsageError(`Cannot use --spreadsheet: --format must be csv or csv.gz: current value is ${format}`);
-  const run = { format, values: spreadsheet === true ? 'spreadsheet' : 'raw', scheduledFor, signal } as const;
+  const run = {
+    format,
+    values: spreadsheet === true ? 'spreadsheet' : 'raw',
+    scheduledFor,
+    keepSeconds: readKeep(keep),
+    signal,
+  } as const;
   const result = await runSnapshot(source, await openPlace(options, output, signal), run);
   if (options.quiet === true && options.json !== true) return;
-  const { manifest, place, wasComplete, unread } = result;
+  const { manifest, place, wasComplete, unread, notLatest, removed } = result;
   if (unread !== undefined && options.json !== true) output.stderr.write(`${unread}\n`);
-  const sentence = `${tableSentence({ rows: manifest.rows, revision: manifest.report.revision })} in ${place}`;
+  if (notLatest !== undefined && options.json !== true)
+    output.stderr.write(`${notLatest}. So latest.json is not of this run\n`);
+  const without = removed === undefined ? '' : `; ${countText(removed)} older runs were removed`;
+  const sentence = `${tableSentence({ rows: manifest.rows, revision: manifest.report.revision })} in ${place}${without}`;
   const done = `The run for ${manifest.scheduled_for} was complete before: nothing was written`;
   writeResult(
     output,
     options.json === true,
-    { place, was_complete: wasComplete, unread, ...manifest },
+    { place, was_complete: wasComplete, unread, not_latest: notLatest, removed, ...manifest },
     wasComplete ? `${done}\n${sentence}` : sentence,
   );
 }
@@ -202,15 +211,18 @@ async function verifyFile(options: VerifyOptions, output: Output, signal: AbortS
   const { verifyFiles } = await import('../sync/verify-files.ts');
   const source = isServiceGiven(options) ? sourceOf(options) : undefined;
   const place = await openPlace(options, output, signal);
-  const { files, unfinished } = await verifyFiles(place, { source, all: options.all === true, signal });
+  const { files, unfinished, latest } = await verifyFiles(place, { source, all: options.all === true, signal });
   const wrong = files.filter(({ faultCount }) => faultCount > 0);
-  if (wrong.length > 0) throw new CommandError(wrong.map(describeFaults).join('\n'));
+  const isLatest = `Cannot confirm ${place.shown}/latest.json: it must be the newest manifest; 'subreport sync' writes it: current value is`;
+  const faults = [...wrong.map(describeFaults), ...(latest.fault === undefined ? [] : [`${isLatest} ${latest.fault}`])];
+  if (faults.length > 0) throw new CommandError(faults.join('\n'));
   const [newest] = files;
   if (newest === undefined) return;
   if (unfinished.length > 0)
     throw new TemporaryError(
       `Cannot confirm ${place.shown}: each folder must have a manifest: a run is writing there or was killed, or the manifest is gone; 'subreport sync' writes a new file: current value is ${unfinished.join(', ')} without one; the newest file is of ${newest.manifest.scheduled_for}`,
     );
+  if (latest.stale !== undefined) throw new TemporaryError(`${isLatest} ${latest.stale}`);
   // without a service, its sentence says that the report was not compared
   if (source !== undefined && newest.notCompared !== undefined) throw new TemporaryError(newest.notCompared);
   if (options.quiet === true && options.json !== true) return;

@@ -1,10 +1,12 @@
 import { type Command, Option } from 'commander';
+import { durationDaysMax, parseDuration } from '../../contract/duration.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { allVariables } from '../../terminal/environment.ts';
 import { CommandError, TemporaryError, UsageError } from '../../terminal/error.ts';
 import { integerFrom } from '../../terminal/integer-option.ts';
 import type { Output } from '../../terminal/output.ts';
+import { printable } from '../../terminal/printable.ts';
 import { forUser } from '../../terminal/reader-action.ts';
 import type { DestinationOption } from '../sync/destination-kind.ts';
 import {
@@ -24,6 +26,7 @@ import type { Source } from '../sync/read-source.ts';
 /** The options of every command of a copy. */
 export interface CopyOptions extends ProfileOption, DestinationOptions {
   readonly format: SnapshotFormat;
+  readonly keep?: string;
   readonly retrySeconds: number;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -89,6 +92,15 @@ export async function openPlace(options: CopyOptions, output: Output, signal: Ab
   const files = await openFiles(options, allVariables(), signal);
   if (files.warning !== undefined) output.stderr.write(`${files.warning}\n`);
   return files;
+}
+
+/** The seconds of `--keep`. Throws `UsageError` if it is no duration. */
+export function readKeep(given: string | undefined): number | undefined {
+  const seconds = given === undefined ? undefined : parseDuration(given);
+  if (given === undefined || seconds !== undefined) return seconds;
+  throw new UsageError(
+    `Cannot use --keep: it must be a duration of at most ${durationDaysMax} days, such as 30d: current value is '${printable(given)}'`,
+  );
 }
 
 /** The service and the client whose report a command reads. */

@@ -6,7 +6,7 @@ import type { Position } from '../sync/destination.ts';
 import { destinationNamed } from '../sync/destinations.ts';
 import type { Source } from '../sync/read-source.ts';
 import { type NoteGauges, withMetrics } from './sync-metrics.ts';
-import { addCopyOptions, type CopyOptions, openPlace, sourceOf, withSyncErrors } from './sync-options.ts';
+import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
 
 interface StatusOptions extends CopyOptions {
   readonly metrics?: string;
@@ -61,6 +61,7 @@ interface Checked {
   readonly written?: string;
   readonly removed?: boolean;
   readonly unread?: string | undefined;
+  readonly not_replaced?: string | undefined;
 }
 
 async function checkDestination(
@@ -94,11 +95,13 @@ async function checkDestination(
 async function checkFiles(options: CopyOptions, source: Source, output: Output, signal: AbortSignal): Promise<Checked> {
   const { checkPlace } = await import('../sync/run-snapshot.ts');
   const files = await openPlace(options, output, signal);
-  const { written, wasRemoved, unread } = await checkPlace(source, files);
-  if (unread !== undefined && options.json !== true) output.stderr.write(`${unread}\n`);
+  const keeps = readKeep(options.keep) !== undefined;
+  const { written, wasRemoved, unread, notReplaced } = await checkPlace(source, files, { keeps });
+  for (const said of options.json === true ? [] : [unread, notReplaced])
+    if (said !== undefined) output.stderr.write(`${said}\n`);
   const stored = unread === undefined ? `: wrote and found ${written}` : ` by a run: wrote ${written}`;
   const left = wasRemoved ? ', and removed it' : ', which could not be removed: remove it when you like';
-  return { tried: stored + left, place: files.shown, written, removed: wasRemoved, unread };
+  return { tried: stored + left, place: files.shown, written, removed: wasRemoved, unread, not_replaced: notReplaced };
 }
 
 async function* nothing(): AsyncGenerator<never, void, undefined> {}

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { SyncError } from './error.ts';
@@ -50,6 +51,22 @@ export class FolderFiles implements FileStore {
         await this.#flushFolders(path);
       } catch (error) {
         await this.discard(name).catch(() => undefined); // the first error is the one to report
+        throw error;
+      }
+    });
+  }
+
+  replace(name: string, text: string): Promise<void> {
+    return this.#guard(async () => {
+      const path = join(this.shown, name);
+      // two runs may do so at once
+      const part = `${path}.${randomBytes(8).toString('hex')}`;
+      try {
+        await this.#writePart(part, [Buffer.from(text)]);
+        await rename(`${part}.part`, path);
+        await this.#flushFolders(path);
+      } catch (error) {
+        await rm(`${part}.part`, { force: true }).catch(() => undefined);
         throw error;
       }
     });

@@ -9,6 +9,8 @@ export interface Manifest {
   readonly schema_version: 1;
   /** Name of the file, beside the manifest. */
   readonly file: string;
+  /** The paths below the place of the files that together have the report; this one is the last. */
+  readonly files: readonly string[];
   readonly format: SnapshotFormat;
   /** Whether values that look like a formula have an apostrophe before them, in CSV. */
   readonly values: CsvValues;
@@ -59,15 +61,22 @@ export interface CompleteRun {
  * same time, the one whose manifest has the last name counts.
  */
 export async function completeRunOf(files: FileStore, folder: string): Promise<CompleteRun | undefined> {
-  const entries = await files.list(folder);
-  for (const name of [...entries.keys()]
-    .filter((each) => namePattern.test(each))
-    .sort()
-    .reverse()) {
-    const manifest = await readManifest(files, `${folder}/${name}`);
-    if (manifest !== undefined) return { folder, name, manifest, listedBytes: entries.get(manifest.file) };
-  }
+  for await (const run of runsIn(files, folder)) return run;
   return undefined;
+}
+
+/** All runs that are complete for an instant. */
+export const manifestsOf = (files: FileStore, folder: string): Promise<CompleteRun[]> =>
+  Array.fromAsync(runsIn(files, folder));
+
+/** The complete runs of a folder, the one that counts first. */
+async function* runsIn(files: FileStore, folder: string): AsyncGenerator<CompleteRun, void, undefined> {
+  const entries = await files.list(folder);
+  const names = [...entries.keys()].filter((each) => namePattern.test(each)).sort();
+  for (const name of names.reverse()) {
+    const manifest = await readManifest(files, `${folder}/${name}`);
+    if (manifest !== undefined) yield { folder, name, manifest, listedBytes: entries.get(manifest.file) };
+  }
 }
 
 /** Reads a manifest; `undefined` if a run was killed while it was written. */
@@ -81,12 +90,17 @@ async function readManifest(files: FileStore, name: string): Promise<Manifest | 
   );
 }
 
+/** The folders of runs, newest first. */
+export async function foldersOf(files: FileStore): Promise<readonly string[]> {
+  const folders = [...(await files.list()).keys()].filter((name) => folderPattern.test(name));
+  return folders.sort().reverse();
+}
+
 /** The folders of runs, newest first, each with what is complete in it. */
 export async function* runsOf(
   files: FileStore,
 ): AsyncGenerator<{ readonly folder: string; readonly run: CompleteRun | undefined }, void, undefined> {
-  const folders = [...(await files.list()).keys()].filter((name) => folderPattern.test(name)).sort();
-  for (const folder of folders.reverse()) yield { folder, run: await completeRunOf(files, folder) };
+  for (const folder of await foldersOf(files)) yield { folder, run: await completeRunOf(files, folder) };
 }
 
 /** The newest run that is complete. */
@@ -105,20 +119,29 @@ export function requireSource(files: FileStore, { report }: Manifest, source: So
 }
 
 /** Whether a text is the beginning of a manifest. */
-function isUnfinished(text: string): boolean {
+const isUnfinished = (text: string): boolean => beginsAsManifest(text) && !text.endsWith('\n}\n');
+
+/** Whether a text begins as a manifest, and perhaps ends before. */
+export function beginsAsManifest(text: string): boolean {
   const start = '{\n  "schema_version": 1,';
-  return start.startsWith(text) || (text.startsWith(start) && !text.endsWith('\n}\n'));
+  return start.startsWith(text) || text.startsWith(start);
 }
 
 const hash = /^[0-9a-f]{64}$/;
 
-function parseManifest(text: string): Manifest | undefined {
+const filePattern = /^subscriptions-[0-9a-f]{16}\.[a-z.]+$/;
+const pathPattern = /^\d{4}-\d{2}-\d{2}T\d{6}Z\/subscriptions-[0-9a-f]{16}\.[a-z.]+$/;
+
+/** Parses a manifest; `undefined` if it is none. */
+export function parseManifest(text: string): Manifest | undefined {
   try {
     const found = JSON.parse(text) as Manifest;
     const { file, format, rows, bytes, sha256, report } = found;
     const isWhole =
       found.schema_version === 1 &&
-      /^subscriptions-[0-9a-f]{16}\.[a-z.]+$/.test(file) &&
+      filePattern.test(file) &&
+      found.files.every((path) => pathPattern.test(path)) &&
+      found.files.at(-1)?.split('/')[1] === file &&
       snapshotFormats.includes(format) &&
       csvValues.includes(found.values) &&
       found.columns.every(({ name, type }) => typeof name === 'string' && typeof type === 'string') &&

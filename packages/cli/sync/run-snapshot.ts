@@ -6,6 +6,7 @@ import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
 import { type CsvValues, columnsOf, type SnapshotFormat } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
+import { ifRefused, readLatest, updateLatest } from './latest-file.ts';
 import {
   completeRunOf,
   folderOf,
@@ -17,6 +18,7 @@ import {
 } from './manifest.ts';
 import { Measured } from './measured.ts';
 import type { Source } from './read-source.ts';
+import { removeOlderRuns } from './remove-runs.ts';
 import { requireRevision } from './run-sync.ts';
 
 interface SnapshotOptions {
@@ -24,6 +26,8 @@ interface SnapshotOptions {
   readonly values: CsvValues;
   /** The instant of the run, which names its folder. */
   readonly scheduledFor: Date;
+  /** Older runs than this are removed; all are kept if it is absent. */
+  readonly keepSeconds?: number | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -35,6 +39,10 @@ interface SnapshotResult {
   readonly wasComplete: boolean;
   /** Why the place could not be read: other files of it are then unknown. */
   readonly unread?: string;
+  /** Why `latest.json` could not be replaced. */
+  readonly notLatest?: string;
+  /** Number of older runs that were removed. */
+  readonly removed?: number;
 }
 
 /**
@@ -51,14 +59,29 @@ export async function runSnapshot(source: Source, files: FileStore, options: Sna
   const run = randomBytes(8).toString('hex');
   const folder = folderOf(options.scheduledFor);
   const before = await lookAt(files, () => findComplete(source, files, options));
-  if (before.found !== undefined) return resultOf(files, folder, before.found, true);
+  if (before.found !== undefined) return endRun(source, files, options, { manifest: before.found, wasComplete: true });
   const file = `subscriptions-${run}.${options.format}`;
   const { manifest, found, unread } = await writeFile(source, files, options, file);
   if (found !== undefined) await files.discard(`${folder}/${file}`);
   // if this fails, the file stays: the manifest may be stored all the same
   else await files.write(`${folder}/${manifestName(run)}`, [Buffer.from(manifestText(manifest))]);
   const why = before.unread ?? unread;
-  return { ...resultOf(files, folder, found ?? manifest, found !== undefined), ...(why && { unread: why }) };
+  const ended = { manifest: found ?? manifest, wasComplete: found !== undefined, ...(why && { unread: why }) };
+  return endRun(source, files, options, ended);
+}
+
+/** Does what follows a complete run; a run that is repeated for its instant does it again. */
+async function endRun(
+  source: Source,
+  files: FileStore,
+  { keepSeconds }: SnapshotOptions,
+  ended: Omit<SnapshotResult, 'place'>,
+): Promise<SnapshotResult> {
+  const { manifest } = ended;
+  const notLatest = await updateLatest(files, manifest);
+  const removed = keepSeconds && (await removeOlderRuns(files, source, { manifest, keepSeconds }));
+  const place = `${files.shown}/${manifest.files.at(-1)}`;
+  return { ...ended, place, ...(notLatest && { notLatest }), ...(removed !== undefined && { removed }) };
 }
 
 /** Writes the file of a run, and looks for another run that was faster. */
@@ -72,12 +95,6 @@ async function writeFile(source: Source, files: FileStore, options: SnapshotOpti
     throw error;
   }
 }
-
-const resultOf = ({ shown }: FileStore, folder: string, manifest: Manifest, wasComplete: boolean): SnapshotResult => ({
-  manifest,
-  place: `${shown}/${folder}/${manifest.file}`,
-  wasComplete,
-});
 
 /** Looks at a place that the run may have no right to read. */
 async function lookAt(
@@ -98,6 +115,7 @@ async function findComplete(
   files: FileStore,
   { format, values, scheduledFor }: SnapshotOptions,
 ): Promise<Manifest | undefined> {
+  await readLatest(files);
   const own = await completeRunOf(files, folderOf(scheduledFor));
   const newest = own ?? (await newestRun(files));
   if (newest !== undefined) requireSource(files, newest.manifest, source);
@@ -146,6 +164,7 @@ async function copyReport(
   return {
     schema_version: 1,
     file,
+    files: [`${folderOf(scheduledFor)}/${file}`],
     format,
     values,
     columns: columnsOf(format),
@@ -178,17 +197,24 @@ interface PlaceCheck {
   readonly wasRemoved: boolean;
   /** Why it could not be read: whether it has the file, and which others, is then unknown. */
   readonly unread?: string;
+  /** Why it could not be replaced, as `latest.json` is. */
+  readonly notReplaced?: string;
 }
 
 /**
- * Writes a small file to a folder of its own, looks for it, and removes both. Throws `SyncError` if
- * the destination has files of another source, or does not store the file.
+ * Writes a small file to a folder of its own, looks for it, replaces it, and removes both; without
+ * `keeps`, the right to write is enough. Throws `SyncError` if the destination has files of another
+ * source, or does not store the file.
  */
-export async function checkPlace(source: SourceIdentity, files: FileStore): Promise<PlaceCheck> {
+export async function checkPlace(
+  source: SourceIdentity,
+  files: FileStore,
+  { keeps }: { readonly keeps: boolean },
+): Promise<PlaceCheck> {
   const before = await lookAt(files, async () => {
     const newest = await newestRun(files);
     if (newest !== undefined) requireSource(files, newest.manifest, source);
-    return newest?.manifest;
+    return readLatest(files);
   });
   const [folder, file] = [`subreport-check-${randomBytes(8).toString('hex')}`, 'check.txt'];
   const written = `${folder}/${file}`;
@@ -199,5 +225,12 @@ export async function checkPlace(source: SourceIdentity, files: FileStore): Prom
     return undefined;
   });
   const unread = before.unread ?? after.unread;
-  return { written, wasRemoved: await files.removeWithFolder(written), ...(unread !== undefined && { unread }) };
+  const notReplaced = (await files.replace(written, content.toString()).catch(ifRefused))?.message;
+  const wasRemoved = await files.removeWithFolder(written);
+  if (keeps && (unread !== undefined || !wasRemoved))
+    throw new SyncError(
+      'DESTINATION_INVALID',
+      `Cannot use --keep with ${files.shown}: this user must be able to list, read and remove files; without --keep, the right to write is enough: current value is ${unread ?? `${written}, which could not be removed`}`,
+    );
+  return { written, wasRemoved, ...(unread !== undefined && { unread }), ...(notReplaced && { notReplaced }) };
 }

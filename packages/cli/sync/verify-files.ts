@@ -5,6 +5,7 @@ import { ExportOfFile } from './csv-file.ts';
 import { SyncError } from './error.ts';
 import { columnsOf, describeColumns, fieldNamesOf } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
+import { checkLatest, type LatestCheck } from './latest-file.ts';
 import { type CompleteRun, folderOf, type Manifest, manifestName, requireSource, runsOf } from './manifest.ts';
 import { Measured } from './measured.ts';
 import type { Source } from './read-source.ts';
@@ -30,6 +31,8 @@ interface VerifiedPlace {
   readonly files: readonly VerifiedFile[];
   /** Folders of later runs than the newest complete file, which have no manifest. */
   readonly unfinished: readonly string[];
+  /** What `latest.json` has, if that is not the newest manifest. */
+  readonly latest: LatestCheck;
 }
 
 interface VerifyOptions {
@@ -48,12 +51,14 @@ interface VerifyOptions {
 export async function verifyFiles(files: FileStore, options: VerifyOptions): Promise<VerifiedPlace> {
   const verified: VerifiedFile[] = [];
   const unfinished: string[] = [];
+  let newest: CompleteRun | undefined;
   for await (const { folder, run } of runsOf(files)) {
     if (run !== undefined) verified.push(await verifyRun(files, run, options));
     else if (verified.length === 0) unfinished.push(folder);
+    newest ??= run;
     if (verified.length > 0 && options.all !== true) break;
   }
-  if (verified.length > 0) return { files: verified, unfinished };
+  if (newest !== undefined) return { files: verified, unfinished, latest: await checkLatest(files, newest) };
   throw new SyncError(
     'NOT_EQUAL',
     `Cannot verify ${files.shown}: it must have a complete file: run 'subreport sync' first`,
@@ -102,7 +107,7 @@ const sentFormat = (format: Manifest['format']): ExportOptions['format'] =>
 /** What a manifest says of its names and times, and is not so. */
 function claimFaults({ folder, name, manifest }: CompleteRun): string[] {
   const { file, format, scheduled_for: scheduled, completed_at: completed } = manifest;
-  const faults: string[] = [];
+  const faults: string[] = differ('files', manifest.files.join(', '), `${folder}/${file}`, 'its path');
   const [, run = '', ending] = /^subscriptions-(\w+)\.(.+)$/.exec(file) ?? [];
   if (manifestName(run) !== name) faults.push(`file '${file}', of another run than ${name}`);
   if (ending !== format) faults.push(`format '${format}', file '${file}'`);

@@ -210,7 +210,63 @@ describe.runIf(withReceivers)('S3', () => {
     }
     mayRead = true;
     expect((await verifyNewest(place)).isEqual).toBe(true);
-    expect(namesAt(place).filter((name) => name !== 'check.txt')).toHaveLength(2);
+    expect(namesAt(place).filter((name) => name !== 'check.txt')).toHaveLength(3);
+  });
+});
+
+describe.runIf(withReceivers)('without the right to', () => {
+  test('replace an object, a run is complete and says so, and verify names the newest run', async () => {
+    const written = new Set<string>();
+    const s3 = await during(
+      startS3(join(folder, 's3-once'), (method, key) => {
+        if (method !== 'PUT' || !/(latest|check)\./.test(key)) return undefined;
+        if (written.has(key)) return [403, 'AccessDenied'];
+        written.add(key);
+        return undefined;
+      }),
+    );
+    const place = s3.placeOf('files');
+    await expectComplete(place);
+    const later = argsOf(place).map((word) => word.replace('T03:00:00Z', 'T03:00:01Z'));
+    const { code, stderr } = await runHere(later, variablesOf(place));
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/^Cannot write to rclone:s3:.*AccessDenied.* So latest\.json is not of this run\n$/),
+    ]);
+    const verified = await runHere(['sync', 'verify', '--to', place.to], variablesOf(place));
+    expect([verified.code, verified.stderr]).toEqual([
+      75,
+      expect.stringContaining('current value is that of 2026-11-23T03:00:00Z'),
+    ]);
+    const checked = await check(place);
+    expect([checked.code, checked.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^Cannot write to rclone:s3:.*AccessDenied/),
+    ]);
+  });
+
+  test('remove, a run is complete, and one with --keep fails, as check says before', async () => {
+    const s3 = await during(
+      startS3(join(folder, 's3-keep'), (method) => (method === 'DELETE' ? [403, 'AccessDenied'] : undefined)),
+    );
+    const place = s3.placeOf('files');
+    await expectComplete(place);
+    expect(await check(place)).toMatchObject({ code: 0, stderr: '' });
+    const keep = ['--keep', '1h'];
+    const checked = await runHere(['sync', 'check', '--to', place.to, ...keep], variablesOf(place));
+    expect([checked.code, checked.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /^Cannot use --keep with rclone:s3:exports\/files: this user must be able to list, read and remove files/,
+      ),
+    ]);
+    const later = argsOf(place).map((word) => word.replace('T03:00:00Z', 'T05:00:00Z'));
+    const { code, stderr } = await runHere([...later, ...keep], variablesOf(place));
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Cannot remove rclone:s3:.*\/manifest-\w+\.json: with --keep/),
+    ]);
+    expect(await runHere(['sync', 'verify', '--to', place.to, '--all'], variablesOf(place))).toMatchObject({ code: 0 });
   });
 });
 

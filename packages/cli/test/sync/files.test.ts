@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { rewriteParquet } from '../../../../test/support/checker-packages.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { parquetRowOf } from '../../../../test/support/parquet-row.ts';
@@ -58,13 +58,14 @@ test.each(snapshotFormats)('a run writes a file of format %s, and its manifest a
   const { manifest, file, names } = readManifest(0);
   expect([code, stdout, stderr]).toEqual([0, `copy 25 rows = report 25 rows at revision 1 in ${file}\n`, '']);
   expect(names).toEqual([`manifest-${manifest.file.slice(14, 30)}.json`, manifest.file]);
-  expect(readdirSync(here())).toEqual(['2026-11-23T030000Z']);
+  expect(readdirSync(here()).sort()).toEqual(['2026-11-23T030000Z', 'latest.json']);
   const bytes = readFileSync(file);
   const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
   const content = format.endsWith('.gz') ? gunzipSync(bytes) : bytes;
   expect(manifest).toEqual({
     schema_version: 1,
     file: expect.stringMatching(new RegExp(`^subscriptions-[0-9a-f]{16}\\.${format}$`)),
+    files: [`2026-11-23T030000Z/${manifest.file}`],
     format,
     values: 'raw',
     columns: expect.arrayContaining([
@@ -197,7 +198,7 @@ test('a file in another format for an instant, or of another client, is wrong us
   const { code, stderr } = await runHere(['sync', ...at(1)], environmentOf(service, other));
   expect([code, stderr]).toEqual([2, expect.stringMatching(/^Cannot use .*: it must have files for the same client/)]);
   expect(readManifest(0)).toEqual(before);
-  expect(readdirSync(here())).toEqual(['2026-11-23T030000Z']);
+  expect(readdirSync(here()).sort()).toEqual(['2026-11-23T030000Z', 'latest.json']);
 });
 
 const manifestName = '2026-11-23T030000Z/manifest-0123456789abcdef.json';
@@ -234,13 +235,15 @@ test('of two manifests for an instant, the one whose name sorts last counts, whi
   await run(...at(1));
   const [one, other] = [readManifest(0), readManifest(1)];
   const place = join(here(), '2026-11-23T030000Z');
-  const moved = { ...other.manifest, scheduled_for: '2026-11-23T03:00:00Z' };
+  const files = [`2026-11-23T030000Z/${other.manifest.file}`];
+  const moved = { ...other.manifest, files, scheduled_for: '2026-11-23T03:00:00Z' };
   renameSync(other.file, join(place, other.manifest.file));
   writeFileSync(
     join(place, `manifest-${other.manifest.file.slice(14, 30)}.json`),
     `${JSON.stringify(moved, null, 2)}\n`,
   );
   rmSync(join(here(), '2026-11-23T030001Z'), { recursive: true });
+  rmSync(join(here(), 'latest.json'));
   const last = [one.manifest.file, other.manifest.file].sort().at(-1);
   for (const args of [at(0), ['verify', ...at(0).slice(0, 2)]])
     expect(await run(...args)).toMatchObject({ code: 0, stdout: expect.stringContaining(String(last)) });
@@ -256,6 +259,114 @@ test('each beginning of a manifest, as a killed run leaves, is none', async () =
     expect((await run('status', ...at(0).slice(0, 2))).stderr).toMatch(/^Cannot show the status: there must be a copy/);
   }
   expect(await run(...at(0))).toMatchObject({ code: 0, stdout: expect.stringMatching(/^copy 25 rows/) });
+});
+
+describe('latest.json', () => {
+  const latest = () => join(here(), 'latest.json');
+  const verify = () => run('verify', ...at(0).slice(0, 2));
+  const isOf = (second: number) => readFileSync(latest(), 'utf8') === readFileSync(readManifest(second).name, 'utf8');
+
+  test('is a copy of the newest manifest, whose last path is that of its file, and an older run leaves it', async () => {
+    await run(...at(1));
+    expect(isOf(1)).toBe(true);
+    const { files, bytes } = JSON.parse(readFileSync(latest(), 'utf8'));
+    expect(readFileSync(join(here(), files.at(-1))).length).toBe(bytes);
+    for (const second of [0, 1]) await run(...at(second));
+    expect(isOf(1)).toBe(true);
+    await run(...at(2));
+    expect([isOf(2), await verify()]).toMatchObject([true, { code: 0, stderr: '' }]);
+  });
+
+  const alter = {
+    'is gone, as after the first run was killed': [() => rmSync(latest()), 75, 'none, or the beginning of one'],
+    'is cut, as after a kill': [
+      () => writeFileSync(latest(), readFileSync(latest()).subarray(0, 50)),
+      75,
+      'none, or the beginning of one',
+    ],
+    'is of the run before, as after a kill': [
+      () => writeFileSync(latest(), readFileSync(readManifest(0).name)),
+      75,
+      'that of 2026-11-23T03:00:00Z',
+    ],
+    'claims other rows': [
+      () => writeFileSync(latest(), readFileSync(latest(), 'utf8').replace('"rows": 25', '"rows": 24')),
+      1,
+      'that of 2026-11-23T03:00:01Z, which no manifest equals',
+    ],
+    'is of a run that is not there': [
+      () => {
+        const text = readFileSync(latest(), 'utf8').replaceAll('2026-11-23T03', '2026-11-24T03');
+        writeFileSync(latest(), text);
+      },
+      1,
+      'that of 2026-11-24T03:00:01Z, which no manifest equals',
+    ],
+  } as const;
+
+  test.each(Object.entries(alter))(
+    'that %s is found by verify, and written again',
+    async (name, [change, code, found]) => {
+      for (const second of [0, 1]) await run(...at(second));
+      change();
+      const verified = await verify();
+      expect([verified.code, verified.stdout]).toEqual([code, '']);
+      expect(verified.stderr).toContain(
+        `/latest.json: it must be the newest manifest; 'subreport sync' writes it: current value is ${found}`,
+      );
+      if (name.includes('not there')) return; // a later one is never replaced
+      const second = code === 75 ? 1 : 2; // also by the run that is repeated for its instant
+      await run(...at(second));
+      expect([isOf(second), await verify()]).toMatchObject([true, { code: 0, stderr: '' }]);
+    },
+  );
+
+  test('that is something else stays, and is wrong use', async () => {
+    writeFileSync(latest(), '{"mine": true}');
+    const { code, stderr } = await run(...at(0));
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('latest.json: it must be a copy of a manifest, or not exist'),
+    ]);
+    expect([readdirSync(here()), readFileSync(latest(), 'utf8')]).toEqual([['latest.json'], '{"mine": true}']);
+  });
+});
+
+describe('--keep', () => {
+  const days = (n: number, ...more: string[]) =>
+    run('--to', `dir:${here()}`, '--scheduled-for', `2026-11-0${n}T03:00:00Z`, ...more);
+  const folders = () =>
+    readdirSync(here())
+      .filter((name) => name.startsWith('2'))
+      .map((name) => name.slice(8, 10))
+      .sort();
+
+  test('removes older runs of ours, and nothing else', async () => {
+    for (const n of [1, 2, 3, 4, 5]) await days(n);
+    const folderOf = (n: number) => join(here(), `2026-11-0${n}T030000Z`);
+    // a file of somebody else, a run of another client, and what a killed run has left
+    writeFileSync(join(folderOf(2), 'mine.txt'), 'mine');
+    const [name = ''] = readdirSync(folderOf(3));
+    const text = readFileSync(join(folderOf(3), name), 'utf8');
+    writeFileSync(join(folderOf(3), name), text.replace(report.credentials.client_id, 'other'));
+    for (const left of readdirSync(folderOf(4)).filter((each) => each.startsWith('manifest')))
+      rmSync(join(folderOf(4), left));
+    const { stdout, code } = await days(8, '--keep', '2d');
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/ in .*; 3 older runs were removed\n$/)]);
+    expect(folders()).toEqual(['02', '03', '04', '08']);
+    expect(readdirSync(folderOf(2))).toEqual(['mine.txt']);
+    expect([readdirSync(folderOf(3)).length, readdirSync(folderOf(4)).length]).toEqual([2, 1]);
+    expect(await run('verify', '--to', `dir:${here()}`)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('keeps what is as old as it says, and the newest; the run that is repeated removes what a kill has left', async () => {
+    for (const n of [1, 2, 3]) await days(n);
+    expect((await days(3, '--keep', '1d', '--json')).stdout).toContain('"removed":1');
+    expect(folders()).toEqual(['02', '03']);
+    expect((await days(3, '--keep', '1h')).stdout).toContain('; 1 older runs were removed');
+    expect(folders()).toEqual(['03']);
+    expect(await run('check', '--to', `dir:${here()}`, '--keep', '1h')).toMatchObject({ code: 0, stderr: '' });
+  });
 });
 
 /** Arguments, and what the sentence has. */
@@ -283,6 +394,10 @@ const mistakes: readonly [string[], RegExp][] = [
   [
     ['--to', 'dir:.', '--format', 'parquet', '--spreadsheet'],
     /^Cannot use --spreadsheet: --format must be csv or csv.gz: current value is parquet$/m,
+  ],
+  [
+    ['--to', 'dir:.', '--keep', '30'],
+    /^Cannot use --keep: it must be a duration .*, such as 30d: current value is '30'$/m,
   ],
   [['--to', 'dir:.', '--format', 'xlsx'], /argument 'xlsx' is invalid. Allowed choices are csv, csv.gz, /],
 ];

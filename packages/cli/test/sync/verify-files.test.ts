@@ -76,8 +76,11 @@ class Written {
     return JSON.parse(readFileSync(join(this.folder, this.manifestName), 'utf8'));
   }
 
+  /** Also in `latest.json`, if that is a copy of it. */
   set manifest(manifest: Manifest) {
-    writeFileSync(join(this.folder, this.manifestName), `${JSON.stringify(manifest, null, 2)}\n`);
+    const [own, latest] = [join(this.folder, this.manifestName), join(this.folder, '../latest.json')];
+    const files = readFileSync(latest).equals(readFileSync(own)) ? [own, latest] : [own];
+    for (const file of files) writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
   }
 
   get file(): string {
@@ -189,6 +192,12 @@ const shownByFile: readonly Alteration[] = [
     'csv',
     (file) => file.claim({ columns: file.manifest.columns.slice(1) }),
     'columns id,status,activation_date',
+  ],
+  [
+    'the files',
+    'csv',
+    (file, place) => file.claim({ files: [...new Written(place, 0).manifest.files, ...file.manifest.files] }),
+    'files 2026-11-23T030000Z/subscriptions-',
   ],
   ['the version', 'csv', (file) => file.claim({ schema_version: 2 as 1 }), 'must be a manifest that sync wrote'],
   [
@@ -361,7 +370,7 @@ describe.each(Object.entries(places).filter(([name]) => name === 'dir' || hasRec
       expect(JSON.parse(stdout)).toMatchObject({ rows: 25, compared_with: 'manifest' });
     });
 
-    test('names the newest file, and cannot tell of one whose manifest is gone', async () => {
+    test('names the newest file, and the one whose manifest is gone, of which it cannot tell without latest.json', async () => {
       const place = placeOf();
       for (const second of [0, 1]) await write(place, second, 'ndjson');
       const newest = new Written(place, 1);
@@ -369,6 +378,10 @@ describe.each(Object.entries(places).filter(([name]) => name === 'dir' || hasRec
         /^The newest file, of 2026-11-23T03:00:01Z, equals its manifest and the report at revision 2: 25 rows, /,
       );
       rmSync(join(newest.folder, newest.manifestName));
+      const gone = await run(place, 'verify');
+      expect([gone.code, gone.stdout]).toEqual([1, '']);
+      expect(gone.stderr).toContain('current value is that of 2026-11-23T03:00:01Z, which no manifest equals');
+      rmSync(join(place.folder, 'latest.json'));
       const { code, stdout, stderr } = await run(place, 'verify');
       expect([code, stdout]).toEqual([75, '']);
       expect(stderr).toContain(
