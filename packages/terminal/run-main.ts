@@ -1,3 +1,5 @@
+import { allVariables } from './environment.ts';
+import { useProxies } from './outgoing/proxy.ts';
 import { type Output, standardOutput, watchStandardOutput } from './output.ts';
 import { printableText } from './printable.ts';
 import { commandName } from './program.ts';
@@ -9,6 +11,12 @@ export async function runMain(run: (argv: readonly string[], output: Output) => 
   process.umask(0o077);
   watchStandardOutput(commandName(argv));
   stopWithLauncher();
+  const fault = useProxies(allVariables());
+  if (fault !== undefined) {
+    standardError.write(`${fault}\n`);
+    process.exitCode = 2;
+    return;
+  }
   const code = await run(argv, { stdout: standardOutput, stderr: standardError });
   if (code !== 0) process.exitCode = code;
 }

@@ -1,12 +1,22 @@
-import { type ErrorContext, ResponseError, TimeoutError } from '../../client/error.ts';
+import {
+  ConnectionError,
+  connectionErrorOf,
+  type ErrorContext,
+  ResponseError,
+  TimeoutError,
+} from '../../client/error.ts';
+import { isOnThisMachine } from '../../client/sender.ts';
 import { BoundError, followBody } from './bounds.ts';
+import { describeProxy } from './proxy.ts';
 
 /**
  * `fetch` of the programs. A response that is not a whole report is aborted as soon as it exceeds a
  * bound (`followBody`); a whole report is read line by line, and fails if it only drips.
  */
 export const outgoingFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
+  const response = await fetch(input, init).catch((error: unknown) => {
+    throw throughProxy(String(input), error, init);
+  });
   const { body } = response;
   if (body === null) return response;
   if (response.ok && isForWholeReport(String(input), init?.body))
@@ -24,6 +34,17 @@ export const outgoingFetch: typeof fetch = async (input, init) => {
   });
   return Object.defineProperty(response, 'body', { value: body.pipeThrough(bounded) });
 };
+
+/** The error of a request without a response, which names the proxy if there is one. */
+function throughProxy(url: string, error: unknown, init: RequestInit | undefined): unknown {
+  const proxy = describeProxy(url);
+  if (proxy === '' || isOnThisMachine(url)) return error;
+  const context = contextOf(init);
+  if (init?.signal?.aborted)
+    return new TimeoutError(`Cannot reach ${new URL(url).origin}: it must respond in time${proxy}`, context);
+  const { code, message } = connectionErrorOf(url, error, context);
+  return new ConnectionError(code, `${message}${proxy}`, context, error);
+}
 
 /** Milliseconds that a whole report may keep its reader waiting, and more for each KiB. */
 const waitMsMax = 60_000;

@@ -1,9 +1,10 @@
 import { type ClientRequest, Agent as HttpAgent, type RequestOptions, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { proxyVariables } from './proxy.ts';
 
 /** Connections of one program to one server, one at a time. */
 export const keepConnection = ({ protocol }: URL): HttpAgent =>
-  new (protocol === 'https:' ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: 1 });
+  new (protocol === 'https:' ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: 1, proxyEnv: proxyVariables() });
 
 /**
  * Opens a request that `fetch` cannot send: `fetch` gives up on a response after 300 s, and tells
@@ -12,7 +13,7 @@ export const keepConnection = ({ protocol }: URL): HttpAgent =>
 export function openRequest(url: URL, options: RequestOptions): ClientRequest {
   const isTls = url.protocol === 'https:';
   return (isTls ? requestHttps : requestHttp)(url, {
-    agent: new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: false }),
+    agent: new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: false, proxyEnv: proxyVariables() }),
     ...options,
   });
 }

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { runCommand } from '../../../../test/support/run-command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'subreport-proxy-'));
+const seen: string[] = [];
+const server = createServer((request, response) => {
+  seen.push(`${request.method} ${request.url}`);
+  const isToken = request.url?.endsWith('/token') === true;
+  response
+    .writeHead(200, { 'content-type': 'application/json' })
+    .end(isToken ? '{"access_token":"abc","token_type":"Bearer","expires_in":300}' : '[]');
+});
+server.on('connect', (request, socket) => {
+  seen.push(`CONNECT ${request.url}`);
+  socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+});
+let address: string;
+
+beforeAll(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  mkdirSync(join(folder, 'subreport/profiles'), { recursive: true });
+});
+beforeEach(() => {
+  seen.length = 0;
+});
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+function list(url: string, environment: Record<string, string>) {
+  const secrets = { client_id: 'acme', client_secret: 'q7Z2kVb9XcN4mRt8', allow_http: true };
+  const profile = { base_url: `${url}/connect-api`, token_url: `${url}/token`, ...secrets };
+  writeFileSync(join(folder, 'subreport/profiles/default.json'), JSON.stringify(profile));
+  return runCommand(['list', '--json'], { environment: { XDG_CONFIG_HOME: folder, ...environment } });
+}
+
+test('a request to another machine goes through the proxy, and one to this machine does not', async () => {
+  const proxy = { HTTP_PROXY: `http://${address}` };
+  await list('http://reports.invalid', proxy);
+  expect(seen[0]).toMatch(/^(POST http:|CONNECT )/);
+  expect(seen.join()).toContain('reports.invalid');
+  seen.length = 0;
+  await list(`http://${address}`, { HTTP_PROXY: 'http://127.0.0.1:9' });
+  expect(seen[0]).toBe('POST /token');
+});
+
+test.each([
+  ['refuses connections', () => '127.0.0.1:9'],
+  ['has no route', () => address],
+])('a proxy that %s is named without its credentials', async (_case, host) => {
+  const { code, stderr } = await list('https://reports.invalid', { HTTPS_PROXY: `http://ada:hunter22@${host()}` });
+  expect(code).toBe(1);
+  expect(stderr).toContain(`go through the proxy ${host()} of HTTPS_PROXY`);
+  expect(stderr).not.toContain('hunter22');
+});
