@@ -10,7 +10,7 @@ import { replaceRecords } from '../../packages/service/import/replace-records.ts
 import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 import { eraseSubscriptions } from '../../packages/service/operator/erase.ts';
 import { loadRecords } from '../../packages/service/operator/load.ts';
-import { applyMirror, beginMirror, endMirror } from '../../packages/service/operator/mirrors.ts';
+import { applyMirror, beginMirror, endMirror, listMirrorRecords } from '../../packages/service/operator/mirrors.ts';
 import type { OperatorContext } from '../../packages/service/operator/perform.ts';
 import {
   createTenant,
@@ -254,8 +254,9 @@ const uses: Readonly<Record<string, Case>> = {
     await beginMirror(operator(store), tenant, 'mirror-1', 'https://example.com client-1');
     const records = source(3).map(String).toArray();
     const ages = { newAsOf: null, changesAsOf: '2026-01-01T00:00:00Z' };
-    const applied = { id: 'mirror-1', records: (await records).join(''), removed: ['id1'], ...ages };
+    const applied = { id: 'mirror-1', records: (await records).join(''), removed: ['id1'], token: undefined, ...ages };
     await applyMirror(operator(store), tenant, applied);
+    await listMirrorRecords(operator(store), tenant, '', 10);
     await endMirror(operator(store), tenant);
   },
   deleteTenant: (store, tenant) => deleteTenant(operator(store), tenant),

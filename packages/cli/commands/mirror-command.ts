@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { durationText } from '../../contract/instant.ts';
 import type { CallOperation } from '../../contract/operator/operations.ts';
 import { profileName } from '../../terminal/connection.ts';
 import { configFolder } from '../../terminal/environment.ts';
-import { CommandError, UsageError } from '../../terminal/error.ts';
+import { CommandError, TemporaryError, UsageError } from '../../terminal/error.ts';
 import { integerFrom } from '../../terminal/integer-option.ts';
 import { outgoingFetch } from '../../terminal/outgoing/fetch.ts';
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
-import { rememberSecret } from '../../terminal/printable.ts';
+import { printable, rememberSecret } from '../../terminal/printable.ts';
 import { type Profile, readProfile } from '../../terminal/profile.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { MirrorError } from '../mirror/error.ts';
@@ -17,6 +17,7 @@ import { Mirror } from '../mirror/mirror.ts';
 import { Origin } from '../mirror/origin.ts';
 import { type Doubt, MirrorState, type WalkState } from '../mirror/state.ts';
 import { TenantTarget } from '../mirror/tenant.ts';
+import { compareTenant } from '../mirror/tenant-check.ts';
 import { type Server, type ServerChoice, serverOf } from '../remote/server.ts';
 import { callOn, UnavailableError } from '../remote/server-operations.ts';
 
@@ -28,6 +29,7 @@ interface MirrorOptions extends ServerChoice {
   readonly once?: boolean;
   readonly status?: boolean;
   readonly json?: boolean;
+  readonly reload?: boolean;
   readonly confirmRemovals?: boolean;
   readonly maxRequestsPerMinute?: number;
 }
@@ -35,9 +37,15 @@ interface MirrorOptions extends ServerChoice {
 /** Requests to the origin a minute, unless the user says otherwise. */
 const perMinuteDefault = 60;
 
+/** Most differences that 'verify' names. */
+const namedMax = 20;
+
 export function addMirrorCommand(program: Command, output: Output): void {
   program
     .command('mirror')
+    .addArgument(
+      new Argument('[action]', 'verify: compare the tenant with what the mirror has sent').choices(['verify']),
+    )
     .description('keep a tenant in step with an account of a Connect API v1 that somebody else operates')
     .option(
       '--from <profile>',
@@ -53,6 +61,7 @@ export function addMirrorCommand(program: Command, output: Output): void {
     .option('--status', 'only show what the state file knows')
     .option('--state <file>', 'the state file (default: mirrors/PROFILE-TENANT.db beside the profiles)')
     .option('--json', 'print JSON')
+    .option('--reload', 'compare the tenant with what the mirror knows, and send all records again')
     .option('--confirm-removals', 'with --once: apply what was held back')
     .option(
       '--max-requests-per-minute <number>',
@@ -71,14 +80,57 @@ Examples:
   subreport mirror --from connect --to-tenant acme --server http://127.0.0.1:9464 --once
   subreport mirror --from connect --to-tenant acme --once --confirm-removals
   subreport mirror --from connect --to-tenant acme --max-requests-per-minute 30
-  subreport mirror --from connect --to-tenant acme --status --json`,
+  subreport mirror --from connect --to-tenant acme --status --json
+  subreport mirror verify --from connect --to-tenant acme`,
     )
-    .action((options: MirrorOptions) => runReader((signal) => withMirrorErrors(() => mirror(options, signal, output))));
+    .action((action: 'verify' | undefined, options: MirrorOptions) =>
+      runReader((signal) =>
+        withMirrorErrors(() => (action === 'verify' ? verify(options, output) : mirror(options, signal, output))),
+      ),
+    );
 }
+
+/** Compares the tenant with what the mirror has sent, record by record. */
+async function verify(options: MirrorOptions, output: Output): Promise<void> {
+  const file = stateFileOf(options);
+  const target = new TenantTarget(callOf(requireServer(options)), options.toTenant);
+  const known = MirrorState.read(file, (state) => ({
+    sent: state.sent(),
+    ages: state.ages,
+    isDoubtful: state.isDoubtful,
+  }));
+  if (known === undefined) throw noState(options, file);
+  const records = known.sent.size;
+  const unsent = [...known.sent.values()].filter(({ isSent }) => !isSent).length;
+  const { missing, altered, unknown } = await compareTenant(target, known.sent).catch((error: unknown) => {
+    throw error instanceof MirrorError ? new TemporaryError(error.message, { cause: error }) : error;
+  });
+  const differences = [
+    ...missing.map((id) => `${id}: sent by the mirror, not in the tenant`),
+    ...altered.map((id) => `${id}: another version than the mirror has sent`),
+    ...unknown.map(({ id }) => `${id}: in the tenant, not sent by the mirror`),
+  ];
+  if (differences.length > 0) {
+    const lines = differences.slice(0, namedMax).map((line) => `\n  ${printable(line)}`);
+    throw new CommandError(
+      `Cannot confirm the tenant: it must have what the mirror has sent; the next walk repairs it: current value has ${countText(differences.length)} ${differences.length === 1 ? 'difference' : 'differences'}${lines.join('')}`,
+    );
+  }
+  if (unsent > 0 || known.ages.changesAsOf === null)
+    throw new TemporaryError(
+      `Cannot confirm the tenant yet: a walk must have sent all records: ${countText(unsent)} are to be sent`,
+    );
+  const { newAsOf, changesAsOf } = known.ages;
+  const sentence = `The tenant has what the mirror has sent: ${countText(records)} records (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})`;
+  writeResult(output, options.json === true, { records, new_as_of: newAsOf, changes_as_of: changesAsOf }, sentence);
+}
+
+const stateFileOf = ({ from, profile, toTenant, state }: MirrorOptions): string =>
+  state ?? join(configFolder(), 'mirrors', `${profileName(from ?? profile)}-${toTenant}.db`);
 
 async function mirror(options: MirrorOptions, signal: AbortSignal, output: Output): Promise<void> {
   const name = profileName(options.from ?? options.profile);
-  const file = options.state ?? join(configFolder(), 'mirrors', `${name}-${options.toTenant}.db`);
+  const file = stateFileOf(options);
   if (options.status === true) return showStatus(file, options, output);
   if (options.confirmRemovals === true && options.once !== true)
     throw new UsageError('Cannot confirm removals: --confirm-removals must be given with --once, for one walk');
@@ -96,6 +148,7 @@ async function mirror(options: MirrorOptions, signal: AbortSignal, output: Outpu
     const isConfirmed = options.confirmRemovals === true;
     const running = new Mirror(origin, target, state, { name: named, onEvent, isConfirmed, signal });
     await running.begin();
+    if (options.reload === true) running.reload();
     if (options.once !== true) await running.follow();
     else if ((await running.runOnce()).fault !== null || isInDoubt(state)) process.exitCode = exitInDoubt;
     writeStatus(state, options, output);
@@ -107,8 +160,8 @@ async function mirror(options: MirrorOptions, signal: AbortSignal, output: Outpu
 /** The walk has ended, but what the tenant has may differ from what the origin has. */
 const exitInDoubt = 75;
 
-function isInDoubt({ doubt: { heldBack, unconfirmed } }: MirrorState): boolean {
-  return heldBack + unconfirmed > 0;
+function isInDoubt({ doubt: { heldBack, unconfirmed }, staleness: { rejected } }: MirrorState): boolean {
+  return heldBack + unconfirmed + rejected > 0;
 }
 
 function requireServer(options: MirrorOptions): Server {
@@ -145,21 +198,24 @@ function showStatus(file: string, options: MirrorOptions, output: Output): void 
     writeStatus(state, options, output);
     return true;
   });
-  if (wasRead === undefined)
-    throw new CommandError(
-      `Cannot show the mirror: its state file must exist; run it first with: subreport mirror --to-tenant ${options.toTenant} --once: current value is '${file}'`,
-    );
+  if (wasRead === undefined) throw noState(options, file);
 }
+
+const noState = ({ toTenant }: MirrorOptions, file: string): CommandError =>
+  new CommandError(
+    `Cannot show the mirror: its state file must exist; run it first with: subreport mirror --to-tenant ${toTenant} --once: current value is '${file}'`,
+  );
 
 function writeStatus(state: MirrorState, { toTenant: tenant, json }: MirrorOptions, output: Output): void {
   const { newAsOf, changesAsOf } = state.ages;
   const walks = state.walks().map(describeWalk);
-  const { records, removedIds, rejected, doubt } = state;
+  const { records, removedIds, rejected, doubt, staleness } = state;
   const result = {
     tenant,
     records,
     removed_ids: removedIds,
     rejected,
+    rejected_records: staleness.rejected,
     held_back_removals: doubt.heldBack,
     unconfirmed_removals: doubt.unconfirmed,
     kept_because: doubt.reason,
@@ -171,7 +227,7 @@ function writeStatus(state: MirrorState, { toTenant: tenant, json }: MirrorOptio
   };
   const lines = [
     `${tenant}: ${countText(records)} records (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})`,
-    `${removedIds.length} recently removed, ${rejected.length} rejected by the tenant`,
+    `${removedIds.length} recently removed, ${countText(staleness.rejected)} rejected by the tenant`,
     ...describeDoubt(doubt),
     ...walks.map(walkText),
   ];
@@ -184,14 +240,15 @@ function describeDoubt({ heldBack, unconfirmed, reason }: Doubt): readonly strin
   return unconfirmed > 0 ? [`unconfirmed: ${countText(unconfirmed)} removals: ${reason}`] : [];
 }
 
-const describeWalk = ({ number, startedAt, endedAt, page, seen, lastTotal, fault }: WalkState) => ({
+const describeWalk = ({ number, startedAt, endedAt, page, seen, lastTotal, rejected, fault }: WalkState) => ({
   number,
   started_at: new Date(startedAt * 1000).toISOString(),
   ended_at: endedAt === null ? null : new Date(endedAt * 1000).toISOString(),
   next_page: page,
   records: seen,
   total: lastTotal,
-  is_complete: endedAt !== null && fault === null,
+  is_complete: endedAt !== null && fault === null && rejected === 0,
+  rejected,
   fault,
 });
 

@@ -5,6 +5,7 @@ import { formatSeconds, type OriginFacts, probeOrigin } from './probe.ts';
 import { confirmRemovals } from './removals.ts';
 import type { MirrorState, WalkState } from './state.ts';
 import type { MirrorTarget } from './target.ts';
+import { applyTo, repairTenant } from './tenant-check.ts';
 
 /** How a mirror works. Times are in milliseconds. */
 interface MirrorOptions {
@@ -27,6 +28,11 @@ const faults: readonly string[] = ['ORIGIN_FAULT', 'TARGET_FAULT'];
 const overlapSeconds = 900;
 /** More new pages than this are left to the walk. */
 const windowPagesMax = 100;
+
+const otherTenant = 'the tenant was changed by something else meanwhile';
+
+/** The result of no changes. */
+const nothing = { rejections: new Map<string, string>(), digests: new Map<string, string>() };
 
 /**
  * Keeps a tenant in step with an origin that promises no order, no total, no changes and no
@@ -60,6 +66,7 @@ export class Mirror {
    * the first walk of another account is held back: nothing of it is applied.
    */
   async runOnce(): Promise<WalkState> {
+    await this.#checkTenant();
     this.#facts = await probeOrigin(this.#origin);
     const heldBack = await this.#holdBack();
     if (heldBack !== undefined) return heldBack;
@@ -67,6 +74,14 @@ export class Mirror {
     await this.#readNew();
     await this.#walk(walk);
     return this.#finish(walk.number);
+  }
+
+  /** Has the next walk compare the tenant, and send all records again. */
+  reload(): void {
+    this.#state.transact(() => {
+      this.#state.sendAgain();
+      this.#state.set('isDoubtful', true);
+    });
   }
 
   /** Does so until the signal is aborted; continues after faults of the origin or the target. */
@@ -91,6 +106,22 @@ export class Mirror {
       await clock.sleep(Math.min(windowEveryMs, timeMs - clock.wallTime()), this.#options.signal);
       await this.#readNew();
     }
+  }
+
+  /** Compares the tenant if it is not as the mirror left it. A walk that had begun begins again. */
+  async #checkTenant(): Promise<void> {
+    const state = this.#state;
+    await applyTo(this.#target, state);
+    if (!state.isDoubtful) return;
+    const { missing, altered, unknown } = await repairTenant(this.#target, state);
+    if (missing.length + altered.length + unknown.length === 0) return;
+    const found = `${missing.length} records are missing, ${altered.length} are of another version, ${unknown.length} are unknown`;
+    this.#options.onEvent?.(`the tenant is not as the mirror left it: ${found}`);
+    const [last] = state.walks(1);
+    state.transact(() => {
+      state.set('ages', { newAsOf: null, changesAsOf: null });
+      if (last?.endedAt === null) state.updateWalk(last.number, { endedAt: this.#nowSeconds(), fault: otherTenant });
+    });
   }
 
   /**
@@ -204,12 +235,15 @@ export class Mirror {
     const [walk] = state.walks(1) as [WalkState];
     const [seen, missing] = [state.countSeen(number), state.countMissing(number)];
     const total = Math.max(walk.firstTotal ?? 0, walk.lastTotal ?? 0);
-    const fault = walk.fault ?? (seen < total ? `${seen} records were seen, and the total is ${total}` : null);
+    const unseen = seen < total ? `${seen} records were seen, and the total is ${total}` : null;
+    const fault = walk.fault ?? unseen ?? (state.isDoubtful ? otherTenant : null);
+    const { rejected, since } = state.staleness;
     state.transact(() => {
-      state.updateWalk(number, { endedAt: this.#nowSeconds(), seen, missing, fault });
+      state.updateWalk(number, { endedAt: this.#nowSeconds(), seen, missing, rejected, fault });
       if (fault !== null || (seen === 0 && missing > 0)) return;
       const asOf = formatSeconds(walk.startedAt);
-      state.set('ages', { newAsOf: state.ages.newAsOf ?? asOf, changesAsOf: asOf });
+      // changes of a record that the tenant rejects are as old as the version that it keeps
+      state.set('ages', { newAsOf: state.ages.newAsOf ?? asOf, changesAsOf: rejected > 0 ? since : asOf });
       if (state.watermark === undefined) state.set('watermark', walk.originAt);
     });
     if (fault === null) {
@@ -217,7 +251,7 @@ export class Mirror {
       const evidence = { origin: this.#origin, target: this.#target, state, facts: this.#requireFacts() };
       state.set('doubt', await confirmRemovals({ ...evidence, walk: { ...walk, seen, missing }, isConfirmed }));
     }
-    await this.#target.apply({ records: [], removed: [], ages: state.ages });
+    await applyTo(this.#target, state);
     return this.#tell(number);
   }
 
@@ -259,7 +293,7 @@ export class Mirror {
       if (originAt !== undefined) this.#state.set('watermark', originAt);
       this.#state.set('ages', { ...this.#state.ages, newAsOf: formatSeconds(startedAt) });
     });
-    await this.#target.apply({ records: [], removed: [], ages: this.#state.ages });
+    await applyTo(this.#target, this.#state);
   }
 
   /** Applies records to the tenant, then stores that they were seen. */
@@ -271,11 +305,10 @@ export class Mirror {
     this.#nameLeftOut();
     const state = this.#state;
     const differing = state.differing(records);
-    const changes = { records: differing, removed: [], ages: state.ages };
     if (differing.length > 0) state.transact(() => state.expect(differing, how.walk));
-    const rejections = differing.length === 0 ? new Map<string, string>() : await this.#target.apply(changes);
+    const applied = differing.length === 0 ? nothing : await applyTo(this.#target, state, { records: differing });
     state.transact(() => {
-      state.see(records, how, rejections);
+      state.see(records, how, applied);
       note();
       if (this.#origin.slowedTo !== (state.perMinute ?? null)) state.set('perMinute', this.#origin.slowedTo);
     });

@@ -2,6 +2,7 @@ import type { Origin, OriginRecord, PageQuery } from './origin.ts';
 import { createdOf, formatSeconds, type OriginFacts } from './probe.ts';
 import type { Candidate, Doubt, MirrorState, WalkState } from './state.ts';
 import type { MirrorTarget } from './target.ts';
+import { applyTo } from './tenant-check.ts';
 
 /** What is asked about missing records, and on whose word. */
 interface Evidence {
@@ -91,7 +92,7 @@ async function removeSince(evidence: Evidence, first: WalkState): Promise<string
       else kept ??= verdict.unknown;
     }
     if (gone.length === 0) continue;
-    await target.apply({ records: [], removed: gone, ages: state.ages });
+    await applyTo(target, state, { removed: gone });
     state.transact(() => state.removed(gone, new Date(origin.clock.wallTime()).toISOString()));
   }
 }
@@ -162,10 +163,10 @@ async function readAllOf(
 async function keepFound({ target, state, walk }: Evidence, first: WalkState, found: OriginRecord): Promise<string> {
   const differing = state.differing([found]);
   if (differing.length > 0) state.transact(() => state.expect(differing, walk.number));
-  const rejections = await target.apply({ records: differing, removed: [], ages: state.ages });
+  const applied = await applyTo(target, state, { records: differing });
   const fault = `a read returned record '${found.id}', which the walk had missed`;
   state.transact(() => {
-    state.see([found], { walk: walk.number, byWalk: false }, rejections);
+    state.see([found], { walk: walk.number, byWalk: false }, applied);
     for (const { number } of state.walks(Number.MAX_SAFE_INTEGER))
       if (number >= first.number) state.updateWalk(number, { fault });
   });

@@ -1,9 +1,10 @@
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { StateFile, StateFileError, type StateKind } from '../sync/state-file.ts';
 import { MirrorError } from './error.ts';
 import type { OriginRecord } from './origin.ts';
 import { createdOf } from './probe.ts';
-import type { MirrorAges } from './target.ts';
+import { digestOf } from './record-digest.ts';
+import type { Applied, MirrorAges, TenantRecord } from './target.ts';
 
 /** A walk over all pages, as evidence of what the origin has. */
 export interface WalkState {
@@ -21,6 +22,8 @@ export interface WalkState {
   /** Distinct records that it has seen, and mirrored ones that it has not. */
   readonly seen: number;
   readonly missing: number;
+  /** Records that the tenant rejects after it. */
+  readonly rejected: number;
   /** Why it is no evidence; `null` while nothing speaks against it. */
   readonly fault: string | null;
 }
@@ -31,6 +34,14 @@ export interface Candidate {
   readonly iccid: string | null;
   /** createdDate, UTC epoch seconds. */
   readonly created: number | null;
+}
+
+/** A record as the tenant has it. */
+export interface SentRecord {
+  /** Its digest; empty if the tenant has no version of it. */
+  readonly stored: string;
+  /** Whether the tenant must have it: else it is sent again. */
+  readonly isSent: boolean;
 }
 
 /** Missing records that are kept, and why they are. */
@@ -62,6 +73,11 @@ const kind: StateKind = {
     `alter table record add column known integer not null default 0;
     alter table walk add column missing integer not null default 0;
     alter table walk drop column settled;`,
+    // stored: the digest of the record in the tenant; staleSince: the age of a version that is kept
+    // because the tenant rejects the newer one
+    `alter table record add column stored text not null default '';
+    alter table record add column staleSince text;
+    alter table walk add column rejected integer not null default 0;`,
   ],
 };
 
@@ -124,7 +140,7 @@ export class MirrorState {
     return { ...doubt, heldBack, unconfirmed, reason: left === 0 ? null : doubt.reason };
   }
 
-  set(key: 'identity' | 'ages' | 'watermark' | 'perMinute' | 'doubt', value: unknown): void {
+  set(key: 'identity' | 'ages' | 'watermark' | 'perMinute' | 'doubt' | 'token' | 'isDoubtful', value: unknown): void {
     this.#run(
       'insert into mirror values (?, ?) on conflict do update set value = excluded.value',
       key,
@@ -135,6 +151,55 @@ export class MirrorState {
   /** Requests a minute to which the origin has slowed the mirror with 429. */
   get perMinute(): number | undefined {
     return this.#value<number | null>('perMinute') ?? undefined;
+  }
+
+  /** The token of the tenant as the mirror left it. */
+  get token(): string | undefined {
+    return this.#value<string>('token');
+  }
+
+  /** Whether the tenant may not be as the mirror left it. */
+  get isDoubtful(): boolean {
+    return this.#value<boolean>('isDoubtful') ?? false;
+  }
+
+  /** What the tenant must have, by id. */
+  sent(): Map<string, SentRecord> {
+    const rows = this.#all('select id, stored, digest from record') as unknown as {
+      id: string;
+      stored: string;
+      digest: string;
+    }[];
+    return new Map(rows.map(({ id, stored, digest }) => [id, { stored, isSent: digest !== '' }]));
+  }
+
+  /** Forgets that a record, or that any record, was sent. */
+  sendAgain(id?: string): void {
+    if (id === undefined) this.#run("update record set digest = ''");
+    else this.#run("update record set digest = '' where id = ?", id);
+  }
+
+  /** Adds a record that only the tenant has. */
+  adopt({ id, iccid, created, digest }: TenantRecord): void {
+    this.#run(
+      "insert into record (id, iccid, created, digest, walk, alive, stored) values (?, ?, ?, '', 0, 0, ?)",
+      id,
+      iccid,
+      created,
+      digest,
+    );
+  }
+
+  wasRemoved(id: string): boolean {
+    return this.#get('select 1 as found from removal where id = ?', id) !== undefined;
+  }
+
+  /** Number of records that the tenant rejects, and the age of the oldest version kept for them. */
+  get staleness(): { readonly rejected: number; readonly since: string | null } {
+    const row = this.#get(
+      "select count(*) as n, min(coalesce(staleSince, '')) as since from record where rejection is not null",
+    );
+    return { rejected: Number(row?.n), since: String(row?.since ?? '') || null };
   }
 
   #value<T>(key: string): T | undefined {
@@ -243,13 +308,17 @@ export class MirrorState {
   see(
     records: readonly OriginRecord[],
     how: { readonly walk: number; readonly byWalk: boolean },
-    rejections: ReadonlyMap<string, string>,
+    { rejections, digests }: Pick<Applied, 'rejections' | 'digests'>,
   ): void {
+    const { changesAsOf } = this.ages;
     for (const record of records) {
       this.#run(
-        `insert into record (id, iccid, created, digest, walk, alive, rejection, known) values (?, ?, ?, ?, ?, ?, ?, ?)
+        `insert into record (id, iccid, created, digest, walk, alive, rejection, known, stored, staleSince)
+           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          on conflict do update set iccid = excluded.iccid, created = excluded.created, alive = excluded.alive,
            rejection = case when digest = excluded.digest then rejection else excluded.rejection end,
+           staleSince = case when digest = excluded.digest or (rejection is not null and excluded.rejection is not null) then staleSince else excluded.staleSince end,
+           stored = case when excluded.stored = '' then stored else excluded.stored end,
            digest = excluded.digest, walk = max(walk, excluded.walk)`,
         record.id,
         typeof record.iccid === 'string' ? record.iccid : null,
@@ -259,6 +328,8 @@ export class MirrorState {
         how.walk,
         rejections.get(record.id) ?? null,
         how.walk,
+        digests.get(record.id) ?? '',
+        rejections.has(record.id) ? changesAsOf : null,
       );
       this.#run('delete from removal where id = ?', record.id);
     }
@@ -286,9 +357,11 @@ export class MirrorState {
     return this.#get(sql, walk, knownBefore) as unknown as Candidate | undefined;
   }
 
-  removed(ids: readonly string[], at: string): void {
+  /** Forgets records that were removed, `null` if they had been before. */
+  removed(ids: readonly string[], at: string | null): void {
     for (const id of ids) {
       this.#run('delete from record where id = ?', id);
+      if (at === null) continue;
       this.#run('insert into removal values (?, ?) on conflict do update set at = excluded.at', id, at);
     }
     this.#run('delete from removal where id not in (select id from removal order by at desc limit ?)', removalsKept);
@@ -323,13 +396,4 @@ function withMirrorError<T>(file: string, work: () => T): T {
       { cause: error },
     );
   }
-}
-
-/** A record is compared, and later marked. */
-const digests = new WeakMap<OriginRecord, string>();
-
-function digestOf(record: OriginRecord): string {
-  const digest = digests.get(record) ?? hash('sha256', JSON.stringify(record), 'base64url').slice(0, 22);
-  digests.set(record, digest);
-  return digest;
 }

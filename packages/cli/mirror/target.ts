@@ -14,12 +14,36 @@ export interface MirrorTarget {
   begin(mirror: { readonly id: string; readonly origin: string }): Promise<void>;
   /**
    * Inserts or updates the records and removes those with the ids, in one transaction, durable when
-   * it resolves. Returns the ids of records that the tenant rejects, with the reason. Throws
-   * `MirrorError` `TARGET_FAULT` if it cannot be reached for a while; applying them again is safe.
+   * it resolves. Throws `MirrorError` `TARGET_FAULT` if it cannot be reached for a while; applying
+   * them again is safe.
    */
   apply(changes: {
     readonly records: readonly OriginRecord[];
     readonly removed: readonly string[];
     readonly ages: MirrorAges;
-  }): Promise<ReadonlyMap<string, string>>;
+    /** The token that the last `apply` returned. */
+    readonly token: string | undefined;
+  }): Promise<Applied>;
+  /** The records of the tenant by id, a page at a time. */
+  list(): AsyncIterable<readonly TenantRecord[]>;
+}
+
+/** What became of changes. */
+export interface Applied {
+  /** The ids of records that the tenant rejects, with the reason. */
+  readonly rejections: ReadonlyMap<string, string>;
+  /** Digests of the records as the tenant stores them, by id. */
+  readonly digests: ReadonlyMap<string, string>;
+  readonly token: string;
+  /** Whether the tenant was as the given token says. */
+  readonly isExpected: boolean;
+}
+
+/** A record that a tenant has. */
+export interface TenantRecord {
+  readonly id: string;
+  readonly iccid: string;
+  /** createdDate, UTC epoch seconds. */
+  readonly created: number;
+  readonly digest: string;
 }

@@ -3,11 +3,13 @@ import { fitsText } from '../../contract/schema.ts';
 import { SubscriptionId } from '../../contract/subscription.ts';
 import { MirrorError } from './error.ts';
 import type { OriginRecord } from './origin.ts';
-import type { MirrorAges, MirrorTarget } from './target.ts';
+import type { Applied, MirrorAges, MirrorTarget, TenantRecord } from './target.ts';
 
 /** Records and removals of one request, and the most characters of its records. */
 const togetherMax = 500;
 const charactersMax = 3_000_000;
+/** Records of one page of a list. */
+const listedTogether = 1_000;
 
 /** A tenant of our service, through the operator's API. */
 export class TenantTarget implements MirrorTarget {
@@ -25,9 +27,10 @@ export class TenantTarget implements MirrorTarget {
     await this.#call('beginMirror', { params: { tenant: this.#tenant }, body: { mirror_id: id, origin } });
   }
 
-  async apply({ records, removed, ages }: Parameters<MirrorTarget['apply']>[0]) {
-    const rejections = new Map<string, string>();
+  async apply({ records, removed, ages, token }: Parameters<MirrorTarget['apply']>[0]): Promise<Applied> {
+    const [rejections, digests] = [new Map<string, string>(), new Map<string, string>()];
     const parts = [...split(records)];
+    let [left, isExpected] = [token, true];
     for (const part of parts.length === 0 ? [[]] : parts) {
       const applied = await this.#call('applyMirror', {
         params: { tenant: this.#tenant },
@@ -36,14 +39,32 @@ export class TenantTarget implements MirrorTarget {
           records: part.map((record) => JSON.stringify(record)).join('\n'),
           // no record has another id
           removed_ids: removed.filter((id) => fitsText(SubscriptionId, id)),
+          ...(left !== undefined && { revision_token: left }),
           ...agesOf(ages),
         },
       });
       if (!Array.isArray(applied.rejected))
         throw new MirrorError('TARGET_FAULT', "Cannot use the response of --server: it must be of the operator's API");
       for (const { line, reason } of applied.rejected) rejections.set(part[line - 1]?.id ?? '', reason);
+      for (const [at, digest] of applied.digests.entries())
+        if (digest !== null) digests.set(part[at]?.id ?? '', digest);
+      isExpected &&= applied.is_expected;
+      left = applied.revision_token;
     }
-    return rejections;
+    return { rejections, digests, token: left ?? '', isExpected };
+  }
+
+  async *list(): AsyncGenerator<readonly TenantRecord[], void, undefined> {
+    const params = { tenant: this.#tenant };
+    for (let cursor: string | undefined; ; ) {
+      const { data, next } = await this.#call('listMirrorRecords', {
+        params,
+        query: { limit: listedTogether, cursor },
+      });
+      yield data.map(({ created_at, ...record }) => ({ ...record, created: Date.parse(created_at) / 1000 }));
+      if (next === null) return;
+      cursor = next;
+    }
   }
 }
 

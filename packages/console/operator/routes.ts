@@ -14,6 +14,7 @@ export const routes: {
   getTenant: ['GET', '/operator/v1/tenants/{tenant}', 'operator:read'],
   beginMirror: ['PUT', '/operator/v1/tenants/{tenant}/mirror', 'subscription:write'],
   applyMirror: ['PUT', '/operator/v1/tenants/{tenant}/mirror/changes', 'subscription:write'],
+  listMirrorRecords: ['GET', '/operator/v1/tenants/{tenant}/mirror/records', 'subscription:write'],
   endMirror: ['DELETE', '/operator/v1/tenants/{tenant}/mirror', 'subscription:write'],
   deleteTenant: ['DELETE', '/operator/v1/tenants/{tenant}', 'operator:write'],
   eraseSubscriptions: ['POST', '/operator/v1/tenants/{tenant}/subscriptions/erase', 'operator:write'],

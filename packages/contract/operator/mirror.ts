@@ -1,7 +1,7 @@
 import { plain, wholeNumber } from '../schema.ts';
-import { SubscriptionId } from '../subscription.ts';
+import { Iccid, SubscriptionId } from '../subscription.ts';
 import { Type } from '../type.ts';
-import { nullableTime, type OperatorOperation } from './operation.ts';
+import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
 import { Tenant } from './tenant.ts';
 
 /** Most records of one `applyMirror`, and most characters of them. */
@@ -16,6 +16,9 @@ const mirrorId = Type.String({
   'x-rule': 'a UUID in lower case',
   examples: ['0b6f2f53-6d7a-4b60-9c0e-5d2c2f0c8f11'],
 });
+
+const revisionToken = plain(22, 'Changes with every change of the tenant', 'kX2f0c8f11T9sZb7Qm4LwA');
+const digest = plain(22, 'Digest of the record as it is stored', 'pQ7f0c8f11T9sZb7Qm4LwB');
 
 /** The body of `beginMirror`. */
 const NewMirror = Type.Object(
@@ -54,6 +57,7 @@ const MirrorChanges = Type.Object(
         examples: [['c3Vic2NyaXB0aW9uLTAwMDE=']],
       }),
     ),
+    revision_token: Type.Optional(revisionToken),
     new_as_of: Type.Optional(nullableTime('New records up to this instant are in the tenant')),
     changes_as_of: Type.Optional(nullableTime('Changed and removed records up to this instant are')),
   },
@@ -78,8 +82,23 @@ const AppliedMirror = Type.Object(
       ),
       { maxItems: mirrorRecordsMax, description: 'Records that were not loaded', examples: [[]] },
     ),
+    digests: Type.Array(Type.Union([digest, Type.Null()]), {
+      maxItems: mirrorRecordsMax,
+      description: 'The digest of the record of each line; null for a rejected one',
+      examples: [[]],
+    }),
+    revision_token: revisionToken,
+    is_expected: Type.Boolean({
+      description: 'Whether the tenant was as the request with the given revision_token left it',
+    }),
   },
   { additionalProperties: false, description: 'What became of the changes of a mirror' },
+);
+
+/** A record of a mirror, without its values. */
+const MirrorRecord = Type.Object(
+  { id: SubscriptionId, iccid: Iccid, created_at: time('createdDate of the record'), digest },
+  { additionalProperties: false, description: 'A record of a mirror' },
 );
 
 /** The operations on the mirror of a tenant. */
@@ -112,6 +131,28 @@ export const mirrorOperations = {
     response: { status: 200, description: 'What was applied', schema: AppliedMirror, example: 'appliedMirror' },
     errors: [404, 409],
     sample: { json: { mirror_id: '0b6f2f53-6d7a-4b60-9c0e-5d2c2f0c8f11', removed_ids: ['c3Vic2NyaXB0aW9uLTAwMDE='] } },
+  },
+  listMirrorRecords: {
+    method: 'GET',
+    path: '/operator/v1/tenants/{tenant}/mirror/records',
+    tag: 'tenants',
+    summary: 'List the records of a mirror',
+    description: 'Returns the ids and digests of the records of a mirror, by id, so that the mirror can compare them.',
+    scope: 'subscription:write',
+    query: {
+      ...listParameters,
+      limit: Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        default: 20,
+        format: 'int32',
+        description: 'Maximum number of items on a page',
+        'x-rule': 'a whole number from 1 to 1000',
+        examples: [20],
+      }),
+    },
+    response: { status: 200, schema: listOf(MirrorRecord, 'A page of records'), example: 'mirrorRecords' },
+    errors: [404, 409],
   },
   endMirror: {
     method: 'DELETE',

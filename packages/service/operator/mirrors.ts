@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { formatInstant } from '../../contract/instant.ts';
 import { mirrorRecordsMax } from '../../contract/operator/mirror.ts';
 import { checkRow } from '../import/check-row.ts';
 import { withImportLock } from '../import/import-lock.ts';
@@ -9,8 +11,9 @@ import { type OperatorContext, perform, performInSteps } from './perform.ts';
 import { describeTenant, requireTenant, showTenant } from './tenants.ts';
 
 /**
- * Makes a tenant without records the mirror of an origin; repeating it changes nothing. Throws
- * `OperatorError` if the tenant has records, or is the mirror of something else.
+ * Makes a tenant without records the mirror of an origin; repeating it changes nothing, and another
+ * origin of the same mirror replaces the former one. Throws `OperatorError` if the tenant has
+ * records, or is another mirror.
  */
 export async function beginMirror(context: OperatorContext, name: string, id: string, origin: string) {
   const { store, now } = context;
@@ -22,6 +25,7 @@ export async function beginMirror(context: OperatorContext, name: string, id: st
       context,
       { name: 'mirror.begin', target: { tenant: name }, details: { origin } },
       async (directory) => {
+        if (mirror?.id === id) return setMirror(directory, name, { ...mirror, origin });
         if (mirror !== null) throw isOther(name, mirror);
         if (records > 0)
           throw new OperatorError(
@@ -30,7 +34,7 @@ export async function beginMirror(context: OperatorContext, name: string, id: st
             'create another tenant with: subreport tenant create',
           );
         const since = new Date(now() * 1000).toISOString().replace('.000Z', 'Z');
-        await setMirror(directory, name, { id, origin, since, newAsOf: null, changesAsOf: null });
+        return setMirror(directory, name, { id, origin, since, newAsOf: null, changesAsOf: null });
       },
     );
   });
@@ -56,33 +60,67 @@ interface MirrorChanges {
   /** `undefined` leaves the instant as it is. */
   readonly newAsOf: string | null | undefined;
   readonly changesAsOf: string | null | undefined;
+  /** The revision token that the mirror was left behind with. */
+  readonly token: string | undefined;
 }
 
-/** Applies changes of a mirror to its tenant in one transaction, then stores its ages. */
+/**
+ * Applies changes of a mirror to its tenant in one transaction, then stores its ages. Nothing else
+ * changes the records meanwhile, so the revision token is that of what the mirror has left.
+ */
 export async function applyMirror(context: OperatorContext, name: string, changes: MirrorChanges) {
   const { store } = context;
   const tenant = await requireTenant(store, name);
-  const { rows, rejected } = checkRows(changes.records);
+  const { rows, rejected, digests } = checkRows(changes.records);
+  const ids = new Set(rows.keys());
+  const removed = changes.removed.filter((id) => !ids.has(id));
+  const load = () => store.loadSubscriptions(tenant, [...rows.values()], undefined, undefined, removed);
+  const isEmpty = rows.size + changes.removed.length === 0;
   const work = () =>
     withImportLock(store, tenant, async () => {
       await requireMirror(store, name, changes.id);
-      const ids = new Set(rows.keys());
-      const removed = changes.removed.filter((id) => !ids.has(id));
-      return store.loadSubscriptions(tenant, [...rows.values()], undefined, undefined, removed);
+      const found = await readToken(store, name);
+      const counts = isEmpty ? nothing : await load();
+      await storeAges(store, name, changes);
+      return { counts, revision_token: await readToken(store, name), is_expected: found === changes.token };
     });
-  const isEmpty = rows.size + changes.removed.length === 0;
   const action = {
     name: 'records.load' as const,
     target: { tenant: name },
     details: { format: 'ndjson', options: ['mirror'] },
-    detailsOf: (counts: Awaited<ReturnType<typeof work>>) => ({ ...counts, rejected: rejected.length }),
+    detailsOf: ({ counts }: Awaited<ReturnType<typeof work>>) => ({ ...counts, rejected: rejected.length }),
   };
-  const counts = isEmpty ? nothing : await performInSteps(context, action, work);
-  await storeAges(store, name, changes);
-  return { tenant: name, ...counts, rejected };
+  const { counts, ...token } = await (isEmpty ? work() : performInSteps(context, action, work));
+  return { tenant: name, ...counts, rejected, digests, ...token };
 }
 
 const nothing = { inserted: 0, updated: 0, unchanged: 0, removed: 0 };
+
+/** Changes with the revision of the tenant, and with each of its ages. */
+async function readToken(store: Store, name: string): Promise<string> {
+  const { revision = 0, mirror = null } = (await findAnyTenant(store, name)) ?? {};
+  return digestOf(JSON.stringify([revision, mirror?.since, mirror?.newAsOf, mirror?.changesAsOf]));
+}
+
+const digestOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
+
+/** Up to `limit` records of a mirror by id after an id, with digests of what is stored. */
+export async function listMirrorRecords({ store }: OperatorContext, name: string, after: string, limit: number) {
+  const tenant = await requireTenant(store, name);
+  await requireMirror(store, name);
+  const rows = await store.readTenant(tenant, (reader) =>
+    reader.all(
+      'select id, iccid, created_date, record from subscription where tenant_id = $1 and id > $2 order by id limit $3',
+      [after, limit],
+    ),
+  );
+  return rows.map((row) => ({
+    id: String(row.id),
+    iccid: String(row.iccid),
+    created_at: formatInstant(Number(row.created_date)),
+    digest: digestOf(String(row.record)),
+  }));
+}
 
 async function storeAges(store: Store, name: string, { id, newAsOf, changesAsOf }: MirrorChanges): Promise<void> {
   await store.transact(async (directory) => {
@@ -105,6 +143,7 @@ function checkRows(text: string) {
     );
   const rows = new Map<string, SubscriptionRow>();
   const rejected: { line: number; reason: string }[] = [];
+  const digests: (string | null)[] = [];
   for (const [at, line] of lines.entries()) {
     const checked = checkRow(parse(line));
     if ('faults' in checked) {
@@ -113,8 +152,9 @@ function checkRows(text: string) {
         .join('; ');
       rejected.push({ line: at + 1, reason: reason.slice(0, 1_024) });
     } else rows.set(checked.row.id, checked.row);
+    digests.push('faults' in checked ? null : digestOf(checked.row.record));
   }
-  return { rows, rejected };
+  return { rows, rejected, digests };
 }
 
 function parse(line: string): unknown {

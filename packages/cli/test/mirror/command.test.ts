@@ -108,6 +108,39 @@ describe('subreport mirror', () => {
     ]);
   });
 
+  test('verifies its tenant, and repairs it after a deletion by mistake', async () => {
+    const verify = ['mirror', 'verify', '--from', 'origin', '--to-tenant', 'acme'];
+    const equal = await run(...verify);
+    expect([equal.code, equal.stdout]).toEqual([
+      0,
+      expect.stringContaining('has what the mirror has sent: 335 records'),
+    ]);
+    const [id = ''] = origin.records.keys();
+    const erased = await runHere(['subscription', 'delete', '--id', id, '--tenant', 'acme'], opened.environment);
+    expect(erased.code).toBe(0);
+    const other = await run(...verify);
+    expect([other.code, other.stderr]).toEqual([
+      1,
+      expect.stringContaining(`${id}: sent by the mirror, not in the tenant`),
+    ]);
+    expect((await run(...mirror('--once'))).stderr).toContain('1 records are missing');
+    expect((await run(...verify)).code).toBe(0);
+    expect((await run(...mirror('--once', '--reload'))).code).toBe(0);
+    const away = await runHere(verify, { ...environment, SUBREPORT_SERVER: 'http://127.0.0.1:9' });
+    expect([away.code, away.stderr]).toEqual([75, expect.stringMatching(/^Cannot reach http/)]);
+  });
+
+  test('exits with 75 and counts exactly the records that its tenant rejects', async () => {
+    const ids = [...origin.records.keys()].slice(0, 150);
+    const kept = ids.map((id) => origin.records.get(id));
+    for (const [at, id] of ids.entries()) origin.records.set(id, { ...kept[at], iccid: 'x' } as never);
+    const { code, stdout } = await run(...mirror('--once', '--json'));
+    const { rejected_records: rejected, walks } = JSON.parse(stdout);
+    expect([code, rejected, walks[0].is_complete]).toEqual([75, 150, false]);
+    for (const [at, id] of ids.entries()) origin.records.set(id, kept[at] as never);
+    expect((await run(...mirror('--once'))).code).toBe(0);
+  });
+
   test('refuses imports into its tenant until the mirror ends', async () => {
     const file = join(folder, 'none.ndjson');
     writeFileSync(file, '');

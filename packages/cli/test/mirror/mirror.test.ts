@@ -225,6 +225,77 @@ describe('a mirror', () => {
     expect(tenant.records.size).toBe(49);
   });
 
+  describe('of a tenant that something else has changed', () => {
+    test('makes it equal to the origin in one walk after a restore', async () => {
+      const events: string[] = [];
+      const { origin, tenant, state, walk } = startMirror({}, 60, { onEvent: (sentence) => events.push(sentence) });
+      await walk();
+      tenant.backUp();
+      const ids = [...origin.records.keys()];
+      for (const id of ids.slice(0, 2)) origin.records.delete(id);
+      for (let walks = 0; walks < 2; walks += 1) await walk();
+      for (const id of ids.slice(10, 30))
+        origin.records.set(id, { ...origin.records.get(id), device_id: 'new' } as never);
+      const added = origin.add();
+      await walk();
+      const before = new Map(tenant.records);
+      tenant.restore();
+      expect((await walk()).fault).toBeNull();
+      expect(tenant.records).toEqual(before);
+      expect([tenant.records.has(added.id), tenant.records.has(ids[0] ?? ''), tenant.violations]).toEqual([
+        true,
+        false,
+        [],
+      ]);
+      expect(events).toContain(
+        'the tenant is not as the mirror left it: 1 records are missing, 20 are of another version, 2 are unknown',
+      );
+      expect(state.ages.changesAsOf).not.toBeNull();
+    });
+
+    test('sends again what was deleted by mistake, and does not claim an age until then', async () => {
+      const { origin, tenant, state, walk } = startMirror({}, 60);
+      await walk();
+      const before = new Map(tenant.records);
+      tenant.deleteSome(() => 0.1);
+      expect(tenant.records.size).toBe(0);
+      origin.mood = { ...origin.mood, faults: { html: 1 } };
+      await expect(walk()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
+      expect(state.ages).toEqual({ newAsOf: null, changesAsOf: null });
+      origin.mood = { ...origin.mood, faults: {} };
+      await walk();
+      expect(tenant.records).toEqual(before);
+    });
+
+    test('sends all records again when it is told to', async () => {
+      const { tenant, mirror, walk } = startMirror({}, 60);
+      await walk();
+      const before = new Map(tenant.records);
+      for (const id of tenant.records.keys()) tenant.records.set(id, '[]');
+      mirror.reload();
+      await walk();
+      expect(tenant.records).toEqual(before);
+    });
+  });
+
+  test('keeps the age of the versions that the tenant has if it rejects newer ones', async () => {
+    const { origin, tenant, state, walk } = startMirror({}, 150);
+    await walk();
+    const { changesAsOf } = state.ages;
+    for (const [id, record] of origin.records) origin.records.set(id, { ...record, device_id: 'new' });
+    const apply = tenant.apply.bind(tenant);
+    tenant.apply = async (changes) => {
+      const applied = await apply({ ...changes, records: [] });
+      return { ...applied, rejections: new Map(changes.records.map(({ id }) => [id, 'device_id must be old'])) };
+    };
+    for (let walks = 0; walks < 2; walks += 1) expect(await walk()).toMatchObject({ fault: null, rejected: 150 });
+    expect([state.staleness.rejected, state.ages.changesAsOf]).toEqual([150, changesAsOf]);
+    tenant.apply = apply;
+    for (const [id, record] of origin.records) origin.records.set(id, { ...record, device_id: 'newer' });
+    expect(await walk()).toMatchObject({ fault: null, rejected: 0 });
+    expect(Date.parse(state.ages.changesAsOf ?? '')).toBeGreaterThan(Date.parse(changesAsOf ?? ''));
+  });
+
   describe('of an origin that limits its pages', () => {
     test.each([
       { limit: { pages: 3, as: 'rejected' } },

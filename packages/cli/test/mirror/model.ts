@@ -15,7 +15,7 @@ import { MirrorError } from '../../mirror/error.ts';
 import { Mirror } from '../../mirror/mirror.ts';
 import { Origin, type OriginRecord } from '../../mirror/origin.ts';
 import { MirrorState } from '../../mirror/state.ts';
-import type { MirrorTarget } from '../../mirror/target.ts';
+import type { Applied, MirrorTarget, TenantRecord } from '../../mirror/target.ts';
 
 /** A clock that only requests and waits advance. */
 export class SimulatedClock implements Clock {
@@ -32,7 +32,8 @@ export class ModelTenant implements MirrorTarget {
   readonly records = new Map<string, string>();
   readonly violations: string[] = [];
   removals = 0;
-  #backup: ReadonlyMap<string, string> = new Map();
+  #revision = 0;
+  #backup = { records: new Map<string, string>(), revision: 0 };
   readonly #origin: SimulatedOrigin;
   readonly #beforeStep: () => void;
 
@@ -45,20 +46,23 @@ export class ModelTenant implements MirrorTarget {
 
   /** Keeps a copy, for a later `restore`. */
   backUp(): void {
-    this.#backup = new Map(this.records);
+    this.#backup = { records: new Map(this.records), revision: this.#revision };
   }
 
   restore(): void {
     this.records.clear();
-    for (const [id, record] of this.#backup) this.records.set(id, record);
+    for (const [id, record] of this.#backup.records) this.records.set(id, record);
+    this.#revision = this.#backup.revision;
   }
 
   deleteSome(random: () => number): void {
     for (const id of [...this.records.keys()]) if (random() < 0.2) this.records.delete(id);
+    this.#revision += 1;
   }
 
-  async apply({ records, removed }: { records: readonly OriginRecord[]; removed: readonly string[] }) {
+  async apply({ records, removed, token }: Parameters<MirrorTarget['apply']>[0]): Promise<Applied> {
     this.#beforeStep();
+    const isExpected = token === this.#token();
     const ids = [...records.map(({ id }) => id), ...removed];
     if (new Set(ids).size < ids.length) this.violations.push('one load has an id twice');
     for (const record of records) {
@@ -70,9 +74,21 @@ export class ModelTenant implements MirrorTarget {
       if (this.#origin.records.has(id)) this.violations.push(`removed ${id}, which the origin has`);
       this.records.delete(id);
     }
+    this.#revision += records.length + removed.length;
+    const digests = new Map(records.map(({ id }) => [id, this.records.get(id) ?? '']));
     this.#beforeStep();
-    return new Map<string, string>();
+    return { rejections: new Map(), digests, token: this.#token(), isExpected };
   }
+
+  async *list(): AsyncGenerator<readonly TenantRecord[], void, undefined> {
+    const shown = [...this.records].map(([id, text]) => {
+      const { iccid = '', createdDate = 0 } = Object.fromEntries(JSON.parse(text));
+      return { id, iccid: String(iccid), created: Number(createdDate) / 1000, digest: text };
+    });
+    for (let at = 0; at < shown.length; at += 7) yield shown.slice(at, at + 7);
+  }
+
+  readonly #token = () => `${this.#revision}`;
 }
 
 /** A record as text; a null status is an absent one, and dates have one form. */
@@ -118,6 +134,8 @@ const episodes = [
   'all hidden',
   'a product hidden',
   'a shard hidden',
+  'restored tenant',
+  'records deleted',
   'hours of 429',
   'other account',
   'other account, named so',
@@ -219,6 +237,8 @@ export async function runModel(seed: number): Promise<ModelResult> {
         origin.mood = { ...origin.mood, hides: outage };
       };
     } else if (hides === undefined) met.add(episode);
+    if (episode === 'restored tenant') tenant.restore();
+    if (episode === 'records deleted') tenant.deleteSome(random);
     if (episode === 'hours of 429') origin.mood = { ...origin.mood, perMinute: 2 };
     if (episode === 'smaller pages') origin.mood = { ...origin.mood, sizeMax: 3 };
     isExchanged = episode.startsWith('other account') && tenant.records.size > 0;

@@ -23,7 +23,7 @@ import { eraseSubscriptions } from '../../operator/erase.ts';
 import { describeImport, listImports, readImportErrors, showImport } from '../../operator/imports.ts';
 import { describeKey, rotateKeys } from '../../operator/keys.ts';
 import { describeAuditEntry, listAudit } from '../../operator/list-audit.ts';
-import { applyMirror, beginMirror, endMirror } from '../../operator/mirrors.ts';
+import { applyMirror, beginMirror, endMirror, listMirrorRecords } from '../../operator/mirrors.ts';
 import {
   createOperator,
   describeOperator,
@@ -68,6 +68,15 @@ export function addTenantRoutes(add: AddRoute): void {
       removed: body.removed_ids ?? [],
       newAsOf: body.new_as_of,
       changesAsOf: body.changes_as_of,
+      token: body.revision_token,
+    }),
+  );
+  add('listMirrorRecords', ({ context, params: { tenant = '' }, query }) =>
+    readPage(query, {
+      keyParts: 1,
+      read: ([after = ''], limit) => listMirrorRecords(context, tenant, after, limit),
+      keyOf: ({ id }) => [id],
+      show: (record) => record,
     }),
   );
   add('endMirror', ({ context, params: { tenant = '' } }) => endMirror(context, tenant));

@@ -20,7 +20,12 @@ describe.each(engines)('the mirror of a tenant on $engine', ({ openTestStore }) 
   /** A new tenant with a mirror, through the operator's API. */
   async function start(tenant: string): Promise<TenantTarget> {
     await management.send('POST', '/operator/v1/tenants', { token, body: { tenant } });
-    const target = new TenantTarget(async (operation, { body } = {}) => {
+    const target = new TenantTarget(async (operation, { body, query } = {}) => {
+      if (operation === 'listMirrorRecords') {
+        const parameters = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
+        const search = new URLSearchParams(parameters as [string, string][]).toString();
+        return (await management.send('GET', `${path(tenant)}/mirror/records?${search}`, { token })).body;
+      }
       const at = operation === 'beginMirror' ? 'mirror' : 'mirror/changes';
       const sent = await management.send('PUT', `${path(tenant)}/${at}`, { token, body: body as object });
       if (sent.status !== 200) throw new Error(JSON.stringify(sent.body));
@@ -38,7 +43,8 @@ describe.each(engines)('the mirror of a tenant on $engine', ({ openTestStore }) 
 
   test('has the records that it is given, without those that it is told to remove, and both ages', async () => {
     const target = await start('acme');
-    expect(await target.apply({ records, removed: [], ages })).toEqual(new Map());
+    const applied = await target.apply({ records, removed: [], ages, token: undefined });
+    expect([applied.rejections.size, applied.digests.size]).toEqual([0, 1_200]);
     expect(await show('acme')).toMatchObject({
       records: 1_200,
       mirror: { origin: mirror.origin, new_as_of: ages.newAsOf, changes_as_of: null },
@@ -47,19 +53,46 @@ describe.each(engines)('the mirror of a tenant on $engine', ({ openTestStore }) 
     const removed = [...gone.map((record) => record.id), 'c3ViMQ'];
     const body = { mirror_id: id, records: JSON.stringify({ ...changed, device_id: 'other' }), removed_ids: removed };
     const counts = { inserted: 0, updated: 1, unchanged: 0, removed: 39, rejected: [] };
-    expect((await put('acme', body)).body).toEqual({ tenant: 'acme', ...counts });
+    expect((await put('acme', body)).body).toMatchObject({ tenant: 'acme', ...counts });
     const { revision } = await show('acme');
     expect((await put('acme', body)).body).toMatchObject({ updated: 0, unchanged: 1, removed: 0 });
     expect(await show('acme')).toMatchObject({ records: 1_161, revision });
+  });
+
+  test('tells its mirror whether the tenant is as the mirror left it, and lists digests', async () => {
+    const target = await start('compared');
+    const some = records.slice(0, 30);
+    const first = await target.apply({ records: some, removed: [], ages, token: undefined });
+    expect(first.isExpected).toBe(false);
+    const listed = async () => {
+      const found: [string, string][] = [];
+      for await (const page of target.list())
+        found.push(...page.map(({ id, digest }) => [id, digest] as [string, string]));
+      return found;
+    };
+    expect(new Map(await listed())).toEqual(first.digests);
+    const second = await target.apply({ records: [], removed: [], ages, token: first.token });
+    expect(second).toMatchObject({ isExpected: true, token: first.token });
+    const erased = { ids: [some[3]?.id] };
+    await management.send('POST', `${path('compared')}/subscriptions/erase`, { token, body: erased });
+    const third = await target.apply({ records: [], removed: [], ages, token: first.token });
+    expect(third.isExpected).toBe(false);
+    expect(await listed()).toHaveLength(29);
+    expect((await target.apply({ records: [], removed: [], ages, token: third.token })).isExpected).toBe(true);
   });
 
   test('lists records that break a rule, and forgets them when the origin no longer has them', async () => {
     const target = await start('invalid');
     const [valid, other] = records;
     const invalid = { ...other, id: 'not an id', iccid: 'x' };
-    const rejections = await target.apply({ records: [valid as never, invalid as never], removed: [], ages });
+    const { rejections } = await target.apply({
+      records: [valid as never, invalid as never],
+      removed: [],
+      ages,
+      token: undefined,
+    });
     expect([...rejections]).toEqual([['not an id', expect.stringMatching(/^id must be .+; iccid must be /)]]);
-    expect(await target.apply({ records: [], removed: ['not an id', valid?.id ?? ''], ages })).toEqual(new Map());
+    await target.apply({ records: [], removed: ['not an id', valid?.id ?? ''], ages, token: undefined });
     expect(await show('invalid')).toMatchObject({ records: 0 });
   });
 

@@ -1,0 +1,76 @@
+import type { OriginRecord } from './origin.ts';
+import type { MirrorState, SentRecord } from './state.ts';
+import type { Applied, MirrorTarget, TenantRecord } from './target.ts';
+
+/** Ids of one removal. */
+const removedTogether = 100;
+
+interface Changes {
+  readonly records?: readonly OriginRecord[];
+  readonly removed?: readonly string[];
+}
+
+/**
+ * Applies changes. If the tenant is not as the last ones left it, as after a restore or an erasure,
+ * the state remembers that it must be compared.
+ */
+export async function applyTo(target: MirrorTarget, state: MirrorState, changes: Changes = {}): Promise<Applied> {
+  const { records = [], removed = [] } = changes;
+  const applied = await target.apply({ records, removed, ages: state.ages, token: state.token });
+  state.transact(() => {
+    if (!applied.isExpected) state.set('isDoubtful', true);
+    state.set('token', applied.token);
+  });
+  return applied;
+}
+
+/** How a tenant differs from what its mirror has sent. */
+interface TenantDifferences {
+  /** Ids of records that it lacks, that it has in another version, and that only it has. */
+  readonly missing: readonly string[];
+  readonly altered: readonly string[];
+  readonly unknown: readonly TenantRecord[];
+}
+
+/**
+ * Compares a tenant with what its mirror has sent. Records that the mirror is about to send again
+ * are not compared.
+ */
+export async function compareTenant(
+  target: Pick<MirrorTarget, 'list'>,
+  sent: Map<string, SentRecord>,
+): Promise<TenantDifferences> {
+  const altered: string[] = [];
+  const unknown: TenantRecord[] = [];
+  for await (const records of target.list()) {
+    for (const record of records) {
+      const own = sent.get(record.id);
+      sent.delete(record.id);
+      if (own === undefined) unknown.push(record);
+      else if (own.isSent && own.stored !== record.digest) altered.push(record.id);
+    }
+  }
+  const missing = [...sent].flatMap(([id, { isSent, stored }]) => (isSent && stored !== '' ? [id] : []));
+  return { missing, altered, unknown };
+}
+
+/**
+ * Makes the state such that walks repair the tenant: what is missing or altered is sent again, and
+ * what only the tenant has must be seen, or goes as any record that is missing. What was removed
+ * before goes at once.
+ */
+export async function repairTenant(target: MirrorTarget, state: MirrorState): Promise<TenantDifferences> {
+  const found = await compareTenant(target, state.sent());
+  const again = found.unknown.filter(({ id }) => state.wasRemoved(id)).map(({ id }) => id);
+  state.transact(() => {
+    for (const id of [...found.missing, ...found.altered]) state.sendAgain(id);
+    for (const record of found.unknown) state.adopt(record);
+    state.set('isDoubtful', false);
+  });
+  for (let at = 0; at < again.length; at += removedTogether) {
+    const removed = again.slice(at, at + removedTogether);
+    await applyTo(target, state, { removed });
+    state.transact(() => state.removed(removed, null));
+  }
+  return found;
+}
