@@ -68,6 +68,7 @@ export const countsMutants: readonly Mutant[] = [
     search: 'orderKey: { date: row.expirationDate',
     replace: 'orderKey: { date: row.activationDate',
     ...countsEqual,
+    test: 'have every row once after concurrent loads of one tenant and of two',
   },
   {
     id: 'not-renewing-of-status-counted-as-all',

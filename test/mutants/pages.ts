@@ -147,7 +147,7 @@ export const pagesMutants: readonly Mutant[] = [
     search: '(covers(index, readsProduct) ? 1 : recordEntries)',
     replace: '1',
     file: 'choose-index.test.ts',
-    test: 'to count is %s',
+    test: 'with a product is its index, unless another range is much narrower',
   },
   {
     id: 'last-page-from-the-end-too-long',
@@ -186,6 +186,7 @@ export const pagesMutants: readonly Mutant[] = [
     search: 'const countedEntries = 3;',
     replace: 'const countedEntries = 3_000;',
     ...anyQuestion,
+    test: 'of few records is no count of all products, each of which has one plan',
   },
   {
     id: 'export-from-after-its-first-record',

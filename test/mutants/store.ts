@@ -1,5 +1,5 @@
 import type { Mutant } from './mutant.ts';
-import { countsEqual } from './suites.ts';
+import { anyQuestion, countsEqual } from './suites.ts';
 
 /** The two engines, migrations, backups. */
 export const storeMutants: readonly Mutant[] = [
@@ -114,7 +114,7 @@ export const storeMutants: readonly Mutant[] = [
     breaks: 'Records without a status are not found together with those of a status.',
     search: "['status is null']",
     replace: "['false']",
-    ...countsEqual,
+    ...anyQuestion,
   },
   {
     id: 'without-status-not-found-along-a-path',

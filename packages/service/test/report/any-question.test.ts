@@ -227,4 +227,26 @@ describe.skipIf(onCluster).each(engines)('any question on $engine', ({ openTestS
     await counter.close();
     expect(wide).toEqual([]);
   });
+
+  test('of few records is no count of all products, each of which has one plan', async () => {
+    const { store } = opened;
+    await insertTenant(store, 'plain', 1);
+    const plain = (await findTenant(store, 'plain'))?.tenant as TenantId;
+    const own = [...syntheticRecords(10_000, 2)];
+    await store.loadSubscriptions(plain, own);
+    const counter = await openCounter(opened, plain);
+    const wide: unknown[] = [];
+    for (const { text } of ofOneDay) {
+      const statements: Statement[] = [];
+      const plan = planSummary(parseSummary(text, context));
+      const { total } = await noteInto(statements, store).readTenant(plain, (reader) => summarise(reader, plan));
+      expect([text, total]).toEqual([text, own.filter((row) => matches(row, plan.filter)).length]);
+      let visited = 0;
+      for (const statement of statements) visited += await counter.visited(statement);
+      // a day has some ten of the records
+      if (visited > 1_500) wide.push({ text, visited });
+    }
+    await counter.close();
+    expect(wide).toEqual([]);
+  });
 });

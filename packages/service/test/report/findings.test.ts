@@ -238,6 +238,10 @@ describe.each(engines)('findings on $engine', ({ openTestStore }) => {
               model.load(batch, await store.readTenant(tenant, readRevision));
             }
           }
+          // commits of one second would have one time
+          const spread =
+            'update subscription_commit set committed_at = 1700000000 + revision * 10 where tenant_id = $1';
+          await store.writeTenant(tenant, [{ sql: spread, values: [] }]);
           const commits = await commitsOf(tenant);
           const found = await find(tenant);
           const expected = model.findings().map(({ since, ...finding }) => {
