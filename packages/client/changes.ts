@@ -64,6 +64,7 @@ export async function readChanges<Before extends boolean = false>(
     );
   const { body, headers } = await (size === undefined ? api.widest(read) : read(size));
   const { has_more: hasMore, ...page } = body;
-  if (hasMore && page.next === since) throw new TypeError('Cannot continue the changes: the token must be a new one');
+  if (!page.next || (hasMore && page.next === since))
+    throw new TypeError('Cannot continue the changes: the token must be new');
   return { ...page, hasMore, revision: Number(headers.get('x-revision')) };
 }

@@ -142,6 +142,17 @@ test.each<[string, Fault, string]>([
   expect(reportRequests()).toHaveLength(1);
 });
 
+test.each(['[]', '{}', '{"changes":[],"next":""}'])(
+  'a page of changes without a token, %s, is an error',
+  async (body) => {
+    const { client } = await clientWithFaults([{ status: 200, body }]);
+    expect(await rejectionOf(client.changes().next())).toMatchObject({
+      name: 'TypeError',
+      message: 'Cannot continue the changes: the token must be new',
+    });
+  },
+);
+
 test('an aborted call rejects with the reason and sends nothing more', async () => {
   const { client } = await clientWithFaults(['hang'], { attempts: 1 });
   const controller = new AbortController();
