@@ -43,12 +43,42 @@ function ruleOf({ path, imports, forbids }: Folder): object | undefined {
     importNames: ['default'],
     message: 'import Type from contract/type.ts: typebox itself takes 110 ms of CPU time at each start',
   };
-  const options = path.startsWith('packages/contract') ? { paths: { typebox }, patterns } : { patterns };
+  const options = path.startsWith('packages/contract')
+    ? { paths: { typebox }, patterns }
+    : opensConnections(path)
+      ? { patterns }
+      : { paths: connections, patterns };
+  const globals = { level: 'error', options: { deniedGlobals: { fetch: outgoingRule, WebSocket: outgoingRule } } };
   return {
     includes: isFile(path) ? [path] : [`${path}/**`, ...(isPackage(path) ? [`!${path}/test/**`] : [])],
-    linter: { rules: { style: { noRestrictedImports: { level: 'error', options } } } },
+    linter: {
+      rules: {
+        style: {
+          noRestrictedImports: { level: 'error', options },
+          ...(isForPrograms(path) && { noRestrictedGlobals: opensConnections(path) ? 'off' : globals }),
+        },
+      },
+    },
   };
 }
+
+const isForPrograms = (path: string): boolean => /^packages\/(cli|mcp|terminal)(\/|$)/.test(path);
+
+/** Whether a folder may connect to others by itself: of the programs of readers, one may. */
+const opensConnections = (path: string): boolean => !isForPrograms(path) || path === 'packages/terminal/outgoing';
+
+const outgoingRule =
+  'only packages/terminal/outgoing opens connections: bounds, time limits, TLS and proxies are there';
+
+const httpTypes = ['Agent', 'ClientRequest', 'IncomingMessage'];
+
+/** What opens connections, without the types that a caller of `outgoing` needs. */
+const connections = Object.fromEntries(
+  ['node:http', 'node:https', 'node:http2', 'node:net', 'node:tls', 'node:dgram'].map((name) => [
+    name,
+    { allowImportNames: name === 'node:http' ? httpTypes : [], message: outgoingRule },
+  ]),
+);
 
 const isPackage = (path: string): boolean => /^packages\/\w+$/.test(path);
 

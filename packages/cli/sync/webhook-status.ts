@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { connect as connectTcp } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { describeProxy } from '../../terminal/outgoing/proxy.ts';
+import { requireConnection } from '../../terminal/outgoing/request.ts';
 import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
 import { shownEndpoint, type Webhook } from './webhook-options.ts';
@@ -63,21 +62,14 @@ export const endpointGone = (url: URL, at: number): SyncError =>
 const connectMsMax = 10_000;
 
 async function connectTo(url: URL): Promise<void> {
-  const isTls = url.protocol === 'https:';
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const to = { host, port: Number(url.port || (isTls ? 443 : 80)) };
-  const socket = isTls ? connectTls({ ...to, servername: host }) : connectTcp(to);
   try {
-    const signal = AbortSignal.timeout(connectMsMax);
-    await once(socket, isTls ? 'secureConnect' : 'connect', { signal });
+    await requireConnection(url, AbortSignal.timeout(connectMsMax));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new SyncError(
       'DESTINATION_FAILED',
-      `Cannot connect to ${shownEndpoint(url)}: it must accept connections: current value is ${code ?? message}`,
+      `Cannot connect to ${shownEndpoint(url)}: it must accept connections: current value is ${code ?? message}${describeProxy(url.href)}`,
       { cause: error },
     );
-  } finally {
-    socket.destroy();
   }
 }
