@@ -1,6 +1,8 @@
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
+import type { OperatorOperation } from './operator/operation.ts';
+import { operatorOperations } from './operator/operations.ts';
 import { Product } from './product.ts';
 import { Email, reportParameters } from './query.ts';
 import { defaultPageLimits } from './report.ts';
@@ -32,6 +34,15 @@ describe.each(Object.entries(single))('%s', (_name, schema) => {
     };
     expect(type === 'string' ? [maxLength] : [minimum, maximum]).not.toContain(undefined);
   });
+});
+
+const operations: Readonly<Record<string, Partial<OperatorOperation>>> = operatorOperations;
+const members = Object.entries(operations).flatMap(([operation, { body }]) =>
+  Object.entries(body?.properties ?? {}).map(([name, schema]) => [`${operation} ${name}`, schema] as const),
+);
+
+test.each(members)('%s, a member of a body, says its rule with an example', (_name, schema) => {
+  expect(ruleOf(schema)).toContain(exampleOf(schema));
 });
 
 test('a schema that cannot be described is a defect', () => {

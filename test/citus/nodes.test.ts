@@ -253,8 +253,8 @@ const uses: Readonly<Record<string, Case>> = {
     while ((await store.eraseRows(tenant, 50)) > 0);
     await beginMirror(operator(store), tenant, 'mirror-1', 'https://example.com client-1');
     const records = source(3).map(String).toArray();
-    const ages = { newAsOf: null, changesAsOf: '2026-01-01T00:00:00Z' };
-    const applied = { id: 'mirror-1', records: (await records).join(''), removed: ['id1'], token: undefined, ...ages };
+    const state = { newAsOf: null, changesAsOf: '2026-01-01T00:00:00Z', heldBack: 2 };
+    const applied = { id: 'mirror-1', records: (await records).join(''), removed: ['id1'], token: undefined, state };
     await applyMirror(operator(store), tenant, applied);
     await listMirrorRecords(operator(store), tenant, '', 10);
     await endMirror(operator(store), tenant);

@@ -96,6 +96,7 @@ const alertsOfSeries = [
   'SubreportCertificateExpires',
   'SubreportLogLinesDropped',
   'SubreportAuditEntriesLost',
+  'SubreportMirrorHeldBack',
 ];
 
 test('docs/contributors/drills.md lists the alerts that drills fire, which are all but those of series', () => {

@@ -50,7 +50,7 @@ export interface Doubt {
   readonly heldBack: number;
   readonly unconfirmed: number;
   readonly reason: string | null;
-  /** The walk after which this was so. */
+  /** The walk after which this was so; 0 before a walk was complete. */
   readonly walk: number;
 }
 

@@ -8,6 +8,13 @@ export interface MirrorAges {
   readonly changesAsOf: string | null;
 }
 
+/** What a mirror has not applied; `null` is not known yet. */
+export interface MirrorCounts {
+  readonly rejected: number | null;
+  readonly heldBack: number | null;
+  readonly unconfirmed: number | null;
+}
+
 /** Where a mirror is kept. */
 export interface MirrorTarget {
   /** Takes the tenant for this mirror. Throws `MirrorError` if it has another one, or records. */
@@ -21,6 +28,8 @@ export interface MirrorTarget {
     readonly records: readonly OriginRecord[];
     readonly removed: readonly string[];
     readonly ages: MirrorAges;
+    /** Without them, the tenant keeps those that it knows. */
+    readonly counts?: MirrorCounts | undefined;
     /** The token that the last `apply` returned. */
     readonly token: string | undefined;
   }): Promise<Applied>;

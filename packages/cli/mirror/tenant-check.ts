@@ -1,6 +1,6 @@
 import type { OriginRecord } from './origin.ts';
 import type { MirrorState, SentRecord } from './state.ts';
-import type { Applied, MirrorTarget, TenantRecord } from './target.ts';
+import type { Applied, MirrorCounts, MirrorTarget, TenantRecord } from './target.ts';
 
 /** Ids of one removal. */
 const removedTogether = 100;
@@ -16,12 +16,20 @@ interface Changes {
  */
 export async function applyTo(target: MirrorTarget, state: MirrorState, changes: Changes = {}): Promise<Applied> {
   const { records = [], removed = [] } = changes;
-  const applied = await target.apply({ records, removed, ages: state.ages, token: state.token });
+  // to count reads the whole state file: not with each page
+  const counts = records.length + removed.length === 0 ? countsOf(state) : undefined;
+  const applied = await target.apply({ records, removed, ages: state.ages, counts, token: state.token });
   state.transact(() => {
     if (!applied.isExpected) state.set('isDoubtful', true);
     state.set('token', applied.token);
   });
   return applied;
+}
+
+/** Until a walk was complete, nothing is known about removals, nor that no record is rejected. */
+function countsOf({ doubt: { walk, heldBack, unconfirmed }, staleness: { rejected } }: MirrorState): MirrorCounts {
+  if (walk > 0) return { rejected, heldBack, unconfirmed };
+  return { rejected: rejected > 0 ? rejected : null, heldBack: null, unconfirmed: null };
 }
 
 /** How a tenant differs from what its mirror has sent. */

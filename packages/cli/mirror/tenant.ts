@@ -3,7 +3,7 @@ import { fitsText } from '../../contract/schema.ts';
 import { SubscriptionId } from '../../contract/subscription.ts';
 import { MirrorError } from './error.ts';
 import type { OriginRecord } from './origin.ts';
-import type { Applied, MirrorAges, MirrorTarget, TenantRecord } from './target.ts';
+import type { Applied, MirrorAges, MirrorCounts, MirrorTarget, TenantRecord } from './target.ts';
 
 /** Records and removals of one request, and the most characters of its records. */
 const togetherMax = 500;
@@ -27,7 +27,7 @@ export class TenantTarget implements MirrorTarget {
     await this.#call('beginMirror', { params: { tenant: this.#tenant }, body: { mirror_id: id, origin } });
   }
 
-  async apply({ records, removed, ages, token }: Parameters<MirrorTarget['apply']>[0]): Promise<Applied> {
+  async apply({ records, removed, ages, counts, token }: Parameters<MirrorTarget['apply']>[0]): Promise<Applied> {
     const [rejections, digests] = [new Map<string, string>(), new Map<string, string>()];
     const parts = [...split(records)];
     let [left, isExpected] = [token, true];
@@ -41,6 +41,7 @@ export class TenantTarget implements MirrorTarget {
           removed_ids: removed.filter((id) => fitsText(SubscriptionId, id)),
           ...(left !== undefined && { revision_token: left }),
           ...agesOf(ages),
+          ...(counts && countsOf(counts)),
         },
       });
       if (!Array.isArray(applied.rejected))
@@ -69,6 +70,12 @@ export class TenantTarget implements MirrorTarget {
 }
 
 const agesOf = ({ newAsOf, changesAsOf }: MirrorAges) => ({ new_as_of: newAsOf, changes_as_of: changesAsOf });
+
+const countsOf = ({ rejected, heldBack, unconfirmed }: MirrorCounts) => ({
+  rejected_records: rejected,
+  held_back_removals: heldBack,
+  unconfirmed_removals: unconfirmed,
+});
 
 /** Records in parts that fit in one request. */
 function* split(records: readonly OriginRecord[]): Generator<readonly OriginRecord[]> {

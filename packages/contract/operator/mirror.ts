@@ -1,7 +1,7 @@
-import { plain, wholeNumber } from '../schema.ts';
+import { plain, plainText, wholeNumber } from '../schema.ts';
 import { Iccid, SubscriptionId } from '../subscription.ts';
 import { Type } from '../type.ts';
-import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
+import { listOf, listParameters, nullableCount, nullableTime, type OperatorOperation, time } from './operation.ts';
 import { Tenant } from './tenant.ts';
 
 /** Most records of one `applyMirror`, and most characters of them. */
@@ -17,7 +17,13 @@ const mirrorId = Type.String({
   examples: ['0b6f2f53-6d7a-4b60-9c0e-5d2c2f0c8f11'],
 });
 
-const revisionToken = plain(22, 'Changes with every change of the tenant', 'kX2f0c8f11T9sZb7Qm4LwA');
+const revisionToken = Type.String({
+  maxLength: 22,
+  pattern: plainText,
+  description: 'Changes with every change of the tenant',
+  'x-rule': 'the revision_token of the last response',
+  examples: ['kX2f0c8f11T9sZb7Qm4LwA'],
+});
 const digest = plain(22, 'Digest of the record as it is stored', 'pQ7f0c8f11T9sZb7Qm4LwB');
 
 /** The body of `beginMirror`. */
@@ -60,6 +66,9 @@ const MirrorChanges = Type.Object(
     revision_token: Type.Optional(revisionToken),
     new_as_of: Type.Optional(nullableTime('New records up to this instant are in the tenant')),
     changes_as_of: Type.Optional(nullableTime('Changed and removed records up to this instant are')),
+    rejected_records: Type.Optional(nullableCount('Records of the origin that the tenant rejects')),
+    held_back_removals: Type.Optional(nullableCount('Removals that wait for a person or a day')),
+    unconfirmed_removals: Type.Optional(nullableCount('Removals that wait for another walk')),
   },
   { additionalProperties: false, description: 'Changes of a mirror' },
 );
@@ -124,7 +133,7 @@ export const mirrorOperations = {
     tag: 'tenants',
     summary: 'Apply changes of a mirror',
     description:
-      'Inserts, updates and removes records of a mirror in one transaction, then stores how old the mirror is. The request is idempotent: repeating it changes nothing. A record that breaks a rule of the report is listed as rejected; the others are loaded. Only the mirror of the tenant may do so: another mirror_id gets 409.',
+      'Inserts, updates and removes records of a mirror in one transaction, then stores how old the mirror is, and how many records it rejects or keeps. A member that is left out stays as it was. The request is idempotent: repeating it changes nothing. A record that breaks a rule of the report is listed as rejected; the others are loaded. Only the mirror of the tenant may do so: another mirror_id gets 409.',
     scope: 'subscription:write',
     body: MirrorChanges,
     bodyBytesMax: 8_388_608,

@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import type { OperatorScope } from '../oauth/grant.ts';
 import type { Operation } from '../operations.ts';
+import { wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
 
 /**
@@ -86,4 +87,16 @@ export const time = (description: string) => Type.String({ ...options, descripti
 
 /** The same, or `null`. */
 export const nullableTime = (description: string) =>
-  Type.Union([Type.String(options), Type.Null()], { description, examples: options.examples });
+  Type.Union([Type.String(options), Type.Null()], {
+    description,
+    'x-rule': 'a time in UTC, or null',
+    examples: options.examples,
+  });
+
+/** A count, or `null` if it is not known. */
+export const nullableCount = (description: string) =>
+  Type.Union([wholeNumber(description, 0), Type.Null()], {
+    description,
+    'x-rule': 'a whole number from 0, or null',
+    examples: [0],
+  });

@@ -4,7 +4,7 @@ import { plain, wholeNumber } from '../schema.ts';
 import { Iccid, SubscriptionId } from '../subscription.ts';
 import { Type } from '../type.ts';
 import { LastImport } from './import.ts';
-import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
+import { listOf, listParameters, nullableCount, nullableTime, type OperatorOperation, time } from './operation.ts';
 
 /** The name of a new tenant. */
 export const tenantName = Type.String({
@@ -25,6 +25,9 @@ export const TenantMirror = Type.Object(
     since: time('When the tenant became a mirror'),
     new_as_of: nullableTime('New records up to this instant are in the tenant; null if that is not known'),
     changes_as_of: nullableTime('Changed and removed records up to this instant are; null before the first whole walk'),
+    rejected_records: nullableCount('Records of the origin that the tenant rejects; null if that is not known'),
+    held_back_removals: nullableCount('Removals that wait for a person or a day; null before the first whole walk'),
+    unconfirmed_removals: nullableCount('Removals that wait for another walk; null before the first whole walk'),
   },
   { additionalProperties: false, description: 'The account of another service that a tenant mirrors' },
 );

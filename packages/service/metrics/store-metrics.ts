@@ -13,8 +13,7 @@ export interface MeasuredStore {
   readonly historyUse: () => Promise<MeasuredUse>;
   /** The storage budget of a tenant in bytes; 0 means no limit. */
   readonly tenantBytesMax: number;
-  /** Ages of the mirrors in seconds, the oldest; `null` if there is no mirror. */
-  readonly mirrorAges: () => Promise<MirrorAge>;
+  readonly mirrorUse: () => Promise<MirrorUse>;
   /** Rejects if the keys cannot be read now. */
   readonly keyRotations: () => Promise<readonly MeasuredKey[]>;
 }
@@ -36,10 +35,13 @@ interface MeasuredUse {
   readonly aheadSeconds: number;
 }
 
-/** How old the oldest mirror is, in seconds; `null` if none is known. */
-interface MirrorAge {
-  readonly new: number | null;
-  readonly changes: number | null;
+/** The mirrors together; `null` is what no mirror knows. */
+interface MirrorUse {
+  /** How old the oldest is, in seconds. */
+  readonly ages: { readonly new: number | null; readonly changes: number | null };
+  /** Records that their tenants reject, and removals that they hold back. */
+  readonly rejected: number | null;
+  readonly heldBack: number | null;
 }
 
 /** The current key of one purpose. Times are UTC epoch seconds. */
@@ -62,7 +64,7 @@ export function addStoreMetrics(registry: Registry, store: MeasuredStore): void 
 
 function addStateMetrics(
   registry: Registry,
-  { checkReady, changeMarkAgeMs, readSize, historyUse, tenantBytesMax, mirrorAges }: MeasuredStore,
+  { checkReady, changeMarkAgeMs, readSize, historyUse, tenantBytesMax, mirrorUse }: MeasuredStore,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -93,7 +95,7 @@ function addStateMetrics(
       parts: await readSize(),
       // they ask each node of a cluster: without one of them, the size is still known
       use: await historyUse().catch(() => undefined),
-      ages: await mirrorAges().catch(() => undefined),
+      mirrors: await mirrorUse().catch(() => undefined),
     }),
     sizeMaxAgeMs,
   );
@@ -109,6 +111,11 @@ function addStateMetrics(
   });
   addUseMetrics(registry, async () => (await readRarely())?.use);
   addBudgetMetric(registry, async () => (await readRarely())?.use, tenantBytesMax);
+  addMirrorMetrics(registry, async () => (await readRarely())?.mirrors);
+}
+
+function addMirrorMetrics(registry: Registry, readMirrors: () => Promise<MirrorUse | undefined>): void {
+  const registers = [registry];
   new Gauge({
     name: 'subreport_mirror_age_seconds',
     help: 'Age of the oldest mirror by what it may lack: new records, or changes; at most five minutes old; absent without mirrors',
@@ -117,10 +124,24 @@ function addStateMetrics(
     registers,
     async collect() {
       this.reset();
-      for (const [of, seconds] of Object.entries((await readRarely())?.ages ?? {}))
+      for (const [of, seconds] of Object.entries((await readMirrors())?.ages ?? {}))
         if (seconds !== null) this.set({ of }, seconds);
     },
   });
+  const addSum = (name: string, help: string, count: 'rejected' | 'heldBack') =>
+    new Gauge({
+      name,
+      help: `${help}; at most five minutes old; absent without mirrors that have walked`,
+      aggregator: 'max',
+      registers,
+      async collect() {
+        const value = (await readMirrors())?.[count] ?? null;
+        if (value === null) this.remove();
+        else this.set(value);
+      },
+    });
+  addSum('subreport_mirror_rejected_records', 'Records of origins that the tenants of mirrors reject', 'rejected');
+  addSum('subreport_mirror_held_back_removals', 'Removals that mirrors hold back for a person or a day', 'heldBack');
 }
 
 /** While the use cannot be read, its metrics are absent. */

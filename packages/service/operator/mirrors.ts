@@ -5,7 +5,7 @@ import { checkRow } from '../import/check-row.ts';
 import { withImportLock } from '../import/import-lock.ts';
 import type { Directory, Store } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
-import { findAnyTenant, setMirrorStatement, type TenantMirror } from '../storage/tables/tenant.ts';
+import { findAnyTenant, setMirrorStatement, type TenantMirror, unknownCounts } from '../storage/tables/tenant.ts';
 import { OperatorError } from './error.ts';
 import { type OperatorContext, perform, performInSteps } from './perform.ts';
 import { describeTenant, requireTenant, showTenant } from './tenants.ts';
@@ -34,7 +34,7 @@ export async function beginMirror(context: OperatorContext, name: string, id: st
             'create another tenant with: subreport tenant create',
           );
         const since = new Date(now() * 1000).toISOString().replace('.000Z', 'Z');
-        return setMirror(directory, name, { id, origin, since, newAsOf: null, changesAsOf: null });
+        return setMirror(directory, name, { id, origin, since, newAsOf: null, changesAsOf: null, ...unknownCounts });
       },
     );
   });
@@ -51,22 +51,24 @@ export async function endMirror(context: OperatorContext, name: string) {
   return describeTenant(await showTenant(context, name));
 }
 
+type MirrorState = Omit<TenantMirror, 'id' | 'origin' | 'since'>;
+
 /** What a mirror brings. */
 interface MirrorChanges {
   readonly id: string;
   /** Records as NDJSON. */
   readonly records: string;
   readonly removed: readonly string[];
-  /** `undefined` leaves the instant as it is. */
-  readonly newAsOf: string | null | undefined;
-  readonly changesAsOf: string | null | undefined;
+  /** Its ages and counts; `undefined` leaves one as it is. */
+  readonly state: { readonly [Name in keyof MirrorState]?: MirrorState[Name] | undefined };
   /** The revision token that the mirror was left behind with. */
   readonly token: string | undefined;
 }
 
 /**
- * Applies changes of a mirror to its tenant in one transaction, then stores its ages. Nothing else
- * changes the records meanwhile, so the revision token is that of what the mirror has left.
+ * Applies changes of a mirror to its tenant in one transaction, then stores its ages and counts.
+ * Nothing else changes the records meanwhile, so the revision token is that of what the mirror has
+ * left.
  */
 export async function applyMirror(context: OperatorContext, name: string, changes: MirrorChanges) {
   const { store } = context;
@@ -81,7 +83,7 @@ export async function applyMirror(context: OperatorContext, name: string, change
       await requireMirror(store, name, changes.id);
       const found = await readToken(store, name);
       const counts = isEmpty ? nothing : await load();
-      await storeAges(store, name, changes);
+      await storeState(store, name, changes);
       return { counts, revision_token: await readToken(store, name), is_expected: found === changes.token };
     });
   const action = {
@@ -122,14 +124,11 @@ export async function listMirrorRecords({ store }: OperatorContext, name: string
   }));
 }
 
-async function storeAges(store: Store, name: string, { id, newAsOf, changesAsOf }: MirrorChanges): Promise<void> {
+async function storeState(store: Store, name: string, { id, state }: MirrorChanges): Promise<void> {
   await store.transact(async (directory) => {
     const mirror = await requireMirror(directory, name, id);
-    const ages = {
-      ...(newAsOf !== undefined && { newAsOf }),
-      ...(changesAsOf !== undefined && { changesAsOf }),
-    };
-    await setMirror(directory, name, { ...mirror, ...ages });
+    const told = Object.entries(state).filter(([, value]) => value !== undefined);
+    await setMirror(directory, name, { ...mirror, ...Object.fromEntries(told) });
   });
 }
 

@@ -137,6 +137,9 @@ export const describeTenant = ({
     since: mirror.since,
     new_as_of: mirror.newAsOf,
     changes_as_of: mirror.changesAsOf,
+    rejected_records: mirror.rejected,
+    held_back_removals: mirror.heldBack,
+    unconfirmed_removals: mirror.unconfirmed,
   },
   storage: use === undefined ? null : describeUse(use, bytesMax),
 });

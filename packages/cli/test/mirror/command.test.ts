@@ -98,6 +98,8 @@ describe('subreport mirror', () => {
       75,
       expect.stringContaining('held back: 60 removals: a walk missed 60 of'),
     ]);
+    const [shown] = JSON.parse((await runHere(['tenant', 'list', '--json'], opened.environment)).stdout);
+    expect(shown.mirror).toMatchObject({ rejected_records: 0, held_back_removals: 60, unconfirmed_removals: 0 });
     const alone = await runHere([...mirror('--confirm-removals')], { XDG_CONFIG_HOME: folder, ...environment });
     expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('must be given with --once')]);
     passAnHour();

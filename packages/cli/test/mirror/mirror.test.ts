@@ -7,6 +7,7 @@ import { MirrorError } from '../../mirror/error.ts';
 import { Mirror } from '../../mirror/mirror.ts';
 import { Origin } from '../../mirror/origin.ts';
 import { MirrorState } from '../../mirror/state.ts';
+import type { MirrorCounts } from '../../mirror/target.ts';
 import { ModelTenant, runModel, SimulatedClock, textOf } from './model.ts';
 
 const closers: (() => void)[] = [];
@@ -294,6 +295,26 @@ describe('a mirror', () => {
     for (const [id, record] of origin.records) origin.records.set(id, { ...record, device_id: 'newer' });
     expect(await walk()).toMatchObject({ fault: null, rejected: 0 });
     expect(Date.parse(state.ages.changesAsOf ?? '')).toBeGreaterThan(Date.parse(changesAsOf ?? ''));
+  });
+
+  test('tells the tenant what it has not applied, and nothing before a walk was complete', async () => {
+    const { origin, tenant, walk } = startMirror({}, 150);
+    const told: (MirrorCounts | undefined)[] = [];
+    const apply = tenant.apply.bind(tenant);
+    tenant.apply = (changes) => {
+      told.push(changes.counts);
+      return apply(changes);
+    };
+    await walk();
+    expect(told.at(0)).toEqual({ rejected: null, heldBack: null, unconfirmed: null });
+    expect(told.at(-1)).toEqual({ rejected: 0, heldBack: 0, unconfirmed: 0 });
+    const [one] = origin.records.keys();
+    origin.mood = { ...origin.mood, hides: ({ id }) => id === one };
+    await walk();
+    expect(told.at(-1)).toEqual({ rejected: 0, heldBack: 0, unconfirmed: 1 });
+    origin.mood = { ...origin.mood, hides: ({ id }) => id !== one };
+    await walk();
+    expect(told.at(-1)).toEqual({ rejected: 0, heldBack: 149, unconfirmed: 0 });
   });
 
   describe('of an origin that limits its pages', () => {

@@ -9,7 +9,7 @@ const {
   tenants: { mirror: texts },
 } = strings;
 
-/** What a tenant mirrors, and how old its records are. A mirror has no other imports. */
+/** What a tenant mirrors, how old its records are, and what is not applied. A mirror has no other imports. */
 export const MirrorCard = ({ mirror }: { mirror: TenantMirror }) => (
   <Card title={texts.title}>
     <DefinitionList
@@ -17,12 +17,19 @@ export const MirrorCard = ({ mirror }: { mirror: TenantMirror }) => (
         [texts.origin, mirror.origin],
         [texts.newAge, <Age key="new" at={mirror.new_as_of} />],
         [texts.changesAge, <Age key="changes" at={mirror.changes_as_of} />],
+        [texts.rejected, <Count key="rejected" count={mirror.rejected_records} text={texts.records} />],
+        [texts.heldBack, <Count key="held" count={mirror.held_back_removals} text={texts.removals} />],
+        [texts.unconfirmed, <Count key="unconfirmed" count={mirror.unconfirmed_removals} text={texts.removals} />],
         [texts.since, <DateTime key="since" value={mirror.since} />],
       ]}
     />
+    {(mirror.held_back_removals ?? 0) > 0 && <p class="warning-note">{texts.confirm}</p>}
     <p class="soft">{texts.hint}</p>
   </Card>
 );
+
+const Count = ({ count, text }: { count: number | null; text: (count: number) => string }) =>
+  count === null ? <span class="soft">{texts.unknown}</span> : <span>{text(count)}</span>;
 
 const Age = ({ at }: { at: string | null }) =>
   at === null ? (

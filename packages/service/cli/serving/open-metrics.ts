@@ -56,7 +56,7 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     readSize: () => withinScrape().readSize(),
     tenantBytesMax: store.tenantBytesMax,
     historyUse: () => readHistoryUse(withinScrape(), { nowSeconds: nowSeconds(), days: versionDays(config) }),
-    mirrorAges: async () => agesOf(await listMirrors(withinScrape())),
+    mirrorUse: async () => useOf(await listMirrors(withinScrape())),
     diskSpace: () => readDiskSpace(config.DATA_DIR),
     waiting,
     poolUse: () => store.poolUse?.(),
@@ -98,12 +98,23 @@ async function readDiskSpace(folder: string) {
   return { free: space.bavail * space.bsize, total: space.blocks * space.bsize };
 }
 
-/** The ages of the oldest mirror; one that has never been complete is as old as its beginning. */
-function agesOf(mirrors: readonly TenantMirror[]) {
+/**
+ * The ages of the oldest mirror, where one that has never been complete is as old as its beginning,
+ * and sums of the counts of those that know them.
+ */
+function useOf(mirrors: readonly TenantMirror[]) {
   const oldest = (instants: readonly string[]): number | null =>
     instants.length === 0 ? null : Math.max(0, ...instants.map((instant) => (Date.now() - Date.parse(instant)) / 1000));
+  const sum = (counts: readonly (number | null)[]): number | null => {
+    const known = counts.filter((count) => count !== null);
+    return known.length === 0 ? null : known.reduce((total, count) => total + count, 0);
+  };
   return {
-    new: oldest(mirrors.map(({ newAsOf, since }) => newAsOf ?? since)),
-    changes: oldest(mirrors.map(({ changesAsOf, since }) => changesAsOf ?? since)),
+    ages: {
+      new: oldest(mirrors.map(({ newAsOf, since }) => newAsOf ?? since)),
+      changes: oldest(mirrors.map(({ changesAsOf, since }) => changesAsOf ?? since)),
+    },
+    rejected: sum(mirrors.map(({ rejected }) => rejected)),
+    heldBack: sum(mirrors.map(({ heldBack }) => heldBack)),
   };
 }

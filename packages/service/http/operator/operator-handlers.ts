@@ -66,8 +66,13 @@ export function addTenantRoutes(add: AddRoute): void {
       id: body.mirror_id,
       records: body.records ?? '',
       removed: body.removed_ids ?? [],
-      newAsOf: body.new_as_of,
-      changesAsOf: body.changes_as_of,
+      state: {
+        newAsOf: body.new_as_of,
+        changesAsOf: body.changes_as_of,
+        rejected: body.rejected_records,
+        heldBack: body.held_back_removals,
+        unconfirmed: body.unconfirmed_removals,
+      },
       token: body.revision_token,
     }),
   );

@@ -20,8 +20,17 @@ export interface Tenant {
   readonly use: StorageUse | undefined;
 }
 
+/** What a mirror has not applied; `null` while that is not known. */
+interface MirrorCounts {
+  /** Records that the tenant rejects. */
+  readonly rejected: number | null;
+  /** Removals that wait for a person or a day, and for another walk. */
+  readonly heldBack: number | null;
+  readonly unconfirmed: number | null;
+}
+
 /** The mark of a tenant that mirrors an account of another service. Instants are ISO 8601, UTC. */
-export interface TenantMirror {
+export interface TenantMirror extends MirrorCounts {
   /** The id in the state file of the mirror. */
   readonly id: string;
   /** Base URL and client id of the origin. */
@@ -99,10 +108,15 @@ function toTenant(row: Row): Tenant {
     createdAt: Number(row.created_at),
     revision: Number(row.revision),
     deletingSince: row.deletion_started_at === null ? null : Number(row.deletion_started_at),
-    mirror: typeof row.mirror === 'string' ? (JSON.parse(row.mirror) as TenantMirror) : null,
+    mirror: typeof row.mirror === 'string' ? toMirror(row.mirror) : null,
     use: useOf(row),
   };
 }
+
+/** The counts of a mirror that has told none. */
+export const unknownCounts: MirrorCounts = { rejected: null, heldBack: null, unconfirmed: null };
+
+const toMirror = (json: string): TenantMirror => ({ ...unknownCounts, ...(JSON.parse(json) as TenantMirror) });
 
 /** Marks a tenant as a mirror, or as none. */
 export const setMirrorStatement = (tenant: TenantId, mirror: TenantMirror | null): DirectoryStatement =>
@@ -114,5 +128,5 @@ export const setMirrorStatement = (tenant: TenantId, mirror: TenantMirror | null
 /** The tenants that mirror something. */
 export async function listMirrors(store: Directory): Promise<readonly TenantMirror[]> {
   const rows = await store.readDirectory('select mirror from tenant where mirror is not null and deleted_at is null');
-  return rows.map(({ mirror }) => JSON.parse(String(mirror)) as TenantMirror);
+  return rows.map(({ mirror }) => toMirror(String(mirror)));
 }

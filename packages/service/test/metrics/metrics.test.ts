@@ -16,7 +16,7 @@ import { openStore } from '../../storage/open-store.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { insertAuditEntries } from '../../storage/tables/audit-entry.ts';
 import { putImport } from '../../storage/tables/import-history.ts';
-import { insertTenant, setMirrorStatement } from '../../storage/tables/tenant.ts';
+import { insertTenant, setMirrorStatement, unknownCounts } from '../../storage/tables/tenant.ts';
 
 const docs = readFileSync(new URL('../../../../docs/operators/metrics.md', import.meta.url), 'utf8');
 
@@ -61,16 +61,17 @@ async function storeImports(store: Store): Promise<void> {
   }
 }
 
-/** Stores two mirrors: one whose changes are six hours old, and one that was never complete. */
+/** Stores mirrors: two that have walked, one of them six hours ago, and one that never has. */
 async function storeMirrors(store: Store): Promise<void> {
   const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
-  for (const [tenant, since, newAsOf, changesAsOf] of [
-    ['old-mirror', ago(90_000), ago(240), ago(6 * 3_600)],
-    ['new-mirror', ago(1_200), null, null],
+  for (const [tenant, since, newAsOf, changesAsOf, counts] of [
+    ['old-mirror', ago(90_000), ago(240), ago(6 * 3_600), { rejected: 100, heldBack: 122, unconfirmed: 1 }],
+    ['other-mirror', ago(90_000), ago(240), ago(240), { rejected: 1, heldBack: 0, unconfirmed: 0 }],
+    ['new-mirror', ago(1_200), null, null, unknownCounts],
   ] as const) {
     await insertTenant(store, tenant, storedAt);
     const mirror = { id: tenant, origin: 'https://connect.example.com reader', since, newAsOf, changesAsOf };
-    await store.writeDirectory([setMirrorStatement(tenant as TenantId, mirror)]);
+    await store.writeDirectory([setMirrorStatement(tenant as TenantId, { ...mirror, ...counts })]);
   }
 }
 
@@ -123,6 +124,12 @@ describe('GET /metrics', () => {
     );
     expect(Math.floor((fresh ?? 0) / 1_200)).toBe(1);
     expect(Math.floor((changes ?? 0) / 21_600)).toBe(1);
+  });
+
+  test('adds up what mirrors have told about rejected records and held-back removals', async () => {
+    const text = await scrape(management);
+    const names = ['subreport_mirror_rejected_records', 'subreport_mirror_held_back_removals'];
+    expect(names.map((name) => seriesValue(text, name))).toEqual([101, 122]);
   });
 
   test('says when the last backup ended, which is never at first, and what the disk has left', async () => {

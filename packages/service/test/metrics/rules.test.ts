@@ -133,6 +133,7 @@ const cases: Readonly<Record<string, readonly RuleCase[]>> = {
     gauge(30, 'subreport_mirror_age_seconds{of="new"}', always(7_300), always(600)),
     gauge(30, 'subreport_mirror_age_seconds{of="changes"}', always(180_000), always(90_000)),
   ],
+  SubreportMirrorHeldBack: [gauge(30, 'subreport_mirror_held_back_removals', always(122), always(0))],
 };
 
 test('each rule has series that fire it, and series that do not', () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines } from '../../../../test/support/engines.ts';
 import { startManagement, type TestManagement } from '../../../../test/support/management.ts';
+import type { MirrorCounts } from '../../../cli/mirror/target.ts';
 import { TenantTarget } from '../../../cli/mirror/tenant.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 
@@ -57,6 +58,27 @@ describe.each(engines)('the mirror of a tenant on $engine', ({ openTestStore }) 
     const { revision } = await show('acme');
     expect((await put('acme', body)).body).toMatchObject({ updated: 0, unchanged: 1, removed: 0 });
     expect(await show('acme')).toMatchObject({ records: 1_161, revision });
+  });
+
+  test('has the counts that it was told last, and none before', async () => {
+    const target = await start('counted');
+    const told = async () => {
+      const { rejected_records, held_back_removals, unconfirmed_removals } = (await show('counted')).mirror;
+      return [rejected_records, held_back_removals, unconfirmed_removals];
+    };
+    const apply = (counts?: MirrorCounts) => target.apply({ records: [], removed: [], ages, counts, token: undefined });
+    expect(await told()).toEqual([null, null, null]);
+    await apply();
+    expect(await told()).toEqual([null, null, null]);
+    await apply({ rejected: 100, heldBack: 122, unconfirmed: 0 });
+    await apply();
+    expect(await told()).toEqual([100, 122, 0]);
+    await apply({ rejected: 0, heldBack: null, unconfirmed: 3 });
+    expect(await told()).toEqual([0, null, 3]);
+    for (const name of ['held_back_removals', 'new_as_of', 'revision_token']) {
+      const refused = await put('counted', { mirror_id: id, [name]: -1 });
+      expect([refused.status, refused.body.detail]).toEqual([400, expect.stringContaining(name)]);
+    }
   });
 
   test('tells its mirror whether the tenant is as the mirror left it, and lists digests', async () => {
