@@ -9,3 +9,10 @@ test('several unknown names get the list of known ones once, and each its own su
     expect.stringMatching(/x.* one of the names that an earlier message lists$/),
   ]);
 });
+
+test('at most 20 of many wrong names get a suggestion', () => {
+  const pairs = Array.from({ length: 100 }, (_, index) => ({ name: `size${index % 10}${'-'.repeat(index)}` }));
+  const rules = nameFaults(pairs, ['size', 'page']).map(({ rule }) => rule);
+  expect(rules).toHaveLength(100);
+  expect(rules.filter((rule) => rule.includes("did you mean 'size'?"))).toHaveLength(20);
+});

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { type FormPair, repeatedNames } from './form.ts';
 import { type Fault, faultSentence, type ProblemReport, shorten } from './problem.ts';
 import { fitsText, ruleOf } from './schema.ts';
-import { didYouMean } from './suggest.ts';
+import { didYouMean, suggestionsMax } from './suggest.ts';
 
 const listedBefore = 'one of the names that an earlier message lists';
 
@@ -20,7 +20,7 @@ export function nameFaults(pairs: readonly Pick<FormPair, 'name'>[], known: read
       parameter: shorten(name),
       value: null,
       // the list once: it takes half a kilobyte
-      rule: `${index === 0 ? `one of ${known.join(', ')}` : listedBefore}${index < faultsMax ? didYouMean(name, known) : ''}`,
+      rule: `${index === 0 ? `one of ${known.join(', ')}` : listedBefore}${index < suggestionsMax ? didYouMean(name, known) : ''}`,
     })),
     ...repeated.map((name) => ({ parameter: name, value: null, rule: 'given only once' })),
   ];

@@ -26,6 +26,9 @@ const comparedMax = 1_000;
 
 const differenceMax = (known: string): number => Math.max(1, known.length / 3);
 
+/** Most suggestions of one message: each takes some microseconds to milliseconds. */
+export const suggestionsMax = 20;
+
 /** `; did you mean 'size'?` if a known name is similar, otherwise an empty string. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const near = suggest(name, known);

@@ -9,7 +9,7 @@ import type {
 } from '../client/index.ts';
 import { findingKinds } from '../contract/findings.ts';
 import { readStatusFilter, statusFilterOf } from '../contract/subscription.ts';
-import { suggest } from '../contract/suggest.ts';
+import { suggest, suggestionsMax } from '../contract/suggest.ts';
 import { type Answer, fewerExamples, fewerTransitions, isShort, largestCounts, longest, tableOf } from './answers.ts';
 import { type Arguments, cursorPattern } from './arguments.ts';
 import { inputs, type ObjectSchema, rowsDefault, rowsMax } from './schemas.ts';
@@ -236,7 +236,10 @@ async function unknownStatus(
   if (missing.length === 0) return undefined;
   const names = known.map(statusFilterOf);
   const quoted = (list: readonly string[]) => list.map((each) => `'${each}'`).join(', ');
-  const similar = missing.map((status) => suggest(status, names)).filter((each) => each !== undefined);
+  const similar = missing
+    .slice(0, suggestionsMax)
+    .map((status) => suggest(status, names))
+    .filter((each) => each !== undefined);
   const hint = similar.length === 0 ? '' : `; did you mean ${quoted(similar)}?`;
   return `No subscription has the status ${quoted(missing)}; there are ${quoted(names)}${hint}`;
 }

@@ -72,13 +72,8 @@ function profileOfVariables(): Profile | undefined {
   );
 }
 
-/** Opens a client. Throws `UsageError` if its URLs are invalid or not safe for secrets. */
-export function openClient(
-  profile: Profile,
-  tokenStore?: ValueStore<StoredTokens>,
-  hooks: Hooks = {},
-): SubreportClient {
-  const { base_url: baseUrl, token_url: tokenUrl, allow_http: allowHttp } = profile;
+/** Masks the secret of a client in all messages. Throws `UsageError` if one has a line break. */
+export function guardCredentials(profile: Pick<Profile, 'client_id' | 'client_secret'>): void {
   // the token endpoint would call it wrong
   for (const [name, value] of [['id', profile.client_id] as const, ['secret', profile.client_secret] as const])
     if (/[\r\n]/.test(value))
@@ -86,6 +81,16 @@ export function openClient(
         `Cannot use the client ${name}: it must have no line break, such as that at the end of a file`,
       );
   rememberSecret(profile.client_secret, profile.client_id);
+}
+
+/** Opens a client. Throws `UsageError` if its URLs are invalid or not safe for secrets. */
+export function openClient(
+  profile: Profile,
+  tokenStore?: ValueStore<StoredTokens>,
+  hooks: Hooks = {},
+): SubreportClient {
+  const { base_url: baseUrl, token_url: tokenUrl, allow_http: allowHttp } = profile;
+  guardCredentials(profile);
   try {
     return createClient({
       ...hooks,

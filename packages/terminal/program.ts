@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { CommandError, InterruptedError, TemporaryError, UsageError } from './error.ts';
 import type { Output } from './output.ts';
@@ -24,7 +26,11 @@ export interface CommandLine {
   readonly notes: string;
   readonly groups: CommandGroups;
   readonly failureOf: (error: unknown) => Failure;
+  /** Loads which variables `--env-file` may set, besides those of every program. */
+  readonly loadSettings?: LoadSettings;
 }
+
+type LoadSettings = () => Promise<(name: string) => boolean>;
 
 /** Exit codes of all programs, for their help. */
 export const exitCodes =
@@ -33,7 +39,7 @@ export const exitCodes =
 const envFile = '--env-file';
 
 /** A program without commands: its version, `--env-file`, and how it writes help and errors. */
-export function newProgram(name: string, output: Output): Command {
+export function newProgram(name: string, output: Output, loadSettings?: LoadSettings): Command {
   const program = new Command(name)
     .version(packageVersion)
     .option(
@@ -41,7 +47,7 @@ export function newProgram(name: string, output: Output): Command {
       'read environment variables from a file; variables that are already set take precedence',
     )
     .showSuggestionAfterError()
-    .hook('preAction', () => loadEnvironment(program.opts<{ envFile?: string }>().envFile));
+    .hook('preAction', () => loadEnvironment(program.opts<{ envFile?: string }>().envFile, loadSettings));
   return program.exitOverride().configureOutput({
     writeOut: (text) => output.stdout.write(text),
     writeErr: (text) => output.stderr.write(text),
@@ -50,11 +56,13 @@ export function newProgram(name: string, output: Output): Command {
 
 /** The program `subreport` with the commands of these names; by default, all. */
 export async function buildCommandLine(
-  { description, notes, groups }: CommandLine,
+  { description, notes, groups, loadSettings }: CommandLine,
   output: Output,
   names = Object.keys(commandsOf(groups)),
 ): Promise<Command> {
-  const program = newProgram('subreport', output).description(description).addHelpText('after', `\n${notes}`);
+  const program = newProgram('subreport', output, loadSettings)
+    .description(description)
+    .addHelpText('after', `\n${notes}`);
   for (const [heading, group] of groups) {
     program.commandsGroup(heading);
     for (const name of names) (await group[name]?.())?.(program, output);
@@ -129,15 +137,32 @@ function inheritSettings(command: Command): void {
   }
 }
 
+/** Variables of PostgreSQL, S3, rclone and the commands. Others may run programs. */
+const isLoadable = (name: string): boolean => /^(PG|AWS_|RCLONE_|SUBREPORT_)/.test(name);
+
+const namesMax = 20;
+
 /** Loads variables in the format of Node's `--env-file`. */
-function loadEnvironment(file: string | undefined): void {
+async function loadEnvironment(file: string | undefined, loadSettings: LoadSettings | undefined): Promise<void> {
   if (file === undefined) return;
+  const isSetting = await loadSettings?.();
   try {
+    const names = Object.keys(parseEnv(readFileSync(file, 'utf8')));
+    requireLoadable(names.filter((name) => !isLoadable(name) && isSetting?.(name) !== true));
     process.loadEnvFile(file);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw new UsageError(
       `Cannot use --env-file: it must be a file that this user can read: ${code ?? message}: current value is '${file}'`,
     );
   }
+}
+
+function requireLoadable(others: readonly string[]): void {
+  if (others.length === 0) return;
+  const more = others.length > namesMax ? ` and ${others.length - namesMax} more` : '';
+  throw new UsageError(
+    `Cannot use --env-file: it must set only PG*, AWS_*, RCLONE_*, SUBREPORT_* and, for 'subreport', settings of the service: current value is ${others.slice(0, namesMax).join(', ')}${more}`,
+  );
 }

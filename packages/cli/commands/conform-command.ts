@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
-import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
+import { addProfileOption, connect, guardCredentials, type ProfileOption } from '../../terminal/connection.ts';
 import { UsageError } from '../../terminal/error.ts';
 import { formatTable, type Output, writeResult } from '../../terminal/output.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
-import { rememberSecret } from '../../terminal/printable.ts';
 import type { Profile } from '../../terminal/profile.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { describeCapabilities } from '../conform/capabilities.ts';
@@ -55,7 +54,7 @@ Examples:
 async function checkGiven(options: ConformOptions, signal: AbortSignal, output: Output): Promise<ConformReport> {
   const isGiven = options.url !== undefined || options.credentials !== undefined;
   const profile: Profile = isGiven ? await readCredentials(options, output) : connect(options).profile;
-  rememberSecret(profile.client_secret, profile.client_id);
+  guardCredentials(profile);
   try {
     const { base_url: baseUrl, client_id: clientId, client_secret: clientSecret } = profile;
     const tokenUrl = await findTokenUrl({ baseUrl, tokenUrl: profile.token_url, allowHttp: profile.allow_http });

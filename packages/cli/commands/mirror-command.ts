@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { Argument, type Command } from 'commander';
 import { durationText } from '../../contract/instant.ts';
 import type { CallOperation } from '../../contract/operator/operations.ts';
-import { profileName } from '../../terminal/connection.ts';
+import { guardCredentials, profileName } from '../../terminal/connection.ts';
 import { configFolder } from '../../terminal/environment.ts';
 import { CommandError, TemporaryError, UsageError } from '../../terminal/error.ts';
 import { integerFrom } from '../../terminal/integer-option.ts';
 import { outgoingFetch } from '../../terminal/outgoing/fetch.ts';
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
-import { printable, rememberSecret } from '../../terminal/printable.ts';
+import { printable } from '../../terminal/printable.ts';
 import { type Profile, readProfile } from '../../terminal/profile.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { MirrorError } from '../mirror/error.ts';
@@ -135,7 +135,7 @@ async function mirror(options: MirrorOptions, signal: AbortSignal, output: Outpu
   if (options.confirmRemovals === true && options.once !== true)
     throw new UsageError('Cannot confirm removals: --confirm-removals must be given with --once, for one walk');
   const profile = readProfile(name);
-  rememberSecret(profile.client_secret, profile.client_id);
+  guardCredentials(profile);
   const server = requireServer(options);
   const state = MirrorState.open(file);
   try {

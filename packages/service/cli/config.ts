@@ -1,6 +1,6 @@
 import { refreshTokenUses, signingAlgorithms } from '../../contract/oauth/grant.ts';
 import { defaultPageLimits, type PageLimits } from '../../contract/report.ts';
-import { didYouMean } from '../../contract/suggest.ts';
+import { didYouMean, suggestionsMax } from '../../contract/suggest.ts';
 import { commandVariables } from '../../terminal/environment.ts';
 import { UsageError } from '../../terminal/error.ts';
 import { hidePassword, isFromFile, maskSecret, readSecretFiles } from '../../terminal/secret-files.ts';
@@ -288,6 +288,10 @@ const secretNames: readonly string[] = Object.entries(settings).flatMap(([name, 
   'secret' in setting ? [name] : [],
 );
 
+/** Whether a variable is a setting, or the file of a secret one. */
+export const isSetting = (name: string): boolean =>
+  Object.hasOwn(settings, name) || secretNames.some((secretName) => name === `${secretName}_FILE`);
+
 /**
  * Reads and validates all settings. Throws a `UsageError` that lists every invalid value and every
  * unknown `SUBREPORT_…` variable.
@@ -368,7 +372,7 @@ function unknownNames(environment: NodeJS.ProcessEnv): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith('SUBREPORT_') && !commandVariables.some((known) => known === name))
     .map(
-      (name) =>
-        `Cannot use ${name}: it must be one of the settings that 'subreport config' lists${didYouMean(name.slice('SUBREPORT_'.length), Object.keys(settings))}`,
+      (name, index) =>
+        `Cannot use ${name}: it must be one of the settings that 'subreport config' lists${index < suggestionsMax ? didYouMean(name.slice('SUBREPORT_'.length), Object.keys(settings)) : ''}`,
     );
 }

@@ -70,6 +70,18 @@ describe('subreport conform', () => {
     });
   });
 
+  test.each([
+    ['conform', ['--credentials', join(folder, 'subreport/profiles/two-lines.json')]],
+    ['mirror', ['--from', 'two-lines', '--to-tenant', 'acme', '--once', '--server', 'http://127.0.0.1:9']],
+    ['login', ['--credentials', join(folder, 'subreport/profiles/two-lines.json'), '--profile', 'new']],
+  ])('%s names a secret with a line break, and sends nothing', async (command, more) => {
+    mkdirSync(join(folder, 'subreport/profiles'), { recursive: true });
+    const content = { base_url: 'http://127.0.0.1:9/connect-api', client_id: 'acme', client_secret: 'q7Z2kVb9\n' };
+    writeFileSync(join(folder, 'subreport/profiles/two-lines.json'), JSON.stringify(content));
+    const { code, stderr } = await runHere([command, ...more], environment);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Cannot use the client secret: it must have no line')]);
+  });
+
   test('checks the server of a profile or of a file with credentials', async () => {
     const { baseUrl, tokenUrl, clientId, clientSecret } = server.target;
     const file = join(folder, 'credentials.json');

@@ -188,6 +188,16 @@ describe('login and profiles', () => {
     const { code, stderr } = await runHere(['whoami', '--env-file', join(folder, 'none')]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('ENOENT')]);
   });
+
+  test('--env-file sets settings, but no variable of Node.js or of the system', async () => {
+    const file = join(folder, 'bad.env');
+    writeFileSync(
+      file,
+      'DATA_DIR=/data\nDATABASE_URL_FILE=/url\nAWS_REGION=eu\nPATH=/tmp\nNODE_OPTIONS=--import=/x.mjs\n',
+    );
+    const { code, stderr } = await runHere(['whoami', '--env-file', file]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/: current value is NODE_OPTIONS, PATH\n$/)]);
+  });
 });
 
 describe('reading a report in a pipe', () => {
