@@ -282,7 +282,7 @@ const parts: Readonly<Record<string, keyof typeof uses>> = {
   ...{ readOwners: 'eraseSubscriptions', settle: 'exportSubscriptions: past' },
   ...{ settleInstant: 'exportSubscriptions: past', settleSince: 'listChanges: since an instant' },
   ...{ interruptImports: 'loadRecords', interruptDead: 'showTenant' },
-  ...{ applyMirror: 'beginMirror', endMirror: 'beginMirror' },
+  ...{ applyMirror: 'beginMirror', listMirrorRecords: 'beginMirror', endMirror: 'beginMirror' },
   ...{ noteRevision: 'sweepVersionsOf', readNote: 'sweepVersionsOf' },
   ...{ markNotesOf: 'sweepVersionsOf', forgetNotesOf: 'sweepVersionsOf' },
 };

@@ -71,7 +71,7 @@ const certificates: readonly (readonly [codes: readonly string[], sentence: stri
  * `undefined` if the error is about something else.
  */
 export function tlsFault(error: unknown): string | undefined {
-  const { code = '', message = '' } = error as { code?: string; message?: string };
+  const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string };
   const known = certificates.find(([codes]) => codes.includes(code));
   if (known !== undefined) return known[1];
   if (message.includes('does not support SSL')) return 'it has no TLS, which sslmode of the URL demands';
