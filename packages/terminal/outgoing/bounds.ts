@@ -6,8 +6,8 @@ import { followJson, type JsonBounds } from '../../contract/json-object.ts';
  */
 const responseBounds: JsonBounds = { depthMax: 16, valuesMax: 500_000 };
 
-/** Most bytes of a response: 10,000 records, the largest page that an operator can allow. */
-const bytesMax = 32 * 2 ** 20;
+/** Most bytes of a response: 10,000 records, the most of a page, of 2 KiB each. */
+const bytesMax = 20 * 2 ** 20;
 
 /** A response exceeds a bound; `rule` is the bound. */
 export class BoundError extends Error {

@@ -2,11 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bearable, hostilities, secretForms, startHostile, trap } from './hostile-server.ts';
 import { type Outcome, operatorToken, programs, runWatched } from './programs.ts';
 
-/**
- * Memory that a program may take beyond that of one whose connection is refused, in kB: a body of
- * 32 MiB, its text and what is not collected yet take up to 141 MB.
- */
-const kilobytesMax = 256 * 1_024;
+/** Memory that a program may take beyond that of one whose connection is refused, in kB. */
+const kilobytesMax = 128 * 1_024;
 
 let server: Awaited<ReturnType<typeof startHostile>>;
 beforeAll(async () => {
