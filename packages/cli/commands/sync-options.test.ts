@@ -15,7 +15,7 @@ describe('the destinations of sync', () => {
   test.each(destinations.map((kind) => [kind.form, kind] as const))(
     '%s: its form and its examples are its own, and what the examples use is an option of it',
     (form, kind) => {
-      const lines = [`--to ${form}`, ...kind.examples].map((line) => line.replace(/ \|.*/, '').split(' '));
+      const lines = [`--to ${form}`, ...kind.examples].map((line) => line.replace(/ \|.*|'/g, '').split(' '));
       const names = optionsOf(kind).map(({ flags }) => flags.split(' ')[0]);
       for (const [first, to = '', ...others] of lines) {
         expect([first, destinations.filter(({ pattern }) => pattern.test(to))]).toEqual(['--to', [kind]]);
