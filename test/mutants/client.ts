@@ -109,8 +109,8 @@ export const clientMutants: readonly Mutant[] = [
   {
     id: 'assistant-asks-for-email',
     breaks: 'An assistant can filter by an email address, which then is in its conversation.',
-    search: 'const { email: _email, format: _format, all: _all',
-    replace: 'const { format: _format, all: _all',
+    search: '  email: _email,',
+    replace: '',
     file: 'mcp.test.ts',
     test: 'never gets an email address, and cannot filter by one',
   },
@@ -120,7 +120,7 @@ export const clientMutants: readonly Mutant[] = [
     search: 'records.length < rows.length ? here : next',
     replace: 'records.length > rows.length ? here : next',
     file: 'mcp.test.ts',
-    test: 'gets answers of at most 32 KiB, and loses no record by that',
+    test: 'gets results of at most 20 kB, and loses no record by that',
   },
   {
     id: 'sync-metrics-of-an-unread-copy',
