@@ -64,7 +64,7 @@ export async function tryAssistant(
   const answer = (await lines.next()).value ?? '{}';
   child.stdin.end();
   const [code] = await once(child, 'close');
-  const total = JSON.parse(answer).result?.structuredContent?.total;
+  const { total } = JSON.parse(JSON.parse(answer).result?.content?.[0]?.text ?? '{}');
   if (total !== demoRecords || code !== 0) throw new Error(`exit code ${code}: ${answer}`);
   return `counts ${total} records; first response after ${ms} ms`;
 }
