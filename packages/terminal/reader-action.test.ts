@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { InterruptedError } from './error.ts';
-import { runReader } from './reader-action.ts';
+import { CommandError, InterruptedError } from './error.ts';
+import { forUser, runReader } from './reader-action.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -46,4 +46,10 @@ test('a command that ends in time after a signal rejects with it, and the proces
   await expect(running).rejects.toBeInstanceOf(InterruptedError);
   vi.advanceTimersByTime(60_000);
   expect(exit).not.toHaveBeenCalled();
+});
+
+test('an error of the client library is one sentence, and a fault of the program keeps its stack', () => {
+  expect(forUser(new TypeError('Cannot continue the changes: the token must be new'))).toBeInstanceOf(CommandError);
+  const fault = new TypeError("Cannot read properties of undefined (reading 'id')");
+  expect(forUser(fault)).toBe(fault);
 });

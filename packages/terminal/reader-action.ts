@@ -22,8 +22,8 @@ export function forUser(error: unknown): unknown {
     const isUsage = error instanceof ApiError && error.code === 'INVALID_REQUEST_PARAMS';
     return new (isUsage ? UsageError : CommandError)(lines.join('\n'));
   }
-  // of the client library, about what a server sent
-  if (error instanceof TypeError && error.message.startsWith('Cannot '))
+  // of the client library, about what a server sent; those of the engine have no rule
+  if (error instanceof TypeError && /^Cannot [^:]+: /.test(error.message))
     return new CommandError(printable(error.message));
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   const isSystemError = error instanceof Error && code !== undefined && syscall !== undefined;
