@@ -1,3 +1,4 @@
+import { isLoopback } from '../contract/secure-url.ts';
 import { abortable, type Clock } from './clock.ts';
 import { Deadline } from './deadline.ts';
 import type { ErrorContext } from './error.ts';
@@ -148,8 +149,7 @@ class Slots {
 }
 
 /** Whether a URL leads to this machine. */
-export const isOnThisMachine = (url: string): boolean =>
-  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+export const isOnThisMachine = (url: string): boolean => isLoopback(new URL(url).hostname);
 
 /**
  * Throws `TypeError` unless a URL protects the secrets that are sent to it: https, or http on this

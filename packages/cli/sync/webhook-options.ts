@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isLoopback } from '../../contract/secure-url.ts';
 import { printable } from '../../terminal/printable.ts';
 import { SyncError } from './error.ts';
 
@@ -90,8 +91,6 @@ function readUrl(to: string): URL {
   const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
   return isPlain && isSafe ? url : invalid('to', `${rule}, ${example}`, shownEndpoint(url));
 }
-
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 
 /** Bytes of a secret file that are read. */
 const secretFileBytesMax = 4_096;

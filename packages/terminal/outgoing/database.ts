@@ -1,3 +1,5 @@
+import { isLoopback } from '../../contract/secure-url.ts';
+
 /** What a URL of PostgreSQL says, without its user and password. */
 interface DatabaseUrl {
   /** User, host, port and database, for messages. */
@@ -24,7 +26,7 @@ export function readDatabaseUrl(text: string): DatabaseUrl | undefined {
   return {
     shown: `postgres://${username === '' ? '' : `${username}@`}${hostname}${port === '' ? '' : `:${port}`}${pathname}`,
     host,
-    isHere: host === '' || host.startsWith('/') || host === 'localhost' || host === '[::1]' || /^127\./.test(host),
+    isHere: host === '' || host.startsWith('/') || isLoopback(host),
     sslmode: searchParams.get('sslmode') ?? undefined,
   };
 }

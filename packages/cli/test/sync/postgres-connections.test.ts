@@ -157,6 +157,7 @@ test('sslmode=require is verified without a warning of the driver', async () => 
 
 test.each([
   ['postgres://reports:a!b:c@d@db.example.com/warehouse', 'must be reached with sslmode=verify-full'],
+  ['postgres://reports:a!b:c@d@127.0.0.1.example.com/warehouse', 'must be reached with sslmode=verify-full'],
   ['postgres://reports:a!b:c@d@db.example.com/warehouse?sslmode=require', 'must be reached with sslmode=verify-full'],
   ['postgres://reports:a!b/c@d@db.example.com/warehouse', 'it must be a URL such as postgres://'],
   ['postgres://reports:5432/c@d@db.example.com/warehouse', 'it must be a URL such as postgres://'],
