@@ -13,9 +13,9 @@ interface KeepOptions {
 /**
  * Removes the runs that are older than a run by more than this time: their manifests, then the
  * files that these name, then the folders if nothing else is in them. What has no manifest of this
- * source stays, and so does what a later file is read with. Returns the number of runs removed.
- * Throws `SyncError` if one cannot be removed. Killed in the middle, it leaves at most one file
- * without its manifest, which counts for nothing.
+ * source stays. Returns for how many instants runs were removed. Throws `SyncError` if one cannot be
+ * removed. Killed in the middle, it leaves at most one file without its manifest, which counts for
+ * nothing.
  */
 export async function removeOlderRuns(
   files: FileStore,
@@ -23,25 +23,11 @@ export async function removeOlderRuns(
   { manifest, keepSeconds }: KeepOptions,
 ): Promise<number> {
   const limit = folderOf(new Date(Date.parse(manifest.scheduled_for) - keepSeconds * 1_000));
-  const folders = await foldersOf(files);
-  // the oldest run that is kept needs the oldest files
-  const kept = folders.filter((folder) => folder >= limit).reverse();
-  const needed = new Set(foldersNeeded([manifest]));
-  for (const folder of kept) {
-    const manifests = (await manifestsOf(files, folder)).map((run) => run.manifest);
-    for (const each of foldersNeeded(manifests)) needed.add(each);
-    if (manifests.length > 0) break;
-  }
   let removed = 0;
-  for (const folder of folders) {
-    if (folder >= limit || needed.has(folder)) continue;
-    removed += Number(await removeRuns(files, source, folder));
-  }
+  for (const folder of await foldersOf(files))
+    if (folder < limit) removed += Number(await removeRuns(files, source, folder));
   return removed;
 }
-
-const foldersNeeded = (manifests: readonly Manifest[]): string[] =>
-  manifests.flatMap((manifest) => manifest.files.map((path) => path.split('/')[0] ?? ''));
 
 /** Removes the runs of a folder. Returns whether there were any of this source. */
 async function removeRuns(files: FileStore, source: SourceIdentity, folder: string): Promise<boolean> {
