@@ -22,8 +22,7 @@ export const webhookDestination: DestinationKind = {
     },
     {
       flags: '--content-type <type>',
-      description: 'the content type of the requests',
-      fallback: 'application/json',
+      description: 'the content type of the requests (default: application/json)',
     },
     { flags: '--enable', description: 'deliver again after a response with 410', isOfRun: true },
   ],
