@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasTools } from '../../../test/support/has-tools.ts';
 import { waitMsMax } from '../../../test/support/wait-limit.ts';
@@ -100,6 +101,13 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     return promise;
   }
 
+  test('follows JSON alike wherever it is cut, reads each byte once, and parses UTF-8 alone', async () => {
+    const bounds = fileURLToPath(new URL('python_bounds.py', import.meta.url));
+    const environment = { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1' };
+    const { stdout } = await promisify(execFile)('python3', [bounds], { env: environment, timeout: waitMsMax });
+    expect(stdout).toBe('');
+  });
+
   const rule = 'JSON with at most 500,000 values, at most 16 levels deep';
   test.each<[string, Respond, string]>([
     ['60 MB of nested arrays', flood('[', 60), rule],
@@ -153,7 +161,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     });
     const ofReport = await read();
     respondReport = send(302, '', {
-      location: `https://user:pass@evil.example/a?token=${encodeURIComponent(accessToken)}#b`,
+      location: `https://user:pass@evil.example/a?hint=ada@example.com&token=${encodeURIComponent(accessToken)}#b`,
     });
     const ofRedirect = await read();
     expect(ofToken.message.startsWith(clean)).toBe(true);
