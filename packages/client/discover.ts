@@ -1,7 +1,8 @@
+import { isOnThisMachine } from '../contract/secure-url.ts';
 import { SubreportError } from './error.ts';
 import type { TokenEndpoint } from './options.ts';
 import { formatError, readProblem, readShortJson } from './read-response.ts';
-import { isOnThisMachine, type Sender } from './sender.ts';
+import type { Sender } from './sender.ts';
 
 /** The URLs of the token endpoint. */
 export interface TokenUrls {
@@ -49,14 +50,11 @@ function readMetadata(issuer: string, url: string, sender: Sender): Promise<Toke
         readProblem(response, context, `: is '${issuer}' the URL of the service, or the issuer of its tokens?`),
       read: async (response, context) => {
         const metadata = await readShortJson<Metadata>(response, context);
-        const { token_endpoint: tokenUrl, revocation_endpoint: revocationUrl } = metadata ?? {};
+        const { issuer: found = 'none', token_endpoint: tokenUrl, revocation_endpoint: revocationUrl } = metadata ?? {};
         // RFC 8414 §3.3: otherwise another issuer could receive the secret
-        if (metadata?.issuer !== issuer || tokenUrl === undefined)
-          throw formatError(
-            response,
-            `the metadata of issuer '${issuer}' with its token_endpoint: its issuer is '${metadata?.issuer}'`,
-            context,
-          );
+        const other = found === issuer ? '' : `: its issuer is '${found}'`;
+        if (other || tokenUrl === undefined)
+          throw formatError(response, `the metadata of issuer '${issuer}' with its token_endpoint${other}`, context);
         const urls = urlsOf(tokenUrl, revocationUrl);
         // a service on this machine could receive the secret without TLS
         if (!isOnThisMachine(issuer) && Object.values(urls).some(isOnThisMachine))

@@ -175,7 +175,7 @@ function positionAfter({ nextCursor: cursor, headers, records }: SubscriptionPag
   // an empty page would have no end
   if (records.length === 0 || (page !== undefined && !(page >= 0)))
     throw new TypeError(
-      `Cannot continue the report: a page with a next link must have records, and the link a cursor or page: current value is '${link}'`,
+      `Cannot continue the report: a next link must have a cursor or page, and records before it: current value is '${link}'`,
     );
   return { page, cursor };
 }

@@ -77,7 +77,7 @@ function unknownError(response: Response, expected: string, context: ErrorContex
 /** The error of a redirect, which is never followed because it could send secrets elsewhere. */
 export function redirectError(url: string, response: Response, context: ErrorContext): ResponseError {
   // browsers hide it; its query and its user may be secret
-  const target = (response.headers.get('location') ?? 'unknown').replace(/[?#].*|[^/]*@/g, '');
+  const target = (response.headers.get('location') ?? 'unknown').replace(/[?#].*|[^/?#]*@/g, '');
   const message = `Cannot use ${new URL(url).origin}: it must respond without a redirect: the redirect leads to '${target}'`;
   return new ResponseError('REDIRECTED', message, response, context);
 }

@@ -94,6 +94,6 @@ test('the client library follows links with page numbers, and none of another fo
     }),
   };
   await expect(client.subscriptions().toArray({ max: 57 })).rejects.toThrow(
-    "Cannot continue the report: a page with a next link must have records, and the link a cursor or page: current value is '/elsewhere'",
+    "Cannot continue the report: a next link must have a cursor or page, and records before it: current value is '/elsewhere'",
   );
 });
