@@ -1,4 +1,4 @@
-import { isLoopback } from '../contract/secure-url.ts';
+import { isOnThisMachine } from '../contract/secure-url.ts';
 import { abortable, type Clock } from './clock.ts';
 import { Deadline } from './deadline.ts';
 import type { ErrorContext } from './error.ts';
@@ -147,9 +147,6 @@ class Slots {
     else next();
   }
 }
-
-/** Whether a URL leads to this machine. */
-export const isOnThisMachine = (url: string): boolean => isLoopback(new URL(url).hostname);
 
 /**
  * Throws `TypeError` unless a URL protects the secrets that are sent to it: https, or http on this

@@ -5,8 +5,9 @@
 export function isSecureUrl(value: string): boolean {
   const url = URL.parse(value);
   if (url === null || url.username !== '' || url.password !== '') return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isOnThisMachine(value));
 }
 
-/** Whether the host of a URL is this machine. */
-export const isLoopback = (hostname: string): boolean => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+/** Whether a URL leads to this machine. */
+export const isOnThisMachine = (url: string): boolean =>
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);

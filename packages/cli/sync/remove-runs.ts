@@ -13,9 +13,9 @@ interface KeepOptions {
 /**
  * Removes the runs that are older than a run by more than this time: their manifests, then the
  * files that these name, then the folders if nothing else is in them. What has no manifest of this
- * source stays. Returns for how many instants runs were removed. Throws `SyncError` if one cannot be
- * removed. Killed in the middle, it leaves at most one file without its manifest, which counts for
- * nothing.
+ * source stays. Returns for how many instants runs were removed. Throws `SyncError` if one cannot
+ * be removed. Killed in the middle, it leaves at most one file without its manifest, which counts
+ * for nothing.
  */
 export async function removeOlderRuns(
   files: FileStore,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isLoopback } from '../../contract/secure-url.ts';
+import { isOnThisMachine } from '../../contract/secure-url.ts';
 import { printable } from '../../terminal/printable.ts';
 import { SyncError } from './error.ts';
 
@@ -88,7 +88,7 @@ function readUrl(to: string): URL {
   const url = URL.parse(to.slice('webhook:'.length));
   if (url === null) return invalid('to', `${rule}, ${example}`, 'not a URL');
   const isPlain = url.username === '' && url.password === '' && url.hash === '';
-  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isOnThisMachine(url.href));
   return isPlain && isSafe ? url : invalid('to', `${rule}, ${example}`, shownEndpoint(url));
 }
 

@@ -1,3 +1,5 @@
+import { pagePathOf } from './location.tsx';
+
 /** What Tab stops at. */
 const stops = ['a[href]', 'button', 'input', 'select', 'textarea', 'summary', '[tabindex]']
   .map((selector) => `${selector}:not(:disabled, [tabindex="-1"])`)
@@ -15,15 +17,15 @@ const nameOf = (element: Element): string => (element.getAttribute('aria-label')
 
 /**
  * Keeps the focus in the page: when the element that has it is removed or disabled, focus goes to
- * what is at its place now, or to the title if the address is another one. Otherwise the browser
- * drops it, and the next Tab begins at the top. Returns how to stop it.
+ * what is at its place now, or to the title if the page is another one. Otherwise the browser drops
+ * it, and the next Tab begins at the top. Returns a function that stops it.
  */
 export function keepFocus(): () => void {
-  let last: { readonly element: Element; readonly path: string } | undefined;
+  let last: { readonly element: Element; readonly page: string } | undefined;
   const stop = new AbortController();
   const { signal } = stop;
   const note = (element: Element | undefined): void => {
-    last = element && { element, path: window.location.pathname };
+    last = element && { element, page: currentPage() };
   };
   document.addEventListener('focusin', ({ target }) => target instanceof Element && note(target), { signal });
   // a click beside all controls takes the focus away on purpose
@@ -33,9 +35,9 @@ export function keepFocus(): () => void {
   document.addEventListener('pointerdown', onPress, { signal, capture: true });
   const observer = new MutationObserver((records) => {
     if (last === undefined || !isLost()) return;
-    const { element, path } = last;
+    const { element, page } = last;
     if (element.isConnected && !element.matches(':disabled')) return;
-    const successor = path === window.location.pathname ? successorOf(element, records) : undefined;
+    const successor = page === currentPage() ? successorOf(element, records) : undefined;
     (successor ?? fallback())?.focus({ preventScroll: true });
   });
   observer.observe(document.body, { childList: true, subtree: true, attributeFilter: ['disabled'] });
@@ -44,6 +46,8 @@ export function keepFocus(): () => void {
     observer.disconnect();
   };
 }
+
+const currentPage = (): string => pagePathOf(window.location.pathname);
 
 /** Whether nothing that can be used has the focus. */
 const isLost = (): boolean =>

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../contract/secure-url.ts';
+import { isOnThisMachine } from '../../contract/secure-url.ts';
 
 /** What a URL of PostgreSQL says, without its user and password. */
 interface DatabaseUrl {
@@ -26,7 +26,7 @@ export function readDatabaseUrl(text: string): DatabaseUrl | undefined {
   return {
     shown: `postgres://${username === '' ? '' : `${username}@`}${hostname}${port === '' ? '' : `:${port}`}${pathname}`,
     host,
-    isHere: host === '' || host.startsWith('/') || isLoopback(host),
+    isHere: host === '' || host.startsWith('/') || isOnThisMachine(`http://${host}`),
     sslmode: searchParams.get('sslmode') ?? undefined,
   };
 }

@@ -5,7 +5,7 @@ import {
   ResponseError,
   TimeoutError,
 } from '../../client/error.ts';
-import { isOnThisMachine } from '../../client/sender.ts';
+import { isOnThisMachine } from '../../contract/secure-url.ts';
 import { BoundError, followBody } from './bounds.ts';
 import { describeProxy } from './proxy.ts';
 
