@@ -99,11 +99,14 @@ export class Mirror {
     }
   }
 
-  /** Reads new records until the following walk. */
+  /** Reads new records until the following walk, or until the account may be another one. */
   async #waitUntil(timeMs: number): Promise<void> {
     const { clock } = this.#origin;
     while (clock.wallTime() < timeMs) {
       await clock.sleep(Math.min(windowEveryMs, timeMs - clock.wallTime()), this.#options.signal);
+      if (this.#facts === undefined) continue;
+      this.#facts = { ...this.#facts, first: await this.#origin.read({ size: this.#facts.size }) };
+      await this.#holdBack();
       await this.#readNew();
     }
   }
@@ -151,6 +154,7 @@ export class Mirror {
     const { number } = this.#beginWalk();
     state.updateWalk(number, { endedAt: this.#nowSeconds(), seen: seen.size, fault });
     if (known > 0) await this.#changeAccount();
+    this.#facts = undefined; // its new records are not read either
     return this.#tell(number);
   }
 
@@ -270,7 +274,7 @@ export class Mirror {
   async #readNew(): Promise<void> {
     const { clock } = this.#origin;
     const { watermark } = this.#state;
-    if (watermark === undefined || !this.#requireFacts().afterIsCreated) return;
+    if (watermark === undefined || this.#facts?.afterIsCreated !== true) return;
     if (clock.now() < this.#windowAt + windowEveryMs) return;
     this.#windowAt = clock.now();
     const startedAt = this.#nowSeconds();

@@ -188,6 +188,33 @@ describe('a mirror', () => {
       expect([tenant.records.size, state.doubt.unconfirmed]).toEqual([50, 30]);
     });
 
+    test.each([0, 4])('new records of another account too, which appears after %d windows', async (windows) => {
+      const { clock, origin, reader, tenant, state, walk } = startMirror({}, 30);
+      await walk();
+      const running = new AbortController();
+      let waits = 0;
+      const exchange = () => {
+        const other = new SimulatedOrigin(2, calm, 20, clock.wallTime, 'other');
+        other.add();
+        origin.records.clear();
+        for (const [id, record] of other.records) origin.records.set(id, record);
+      };
+      if (windows === 0) exchange();
+      const sleep = clock.sleep.bind(clock);
+      clock.sleep = async (ms) => {
+        waits += 1;
+        if (waits === windows) exchange();
+        if (waits === 30) running.abort();
+        await sleep(ms);
+      };
+      clock.ms += 3_700_000;
+      await new Mirror(reader, tenant, state, { name: 'origin', signal: running.signal }).follow();
+      expect([tenant.violations, tenant.records.size]).toEqual([[], 30]);
+      expect(state.walks(1)[0]?.fault).toBe(
+        'held back: the account may be another one, and 0 of its 21 records are mirrored',
+      );
+    });
+
     test('the first walk with other credentials, and continues if it has seen mirrored records', async () => {
       const { origin, tenant, walk } = startMirror({}, 30);
       await walk();
