@@ -295,7 +295,9 @@ export class Mirror {
     if (!isWhole || end !== undefined) return;
     this.#state.transact(() => {
       if (originAt !== undefined) this.#state.set('watermark', originAt);
-      this.#state.set('ages', { ...this.#state.ages, newAsOf: formatSeconds(startedAt) });
+      const { newAsOf, changesAsOf } = this.#state.ages;
+      // what a restore has lost is older than a window
+      if (newAsOf !== null) this.#state.set('ages', { newAsOf: formatSeconds(startedAt), changesAsOf });
     });
     await applyTo(this.#target, this.#state);
   }

@@ -282,7 +282,7 @@ describe('a mirror', () => {
     });
 
     test('sends again what was deleted by mistake, and does not claim an age until then', async () => {
-      const { origin, tenant, state, walk } = startMirror({}, 60);
+      const { origin, tenant, state, walk, sent } = startMirror({}, 60);
       await walk();
       const before = new Map(tenant.records);
       tenant.deleteSome(() => 0.1);
@@ -291,8 +291,21 @@ describe('a mirror', () => {
       await expect(walk()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
       expect(state.ages).toEqual({ newAsOf: null, changesAsOf: null });
       origin.mood = { ...origin.mood, faults: {} };
+      // the window is read, and no page of the walk
+      const serve = origin.fetch;
+      const isWindow = (url: string) => url.includes('after=') && url.includes('page=');
+      const fails = (url: string) => sent.some(isWindow) && url.includes('page=') && !isWindow(url);
+      Object.assign(origin, {
+        fetch: (input: string, init: RequestInit) => (fails(input) ? Response.json({}) : serve(input, init)),
+      });
+      sent.length = 0;
+      await expect(walk()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
+      expect(sent.some(isWindow)).toBe(true);
+      expect([tenant.records.size, state.ages]).toEqual([0, { newAsOf: null, changesAsOf: null }]);
+      Object.assign(origin, { fetch: serve });
       await walk();
       expect(tenant.records).toEqual(before);
+      expect(state.ages.newAsOf).toBe(state.ages.changesAsOf);
     });
 
     test('sends all records again when it is told to', async () => {
