@@ -102,7 +102,7 @@ export const mirrorMutants: readonly Mutant[] = [
   {
     id: 'mirror-believes-page-limit',
     breaks: 'A limit of pages is the end of the report.',
-    search: 'if (!isFull || (await isEnd(origin, facts, query, page, sink))) return undefined;',
+    search: 'if (full === undefined || (await isEnd(origin, facts, query, { page, full }, sink))) return undefined;',
     replace: 'return undefined;',
     file: 'mirror.test.ts',
     test: 'does not believe that they are all if it cannot read windows',

@@ -210,8 +210,6 @@ export class Mirror {
     let end = await readPages(this.#origin, facts, {}, walk.page, sinkOf(true));
     // what a server shows without a number, and what has arrived meanwhile
     const first = await this.#origin.read({ size });
-    if (end !== undefined && this.#state.countSeen(walk.number) >= (first.total ?? Number.POSITIVE_INFINITY))
-      end = undefined;
     const [from, to] = [taken[0] ?? first.records, taken.at(-1) ?? first.records];
     if (end !== undefined) end = await readWindows(this.#origin, facts, { first: from, last: to }, sinkOf(false), end);
     // records that arrive on the first pages move those that were seen to where the walk continues

@@ -24,14 +24,14 @@ export async function readPages(
   sink: PageSink,
 ): Promise<string | undefined> {
   let shortPage: number | undefined;
-  let isFull = false;
+  let full: readonly OriginRecord[] | undefined;
   for (let page = from; ; page += 1) {
     const reading = await readPage(origin, facts, query, page, sink);
     const fault = shortPage === undefined ? undefined : `page ${shortPage} had fewer records than others`;
     if (sink.newTo(reading.records) > 0) {
       await sink.take(reading, page + 1, fault);
-      isFull = reading.records.length >= facts.pageRecords;
-      if (!isFull) shortPage = page;
+      full = reading.records.length >= facts.pageRecords ? reading.records : undefined;
+      if (full === undefined) shortPage = page;
       continue;
     }
     const beyond = await readPage(origin, facts, query, page + 1, sink);
@@ -40,8 +40,8 @@ export async function readPages(
       page += 1;
       continue;
     }
-    if (!isFull || (await isEnd(origin, facts, query, page, sink))) return undefined;
-    const what = reading.isRejected ? 'was rejected' : `had nothing new`;
+    if (full === undefined || (await isEnd(origin, facts, query, { page, full }, sink))) return undefined;
+    const what = reading.isRejected ? 'was rejected' : 'had nothing new';
     return `page ${page} ${what} after a full page`;
   }
 }
@@ -58,20 +58,30 @@ async function readPage(origin: Origin, facts: OriginFacts, query: PageQuery, pa
 /**
  * Whether the report ends before a page, although the one before it is full: with smaller pages,
  * its last record is on a later page, which is short. A limit of pages rejects that page, and a
- * server that ignores the number sends a full one.
+ * server that ignores the number sends a full one. If only pages of one record are possible, as for
+ * an account of two, those of the last two records must exist, and none behind them.
  */
 async function isEnd(
   origin: Origin,
   { firstPage, size: usual, pageRecords }: OriginFacts,
   query: PageQuery,
-  page: number,
+  { page, full }: { page: number; full: readonly OriginRecord[] },
   sink: PageSink,
 ): Promise<boolean> {
   const count = (page - firstPage) * pageRecords;
   let size = pageRecords > 1 ? pageRecords - 1 : 2;
   while (size > 1 && count % size === 0) size -= 1;
-  if (usual === undefined || count % size === 0) return false;
+  if (usual === undefined) return false;
   const last = firstPage + Math.floor((count - 1) / size);
+  if (size === 1) {
+    const ids = new Set<string>();
+    for (let number = Math.max(0, last - 2); number <= last + 1; number += 1) {
+      const { records } = await origin.read({ ...query, size, page: number });
+      if (sink.newTo(records) > 0) return false;
+      for (const { id } of records) if (full.some((record) => record.id === id)) ids.add(id);
+    }
+    return ids.size > 1;
+  }
   // each twice; the probe may take page 0 for page 1, if that repeats it
   const numbers = firstPage === 0 ? [last, last] : [last, last, last - 1, last - 1];
   for (const number of numbers) {

@@ -381,6 +381,12 @@ describe('a mirror', () => {
       expect(await limited.walk()).toMatchObject({ fault: 'page 4 was rejected after a full page', seen: 60 });
       const ignored = startMirror({ ...mood, ignoresPage: true }, 206);
       expect(await ignored.walk()).toMatchObject({ fault: 'page 2 had nothing new after a full page', seen: 20 });
+      // nor if the total has the same limit
+      const counted = startMirror(
+        { ...mood, pageLimit: { pages: 3, as: 'empty' }, sendsTotal: true, totalError: 60 - 206 },
+        206,
+      );
+      expect(await counted.walk()).toMatchObject({ fault: 'page 4 had nothing new after a full page', seen: 60 });
     });
 
     test('believes the end of a report whose last page is full', async () => {
@@ -390,6 +396,15 @@ describe('a mirror', () => {
           100,
         );
         expect(await walk()).toMatchObject({ fault: null, seen: 100 });
+        for (const firstPage of [0, 1] as const) {
+          const small = startMirror({ afterLastPage, firstPage }, 2);
+          expect(await small.walk()).toMatchObject({ fault: null, seen: 2 });
+        }
+      }
+      const limits = [{ ignoresPage: true }, { pageLimit: { pages: 1, as: 'repeated' } }] as const;
+      for (const limit of limits) {
+        const { walk } = startMirror({ sizeMax: 2, ...limit, dateField: 'expirationDate' }, 6);
+        expect(await walk()).toMatchObject({ fault: 'page 2 had nothing new after a full page', seen: 2 });
       }
     });
   });
