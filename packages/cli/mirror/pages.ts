@@ -133,8 +133,10 @@ function windowBehind(first: readonly OriginRecord[], last: readonly OriginRecor
   const [from, to] = [first, last].map((records) => records.flatMap((record) => createdOf(record) ?? []));
   if (from === undefined || to === undefined || from.length === 0 || to.length === 0) return undefined;
   const [oldest, newest] = [Math.min(...to), Math.max(...to)];
-  const falls = first === last ? (to[0] ?? 0) > (to.at(-1) ?? 0) : newest <= Math.min(...from);
-  const rises = first === last ? (to[0] ?? 0) < (to.at(-1) ?? 0) : oldest >= Math.max(...from);
+  const isSorted = (sign: 1 | -1) =>
+    newest > oldest && to.every((created, at) => at === 0 || (created - (to[at - 1] ?? 0)) * sign >= 0);
+  const falls = first === last ? isSorted(-1) : newest <= Math.min(...from);
+  const rises = first === last ? isSorted(1) : oldest >= Math.max(...from);
   if (falls === rises) return undefined;
   return falls ? { before: formatSeconds(oldest + 1) } : { after: formatSeconds(newest - 1) };
 }

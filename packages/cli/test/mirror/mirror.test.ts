@@ -381,6 +381,10 @@ describe('a mirror', () => {
       expect(await limited.walk()).toMatchObject({ fault: 'page 4 was rejected after a full page', seen: 60 });
       const ignored = startMirror({ ...mood, ignoresPage: true }, 206);
       expect(await ignored.walk()).toMatchObject({ fault: 'page 2 had nothing new after a full page', seen: 20 });
+      for (const sizeMax of [10, 20, 30]) {
+        const unordered = startMirror({ sizeMax, sendsTotal: false, order: 'none', ignoresPage: true }, 206);
+        expect(await unordered.walk()).toMatchObject({ fault: 'page 2 had nothing new after a full page' });
+      }
       // nor if the total has the same limit
       const counted = startMirror(
         { ...mood, pageLimit: { pages: 3, as: 'empty' }, sendsTotal: true, totalError: 60 - 206 },
