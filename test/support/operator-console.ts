@@ -11,6 +11,8 @@ export interface BothConsoles extends ReportConsole {
   readonly operatorUrl: string;
   /** Gives a browser the session of an operator with all scopes. */
   signInOperator(page: Page): Promise<void>;
+  /** Creates a token of an operator with all scopes. */
+  createOperator(name: string): Promise<string>;
 }
 
 /** Starts a service with the records of a tenant `acme`, a management listener, and a browser. */
@@ -18,13 +20,18 @@ export async function startBothConsoles(rows: Iterable<object>): Promise<BothCon
   const port = await freePort();
   const operatorUrl = `http://127.0.0.1:${port}`;
   const reports = await startReportConsole(rows, { MANAGEMENT_PORT: String(port) });
-  const token = generateOperatorToken();
-  const scopes = ['operator:read', 'operator:write', 'subscription:write'] as const;
-  const operator = { id: 'op-1', name: 'tester', scopes, createdAt: 1_780_000_000, expiresAt: null };
-  await insertOperatorToken(reports.service.store, operator, hashOperatorToken(token));
+  const createOperator = async (name: string): Promise<string> => {
+    const token = generateOperatorToken();
+    const scopes = ['operator:read', 'operator:write', 'subscription:write'] as const;
+    const operator = { id: `op-${name}`, name, scopes, createdAt: 1_780_000_000, expiresAt: null };
+    await insertOperatorToken(reports.service.store, operator, hashOperatorToken(token));
+    return token;
+  };
+  const token = await createOperator('tester');
   return {
     ...reports,
     operatorUrl,
+    createOperator,
     async signInOperator(page) {
       const [name = '', value = ''] = (await signInWith(operatorUrl, { token })).cookie.split('=');
       await page.context().addCookies([{ name, value, url: operatorUrl }]);

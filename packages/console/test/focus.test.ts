@@ -102,6 +102,41 @@ describe.skipIf(!hasChromium)('the focus in both consoles', () => {
     return page;
   }
 
+  /** The text of the row that has the focus. */
+  const rowOf = (page: Page) => page.evaluate(() => document.activeElement?.closest('tr')?.textContent ?? '');
+
+  async function openOperator(path: string): Promise<Page> {
+    const page = await open(`${consoles.operatorUrl}/console/`);
+    await consoles.signInOperator(page);
+    await page.goto(`${consoles.operatorUrl}/console/${path}`);
+    return page;
+  }
+
+  test('it moves from a row that was removed to the following row', async () => {
+    const client = await consoles.service.createClient('acme' as TenantId);
+    for (let session = 0; session < 3; session += 1) await consoles.service.accessToken(client);
+    const page = await openOperator(`clients/${client.client_id}`);
+    const rows = page.getByRole('table', { name: 'Sessions' }).locator('tbody tr');
+    const following = await rows.nth(2).textContent();
+    await rows.nth(1).getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke tokens' }).click();
+    await expect.poll(() => rows.count()).toBe(2);
+    await expect.poll(() => rowOf(page)).toBe(following);
+  });
+
+  test('it moves from a cell that has no button anymore to the nearest one of its row', async () => {
+    for (const name of ['first', 'second']) await consoles.createOperator(name);
+    const page = await openOperator('operators');
+    const rows = page.getByRole('table').locator('tbody tr');
+    const name = (await rows.nth(0).locator('td').first().textContent()) ?? '';
+    await rows.nth(0).getByRole('button', { name: 'Revoke' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(`Type ${name} to confirm`).fill(name);
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await rows.nth(0).getByRole('button', { name: 'Revoke' }).waitFor({ state: 'detached' });
+    await expect.poll(() => rowOf(page)).toBe(await rows.nth(0).textContent());
+  });
+
   test(
     'no control of the report console drops it',
     async () => {

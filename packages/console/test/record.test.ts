@@ -103,6 +103,18 @@ describe.skipIf(!hasChromium)('the record panel in a browser', () => {
     expect(new URL(page.url()).pathname).toBe('/console/subscriptions');
   });
 
+  test('at the last record of the page, the focus moves from Next to the button beside it', async () => {
+    const [last = '', before = ''] = ids.toReversed();
+    await openRecord(before);
+    const next = panel().getByRole('button', { name: 'Next subscription' });
+    await next.and(page.locator(':enabled')).focus();
+    await page.keyboard.press('Enter');
+    await shown(last);
+    expect(await next.isDisabled()).toBe(true);
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+    await expect.poll(focused).toBe('Close');
+  });
+
   test('a record leads to all subscriptions of its SIM, with their number', async () => {
     await openRecord(ids[0] ?? '');
     const link = panel().getByRole('link', { name: /of this SIM$/ });

@@ -58,26 +58,34 @@ const isLost = (): boolean =>
 /** The title of the page; of a page without one, such as that of the sign-in, its first stop. */
 const fallback = (): Stop | undefined => document.getElementById('title') ?? stopsIn(document.body)[0];
 
-/** Its namesake, or what came instead, or its nearest neighbour: within what contained it. */
+/** Its namesake in what came instead, or the first of that, or the nearest neighbour. */
 function successorOf(element: Element, records: readonly MutationRecord[]): Stop | undefined {
   const removal = records.findLast(
     ({ target, removedNodes }) => target.isConnected && [...removedNodes].some((node) => node.contains(element)),
   );
   const scope = removal?.target ?? element.parentElement;
   if (scope === null) return undefined;
-  const name = nameOf(element);
   const added = records.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => scope.contains(node));
-  const { previousSibling, nextSibling } = removal ?? element;
+  const stopsAdded = added.flatMap(stopsIn);
   return (
-    stopsIn(scope).find((each) => each !== element && name !== '' && nameOf(each) === name) ??
-    added.flatMap(stopsIn)[0] ??
-    neighbour(nextSibling, 'nextSibling') ??
-    neighbour(previousSibling, 'previousSibling')
+    stopsAdded.find((each) => nameOf(each) === nameOf(element)) ??
+    stopsAdded[0] ??
+    nearestStop(scope, removal ?? element)
   );
 }
 
+type Gap = Pick<MutationRecord, 'previousSibling' | 'nextSibling'>;
+
+/** The stop nearest to a gap in a node, or in what contains it, up to its page or dialog. */
+function nearestStop(scope: Node, gap: Gap): Stop | undefined {
+  const { parentElement } = scope;
+  const found = neighbour(gap.nextSibling, 'nextSibling') ?? neighbour(gap.previousSibling, 'previousSibling');
+  const isWhole = parentElement === null || (scope instanceof Element && scope.matches('main, dialog'));
+  return found ?? (isWhole ? undefined : nearestStop(parentElement, scope));
+}
+
 /** The first stop from a node on, in one direction. */
-function neighbour(from: Node | null, direction: 'nextSibling' | 'previousSibling'): Stop | undefined {
+function neighbour(from: Node | null, direction: keyof Gap): Stop | undefined {
   for (let node = from; node !== null; node = node[direction]) {
     const found = stopsIn(node).at(direction === 'nextSibling' ? 0 : -1);
     if (found !== undefined) return found;
