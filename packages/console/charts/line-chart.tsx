@@ -62,6 +62,7 @@ export function LineChart({ title, text, lines, topMin, format, time }: LineChar
       onPointerLeave={() => onCursor(undefined)}
       onBlur={() => onCursor(undefined)}
       onKeyDown={(event) => {
+        if (event.altKey || event.ctrlKey || event.metaKey) return; // a command of the browser
         const next = nextSlot(event.key, cursor ?? slots - 1, slots);
         if (next === undefined && event.key !== 'Escape') return;
         event.preventDefault();

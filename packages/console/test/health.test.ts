@@ -13,6 +13,8 @@ const known = [1, 2, 3, 4, 5, 60];
 describe.skipIf(!hasChromium)("the charts of the operator's console", () => {
   let consoles: BothConsoles;
   let page: Page;
+  /** The response to the list of imports waits for it. */
+  let imports: Promise<unknown> = Promise.resolve();
 
   beforeAll(async () => {
     consoles = await startBothConsoles(rowsOf(3));
@@ -27,9 +29,10 @@ describe.skipIf(!hasChromium)("the charts of the operator's console", () => {
       }));
       await route.fulfill({ response, json: { ...health, kept_seconds: 300, charts } });
     });
-    const started = new Date(Date.now() - 10 * minuteMs).toISOString().slice(0, 19);
     await page.route('**/operator/v1/imports?*', async (route) => {
+      await imports;
       const response = await route.fetch();
+      const started = new Date(Date.now() - 10 * minuteMs).toISOString().slice(0, 19);
       await route.fulfill({
         response,
         json: {
@@ -50,6 +53,12 @@ describe.skipIf(!hasChromium)("the charts of the operator's console", () => {
 
   const charts = () => page.getByRole('slider');
   const texts = () => charts().evaluateAll((all) => all.map((chart) => chart.getAttribute('aria-valuetext') ?? ''));
+
+  /** The number of marks in each chart. */
+  const marks = () =>
+    page
+      .locator('.line-chart-mark')
+      .evaluateAll((all) => all.map((mark) => mark.getAttribute('d')?.match(/M/g)?.length));
 
   test('the last hour is an hour wide, also when six minutes are known', async () => {
     const requests = page.getByRole('slider', { name: 'Report requests' });
@@ -81,6 +90,8 @@ describe.skipIf(!hasChromium)("the charts of the operator's console", () => {
     await page.mouse.move(0, 0);
     await expect.poll(async () => (await texts())[0]).toMatch(/^Now: successful 60/);
     await first.focus();
+    for (const key of ['Control', 'Alt', 'Meta']) await page.keyboard.press(`${key}+ArrowUp`);
+    expect((await texts())[0]).toMatch(/^Now/);
     await page.keyboard.press('ArrowLeft');
     expect((await texts())[0]).toMatch(/UTC: successful 5/);
     await page.keyboard.press('ArrowLeft');
@@ -95,11 +106,23 @@ describe.skipIf(!hasChromium)("the charts of the operator's console", () => {
 
   test('an import is a mark in each chart, and named at its time', async () => {
     await page.getByRole('link', { name: '1 import is marked' }).waitFor();
-    const mark = page.locator('.line-chart-mark').first();
-    expect((await mark.getAttribute('d'))?.match(/M/g)).toHaveLength(1);
+    expect(await marks()).toEqual(Array.from({ length: 8 }, () => 1));
     await charts().first().focus();
     for (let minute = 0; minute < 10; minute += 1) await page.keyboard.press('ArrowLeft');
     await page.getByText('import into acme began').waitFor();
     expect(await page.locator('.health-moment strong').innerText()).toMatch(/^(\d+ \w+, )?\d\d:\d\d UTC$/);
+  });
+
+  test('the charts do not wait for the imports', async () => {
+    let respond = (): void => undefined;
+    imports = new Promise<void>((resolve) => {
+      respond = resolve;
+    });
+    await page.reload();
+    await charts().nth(7).waitFor();
+    await page.getByRole('link', { name: 'imports are being read' }).waitFor();
+    expect(await marks()).toEqual(Array.from({ length: 8 }, () => undefined));
+    respond();
+    await page.getByRole('link', { name: '1 import is marked' }).waitFor();
   });
 });

@@ -4,6 +4,7 @@ import type { Import } from '../../../contract/operator/import.ts';
 import type { TimeAxis } from '../../charts/line-chart.tsx';
 import { Link } from '../../ui/location.tsx';
 import { call } from '../call.ts';
+import { useResource } from '../parts/use-resource.ts';
 import { strings } from '../strings.ts';
 import { HealthTile } from './health-tile.tsx';
 import { labelsOf, slotOf, timeOf, windowOf, wordOf } from './health-time.ts';
@@ -21,19 +22,21 @@ export interface ReadHealth {
   readonly period: HealthPeriod;
   readonly health: ServiceHealth;
   readonly at: number;
-  /** `undefined` if they could not be read. */
-  readonly imports: KnownImports | undefined;
 }
 
 /** Reads the imports that the charts mark: those of a page. */
-export const readImports = (signal: AbortSignal, isBackground: boolean): Promise<KnownImports | undefined> =>
-  call('listImports', { query: { limit: 100 }, signal, isBackground }).then(
-    ({ data, next }) => ({ items: data, hasMore: next !== null }),
-    () => undefined,
-  );
+const readImports = async (signal: AbortSignal, isBackground: boolean): Promise<KnownImports> => {
+  const { data, next } = await call('listImports', { query: { limit: 100 }, signal, isBackground });
+  return { items: data, hasMore: next !== null };
+};
+
+/** Milliseconds between two reads of the imports. */
+const importsEveryMs = 60_000;
 
 /** The charts of a period, with one cursor over all of them and the imports as marks. */
-export function HealthCharts({ read: { period, health, at, imports } }: { readonly read: ReadHealth }) {
+export function HealthCharts({ read: { period, health, at } }: { readonly read: ReadHealth }) {
+  const { value, error } = useResource('imports', readImports, { everyMs: importsEveryMs });
+  const imports = error === undefined ? value : undefined;
   const [cursor, setCursor] = useState<number>();
   const window = windowOf(period, at);
   const { slots } = window;
@@ -59,7 +62,11 @@ export function HealthCharts({ read: { period, health, at, imports } }: { readon
           texts.begun(begun.map(({ tenant }) => tenant))
         ) : (
           <Link href="/console/imports">
-            {imports === undefined ? texts.importsUnknown : texts.marked(marked.length, isCut)}
+            {error !== undefined
+              ? texts.importsUnknown
+              : imports === undefined
+                ? texts.importsUnread
+                : texts.marked(marked.length, isCut)}
           </Link>
         )}
       </p>

@@ -9,7 +9,7 @@ import { Figures } from '../parts/figures.tsx';
 import { useResource } from '../parts/use-resource.ts';
 import { strings } from '../strings.ts';
 import { DoctorCard } from './doctor-card.tsx';
-import { HealthCharts, type ReadHealth, readImports } from './health-charts.tsx';
+import { HealthCharts, type ReadHealth } from './health-charts.tsx';
 import { HealthVerdict } from './health-verdict.tsx';
 
 const { health: texts } = strings;
@@ -73,11 +73,10 @@ async function readHealth(
   isBackground: boolean,
 ): Promise<ReadHealth> {
   const read = (period: HealthPeriod) => call('getServiceHealth', { query: { period }, signal, isBackground });
-  const imports = readImports(signal, isBackground);
   const health = await read(chosen ?? 'day');
   const period = chosen ?? (health.kept_seconds > 3_600 ? 'day' : 'hour');
   const shown = period === 'hour' && chosen === undefined ? await read('hour') : health;
-  return { period, health: shown, at: Date.now(), imports: await imports };
+  return { period, health: shown, at: Date.now() };
 }
 
 interface PeriodChoiceProps {

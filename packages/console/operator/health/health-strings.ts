@@ -1,4 +1,4 @@
-import { countOf } from '../../ui/format-count.ts';
+import { countOf, formatCount } from '../../ui/format-count.ts';
 
 /** The texts of the page Health. */
 export const healthStrings = {
@@ -41,7 +41,12 @@ export const healthStrings = {
     count === 0
       ? 'no import began in this period'
       : `${isCut ? 'the last ' : ''}${countOf(count, 'import is', 'imports are')} marked`,
-  begun: (tenants: readonly string[]) => `import into ${[...new Set(tenants)].slice(0, 3).join(', ')} began`,
+  begun: (tenants: readonly string[]) => {
+    const names = [...new Set(tenants)];
+    const more = names.length > 3 ? ` and ${formatCount(names.length - 3)} more` : '';
+    return `import into ${names.slice(0, 3).join(', ')}${more} began`;
+  },
+  importsUnread: 'imports are being read',
   importsUnknown: 'imports could not be read, so none is marked',
   titles: {
     requests: 'Report requests',
