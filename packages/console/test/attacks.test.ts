@@ -349,14 +349,20 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
     },
   );
 
-  test('a session that ended while its page was open leaves no record on the screen', async () => {
-    await signIn(acme, '/console/subscriptions/acme-record');
-    await page.getByText(`device${script}`).first().waitFor();
-    await context.clearCookies();
-    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
-    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
-    await expect.poll(everything).not.toContain('attacked');
-  });
+  test.each([
+    ['subscriptions/acme-record', 'attacked'],
+    ['sims/89445000000000000000', 'SIM 8944 5000'],
+  ])(
+    'a session that ended while its page was open leaves no record on the screen: %s shows no %j',
+    async (path, text) => {
+      await signIn(acme, `/console/${path}`);
+      await expect.poll(everything).toContain(text);
+      await context.clearCookies();
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+      await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+      await expect.poll(everything).not.toContain(text);
+    },
+  );
 
   test('neither the secret nor the session is in what a script can read', async () => {
     await signIn(acme, '/console/subscriptions');

@@ -105,7 +105,7 @@ function SignedIn<Body extends SessionBody>({
   loadFind,
 }: ConsoleAppProps<Body> & { session: Body; hasEnded: boolean }) {
   const page = pageAt(pages, currentLocation.value.path);
-  const thing = titleOfThing();
+  const thing = hasEnded ? undefined : titleOfThing();
   const title = thing ?? page?.label ?? strings.notFound;
   const { user, context } = describe(session);
   useTitle([title, ...(thing !== undefined && page ? [page.label] : []), context ?? word ?? ''].join(' · '));
