@@ -65,8 +65,9 @@ export async function addConsolePages(app: FastifyInstance, name: ConsoleName): 
     for (const path of pages[name]) scope.get(path, (_request, reply) => sendPage(reply));
     // the script says to people that there is no such page; programs get the error as JSON
     scope.get('/console/*', async (request, reply) => {
-      const isPerson = preferredType(request, ['application/problem+json', 'text/html']) === 'text/html';
-      return isPerson ? sendPage(reply.code(404).header('vary', 'Accept')) : reply.callNotFound();
+      const types = ['application/problem+json', 'application/json', 'text/html'];
+      reply.header('vary', 'Accept');
+      return preferredType(request, types) === 'text/html' ? sendPage(reply.code(404)) : reply.callNotFound();
     });
   });
 }

@@ -2,7 +2,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import fastify from 'fastify';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engines } from '../../../../test/support/engines.ts';
+import { expectProblem } from '../../../../test/support/expect-error.ts';
+import { startService, type TestService } from '../../../../test/support/service.ts';
 import { consolesFolder } from '../../../../tools/build-console.ts';
 import { addConsolePages } from '../../http/console/pages.ts';
 
@@ -58,20 +61,26 @@ test('the compressed form has no address of its own', async () => {
 
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-test.each(['nope', 'tenants', 'findings/x', 'sims', 'subscriptions/a/b'])(
-  'an unknown page of a console is a page for browsers alone: %s',
-  async (path) => {
-    const send = (accept?: string) => app.inject({ url: `/console/${path}`, headers: { ...(accept && { accept }) } });
-    const page = await send(browser);
-    expect([page.statusCode, page.headers['content-type'], page.headers.vary]).toEqual([
-      404,
-      'text/html; charset=utf-8',
-      'Accept',
-    ]);
-    expect(page.body).toContain('/console/static/');
-    for (const accept of [undefined, '*/*', 'application/json']) {
-      const { statusCode, headers } = await send(accept);
-      expect([statusCode, headers['content-type']]).toEqual([404, 'application/json; charset=utf-8']);
-    }
-  },
-);
+describe('an unknown page of a console', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService(await engines[0].openTestStore());
+  });
+  afterAll(() => service.close());
+
+  test.each(['nope', 'tenants', 'findings/x', 'sims', 'subscriptions/a/b'])(
+    'is a page for browsers alone: %s',
+    async (path) => {
+      const send = (accept: string) => fetch(`${service.url}/console/${path}`, { headers: { accept } });
+      const page = await send(browser);
+      const named = ['content-type', 'vary'].map((name) => page.headers.get(name));
+      expect([page.status, ...named]).toEqual([404, 'text/html; charset=utf-8', 'Accept']);
+      expect(await page.text()).toContain('/console/static/');
+      for (const accept of ['', '*/*', 'application/json', 'application/json, text/html;q=0.5']) {
+        const response = await send(accept);
+        expect(response.headers.get('vary')).toBe('Accept');
+        await expectProblem(response, 'NOT_FOUND');
+      }
+    },
+  );
+});
