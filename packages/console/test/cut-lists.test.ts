@@ -1,12 +1,10 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium } from '../../../test/support/chromium.ts';
-import { type ReportConsole, startReportConsole } from '../../../test/support/report-console.ts';
+import { type BothConsoles, startBothConsoles } from '../../../test/support/operator-console.ts';
 import { subscriptionRow } from '../../../test/support/rows.ts';
-import { freePort } from '../../../tools/free-port.ts';
-import { generateOperatorToken, hashOperatorToken } from '../../service/auth/verify/authorize-operator.ts';
 import type { TenantId } from '../../service/storage/store.ts';
-import { insertOperatorToken } from '../../service/storage/tables/operator-token.ts';
+import { insertClient } from '../../service/storage/tables/client-changes.ts';
 import { insertTenant } from '../../service/storage/tables/tenant.ts';
 
 // A list that has only the first of its rows says so, also on paper, and offers nothing that needs
@@ -19,32 +17,22 @@ const products = Array.from({ length: productCount }, (_, n) =>
 );
 
 describe.skipIf(!hasChromium)('a list that is longer than what is read or shown', () => {
-  let reports: ReportConsole;
+  let consoles: BothConsoles;
   let management: string;
-  const token = generateOperatorToken();
   beforeAll(async () => {
-    const port = await freePort();
-    management = `http://127.0.0.1:${port}/console/`;
-    reports = await startReportConsole([], { MANAGEMENT_PORT: String(port) });
-    const { store } = reports.service;
+    consoles = await startBothConsoles([]);
+    management = `${consoles.operatorUrl}/console/`;
+    const { store } = consoles.service;
     await store.loadSubscriptions('acme' as TenantId, products);
-    await insertOperatorToken(
-      store,
-      { id: 'op-1', name: 'one', scopes: ['operator:read'], createdAt: now, expiresAt: null },
-      hashOperatorToken(token),
-    );
     for (let n = 0; n < 1_000; n += 1) await insertTenant(store, `b${String(n).padStart(4, '0')}` as TenantId, now);
   });
-  afterAll(() => reports.close());
+  afterAll(() => consoles.close());
 
   describe("in the operator's console", () => {
     let page: Page;
     beforeAll(async () => {
-      page = await (await reports.browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
-      await page.goto(management);
-      await page.getByLabel('Operator token').fill(token);
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor();
+      page = await (await consoles.browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+      await consoles.signInOperator(page);
     });
     afterAll(() => page.context().close());
 
@@ -73,6 +61,26 @@ describe.skipIf(!hasChromium)('a list that is longer than what is read or shown'
       await page.getByRole('option', { name: 'b0999' }).click();
       await page.getByRole('heading', { name: 'No client matches these filters' }).waitFor();
     });
+
+    test('the audit log says which clients it names', async () => {
+      const client = {
+        tenant: 'acme' as TenantId,
+        grants: [],
+        scopes: [],
+        createdAt: now,
+        disabledAt: null,
+        lastUsedAt: null,
+      };
+      const { store } = consoles.service;
+      for (let n = 0; n < 201; n += 1)
+        await insertClient(
+          store,
+          { ...client, clientId: `c${String(n).padStart(3, '0')}`, name: `Client ${n}` },
+          undefined,
+        );
+      await page.goto(`${management}audit`);
+      await page.getByText('The names of the first 200 clients are shown; others have only an id.').waitFor();
+    });
   });
 
   describe("in the report's console", () => {
@@ -80,7 +88,7 @@ describe.skipIf(!hasChromium)('a list that is longer than what is read or shown'
     afterAll(() => page.context().close());
 
     test('the products of a filter are the first of all, and typing finds the others', async () => {
-      page = await reports.open('/console/subscriptions');
+      page = await consoles.open('/console/subscriptions');
       await page.getByRole('button', { name: 'Filter', exact: true }).click();
       await page.getByRole('option', { name: 'Product', exact: true }).click();
       const options = page.getByRole('listbox', { name: 'Product' }).getByRole('option');
@@ -94,7 +102,7 @@ describe.skipIf(!hasChromium)('a list that is longer than what is read or shown'
     });
 
     test('the counts say how many of the values are listed, also on paper', async () => {
-      await page.goto(`${reports.service.url}/console/subscriptions?by=product-id`);
+      await page.goto(`${consoles.service.url}/console/subscriptions?by=product-id`);
       const note = page.getByText(`The first 200 of ${productCount} products are listed.`);
       const more = page.getByRole('button', { name: 'Show 50 more' });
       await more.waitFor();

@@ -89,12 +89,13 @@ export function AuditPage() {
     outcome: value('outcome'),
   };
   const list = useList('listAuditEntries', wanted);
-  const names = useClientNames();
+  const { names, firstOnly } = useClientNames();
   return (
     <>
       <FilterBar filters={filters}>
         <DownloadCsv id="listAuditEntries" query={wanted} name="audit" />
       </FilterBar>
+      {firstOnly !== undefined && <p class="soft">{texts.named(firstOnly)}</p>}
       <ListView
         label={texts.title}
         list={list}

@@ -1,3 +1,5 @@
+import { countOf } from '../../ui/format-count.ts';
+
 /** The texts of the page Audit log. */
 export const auditStrings = {
   title: 'Audit log',
@@ -27,7 +29,7 @@ export const auditStrings = {
     'doctor.run': 'Check of the store started',
     'operator.create': 'Token of an operator created',
     'operator.revoke': 'Token of an operator revoked',
-    'operator.sign-in': 'Operator signed in',
+    'operator.sign-in': 'Token of an operator used',
     'console.sign-in': 'Sign-in to a console',
     'console.sign-out': 'Sign-out of a console',
     'token.request': 'Token refused',
@@ -59,6 +61,8 @@ export const auditStrings = {
   actorId: 'Actor id',
   address: 'Address',
   correlationId: 'Correlation id',
+  named: (count: number) =>
+    `The names of the first ${countOf(count, 'client', 'clients')} are shown; others have only an id.`,
   none: 'No entries',
   noneHint: 'No entry matches these filters.',
 } as const;

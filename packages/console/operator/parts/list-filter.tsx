@@ -131,10 +131,20 @@ function useClients(): Offer {
   };
 }
 
-/** The names of clients by id: of those that a list offers, and have one. */
-export function useClientNames(): ReadonlyMap<string, string> {
-  const { items = [] } = useList('listClients', {}, { first: offered });
-  return new Map(items.flatMap(({ client_id: id, name }) => (name === null ? [] : [[id, name] as const])));
+interface ClientNames {
+  /** Names of the first 200 clients by id; clients without a name are left out. */
+  readonly names: ReadonlyMap<string, string>;
+  /** The number of clients that were read, if there are more. */
+  readonly firstOnly: number | undefined;
+}
+
+/** Reads the names of clients. */
+export function useClientNames(): ClientNames {
+  const { items = [], hasMore } = useList('listClients', {}, { first: offered });
+  return {
+    names: new Map(items.flatMap(({ client_id: id, name }) => (name === null ? [] : [[id, name] as const]))),
+    firstOnly: hasMore ? items.length : undefined,
+  };
 }
 
 export const tenantFilter = valueFilter({
