@@ -3,12 +3,11 @@
  */
 export const claims: Readonly<Record<string, readonly string[]>> = {
   'a count of the service, over all records of one snapshot': [
-    'findings/findings-strings.ts: # #',
-    'findings/findings-strings.ts: # # no finding',
+    'findings/findings-strings.ts: # no finding',
     'findings/findings-strings.ts: # of # kinds found',
     'findings/findings-strings.ts: Nothing is contradictory or missing',
     'findings/findings-strings.ts: #: examples of #',
-    'findings/findings-strings.ts: The first # of #',
+    'findings/findings-strings.ts: # of # are listed',
     'mcp/tools.ts: No subscription has the status #; there are ##',
     'changes/change-strings.ts: No subscription of this SIM',
     'changes/change-strings.ts: None of your subscriptions has the ICCID #.',
@@ -53,11 +52,13 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'commands/changes-summary.ts: Not listed: # #',
   ],
   'a list that was read to its end, or the sentence says what is missing': [
+    'health/health-strings.ts:  and # more',
     'health/health-strings.ts: ## marked',
     'health/health-strings.ts: imports could not be read, so none is marked',
     'mcp/tools.ts: These are the first # of #: the past has no pages; narrow the filters ',
     'audit/audit-strings.ts: No entries',
     'audit/audit-strings.ts: No entry matches these filters.',
+    'audit/audit-strings.ts: The names of the first # are shown; others have only an id.',
     'changes/change-strings.ts: ##',
     'changes/change-strings.ts: Changes are those of the newest # subscriptions.',
     'changes/change-strings.ts: No such change #',
@@ -177,6 +178,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'export/export-strings.ts: The export did not start. No file was saved.',
     'findings/findings-strings.ts: No email address of the subscriber',
     'findings/findings-strings.ts: No status',
+    'findings/findings-strings.ts: They match no status filter except "No status".',
     'health/format-measure.ts: #)}#',
     'mcp/tools.ts: Counts what was added, changed and removed since a change token or an ',
     'mcp/tools.ts: Lists data subscriptions that match the filters: at most #, and the cu',

@@ -4,7 +4,7 @@ import type { IconNode } from './icons.ts';
 /** A page of a console. */
 export interface Page {
   readonly path: string;
-  /** Whether the paths below it are its too: those of its things, such as one tenant. */
+  /** Whether it also shows single items, one path level below it, such as a tenant. */
   readonly hasThings?: boolean;
   readonly label: string;
   readonly icon: IconNode;

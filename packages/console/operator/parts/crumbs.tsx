@@ -10,7 +10,7 @@ interface CrumbsProps {
 export function Crumbs({ parent, title }: CrumbsProps) {
   usePageTitle(title);
   return (
-    <p class="crumbs">
+    <p>
       <Link href={parent.href}>{parent.label}</Link>
     </p>
   );

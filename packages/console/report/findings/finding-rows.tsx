@@ -59,7 +59,7 @@ function CountLink({ finding: { kind, count }, moment }: FindingRowsProps) {
       href={`#${kind}`}
       aria-label={text.toExamples(count, wordsOf(kind).name)}
       onClick={(event) => {
-        event.preventDefault(); // the router would take it for another page
+        event.preventDefault(); // the hash would scroll the page to the top
         document.getElementById(kind)?.focus();
       }}
     >

@@ -1,4 +1,4 @@
-import { formatCount } from '../../ui/format-count.ts';
+import { countOf, formatCount } from '../../ui/format-count.ts';
 
 /** The texts of the page Findings. */
 export const findingsStrings = {
@@ -15,7 +15,7 @@ export const findingsStrings = {
   kinds: {
     'no-status': [
       'No status',
-      'Filters and counts by status miss these subscriptions.',
+      'They match no status filter except "No status".',
       'Send a status with the next import.',
     ],
     'no-email': [
@@ -59,11 +59,10 @@ export const findingsStrings = {
       'Choose one name, and import its subscriptions again.',
     ],
   },
-  nought: (count: number) => `${formatCount(count)} ${count === 1 ? 'kind has' : 'kinds have'} no finding`,
+  nought: (count: number) => `${countOf(count, 'kind has', 'kinds have')} no finding`,
   found: (count: number, all: number) => `${formatCount(count)} of ${formatCount(all)} kinds found`,
   none: 'Nothing is contradictory or missing',
   unknown: 'not known',
   toExamples: (count: number, kind: string) => `${formatCount(count)}: examples of ${kind}`,
-  first: (shown: number, count: number) => `The first ${formatCount(shown)} of ${formatCount(count)}`,
-  records: (count: number) => `${formatCount(count)} ${count === 1 ? 'subscription' : 'subscriptions'}`,
+  first: (shown: number, count: number) => `${formatCount(shown)} of ${formatCount(count)} are listed`,
 } as const;
