@@ -80,6 +80,7 @@ export class Mirror {
   reload(): void {
     this.#state.transact(() => {
       this.#state.sendAgain();
+      this.#state.abandon('all records are sent again', this.#nowSeconds());
       this.#state.set('isDoubtful', true);
     });
   }

@@ -124,6 +124,12 @@ export class MirrorState {
     });
   }
 
+  /** Forgets how old the tenant is, and ends the open walk, which is no evidence of it any more. */
+  abandon(fault: string, atSeconds: number): void {
+    this.#run("delete from mirror where key = 'ages'");
+    this.#run('update walk set endedAt = ?, fault = coalesce(fault, ?) where endedAt is null', atSeconds, fault);
+  }
+
   get ages(): MirrorAges {
     return this.#value<MirrorAges>('ages') ?? { newAsOf: null, changesAsOf: null };
   }

@@ -317,6 +317,25 @@ describe('a mirror', () => {
       await walk();
       expect(tenant.records).toEqual(before);
     });
+
+    test('sends all records again if it is told to within a walk', async () => {
+      const { origin, tenant, state, mirror, walk } = startMirror({ sizeMax: 10, sendsTotal: false }, 60);
+      await walk();
+      const serve = origin.fetch;
+      const fails = (url: string) => url.includes('page=5') && !url.includes('after=');
+      Object.assign(origin, {
+        fetch: (input: string, init: RequestInit) => (fails(input) ? Response.json({}) : serve(input, init)),
+      });
+      await expect(walk()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
+      Object.assign(origin, { fetch: serve });
+      const before = new Map(tenant.records);
+      for (const id of tenant.records.keys()) tenant.records.set(id, '[]');
+      mirror.reload();
+      expect(state.ages).toEqual({ newAsOf: null, changesAsOf: null });
+      expect(await walk({ afterMs: 0 })).toMatchObject({ number: 3, fault: null });
+      expect(tenant.records).toEqual(before);
+      expect(state.walks()[1]?.fault).toBe('all records are sent again');
+    });
   });
 
   test('keeps the age of the versions that the tenant has if it rejects newer ones', async () => {
