@@ -5,7 +5,7 @@ import { formatSeconds, type OriginFacts, probeOrigin } from './probe.ts';
 import { confirmRemovals } from './removals.ts';
 import type { MirrorState, WalkState } from './state.ts';
 import type { MirrorTarget } from './target.ts';
-import { applyTo, repairTenant } from './tenant-check.ts';
+import { applyTo, otherTenant, repairTenant } from './tenant-check.ts';
 
 /** How a mirror works. Times are in milliseconds. */
 interface MirrorOptions {
@@ -28,8 +28,6 @@ const faults: readonly string[] = ['ORIGIN_FAULT', 'TARGET_FAULT'];
 const overlapSeconds = 900;
 /** More new pages than this are left to the walk. */
 const windowPagesMax = 100;
-
-const otherTenant = 'the tenant was changed by something else meanwhile';
 
 /** The result of no changes. */
 const nothing = { rejections: new Map<string, string>(), digests: new Map<string, string>() };
@@ -117,15 +115,10 @@ export class Mirror {
     const state = this.#state;
     await applyTo(this.#target, state);
     if (!state.isDoubtful) return;
-    const { missing, altered, unknown } = await repairTenant(this.#target, state);
+    const { missing, altered, unknown } = await repairTenant(this.#target, state, this.#nowSeconds());
     if (missing.length + altered.length + unknown.length === 0) return;
     const found = `${missing.length} records are missing, ${altered.length} are of another version, ${unknown.length} are unknown`;
     this.#options.onEvent?.(`the tenant is not as the mirror left it: ${found}`);
-    const [last] = state.walks(1);
-    state.transact(() => {
-      state.set('ages', { newAsOf: null, changesAsOf: null });
-      if (last?.endedAt === null) state.updateWalk(last.number, { endedAt: this.#nowSeconds(), fault: otherTenant });
-    });
   }
 
   /**

@@ -308,6 +308,25 @@ describe('a mirror', () => {
       expect(state.ages.newAsOf).toBe(state.ages.changesAsOf);
     });
 
+    test('claims no age after a fault within the comparison', async () => {
+      const { origin, tenant, state, walk } = startMirror({}, 60);
+      await walk();
+      tenant.backUp();
+      const [id = ''] = origin.records.keys();
+      origin.records.delete(id);
+      for (let walks = 0; walks < 2; walks += 1) await walk();
+      tenant.restore();
+      const apply = tenant.apply.bind(tenant);
+      let applies = 0;
+      tenant.apply = async (changes) => {
+        applies += 1;
+        if (applies > 1) throw new MirrorError('TARGET_FAULT', 'Cannot reach the tenant');
+        return apply(changes);
+      };
+      await expect(walk()).rejects.toMatchObject({ code: 'TARGET_FAULT' });
+      expect([state.isDoubtful, state.ages]).toEqual([false, { newAsOf: null, changesAsOf: null }]);
+    });
+
     test('sends all records again when it is told to', async () => {
       const { tenant, mirror, walk } = startMirror({}, 60);
       await walk();
