@@ -185,19 +185,17 @@ export class MirrorState {
     else this.#run("update record set digest = '' where id = ?", id);
   }
 
-  /** Adds a record that only the tenant has. */
+  /** Adds a record that only the tenant has. Walks before this miss nothing by not seeing it. */
   adopt({ id, iccid, created, digest }: TenantRecord): void {
     this.#run(
-      "insert into record (id, iccid, created, digest, walk, alive, stored) values (?, ?, ?, '', 0, 0, ?)",
+      `insert into record (id, iccid, created, digest, walk, alive, stored)
+         values (?, ?, ?, '', 0, (select coalesce(max(number), 0) from walk), ?)`,
       id,
       iccid,
       created,
       digest,
     );
-  }
-
-  wasRemoved(id: string): boolean {
-    return this.#get('select 1 as found from removal where id = ?', id) !== undefined;
+    this.#run('delete from removal where id = ?', id);
   }
 
   /** Number of records that the tenant rejects, and the age of the oldest version kept for them. */
@@ -232,19 +230,10 @@ export class MirrorState {
     return this.#all('select * from walk order by number desc limit ?', limit) as unknown as WalkState[];
   }
 
-  beginWalk({
-    startedAt,
-    originAt,
-    page,
-    size,
-  }: Pick<WalkState, 'startedAt' | 'originAt' | 'page' | 'size'>): WalkState {
-    this.#run(
-      'insert into walk (startedAt, originAt, page, size) values (?, ?, ?, ?)',
-      startedAt,
-      originAt,
-      page,
-      size,
-    );
+  beginWalk(begun: Pick<WalkState, 'startedAt' | 'originAt' | 'page' | 'size'>): WalkState {
+    const { startedAt, originAt, page, size } = begun;
+    const sql = 'insert into walk (startedAt, originAt, page, size) values (?, ?, ?, ?)';
+    this.#run(sql, startedAt, originAt, page, size);
     const { number } = this.walks(1)[0] as WalkState;
     this.#run('delete from walk where number <= ? and startedAt < ?', number - walksKept, startedAt - evidenceSeconds);
     return this.walks(1)[0] as WalkState;
@@ -363,11 +352,10 @@ export class MirrorState {
     return this.#get(sql, walk, knownBefore) as unknown as Candidate | undefined;
   }
 
-  /** Forgets records that were removed, `null` if they had been before. */
-  removed(ids: readonly string[], at: string | null): void {
+  /** Forgets records that were removed. */
+  removed(ids: readonly string[], at: string): void {
     for (const id of ids) {
       this.#run('delete from record where id = ?', id);
-      if (at === null) continue;
       this.#run('insert into removal values (?, ?) on conflict do update set at = excluded.at', id, at);
     }
     this.#run('delete from removal where id not in (select id from removal order by at desc limit ?)', removalsKept);

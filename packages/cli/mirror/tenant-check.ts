@@ -2,9 +2,6 @@ import type { OriginRecord } from './origin.ts';
 import type { MirrorState, SentRecord } from './state.ts';
 import type { Applied, MirrorCounts, MirrorTarget, TenantRecord } from './target.ts';
 
-/** Ids of one removal. */
-const removedTogether = 100;
-
 /** Why a walk is no evidence after a restore or an erasure. */
 export const otherTenant = 'the tenant was changed by something else meanwhile';
 
@@ -67,8 +64,8 @@ export async function compareTenant(
 
 /**
  * Makes the state such that walks repair the tenant: what is missing or altered is sent again, and
- * what only the tenant has must be seen, or goes as any record that is missing. What was removed
- * before goes at once. The open walk ends, and no age is known.
+ * what only the tenant has must be seen, or goes as any record that is missing. The open walk ends,
+ * and no age is known.
  */
 export async function repairTenant(
   target: MirrorTarget,
@@ -76,17 +73,11 @@ export async function repairTenant(
   atSeconds: number,
 ): Promise<TenantDifferences> {
   const found = await compareTenant(target, state.sent());
-  const again = found.unknown.filter(({ id }) => state.wasRemoved(id)).map(({ id }) => id);
   state.transact(() => {
     for (const id of [...found.missing, ...found.altered]) state.sendAgain(id);
     for (const record of found.unknown) state.adopt(record);
     if (found.missing.length + found.altered.length + found.unknown.length > 0) state.abandon(otherTenant, atSeconds);
     state.set('isDoubtful', false);
   });
-  for (let at = 0; at < again.length; at += removedTogether) {
-    const removed = again.slice(at, at + removedTogether);
-    await applyTo(target, state, { removed });
-    state.transact(() => state.removed(removed, null));
-  }
   return found;
 }

@@ -254,7 +254,7 @@ describe('a mirror', () => {
   });
 
   describe('of a tenant that something else has changed', () => {
-    test('makes it equal to the origin in one walk after a restore', async () => {
+    test('sends what it lacks in one walk after a restore, and removes what is gone after two', async () => {
       const events: string[] = [];
       const { origin, tenant, state, walk } = startMirror({}, 60, { onEvent: (sentence) => events.push(sentence) });
       await walk();
@@ -268,13 +268,16 @@ describe('a mirror', () => {
       await walk();
       const before = new Map(tenant.records);
       tenant.restore();
+      const [back = '', gone = ''] = ids;
+      const returned = origin.past.get(back);
+      if (returned !== undefined) origin.records.set(back, returned);
       expect((await walk()).fault).toBeNull();
+      for (const id of [back, gone]) before.set(id, textOf(origin.past.get(id) as never));
       expect(tenant.records).toEqual(before);
-      expect([tenant.records.has(added.id), tenant.records.has(ids[0] ?? ''), tenant.violations]).toEqual([
-        true,
-        false,
-        [],
-      ]);
+      await walk();
+      before.delete(gone);
+      expect(tenant.records).toEqual(before);
+      expect([tenant.records.has(added.id), tenant.violations, state.removedIds]).toEqual([true, [], [gone]]);
       expect(events).toContain(
         'the tenant is not as the mirror left it: 1 records are missing, 20 are of another version, 2 are unknown',
       );
