@@ -145,7 +145,7 @@ export class Mirror {
     if (known > 0 && !isOther) return undefined;
     const account = isOther ? `the account is another one, ${name}` : 'the account may be another one';
     const fault = `held back: ${account}, and ${known} of its ${seen.size} records are mirrored`;
-    const { number } = this.#beginWalk();
+    const { number } = this.#beginWalk(account);
     state.updateWalk(number, { endedAt: this.#nowSeconds(), seen: seen.size, fault });
     if (known > 0) await this.#changeAccount();
     this.#facts = undefined; // its new records are not read either
@@ -154,23 +154,22 @@ export class Mirror {
 
   async #changeAccount(): Promise<undefined> {
     const { name } = this.#options;
-    this.#state.changeAccount(name);
+    this.#state.changeAccount(name, this.#nowSeconds());
     await this.#target.begin(this.#state.identify(name));
   }
 
   /** The walk to continue, or a new one. Page numbers of another page size mean nothing. */
   #openWalk(): WalkState {
     const [last] = this.#state.walks(1);
-    const isOpen = last?.endedAt === null && last.fault !== 'it is of another account';
-    return isOpen && last.size === this.#requireFacts().pageRecords ? last : this.#beginWalk();
+    const isOpen = last?.endedAt === null && last.size === this.#requireFacts().pageRecords;
+    return isOpen ? last : this.#beginWalk('the origin has changed its page size');
   }
 
-  #beginWalk(): WalkState {
+  /** Begins a walk. An open one ends for a reason, which makes it no evidence. */
+  #beginWalk(reason: string): WalkState {
     const [last] = this.#state.walks(1);
-    if (last?.endedAt === null) {
-      const fault = last.fault ?? 'the origin has changed its page size, or its account';
-      this.#state.updateWalk(last.number, { endedAt: this.#nowSeconds(), fault });
-    }
+    if (last?.endedAt === null)
+      this.#state.updateWalk(last.number, { endedAt: this.#nowSeconds(), fault: last.fault ?? reason });
     const { firstPage, pageRecords: size, originAt } = this.#requireFacts();
     return this.#state.beginWalk({ startedAt: this.#nowSeconds(), originAt, page: firstPage, size });
   }

@@ -117,10 +117,13 @@ export class MirrorState {
   }
 
   /** Takes another account. What walks of the former one have not seen is no evidence. */
-  changeAccount(origin: string): void {
+  changeAccount(origin: string, atSeconds: number): void {
+    const fault = 'it is of another account';
     this.transact(() => {
       this.set('identity', { ...this.identify(origin), origin });
-      this.#run("update walk set fault = coalesce(fault, 'it is of another account')");
+      this.abandon(fault, atSeconds);
+      this.#run('update walk set fault = coalesce(fault, ?)', fault);
+      this.#run("delete from mirror where key in ('watermark', 'doubt')");
     });
   }
 

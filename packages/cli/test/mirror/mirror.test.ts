@@ -216,13 +216,14 @@ describe('a mirror', () => {
     });
 
     test('the first walk with other credentials, and continues if it has seen mirrored records', async () => {
-      const { origin, tenant, walk } = startMirror({}, 30);
+      const { origin, tenant, state, walk } = startMirror({}, 30);
       await walk();
       const added = origin.add();
       const held = await walk({ name: 'moved' });
       const account = 'held back: the account is another one, moved';
       expect(held.fault).toBe(`${account}, and 30 of its 31 records are mirrored`);
       expect(tenant.records.has(added.id)).toBe(false);
+      expect([state.ages, state.watermark]).toEqual([{ newAsOf: null, changesAsOf: null }, undefined]);
       expect((await walk({ name: 'moved' })).fault).toBeNull();
       expect(tenant.records.has(added.id)).toBe(true);
     });
