@@ -2,7 +2,7 @@ import { MirrorError } from './error.ts';
 import type { Origin, OriginRecord } from './origin.ts';
 import { type PageSink, readPages, readWindows } from './pages.ts';
 import { formatSeconds, type OriginFacts, probeOrigin } from './probe.ts';
-import { confirmRemovals } from './removals.ts';
+import { confirmRemovals, doubtOf } from './removals.ts';
 import type { MirrorState, WalkState } from './state.ts';
 import type { MirrorTarget } from './target.ts';
 import { applyTo, otherTenant, repairTenant } from './tenant-check.ts';
@@ -235,7 +235,8 @@ export class Mirror {
     const { rejected, since } = state.staleness;
     state.transact(() => {
       state.updateWalk(number, { endedAt: this.#nowSeconds(), seen, missing, rejected, fault });
-      if (fault !== null || (seen === 0 && missing > 0)) return;
+      // a walk that removals are held back after has read too little
+      if (fault !== null || (missing > 0 && doubtOf({ ...walk, seen, missing }) !== undefined)) return;
       const asOf = formatSeconds(walk.startedAt);
       // changes of a record that the tenant rejects are as old as the version that it keeps
       state.set('ages', { newAsOf: state.ages.newAsOf ?? asOf, changesAsOf: rejected > 0 ? since : asOf });

@@ -54,8 +54,8 @@ export async function confirmRemovals(evidence: Evidence): Promise<Doubt> {
   return { ...none, unconfirmed: left, reason: reason ?? waits };
 }
 
-/** Why a person must confirm what a walk has not seen. */
-function doubtOf({ seen, missing }: WalkState): string | undefined {
+/** Why a person must confirm what a walk has not seen; `undefined` if nobody must. */
+export function doubtOf({ seen, missing }: WalkState): string | undefined {
   if (seen === 0) return 'the origin shows no record at all';
   const isMuch = missing > missingMax || missing * missingOneOf > seen + missing;
   return isMuch ? `a walk missed ${missing} of ${seen + missing} records` : undefined;

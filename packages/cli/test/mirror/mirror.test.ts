@@ -142,8 +142,10 @@ describe('a mirror', () => {
         for (let walks = 0; walks < 3; walks += 1) await walk();
         const outage = new Set([...origin.records.keys()].slice(0, hidden));
         origin.mood = { ...origin.mood, hides: ({ id }) => outage.has(id) };
+        const { changesAsOf } = state.ages;
         for (let walks = 0; walks < 20; walks += 1) await walk();
         expect([tenant.records.size, state.doubt.heldBack]).toEqual([count, hidden]);
+        expect(state.ages.changesAsOf).toBe(changesAsOf);
         for (const id of outage) origin.records.delete(id);
         for (let walks = 0; walks < 5; walks += 1) await walk();
         expect([tenant.records.size, tenant.violations, state.doubt.heldBack]).toEqual([count - hidden, [], 0]);
