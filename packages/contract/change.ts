@@ -33,7 +33,9 @@ export const DescribedSubscription = Type.Object(
   {
     ...Subscription.properties,
     ...described,
-    before: former('The record at the moment in since; absent if it was added, or if its former versions were erased'),
+    before: former(
+      'The record at the moment in since; absent if there was none, or if its former versions were erased',
+    ),
   },
   { additionalProperties: false, description: 'The current version of a subscription, and what it was' },
 );
@@ -43,7 +45,9 @@ export const DescribedRemoval = Type.Object(
   {
     ...RemovedSubscription.properties,
     ...described,
-    before: former('The record at the moment in since; absent if its former versions were erased'),
+    before: former(
+      'The record at the moment in since; absent if there was none, or if its former versions were erased',
+    ),
   },
   { additionalProperties: false, description: 'A tombstone, and what the subscription was' },
 );

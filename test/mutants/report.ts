@@ -126,7 +126,7 @@ export const reportMutants: readonly Mutant[] = [
   {
     id: 'follower-keeps-base',
     breaks: 'A follower with before=true is told what records were when it began, not since it asked last.',
-    search: 'clean: newest ? end : clean, isDescribed: false',
+    search: 'clean: newest ? end : clean, isDescribed: isMissed',
     replace: 'clean: newest ? end : clean, isDescribed: isDescribed(query)',
     file: 'history.test.ts',
     test: 'a follower with before=true is told of each load once, as what it was after the load before',
@@ -144,7 +144,7 @@ export const reportMutants: readonly Mutant[] = [
   {
     id: 'kinds-swapped',
     breaks: 'An added record is called changed.',
-    search: "before === undefined ? 'added' : 'changed'",
+    search: "isAdded ? 'added' : 'changed'",
     replace: "before !== undefined ? 'added' : 'changed'",
     file: 'history.test.ts',
     test: 'changes are selected by kind, and a change that is undone by a removal is none',

@@ -20,6 +20,11 @@ export interface ChangeToken {
    */
   readonly base?: number;
   /**
+   * The tenant's revision when that walk began, which says what its pages may have told; -1 if that
+   * is unknown. If absent, it is the base.
+   */
+  readonly began?: number;
+  /**
    * Of a walk from the newest change to the oldest one; then the key is the last change that was
    * read.
    */
@@ -41,8 +46,12 @@ export interface NewestWalk {
 
 const version = 1;
 
-/** Tokens of walks with former records, which have the revision that these are from. */
+/**
+ * Tokens of walks with former records, which have the revision that these are from: those of
+ * earlier releases, and those that say when the walk began.
+ */
 const describedVersion = 2;
+const begunVersion = 4;
 
 /** Tokens of walks from the newest change, which also have the walk and the clean revision. */
 const newestVersion = 3;
@@ -53,24 +62,30 @@ export const firstChangeKey: ChangeKey = { revision: 0, id: '' };
 /** The position after all changes up to a revision. */
 export const keyBehind = (revision: number): ChangeKey => ({ revision: revision + 1, id: '' });
 
-export function encodeChangeToken({ key, fingerprint, cleanRevision, base, newest }: ChangeToken): string {
+export function encodeChangeToken({ key, fingerprint, cleanRevision, base, began, newest }: ChangeToken): string {
   const position = [key.revision, key.id, fingerprint];
   if (newest !== undefined) {
     const { floor, top } = newest;
     return encodeFields([newestVersion, ...position, base, cleanRevision, floor.revision, floor.id, top]);
   }
-  const fields = base === undefined ? [version, ...position] : [describedVersion, ...position, base];
+  const fields =
+    base === undefined
+      ? [version, ...position]
+      : began === undefined
+        ? [describedVersion, ...position, base]
+        : [begunVersion, ...position, base, began];
   return encodeFields(cleanRevision === undefined ? fields : [...fields, cleanRevision]);
 }
 
 /** Decodes a token of `encodeChangeToken`; returns `undefined` for any other string. */
 export function decodeChangeToken(text: string): ChangeToken | undefined {
   const [number, revision, id, fingerprint, ...others] = decodeFields(text);
-  const isKnown = number === version || number === describedVersion || number === newestVersion;
   const key = readKey(revision, id);
-  if (!isKnown || key === undefined || typeof fingerprint !== 'string') return undefined;
+  if (key === undefined || typeof fingerprint !== 'string') return undefined;
   const token =
-    number === newestVersion ? newestToken(key, fingerprint, others) : plainToken(key, fingerprint, others, number);
+    number === newestVersion
+      ? newestToken(key, fingerprint, others)
+      : plainToken(key, fingerprint, others, memberCounts.get(number));
   // each token has one encoding
   return token !== undefined && encodeChangeToken(token) === text ? token : undefined;
 }
@@ -80,21 +95,30 @@ function readKey(revision: unknown, id: unknown): ChangeKey | undefined {
   return id !== '' && !fitsText(SubscriptionId, id) ? undefined : { revision, id };
 }
 
+/** How many members a token has between its fingerprint and its clean revision. */
+const memberCounts: ReadonlyMap<unknown, number> = new Map([
+  [version, 0],
+  [describedVersion, 1],
+  [begunVersion, 2],
+]);
+
 function plainToken(
   key: ChangeKey,
   fingerprint: string,
   others: readonly unknown[],
-  number: number,
+  count: number | undefined,
 ): ChangeToken | undefined {
-  const isDescribed = number === describedVersion;
-  const [base, cleanRevision] = isDescribed ? others : [undefined, ...others];
-  if (others.length > (isDescribed ? 2 : 1) || (isDescribed && !(isWhole(base) && base >= -1))) return undefined;
+  if (count === undefined || others.length > count + 1) return undefined;
+  const [[base, began], cleanRevision] = [others.slice(0, count), others[count]];
+  if (count > 0 && !(isWhole(base) && base >= -1)) return undefined;
+  if (count > 1 && !(isWhole(began) && began >= -1)) return undefined;
   if (cleanRevision !== undefined && !(isWhole(cleanRevision) && cleanRevision >= key.revision)) return undefined;
   return {
     key,
     fingerprint,
     ...(cleanRevision !== undefined && { cleanRevision: cleanRevision as number }),
-    ...(isDescribed && { base: base as number }),
+    ...(base !== undefined && { base: base as number }),
+    ...(began !== undefined && { began: began as number }),
   };
 }
 
@@ -120,10 +144,10 @@ export const baseOf = ({ key, base }: ChangeToken): number => base ?? key.revisi
 export function historyFingerprint(
   tenant: string,
   { createdAt }: Pick<TenantHistory, 'createdAt'>,
-  { key: { revision, id }, cleanRevision, base, newest }: Omit<ChangeToken, 'fingerprint'>,
+  { key: { revision, id }, cleanRevision, base, began, newest }: Omit<ChangeToken, 'fingerprint'>,
 ): string {
   const clean = cleanRevision === undefined ? [] : [cleanRevision];
-  const described = base === undefined ? [] : ['base', base];
+  const described = base === undefined ? [] : ['base', base, ...(began === undefined ? [] : [began])];
   const walk = newest === undefined ? [] : [newest.floor.revision, newest.floor.id, newest.top];
   return fingerprintOf(JSON.stringify([tenant, createdAt, revision, id, ...clean, ...described, ...walk]));
 }

@@ -121,7 +121,7 @@ function formatCounts(tenant: TenantId, { history, base, end, counts, productNam
     omitted: { status: status.others, 'product-id': products.others, import: importCount - imports.length },
     since_revision: base,
     revision: end,
-    next: writeToken(tenant, history, keyBehind(end), { base, clean: end, isDescribed: false }),
+    next: writeToken(tenant, history, keyBehind(end), { base, began: end, clean: end, isDescribed: false }),
   };
 }
 

@@ -75,14 +75,18 @@ function writeNext(
   query: ChangesQuery,
   { start, last }: { readonly start: Start; readonly last: ChangeKey | undefined },
 ): string {
-  const { newest, base, clean } = start;
+  const { newest, base, began, clean } = start;
   if (last === undefined) {
     const end = newest?.top ?? history.revision;
-    return writeToken(tenant, history, keyBehind(end), { base, clean: newest ? end : clean, isDescribed: false });
+    // a change that a walk from the newest one has missed, as it became a newer one, is told by the
+    // same base
+    const isMissed = isDescribed(query) && history.revision > end;
+    const walk = { base, began, clean: newest ? end : clean, isDescribed: isMissed };
+    return writeToken(tenant, history, keyBehind(end), walk);
   }
   const { revision, id } = last;
   if (newest === undefined)
-    return writeToken(tenant, history, { revision, id }, { base, clean, isDescribed: isDescribed(query) });
+    return writeToken(tenant, history, { revision, id }, { base, began, clean, isDescribed: isDescribed(query) });
   const position = { key: { revision, id }, base, cleanRevision: clean, newest };
   return encodeChangeToken({ ...position, fingerprint: historyFingerprint(tenant, history, position) });
 }
@@ -92,6 +96,8 @@ interface Start {
   readonly key: ChangeKey;
   /** The revision that the changes are described by; -1 is before all records. */
   readonly base: number;
+  /** The revision at which the walk began; -1 if that is unknown. */
+  readonly began: number;
   /** The revision up to which the client's copy contains no removed record. */
   readonly clean: number;
   /** Of a walk from the newest change: `key` is then the end of what is left of it. */
@@ -120,17 +126,24 @@ async function readPage(
     isPlain ? readChanges(reader, { after: since.key, newestFirst: false, limit: size + 1 }) : undefined,
   ]);
   const start = await findStart(reader, tenant, history, query, moment);
-  const read = plain ?? (since === sinceNow ? [] : await readFrom(reader, start, query));
+  const read = plain ?? (since === sinceNow ? [] : await readFrom(reader, history, start, query));
   return { history, start, read: read.slice(0, size), hasMore: read.length > size };
 }
 
-function readFrom(reader: TenantReader, { key, base, newest }: Start, query: ChangesQuery) {
+function readFrom(
+  reader: TenantReader,
+  history: TenantHistory,
+  { key, base, began, newest }: Start,
+  query: ChangesQuery,
+): Promise<readonly (SubscriptionChange | DescribedChange)[]> {
   const range: ChangeRange = {
     newestFirst: newest !== undefined,
     limit: query.size + 1,
     ...(newest === undefined ? { after: key } : { after: newest.floor, before: key }),
   };
-  return isDescribed(query) ? readDescribedChanges(reader, range, base, filterOf(query)) : readChanges(reader, range);
+  if (!isDescribed(query)) return readChanges(reader, range);
+  const walk = { base, began: isReadable(history, began) ? began : -1 };
+  return readDescribedChanges(reader, range, walk, filterOf(query));
 }
 
 const columnOf = {
@@ -166,8 +179,9 @@ async function findStart(
   moment: SettledMoment | undefined,
 ): Promise<Start> {
   const { since } = query;
-  if (since === sinceNow) return { key: firstChangeKey, base: -1, clean: history.revision };
-  const beginning: Start = { key: firstChangeKey, base: -1, clean: history.revision };
+  const { revision } = history;
+  const beginning: Start = { key: firstChangeKey, base: -1, began: revision, clean: revision };
+  if (since === sinceNow) return beginning;
   const start = since === undefined ? beginning : await findPeriodStart(reader, tenant, { history, since, moment });
   const { base } = start;
   const isKept = base === -1 || isReadable(history, base);
@@ -212,11 +226,17 @@ export async function findPeriodStart(
   if ('seconds' in since) {
     const { revision } = await requireRevision(reader, moment, 'since');
     if (revision < history.sweptRevision) throw notKept(history, sinceValue(describeMoment(since)));
-    return { key: keyBehind(revision), base: revision, clean: revision };
+    return { key: keyBehind(revision), base: revision, began: history.revision, clean: revision };
   }
   requireOwnToken(since, tenant, history);
   const { key, newest } = since;
-  return { key, base: baseOf(since), clean: cleanRevisionOf(since), ...(newest && { newest }) };
+  const base = baseOf(since);
+  const floor = newest?.floor ?? key;
+  // a token within a revision says of which one the client's copy is only if it has a base
+  const isFirst = floor.id === '' && floor.revision === base + 1;
+  const unsaid = newest === undefined ? (since.base ?? -1) : -1;
+  const began = since.began ?? (isFirst ? (newest?.top ?? history.revision) : unsaid);
+  return { key, base, began, clean: cleanRevisionOf(since), ...(newest && { newest }) };
 }
 
 const sinceValue = (value: string) => ({ parameter: 'since', value });
@@ -224,17 +244,22 @@ const sinceValue = (value: string) => ({ parameter: 'since', value });
 /** Whether a response needs to know what the records were. */
 const isDescribed = (query: ChangesQuery): boolean => query.before || filterOf(query) !== undefined;
 
-/** Formats a change; nothing for a record that was added and removed since, which is no change. */
+/**
+ * Formats a change; nothing for a record that was added and removed since, which is no change
+ * unless an earlier page told that it was added.
+ */
 function writeChange(
-  { before: isAsked }: ChangesQuery,
+  { before: isAsked, kinds }: ChangesQuery,
   change: SubscriptionChange | DescribedChange,
 ): readonly string[] {
   const { id, record } = change;
   const text = record ?? JSON.stringify({ id, removed: true });
-  if (!('wasAbsent' in change)) return [text];
-  const { before, wasAbsent, committedSeconds, importId } = change;
-  if (record === undefined && wasAbsent) return [];
-  const kind: ChangeKind = record === undefined ? 'removed' : before === undefined ? 'added' : 'changed';
+  if (!('isUndone' in change)) return [text];
+  const { before, isUndone, committedSeconds, importId } = change;
+  if (isUndone) return [];
+  // of a list without changed records, it has returned after the list told that it was removed
+  const isAdded = before === undefined || kinds?.includes('changed') === false;
+  const kind: ChangeKind = record === undefined ? 'removed' : isAdded ? 'added' : 'changed';
   if (!isAsked) return [text];
   const at = committedSeconds === undefined ? '' : `,"committed_at":"${formatInstant(committedSeconds)}"`;
   const by = importId === undefined ? '' : `,"import_id":"${importId}"`;
@@ -251,12 +276,12 @@ export function writeToken(
   tenant: TenantId,
   history: TenantHistory,
   key: ChangeKey,
-  { base, clean, isDescribed: keepsBase }: Omit<Start, 'key'> & { readonly isDescribed: boolean },
+  { base, began, clean, isDescribed: keepsBase }: Omit<Start, 'key'> & { readonly isDescribed: boolean },
 ): string {
   const position = {
     key,
     ...(history.sweptRevision > 0 && clean >= key.revision && { cleanRevision: clean }),
-    ...(keepsBase && { base }),
+    ...(keepsBase && { base, began }),
   };
   return encodeChangeToken({ ...position, fingerprint: historyFingerprint(tenant, history, position) });
 }
@@ -266,9 +291,10 @@ export function writeToken(
  * backup may not have), and all later tombstones still exist.
  */
 function requireOwnToken(token: ChangeToken, tenant: TenantId, history: TenantHistory): void {
-  const { key, fingerprint } = token;
+  const { key, fingerprint, began, newest } = token;
   const { revision, id } = keyBehind(history.revision);
-  const isAhead = key.revision > revision || (key.revision === revision && key.id > id);
+  const known = Math.max(began ?? 0, newest?.top ?? 0);
+  const isAhead = key.revision > revision || (key.revision === revision && key.id > id) || known > history.revision;
   const isSwept = cleanRevisionOf(token) < history.sweptRevision;
   if (!isAhead && !isSwept && fingerprint === historyFingerprint(tenant, history, token)) return;
   const rule =

@@ -70,8 +70,8 @@ const compareChangeKeys = (a: ChangeKey, b: ChangeKey): number => a.revision - b
 export interface DescribedChange extends SubscriptionChange {
   /** Its JSON text then, or `undefined` if there was none, or if it has been erased. */
   readonly before: string | undefined;
-  /** Whether it is known not to have been there then. */
-  readonly wasAbsent: boolean;
+  /** Whether the record was added and removed since, and the client has not been told of it. */
+  readonly isUndone: boolean;
   /** When the change was committed, in UTC epoch seconds, if that is kept. */
   readonly committedSeconds: number | undefined;
   /** The import that made it, if one did and that is kept. */
@@ -88,6 +88,38 @@ export const couldBeThere = (base: string): string => `(v.id is not null or not 
       select 1 from subscription_erasure as e where e.tenant_id = $1 and e.from_revision <= ${base} and e.until_revision > ${base}
     ))`;
 
+/**
+ * Whether an earlier page of the walk may have told that `s` was added: a version that is not
+ * behind the key `$2`, `$3` ended after the walk began, or was erased.
+ */
+const mayBeTold = `($began < 0 or exists (
+      select 1 from subscription_version as n
+      where n.tenant_id = $1 and n.id = s.id and n.until_revision > $began and (n.from_revision, n.id) <= ($2, $3)
+    ) or exists (
+      select 1 from subscription_erasure as e where e.tenant_id = $1 and e.from_revision <= $2 and e.until_revision > $began
+    ))`;
+
+/** Whether an earlier page of the walk may have told that `s` was removed, and it has returned. */
+const mayHaveReturned = `(s.revision > $began and exists (
+      select 1 from subscription_version as n
+      where n.tenant_id = $1 and n.id = s.id and n.until_revision > $base and (n.until_revision, n.id) <= ($2, $3)
+        and not exists (
+          select 1 from subscription_version as m
+          where m.tenant_id = $1 and m.id = s.id and m.from_revision = n.until_revision
+        )
+    ))`;
+
+/** What a walk's changes are described by. */
+interface WalkBase {
+  /** The revision that former records are from, whose versions are kept; -1: before all records. */
+  readonly base: number;
+  /**
+   * The revision at which the walk began: its earlier pages are of that revision or a later one. -1
+   * if the versions since are not kept, so the walk may have told any record.
+   */
+  readonly began: number;
+}
+
 /** Which changes are read. */
 export interface ChangeFilter {
   readonly kinds: readonly ChangeKind[];
@@ -101,50 +133,55 @@ export interface ChangeFilter {
 }
 
 /**
- * Reads changes as `readChanges` does, each with the record at the revision `base`, whose versions
- * are kept. A negative one is before all records. With a filter, it reads on until `limit` changes
- * match, so it may read all of the range.
+ * Reads changes as `readChanges` does, each with the record at the base of the walk. With a filter,
+ * it reads on until `limit` changes match, so it may read all of the range.
  */
 export async function readDescribedChanges(
   reader: TenantReader,
   range: ChangeRange,
-  base: number,
+  { base, began }: WalkBase,
   filter?: ChangeFilter,
 ): Promise<readonly DescribedChange[]> {
-  const sides = [
-    { isRemoved: false, select: `s.revision, s.id, s.record, ${described} from subscription` },
-    { isRemoved: true, select: `s.revision, s.id, ${described} from subscription_tombstone` },
-  ];
   const rows = await Promise.all(
-    sides
-      .filter(({ isRemoved }) => filter?.kinds.some((kind) => (kind === 'removed') === isRemoved) ?? true)
-      .map(({ isRemoved, select }) => {
-        // base is bound last: its number depends on the range
+    [false, true]
+      .filter((isRemoved) => filter?.kinds.some((kind) => (kind === 'removed') === isRemoved) ?? true)
+      .map((isRemoved) => {
         const { where, order, values } = bounds(range, 's.');
         const bound = [...values];
         const bind = (value: SqlValue): string => `$${bound.push(value) + 1}`;
-        const at = bind(base);
-        const conditions = [where, ...(filter === undefined ? [] : conditionsOf(filter, isRemoved, at, bind))];
-        const sql = `select ${select} as s ${joined} where s.tenant_id = $1 and ${conditions.join(' and ')} ${order}`;
-        return reader.all(sql.replaceAll('$base', () => at) as TenantSql, bound);
+        const [columns, table] = isRemoved
+          ? [`case when ${isRemoval} then 1 else 0 end as is_change`, 'subscription_tombstone']
+          : ['s.record', 'subscription'];
+        const conditions = [where, ...(filter === undefined ? [] : conditionsOf(filter, isRemoved, bind))];
+        let sql = `select s.revision, s.id, ${described}, ${columns} from ${table} as s ${joined}
+          where s.tenant_id = $1 and ${conditions.join(' and ')} ${order}`;
+        for (const [name, value] of Object.entries({ $base: base, $began: began }))
+          if (sql.includes(name)) {
+            const parameter = bind(value);
+            sql = sql.replaceAll(name, () => parameter);
+          }
+        return reader.all(sql as TenantSql, bound);
       }),
   );
   return inOrder(rows.flat().map(toDescribedChange), range);
 }
 
+/** Whether the client may have the removed record `s`. */
+const isRemoval = `(${couldBeThere('$base')} or ${mayBeTold})`;
+
 function conditionsOf(
   { kinds, field, from, to, importId }: ChangeFilter,
   isRemoved: boolean,
-  base: string,
   bind: (value: SqlValue) => string,
 ): readonly string[] {
   const equals = (column: string, value: string | null | undefined): string[] =>
     value === undefined ? [] : [value === null ? `${column} is null` : `${column} = ${bind(value)}`];
   const ofImport = equals('c.import_id', importId);
-  if (isRemoved) return [couldBeThere(base), ...ofImport];
-  const isThere = `v.id is ${kinds.includes('changed') ? 'not null' : 'null'}`;
+  const [hasAdded, hasChanged] = [kinds.includes('added'), kinds.includes('changed')];
+  if (isRemoved) return [hasAdded ? isRemoval : couldBeThere('$base'), ...ofImport];
+  const isAbsent = kinds.includes('removed') ? `(v.id is null or ${mayHaveReturned})` : 'v.id is null';
   return [
-    ...(kinds.includes('added') && kinds.includes('changed') ? [] : [isThere]),
+    ...(hasAdded && hasChanged ? [] : [hasChanged ? 'v.id is not null' : isAbsent]),
     ...(field === undefined
       ? []
       : [field === 'expiration_date' ? `v.${field} < s.${field}` : `v.${field} is distinct from s.${field}`]),
@@ -154,28 +191,21 @@ function conditionsOf(
   ];
 }
 
-/**
- * With the version that was current at `$base` and the first one that ended after it, unless the
- * version at `$base` may have been erased. Citus asks one shard only if each table is bound to the
- * tenant itself.
- */
-const described = `c.committed_at, c.import_id, v.record as before, (
-    select min(n.until_revision) from subscription_version as n
-    where n.tenant_id = $1 and n.id = s.id and n.until_revision > $base and not exists (
-      select 1 from subscription_erasure as e
-      where e.tenant_id = $1 and e.from_revision <= $base and e.until_revision > $base
-    )
-  ) as known`;
+const described = 'c.committed_at, c.import_id, v.record as before';
 
+/**
+ * The commit, and the version that was current at `$base`. Citus asks one shard only if each table
+ * is bound to the tenant itself.
+ */
 const joined = `left join subscription_commit as c on c.tenant_id = $1 and c.revision = s.revision
   left join subscription_version as v on v.tenant_id = $1 and v.id = s.id and v.until_revision > $base and v.from_revision <= $base`;
 
 function toDescribedChange(row: Row): DescribedChange {
-  const { before = null, known = null, committed_at: at = null, import_id: importId = null } = row;
+  const { before = null, is_change: isChange = 1, committed_at: at = null, import_id: importId = null } = row;
   return {
     ...toChange(row),
     before: before === null ? undefined : String(before),
-    wasAbsent: before === null && known !== null,
+    isUndone: Number(isChange) === 0,
     committedSeconds: at === null ? undefined : Number(at),
     importId: importId === null ? undefined : String(importId),
   };

@@ -62,7 +62,11 @@ async function readPast(store: Store, tenant: TenantId, idOfOther: string) {
     total: await countPast(reader, all, past),
     summed: (await summarisePast(reader, { filter: all, columns: ['status'] }, past)).total,
     versions: await readVersions(reader, 'same', 0, 20),
-    changes: await readDescribedChanges(reader, { after: { revision: 4, id: '' }, newestFirst: false, limit: 20 }, 3),
+    changes: await readDescribedChanges(
+      reader,
+      { after: { revision: 4, id: '' }, newestFirst: false, limit: 20 },
+      { base: 3, began: 4 },
+    ),
   }));
 }
 
