@@ -16,7 +16,8 @@ BYTES_MAX = 2**20
 DEPTH_MAX = 16
 VALUES_MAX = 500_000
 
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+# A string, or all that follows the beginning of one that goes on in the next part.
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|(".*)', re.DOTALL)
 _END_OF_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[{]+|[\]}]+")
 
@@ -30,14 +31,17 @@ class JsonBounds:
 
     def allow(self, part: bytes) -> bool:
         """Whether the text stays within bounds up to the end of this part."""
-        if self._is_escaped and part:
-            part, self._is_escaped = part[1:], False
+        if self._is_escaped:
+            # an empty part leaves it escaped
+            part, self._is_escaped = part[1:], part == b""
+            if self._is_escaped:
+                return True
         if self._is_in_string:
             end = _END_OF_STRING.match(part)
             if end is None:
                 return self._enter_string(part)
             part, self._is_in_string = part[end.end() :], False
-        text = _STRING.sub(b"", part)
+        text = _STRING.sub(rb"\1", part)
         start = text.find(b'"')
         if start >= 0:
             self._enter_string(text[start + 1 :])

@@ -474,7 +474,7 @@ def _position_after(page: SubscriptionPage) -> dict[str, Any] | None:
     # an empty page would have no end
     if not page.records or (page.next_cursor is None and number is None):
         raise ValueError(
-            "Cannot continue the report: a page with a next link must have records, and the link a cursor "
-            f"or page: current value is '{shown(link)}'"
+            "Cannot continue the report: a next link must have a cursor or page, and records before it: "
+            f"current value is '{shown(link)}'"
         )
     return {"page": None if page.next_cursor else int(number[1]), "cursor": page.next_cursor}

@@ -325,10 +325,10 @@ def _unknown_error(response: Response, expected: str, hint: str = "") -> Respons
 
 def _redirect_error(response: Response) -> ResponseError:
     # its query and its user may be secret
-    location = re.sub(r"[?#].*|(?<=//)[^/]*@", "", response.headers.get("location", "unknown"))
+    location = re.sub(r"[?#].*|(?<=//)[^/?#]*@", "", response.headers.get("location", "unknown"))
     target = shown(location, response.secrets)
     message = (
-        f"Cannot use {response.origin}: it must respond without a redirect: "
+        f"Cannot use {response.origin}: it must not redirect: "
         f"the redirect leads to '{target}'"
     )
     return ResponseError("REDIRECTED", message, response, response.context)
@@ -343,7 +343,8 @@ def format_error(response: Response, expected: str) -> ResponseError:
 def parse_json(text: bytes | bytearray) -> Any:
     """The value, or None if the text is not JSON."""
     try:
-        return json.loads(text)
+        # by itself, it would detect UTF-16, whose bytes are not bounded
+        return json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
 

@@ -264,9 +264,9 @@ class TokenSource:
             token_url = metadata.get("token_endpoint")
             # RFC 8414 section 3.3: otherwise another issuer could receive the secret
             if metadata.get("issuer") != issuer or not isinstance(token_url, str):
-                found = f"its issuer is '{metadata.get('issuer')}'"
-                expected = f"the metadata of issuer '{issuer}' with its token_endpoint: {found}"
-                raise format_error(response, expected)
+                found = metadata.get("issuer", "none")
+                other = "" if found == issuer else f": its issuer is '{found}'"
+                raise format_error(response, f"the metadata of issuer '{issuer}' with its token_endpoint{other}")
             urls = _urls_of(token_url, metadata.get("revocation_endpoint"))
             # a service on this machine could receive the secret without TLS
             if not is_on_this_machine(issuer) and any(map(is_on_this_machine, urls)):
