@@ -85,11 +85,11 @@ export const mirrorMutants: readonly Mutant[] = [
   },
   {
     id: 'mirror-empty-for-a-day',
-    breaks: 'An account that looks empty for a day empties the tenant.',
-    search: 'const first = walk.seen === 0 ? undefined : state.completeBefore(walk, daySeconds);',
-    replace: 'const first = state.completeBefore(walk, daySeconds);',
+    breaks: 'Records are removed on the word of a day of walks that saw no record.',
+    search: 'fault is null and seen >= ?',
+    replace: 'fault is null and seen >= 0 * ?',
     file: 'mirror.test.ts',
-    test: 'an account that looks empty, with or without a total, until a person confirms it',
+    test: 'what an outage hides after a day in which the account looked empty',
   },
   {
     id: 'mirror-applies-other-account',

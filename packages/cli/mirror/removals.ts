@@ -63,8 +63,8 @@ export function doubtOf({ seen, missing }: WalkState): string | undefined {
 
 /** The walk since which all walks have agreed for a day. An account that looks empty never does. */
 function agreedForDay(state: MirrorState, walk: WalkState): WalkState | undefined {
-  const first = walk.seen === 0 ? undefined : state.completeBefore(walk, daySeconds);
-  return first !== undefined && state.countComplete(first.number) >= dayWalks ? first : undefined;
+  const first = walk.seen === 0 ? undefined : state.completeBefore(walk, daySeconds, 1);
+  return first !== undefined && state.countComplete(first.number, 1) >= dayWalks ? first : undefined;
 }
 
 /** Removes what no walk has seen since one. Returns why some of it was kept. */

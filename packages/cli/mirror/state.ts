@@ -81,6 +81,8 @@ const kind: StateKind = {
   ],
 };
 
+const isComplete = 'endedAt is not null and fault is null and seen >= ?';
+
 /** Walks are kept as evidence for a day; of older ones the newest. */
 const walksKept = 10;
 const evidenceSeconds = 26 * 3_600;
@@ -254,20 +256,15 @@ export class MirrorState {
     return [...last.values()].filter((record) => this.#digest(record.id) !== digestOf(record));
   }
 
-  /**
-   * The newest complete walk before another one that saw records and began at least `seconds`
-   * earlier.
-   */
-  completeBefore({ number, startedAt }: WalkState, seconds: number): WalkState | undefined {
-    const sql =
-      'select * from walk where number < ? and startedAt <= ? and endedAt is not null and fault is null order by number desc limit 1';
-    return this.#get(sql, number, startedAt - seconds) as unknown as WalkState | undefined;
+  /** The newest complete walk that saw enough and began `seconds` before another one, or earlier. */
+  completeBefore({ number, startedAt }: WalkState, seconds: number, seenMin = 0): WalkState | undefined {
+    const sql = `select * from walk where number < ? and startedAt <= ? and ${isComplete} order by number desc limit 1`;
+    return this.#get(sql, number, startedAt - seconds, seenMin) as unknown as WalkState | undefined;
   }
 
-  /** Complete walks from a number on. */
-  countComplete(from: number): number {
-    const sql = 'select count(*) as n from walk where number >= ? and endedAt is not null and fault is null';
-    return Number(this.#get(sql, from)?.n);
+  /** Complete walks from a number on that saw enough. */
+  countComplete(from: number, seenMin: number): number {
+    return Number(this.#get(`select count(*) as n from walk where number >= ? and ${isComplete}`, from, seenMin)?.n);
   }
 
   /** How many of the records are mirrored. */

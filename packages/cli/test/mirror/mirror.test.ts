@@ -152,6 +152,18 @@ describe('a mirror', () => {
       }
     });
 
+    test('what an outage hides after a day in which the account looked empty', async () => {
+      const { origin, tenant, state, walk } = startMirror({}, 150);
+      for (let walks = 0; walks < 3; walks += 1) await walk();
+      const [...ids] = origin.records.keys();
+      const hidden = new Set(ids.slice(0, 20));
+      origin.mood = { ...origin.mood, hides: () => true };
+      for (let walks = 0; walks < 26; walks += 1) await walk();
+      origin.mood = { ...origin.mood, hides: ({ id }) => hidden.has(id) };
+      for (let walks = 0; walks < 4; walks += 1) await walk();
+      expect([tenant.records.size, tenant.violations, state.doubt.heldBack]).toEqual([150, [], 20]);
+    });
+
     test('many removals until a person confirms them', async () => {
       const { origin, tenant, state, walk } = startMirror({}, 150);
       for (let walks = 0; walks < 2; walks += 1) await walk();
