@@ -30,7 +30,7 @@ interface MirrorOptions extends ServerChoice {
   readonly status?: boolean;
   readonly json?: boolean;
   readonly reload?: boolean;
-  readonly confirmRemovals?: boolean;
+  readonly confirmRemovals?: number;
   readonly maxRequestsPerMinute?: number;
 }
 
@@ -62,7 +62,11 @@ export function addMirrorCommand(program: Command, output: Output): void {
     .option('--state <file>', 'the state file (default: mirrors/PROFILE-TENANT.db beside the profiles)')
     .option('--json', 'print JSON')
     .option('--reload', 'compare the tenant with what the mirror knows, and send all records again')
-    .option('--confirm-removals', 'with --once: apply what was held back')
+    .option(
+      '--confirm-removals <number>',
+      'with --once: remove as many records, at most, as --status shows as held back; after an account was held back, take it',
+      integerFrom(0, 999_999_999, 60),
+    )
     .option(
       '--max-requests-per-minute <number>',
       `requests to the origin, at most (default: ${perMinuteDefault}, slower after 429; a number begins with it again)`,
@@ -78,7 +82,7 @@ After Ctrl-C or kill, run the same command again: it continues within the walk.
 
 Examples:
   subreport mirror --from connect --to-tenant acme --server http://127.0.0.1:9464 --once
-  subreport mirror --from connect --to-tenant acme --once --confirm-removals
+  subreport mirror --from connect --to-tenant acme --once --confirm-removals 60
   subreport mirror --from connect --to-tenant acme --max-requests-per-minute 30
   subreport mirror --from connect --to-tenant acme --status --json
   subreport mirror verify --from connect --to-tenant acme`,
@@ -132,7 +136,7 @@ async function mirror(options: MirrorOptions, signal: AbortSignal, output: Outpu
   const name = profileName(options.from ?? options.profile);
   const file = stateFileOf(options);
   if (options.status === true) return showStatus(file, options, output);
-  if (options.confirmRemovals === true && options.once !== true)
+  if (options.confirmRemovals !== undefined && options.once !== true)
     throw new UsageError('Cannot confirm removals: --confirm-removals must be given with --once, for one walk');
   const profile = readProfile(name);
   guardCredentials(profile);
@@ -145,8 +149,8 @@ async function mirror(options: MirrorOptions, signal: AbortSignal, output: Outpu
     const origin = new Origin(originOf(profile, signal), given ?? perMinuteDefault, slowedTo);
     const onEvent = (sentence: string) => void (options.json === true || output.stderr.write(`${sentence}\n`));
     const named = `${profile.base_url} ${profile.client_id}`;
-    const isConfirmed = options.confirmRemovals === true;
-    const running = new Mirror(origin, target, state, { name: named, onEvent, isConfirmed, signal });
+    const confirmed = options.confirmRemovals;
+    const running = new Mirror(origin, target, state, { name: named, onEvent, confirmed, signal });
     await running.begin();
     if (options.reload === true) running.reload();
     if (options.once !== true) await running.follow();
@@ -236,7 +240,9 @@ function writeStatus(state: MirrorState, { toTenant: tenant, json }: MirrorOptio
 
 function describeDoubt({ heldBack, unconfirmed, reason }: Doubt): readonly string[] {
   if (heldBack > 0)
-    return [`held back: ${countText(heldBack)} removals: ${reason}; confirm them with --once --confirm-removals`];
+    return [
+      `held back: ${countText(heldBack)} removals: ${reason}; if they are gone, confirm them with --once --confirm-removals ${heldBack}`,
+    ];
   return unconfirmed > 0 ? [`unconfirmed: ${countText(unconfirmed)} removals: ${reason}`] : [];
 }
 

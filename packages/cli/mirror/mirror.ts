@@ -13,8 +13,11 @@ interface MirrorOptions {
   readonly name: string;
   /** Called with a sentence for people after each step, and after each fault. */
   readonly onEvent?: (sentence: string) => void;
-  /** Whether a person has confirmed what this run would hold back. */
-  readonly isConfirmed?: boolean;
+  /**
+   * How many missing records a person has confirmed to be gone. If the walk before was held back
+   * whole, its account is confirmed too.
+   */
+  readonly confirmed?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -123,15 +126,18 @@ export class Mirror {
 
   /**
    * Reads all pages without applying them if the account is not the one before, or its first page
-   * has nothing that is mirrored. Returns the walk that is held back.
+   * has nothing that is mirrored. Returns the walk that is held back; a person can confirm the next.
    */
   async #holdBack(): Promise<WalkState | undefined> {
     const state = this.#state;
-    const { name, isConfirmed = false } = this.#options;
+    const { name, confirmed } = this.#options;
     const { first } = this.#requireFacts();
     const isOther = state.identify(name).origin !== name;
     const isStrange = state.records > 0 && first.records.length > 0 && state.countKnown(first.records) === 0;
     if (!isOther && !isStrange) return undefined;
+    const account = isOther ? `the account is another one, ${name}` : 'the account may be another one';
+    const heldBack = `held back: ${account}`;
+    const isConfirmed = confirmed !== undefined && state.walks(1)[0]?.fault?.startsWith(heldBack) === true;
     if (isConfirmed || state.records === 0) return this.#changeAccount();
     const seen = new Set<string>();
     let known = 0;
@@ -143,8 +149,7 @@ export class Mirror {
       },
     });
     if (known > 0 && !isOther) return undefined;
-    const account = isOther ? `the account is another one, ${name}` : 'the account may be another one';
-    const fault = `held back: ${account}, and ${known} of its ${seen.size} records are mirrored`;
+    const fault = `${heldBack}, and ${known} of its ${seen.size} records are mirrored`;
     const { number } = this.#beginWalk(account);
     state.updateWalk(number, { endedAt: this.#nowSeconds(), seen: seen.size, fault });
     if (known > 0) await this.#changeAccount();
@@ -233,17 +238,18 @@ export class Mirror {
     const unseen = seen < total ? `${seen} records were seen, and the total is ${total}` : null;
     const fault = walk.fault ?? unseen ?? (state.isDoubtful ? otherTenant : null);
     const { rejected, since } = state.staleness;
+    const isConfirmed = missing <= (this.#options.confirmed ?? -1);
+    const isDoubted = missing > 0 && !isConfirmed && doubtOf({ ...walk, seen, missing }) !== undefined;
     state.transact(() => {
       state.updateWalk(number, { endedAt: this.#nowSeconds(), seen, missing, rejected, fault });
-      // a walk that removals are held back after has read too little
-      if (fault !== null || (missing > 0 && doubtOf({ ...walk, seen, missing }) !== undefined)) return;
+      // a walk after which removals are held back may have read too little
+      if (fault !== null || isDoubted) return;
       const asOf = formatSeconds(walk.startedAt);
       // changes of a record that the tenant rejects are as old as the version that it keeps
       state.set('ages', { newAsOf: state.ages.newAsOf ?? asOf, changesAsOf: rejected > 0 ? since : asOf });
       if (state.watermark === undefined) state.set('watermark', walk.originAt);
     });
     if (fault === null) {
-      const { isConfirmed = false } = this.#options;
       const evidence = { origin: this.#origin, target: this.#target, state, facts: this.#requireFacts() };
       state.set('doubt', await confirmRemovals({ ...evidence, walk: { ...walk, seen, missing }, isConfirmed }));
     }

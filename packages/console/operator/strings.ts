@@ -109,8 +109,8 @@ export const strings = {
       records: (count: number) => (count === 0 ? 'none' : records(count)),
       removals: (count: number) => (count === 0 ? 'none' : countOf(count, 'removal', 'removals')),
       unknown: 'not known yet',
-      confirm:
-        'Removals are held back because many records are missing at once. If they are really gone, run subreport mirror with --once --confirm-removals.',
+      confirm: (count: number) =>
+        `Removals are held back because many records are missing at once. If they are really gone, stop the mirror's process, run subreport mirror --from PROFILE --to-tenant TENANT --once --confirm-removals ${count}, and start it again.`,
       notYet: 'not yet',
       ago: (age: string) => `${age} ago`,
       hint: 'Its records come from the origin alone. Other imports are rejected.',

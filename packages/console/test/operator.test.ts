@@ -504,7 +504,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     expect(await card.locator('time').allInnerTexts()).toEqual(['4 min ago', '6 h ago', '12 Mar 2026']);
     const values = () => card.locator('dd').allInnerTexts();
     expect((await values()).slice(3, 6)).toEqual(['100 records', '122 removals', 'none']);
-    expect(await card.getByText('--confirm-removals').count()).toBe(1);
+    expect(await card.getByText('--confirm-removals 122,').count()).toBe(1);
     expect(await page.getByText('choose a file').count()).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);
     await service.store.writeDirectory([

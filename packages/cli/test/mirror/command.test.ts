@@ -100,10 +100,10 @@ describe('subreport mirror', () => {
     ]);
     const [shown] = JSON.parse((await runHere(['tenant', 'list', '--json'], opened.environment)).stdout);
     expect(shown.mirror).toMatchObject({ rejected_records: 0, held_back_removals: 60, unconfirmed_removals: 0 });
-    const alone = await runHere([...mirror('--confirm-removals')], { XDG_CONFIG_HOME: folder, ...environment });
+    const alone = await runHere([...mirror('--confirm-removals', '60')], { XDG_CONFIG_HOME: folder, ...environment });
     expect([alone.code, alone.stderr]).toEqual([2, expect.stringContaining('must be given with --once')]);
     passAnHour();
-    const confirmed = await run(...mirror('--once', '--confirm-removals', '--json'));
+    const confirmed = await run(...mirror('--once', '--confirm-removals', '60', '--json'));
     expect([confirmed.code, JSON.parse(confirmed.stdout)]).toMatchObject([
       0,
       { records: 335, held_back_removals: 0, unconfirmed_removals: 0, kept_because: null },

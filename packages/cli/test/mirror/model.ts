@@ -201,7 +201,10 @@ export async function runModel(seed: number): Promise<ModelResult> {
         600,
         state.perMinute,
       );
-      const mirror = new Mirror(reader, tenant, state, { name, isConfirmed });
+      const mirror = new Mirror(reader, tenant, state, {
+        name,
+        ...(isConfirmed && { confirmed: Number.POSITIVE_INFINITY }),
+      });
       await mirror.begin();
       const { fault } = await mirror.runOnce();
       walks += 1;

@@ -23,7 +23,9 @@ export const MirrorCard = ({ mirror }: { mirror: TenantMirror }) => (
         [texts.since, <DateTime key="since" value={mirror.since} />],
       ]}
     />
-    {(mirror.held_back_removals ?? 0) > 0 && <p class="warning-note">{texts.confirm}</p>}
+    {(mirror.held_back_removals ?? 0) > 0 && (
+      <p class="warning-note">{texts.confirm(mirror.held_back_removals ?? 0)}</p>
+    )}
     <p class="soft">{texts.hint}</p>
   </Card>
 );
