@@ -164,8 +164,8 @@ async function mirror(options: MirrorOptions, signal: AbortSignal, output: Outpu
 /** The walk has ended, but what the tenant has may differ from what the origin has. */
 const exitInDoubt = 75;
 
-function isInDoubt({ doubt: { heldBack, unconfirmed }, staleness: { rejected } }: MirrorState): boolean {
-  return heldBack + unconfirmed + rejected > 0;
+function isInDoubt({ doubt: { heldBack, unconfirmed }, staleness: { rejected }, isDoubtful }: MirrorState): boolean {
+  return isDoubtful || heldBack + unconfirmed + rejected > 0;
 }
 
 function requireServer(options: MirrorOptions): Server {

@@ -122,6 +122,7 @@ export class Mirror {
     if (missing.length + altered.length + unknown.length === 0) return;
     const found = `${missing.length} records are missing, ${altered.length} are of another version, ${unknown.length} are unknown`;
     this.#options.onEvent?.(`the tenant is not as the mirror left it: ${found}`);
+    await applyTo(this.#target, state); // it may have the ages of a backup, or those before a deletion
   }
 
   /**
@@ -232,6 +233,7 @@ export class Mirror {
   /** Ends a walk, and removes what walks and reads show to be gone. */
   async #finish(number: number): Promise<WalkState> {
     const state = this.#state;
+    await applyTo(this.#target, state); // a walk without changes would not notice a restore
     const [walk] = state.walks(1) as [WalkState];
     const [seen, missing] = [state.countSeen(number), state.countMissing(number)];
     const total = Math.max(walk.firstTotal ?? 0, walk.lastTotal ?? 0);

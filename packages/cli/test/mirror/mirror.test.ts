@@ -10,6 +10,7 @@ import { MirrorState } from '../../mirror/state.ts';
 import type { MirrorCounts } from '../../mirror/target.ts';
 import { ModelTenant, runModel, SimulatedClock, textOf } from './model.ts';
 
+const unknownAges = { newAsOf: null, changesAsOf: null };
 const closers: (() => void)[] = [];
 afterEach(() => {
   for (const close of closers.splice(0)) close();
@@ -241,7 +242,7 @@ describe('a mirror', () => {
       const account = 'held back: the account is another one, moved';
       expect(held.fault).toBe(`${account}, and 30 of its 31 records are mirrored`);
       expect(tenant.records.has(added.id)).toBe(false);
-      expect([state.ages, state.watermark]).toEqual([{ newAsOf: null, changesAsOf: null }, undefined]);
+      expect([state.ages, state.watermark]).toEqual([unknownAges, undefined]);
       expect((await walk({ name: 'moved' })).fault).toBeNull();
       expect(tenant.records.has(added.id)).toBe(true);
     });
@@ -311,7 +312,7 @@ describe('a mirror', () => {
       expect(tenant.records.size).toBe(0);
       origin.mood = { ...origin.mood, faults: { html: 1 } };
       await expect(walk()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
-      expect(state.ages).toEqual({ newAsOf: null, changesAsOf: null });
+      expect([state.ages, tenant.ages]).toEqual([unknownAges, unknownAges]);
       origin.mood = { ...origin.mood, faults: {} };
       // the window is read, and no page of the walk
       const serve = origin.fetch;
@@ -323,11 +324,32 @@ describe('a mirror', () => {
       sent.length = 0;
       await expect(walk()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
       expect(sent.some(isWindow)).toBe(true);
-      expect([tenant.records.size, state.ages]).toEqual([0, { newAsOf: null, changesAsOf: null }]);
+      expect([tenant.records.size, state.ages]).toEqual([0, unknownAges]);
       Object.assign(origin, { fetch: serve });
       await walk();
-      expect(tenant.records).toEqual(before);
+      expect([tenant.records, tenant.ages, tenant.violations]).toEqual([before, state.ages, []]);
       expect(state.ages.newAsOf).toBe(state.ages.changesAsOf);
+    });
+
+    test('does not believe a walk without changes during which the tenant was restored', async () => {
+      const { origin, tenant, state, walk } = startMirror({ dateField: 'expirationDate' }, 60);
+      await walk();
+      tenant.backUp();
+      origin.add();
+      await walk();
+      const { changesAsOf } = state.ages;
+      const serve = origin.fetch;
+      Object.assign(origin, {
+        fetch: (...request: Parameters<typeof fetch>) => {
+          if (String(request[0]).includes('page=2')) tenant.restore();
+          return serve(...request);
+        },
+      });
+      expect((await walk()).fault).toBe('the tenant was changed by something else meanwhile');
+      expect([tenant.records.size, state.isDoubtful, state.ages.changesAsOf]).toEqual([60, true, changesAsOf]);
+      Object.assign(origin, { fetch: serve });
+      await walk();
+      expect([tenant.records.size, tenant.ages, tenant.violations]).toEqual([61, state.ages, []]);
     });
 
     test('claims no age after a fault within the comparison', async () => {
@@ -346,7 +368,7 @@ describe('a mirror', () => {
         return apply(changes);
       };
       await expect(walk()).rejects.toMatchObject({ code: 'TARGET_FAULT' });
-      expect([state.isDoubtful, state.ages]).toEqual([false, { newAsOf: null, changesAsOf: null }]);
+      expect([state.isDoubtful, state.ages]).toEqual([false, unknownAges]);
     });
 
     test('sends all records again when it is told to', async () => {
@@ -372,7 +394,7 @@ describe('a mirror', () => {
       const before = new Map(tenant.records);
       for (const id of tenant.records.keys()) tenant.records.set(id, '[]');
       mirror.reload();
-      expect(state.ages).toEqual({ newAsOf: null, changesAsOf: null });
+      expect(state.ages).toEqual(unknownAges);
       expect(await walk({ afterMs: 0 })).toMatchObject({ number: 3, fault: null });
       expect(tenant.records).toEqual(before);
       expect(state.walks()[1]?.fault).toBe('all records are sent again');

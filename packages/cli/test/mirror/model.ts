@@ -15,7 +15,7 @@ import { MirrorError } from '../../mirror/error.ts';
 import { Mirror } from '../../mirror/mirror.ts';
 import { Origin, type OriginRecord } from '../../mirror/origin.ts';
 import { MirrorState } from '../../mirror/state.ts';
-import type { Applied, MirrorTarget, TenantRecord } from '../../mirror/target.ts';
+import type { Applied, MirrorAges, MirrorTarget, TenantRecord } from '../../mirror/target.ts';
 
 /** A clock that only requests and waits advance. */
 export class SimulatedClock implements Clock {
@@ -32,8 +32,12 @@ export class ModelTenant implements MirrorTarget {
   readonly records = new Map<string, string>();
   readonly violations: string[] = [];
   removals = 0;
+  /** As they were told last. */
+  ages: MirrorAges = { newAsOf: null, changesAsOf: null };
   #revision = 0;
-  #backup = { records: new Map<string, string>(), revision: 0 };
+  #backup = { records: new Map<string, string>(), revision: 0, ages: this.ages };
+  /** What the mirror has listed, and may not claim ages of. */
+  #damage: 'none' | 'unknown' | 'listed' = 'none';
   readonly #origin: SimulatedOrigin;
   readonly #beforeStep: () => void;
 
@@ -46,22 +50,31 @@ export class ModelTenant implements MirrorTarget {
 
   /** Keeps a copy, for a later `restore`. */
   backUp(): void {
-    this.#backup = { records: new Map(this.records), revision: this.#revision };
+    this.#backup = { records: new Map(this.records), revision: this.#revision, ages: this.ages };
   }
 
   restore(): void {
+    const { records, revision, ages } = this.#backup;
+    if (revision !== this.#revision) this.#damage = 'unknown';
     this.records.clear();
-    for (const [id, record] of this.#backup.records) this.records.set(id, record);
-    this.#revision = this.#backup.revision;
+    for (const [id, record] of records) this.records.set(id, record);
+    [this.#revision, this.ages] = [revision, ages];
   }
 
   deleteSome(random: () => number): void {
+    const { size } = this.records;
     for (const id of [...this.records.keys()]) if (random() < 0.2) this.records.delete(id);
+    if (this.records.size < size) this.#damage = 'unknown';
     this.#revision += 1;
   }
 
-  async apply({ records, removed, token }: Parameters<MirrorTarget['apply']>[0]): Promise<Applied> {
+  async apply({ records, removed, ages, token }: Parameters<MirrorTarget['apply']>[0]): Promise<Applied> {
     this.#beforeStep();
+    if (this.#damage === 'listed') {
+      if (ages.newAsOf !== null || ages.changesAsOf !== null) this.violations.push('claims the ages before a damage');
+      this.#damage = 'none';
+    }
+    this.ages = ages;
     const isExpected = token === this.#token();
     const ids = [...records.map(({ id }) => id), ...removed];
     if (new Set(ids).size < ids.length) this.violations.push('one load has an id twice');
@@ -86,6 +99,7 @@ export class ModelTenant implements MirrorTarget {
       return { id, iccid: String(iccid), created: Number(createdDate) / 1000, digest: text };
     });
     for (let at = 0; at < shown.length; at += 7) yield shown.slice(at, at + 7);
+    if (this.#damage === 'unknown') this.#damage = 'listed';
   }
 
   readonly #token = () => `${this.#revision}`;
