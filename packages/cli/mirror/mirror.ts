@@ -239,7 +239,7 @@ export class Mirror {
     const total = Math.max(walk.firstTotal ?? 0, walk.lastTotal ?? 0);
     const unseen = seen < total ? `${seen} records were seen, and the total is ${total}` : null;
     const fault = walk.fault ?? unseen ?? (state.isDoubtful ? otherTenant : null);
-    const { rejected, since } = state.staleness;
+    const { rejected, kept, since } = state.staleness;
     const isConfirmed = missing <= (this.#options.confirmed ?? -1);
     const isDoubted = missing > 0 && !isConfirmed && doubtOf({ ...walk, seen, missing }) !== undefined;
     state.transact(() => {
@@ -248,7 +248,7 @@ export class Mirror {
       if (fault !== null || isDoubted) return;
       const asOf = formatSeconds(walk.startedAt);
       // changes of a record that the tenant rejects are as old as the version that it keeps
-      state.set('ages', { newAsOf: state.ages.newAsOf ?? asOf, changesAsOf: rejected > 0 ? since : asOf });
+      state.set('ages', { newAsOf: state.ages.newAsOf ?? asOf, changesAsOf: kept > 0 ? since : asOf });
       if (state.watermark === undefined) state.set('watermark', walk.originAt);
     });
     if (fault === null) {

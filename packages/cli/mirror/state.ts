@@ -203,12 +203,12 @@ export class MirrorState {
     this.#run('delete from removal where id = ?', id);
   }
 
-  /** Number of records that the tenant rejects, and the age of the oldest version kept for them. */
-  get staleness(): { readonly rejected: number; readonly since: string | null } {
+  /** Numbers of records that the tenant rejects, and keeps in an older version; the oldest age of these. */
+  get staleness(): { readonly rejected: number; readonly kept: number; readonly since: string | null } {
     const row = this.#get(
-      "select count(*) as n, min(coalesce(staleSince, '')) as since from record where rejection is not null",
+      "select count(*) as n, count(nullif(stored, '')) as kept, min(case when stored <> '' then coalesce(staleSince, '') end) as since from record where rejection is not null",
     );
-    return { rejected: Number(row?.n), since: String(row?.since ?? '') || null };
+    return { rejected: Number(row?.n), kept: Number(row?.kept), since: String(row?.since ?? '') || null };
   }
 
   #value<T>(key: string): T | undefined {

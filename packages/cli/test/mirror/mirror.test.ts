@@ -419,6 +419,26 @@ describe('a mirror', () => {
     expect(Date.parse(state.ages.changesAsOf ?? '')).toBeGreaterThan(Date.parse(changesAsOf ?? ''));
   });
 
+  test('knows the age of changes although the tenant has no version of a record that it rejects', async () => {
+    const { origin, tenant, state, walk } = startMirror({}, 50);
+    const [invalid = '', later = ''] = origin.records.keys();
+    const refused = new Set([invalid]);
+    const apply = tenant.apply.bind(tenant);
+    tenant.apply = async (changes) => {
+      const applied = await apply({ ...changes, records: changes.records.filter(({ id }) => !refused.has(id)) });
+      const rejections = changes.records.filter(({ id }) => refused.has(id)).map(({ id }) => [id, 'too long'] as const);
+      return { ...applied, rejections: new Map(rejections) };
+    };
+    const startedAt = async () => new Date((await walk()).startedAt * 1_000).toISOString().replace('.000Z', 'Z');
+    await walk();
+    const before = await startedAt();
+    expect(state.ages.changesAsOf).toBe(before);
+    refused.add(later);
+    origin.records.set(later, { ...origin.records.get(later), device_id: 'new' } as never);
+    await walk();
+    expect([state.ages.changesAsOf, state.staleness]).toEqual([before, { rejected: 2, kept: 1, since: before }]);
+  });
+
   test('tells the tenant what it has not applied, and nothing before a walk was complete', async () => {
     const { origin, tenant, walk } = startMirror({}, 150);
     const told: (MirrorCounts | undefined)[] = [];
