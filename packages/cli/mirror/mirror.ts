@@ -122,12 +122,12 @@ export class Mirror {
     if (missing.length + altered.length + unknown.length === 0) return;
     const found = `${missing.length} records are missing, ${altered.length} are of another version, ${unknown.length} are unknown`;
     this.#options.onEvent?.(`the tenant is not as the mirror left it: ${found}`);
-    await applyTo(this.#target, state); // it may have the ages of a backup, or those before a deletion
+    await applyTo(this.#target, state); // it may have the ages of a backup
   }
 
   /**
    * Reads all pages without applying them if the account is not the one before, or its first page
-   * has nothing that is mirrored. Returns the walk that is held back; a person can confirm the next.
+   * has nothing that is mirrored. Returns the walk that is held back, if it is.
    */
   async #holdBack(): Promise<WalkState | undefined> {
     const state = this.#state;

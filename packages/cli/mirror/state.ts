@@ -203,7 +203,7 @@ export class MirrorState {
     this.#run('delete from removal where id = ?', id);
   }
 
-  /** Numbers of records that the tenant rejects, and keeps in an older version; the oldest age of these. */
+  /** Records that the tenant rejects, those of which it keeps an older version, and their age. */
   get staleness(): { readonly rejected: number; readonly kept: number; readonly since: string | null } {
     const row = this.#get(
       "select count(*) as n, count(nullif(stored, '')) as kept, min(case when stored <> '' then coalesce(staleSince, '') end) as since from record where rejection is not null",
@@ -256,7 +256,7 @@ export class MirrorState {
     return [...last.values()].filter((record) => this.#digest(record.id) !== digestOf(record));
   }
 
-  /** The newest complete walk that saw enough and began `seconds` before another one, or earlier. */
+  /** The newest complete walk that saw enough and began at least `seconds` before another one. */
   completeBefore({ number, startedAt }: WalkState, seconds: number, seenMin = 0): WalkState | undefined {
     const sql = `select * from walk where number < ? and startedAt <= ? and ${isComplete} order by number desc limit 1`;
     return this.#get(sql, number, startedAt - seconds, seenMin) as unknown as WalkState | undefined;
