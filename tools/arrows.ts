@@ -266,7 +266,7 @@ const rows: readonly Folder[] = [
   {
     path: 'terminal',
     contents: 'what all programs share: profiles, output, errors in words, completion; alone reads their variables',
-    imports: ['contract', 'client/index.ts', 'terminal/outgoing', 'commander', 'node'],
+    imports: ['contract', 'client', 'terminal/outgoing', 'commander', 'node'],
   },
   {
     path: 'service/cli',

@@ -65,6 +65,6 @@ export async function readChanges<Before extends boolean = false>(
   const { body, headers } = await (size === undefined ? api.widest(read) : read(size));
   const { has_more: hasMore, ...page } = body;
   if (!page.next || (hasMore && page.next === since))
-    throw new TypeError('Cannot continue the changes: the token must be new');
+    throw new TypeError('Cannot continue the changes: next must be new');
   return { ...page, hasMore, revision: Number(headers.get('x-revision')) };
 }

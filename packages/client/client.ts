@@ -132,13 +132,13 @@ export function createClient(options: ClientOptions): SubreportClient {
   return createClientWith(options, systemClock);
 }
 
-/** Creates a client with the given clock. */
-export function createClientWith(options: ClientOptions, clock: Clock): SubreportClient {
+/** Creates a client with the given clock, and a class of requests. */
+export function createClientWith(options: ClientOptions, clock: Clock, Requests = Api): SubreportClient {
   const { baseUrl, ...source } = withUrls(options);
   for (const url of [baseUrl, source.issuer ?? source.tokenUrl]) requireSecureUrl(url, options.allowHttp);
   const tokens = new TokenSource(source, clock);
   return {
-    ...createReader(new Api(baseUrl, new Sender(options, clock), tokens), clock),
+    ...createReader(new Requests(baseUrl, new Sender(options, clock), tokens), clock),
     token: (given) => tokens.token(given),
     revoke: (given) => tokens.revoke(given),
   };

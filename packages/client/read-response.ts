@@ -78,7 +78,7 @@ function unknownError(response: Response, expected: string, context: ErrorContex
 export function redirectError(url: string, response: Response, context: ErrorContext): ResponseError {
   // browsers hide it; its query and its user may be secret
   const target = (response.headers.get('location') ?? 'unknown').replace(/[?#].*|[^/?#]*@/g, '');
-  const message = `Cannot use ${new URL(url).origin}: it must respond without a redirect: the redirect leads to '${target}'`;
+  const message = `Cannot use ${new URL(url).origin}: it must not redirect: the redirect leads to '${target}'`;
   return new ResponseError('REDIRECTED', message, response, context);
 }
 

@@ -1,12 +1,9 @@
 import type { Command } from 'commander';
-import {
-  createClient,
-  type RequestOptions,
-  type StoredTokens,
-  type SubreportClient,
-  type ValueStore,
-} from '../client/index.ts';
+import { createClientWith } from '../client/client.ts';
+import { systemClock } from '../client/clock.ts';
+import type { RequestOptions, StoredTokens, SubreportClient, ValueStore } from '../client/index.ts';
 import { apiPath, serviceUrlOf } from '../contract/report.ts';
+import { CheckedApi } from './checked-api.ts';
 import { readVariable } from './environment.ts';
 import { UsageError } from './error.ts';
 import { outgoingFetch } from './outgoing/fetch.ts';
@@ -92,7 +89,7 @@ export function openClient(
   const { base_url: baseUrl, token_url: tokenUrl, allow_http: allowHttp } = profile;
   guardCredentials(profile);
   try {
-    return createClient({
+    const options = {
       ...hooks,
       fetch: outgoingFetch,
       url: baseUrl,
@@ -102,7 +99,8 @@ export function openClient(
       allowHttp,
       tokenStore,
       userAgent: `subreport/${packageVersion}`,
-    });
+    };
+    return createClientWith(options, systemClock, CheckedApi);
   } catch (error) {
     if (error instanceof TypeError) throw new UsageError(error.message);
     throw error;

@@ -49,7 +49,7 @@ test('a command that ends in time after a signal rejects with it, and the proces
 });
 
 test('an error of the client library is one sentence, and a fault of the program keeps its stack', () => {
-  expect(forUser(new TypeError('Cannot continue the changes: the token must be new'))).toBeInstanceOf(CommandError);
+  expect(forUser(new TypeError('Cannot continue the changes: next must be new'))).toBeInstanceOf(CommandError);
   const fault = new TypeError("Cannot read properties of undefined (reading 'id')");
   expect(forUser(fault)).toBe(fault);
 });

@@ -208,13 +208,14 @@ export function describePage({ exchange, isPage, records }: Page): string {
 
 function pageOf(query: string, exchange: Exchange): Page {
   const isPage = exchange.status === 200 && Array.isArray(exchange.json);
-  const records = isPage ? (exchange.json as SeenRecord[]) : [];
+  const items: unknown[] = isPage ? exchange.json : [];
   return {
     query,
     exchange,
     isPage,
-    records,
-    ids: records.map((record) => JSON.stringify(memberOf(record, 'id')) ?? ''),
+    // other values have no member of a record, which the checks of records report
+    records: items.map((item) => (typeof item === 'object' && item !== null ? (item as SeenRecord) : {})),
+    ids: items.map((item) => JSON.stringify(memberOf(item, 'id')) ?? ''),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { CallOperation } from '../../contract/operator/operations.ts';
 import { fitsText } from '../../contract/schema.ts';
 import { SubscriptionId } from '../../contract/subscription.ts';
-import { MirrorError } from './error.ts';
 import type { OriginRecord } from './origin.ts';
 import type { Applied, MirrorAges, MirrorCounts, MirrorTarget, TenantRecord } from './target.ts';
 
@@ -44,8 +43,6 @@ export class TenantTarget implements MirrorTarget {
           ...(counts && countsOf(counts)),
         },
       });
-      if (!Array.isArray(applied.rejected))
-        throw new MirrorError('TARGET_FAULT', "Cannot use the response of --server: it must be of the operator's API");
       for (const { line, reason } of applied.rejected) rejections.set(part[line - 1]?.id ?? '', reason);
       for (const [at, digest] of applied.digests.entries())
         if (digest !== null) digests.set(part[at]?.id ?? '', digest);

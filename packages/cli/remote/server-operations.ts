@@ -7,6 +7,7 @@ import { connectionErrorOf } from '../../client/error.ts';
 import type { OperatorOperation } from '../../contract/operator/operation.ts';
 import { type CallOperation, type OperatorApiId, operatorApi } from '../../contract/operator/operations.ts';
 import type { Problem } from '../../contract/problem.ts';
+import { misshapeOf } from '../../contract/schema.ts';
 import { CommandError, UsageError } from '../../terminal/error.ts';
 import { BoundError, readText } from '../../terminal/outgoing/bounds.ts';
 import { openRequest } from '../../terminal/outgoing/request.ts';
@@ -38,7 +39,11 @@ export const callOn =
       silenceMs: longOperations.includes(id) ? longMs : shortMs,
       isRepeatable: method !== 'DELETE', // a repeated deletion would find nothing
     });
-    return (response.mediaType === undefined ? parseJson(server, text) : text) as never;
+    if (response.mediaType !== undefined) return text as never;
+    const answer = parseJson(server, text);
+    const fault = misshapeOf(response.schema, answer, 'its body');
+    if (fault !== undefined) throw responseError(server, fault);
+    return answer as never;
   };
 
 /** Replaces each `{name}` of a path. */

@@ -149,7 +149,7 @@ test.each(['[]', '{}', '{"changes":[],"next":""}'])(
     const { client } = await clientWithFaults([{ status: 200, body }]);
     expect(await rejectionOf(client.changes().next())).toMatchObject({
       name: 'TypeError',
-      message: 'Cannot continue the changes: the token must be new',
+      message: 'Cannot continue the changes: next must be new',
     });
   },
 );

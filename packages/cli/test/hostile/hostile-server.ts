@@ -117,6 +117,12 @@ export const hostilities: Readonly<Record<string, Hostility>> = {
   'no JSON': (response) => {
     response.writeHead(200, { 'content-type': `text/html; ${encodeURIComponent(secret)}` }).end(`<b>${nasty}</b>`);
   },
+  'an object without members': (response) => {
+    response.writeHead(200, jsonHeaders).end('{}');
+  },
+  'values of other types': (response) => {
+    response.writeHead(200, { ...jsonHeaders, 'x-total-count': '3' }).end('[null,7,{}]');
+  },
   'an empty page with a next link': (response, { headers, url }) => {
     const next = `http://${headers.host}${url}&page=2`;
     response.writeHead(200, { ...jsonHeaders, 'x-next-page': next, link: `<${next}>; rel="next"` }).end('[]');
@@ -138,7 +144,8 @@ export async function startHostile() {
     if (url.startsWith('/trap')) trap.requests += 1;
     if (path === 'honest/token')
       honest(response, '{"access_token":"abc.def.ghi","token_type":"Bearer","expires_in":300}');
-    else if (path.startsWith('honest/operator')) honest(response, '{"rejected":[]}');
+    else if (path.startsWith('honest/operator'))
+      honest(response, '{"rejected":[],"digests":[],"revision_token":"abc","is_expected":true}');
     else Object.values(hostilities)[Number(index)]?.(response, request);
   };
   const server = createServer(respond);

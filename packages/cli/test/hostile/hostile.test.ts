@@ -17,6 +17,8 @@ function requireCalm({ code, stdout, stderr }: Outcome, mayEnd: readonly number[
   expect(stderr).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/u);
   expect(stderr).not.toMatch(/^FORGED/m);
   expect(stderr).not.toMatch(/^\s+at .*:\d+:\d+\)?$|node:internal|TypeError|RangeError/m);
+  // the words of the engine about a fault of the program
+  expect(stdout).not.toMatch(/Cannot (read propert|destructure|convert)|is not (iterable|a function)/);
   expect([1, 2, 75, ...mayEnd], stderr).toContain(code);
   expect(stderr + stdout).not.toBe('');
 }
