@@ -3,7 +3,7 @@
 
 /** A control that the crawl can activate. */
 export interface Control {
-  /** Its place, role and name, without numbers. */
+  /** Its place, role and name, without numbers and ids of clients. */
   readonly key: string;
   readonly name: string;
   /** Whether it is not the first choice of its list. */
@@ -52,6 +52,13 @@ export async function closeOverlays(): Promise<void> {
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
 
+/** Shows an address of the console as Back does, instead of loading it. */
+export async function goTo(url: string): Promise<void> {
+  history.pushState(null, '', url);
+  dispatchEvent(new PopStateEvent('popstate'));
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+}
+
 /** The controls that can be used now: those of the topmost dialog or popover, if any. */
 export function listControls(): Control[] {
   const roles = ['button', 'link', 'menuitem', 'menuitemradio', 'option', 'tab', 'checkbox', 'radio'];
@@ -65,11 +72,17 @@ export function listControls(): Control[] {
     const href = element.getAttribute('href');
     if (href !== null && (!href.startsWith('/console') || element.matches('[download], [target]'))) continue;
     const main = element.closest('main');
-    const row = element.closest('tr, li, svg a');
-    // the rows of a list have the same controls
-    if (main !== null && row?.previousElementSibling?.matches(row.tagName) === true) continue;
-    const name = (element.getAttribute('aria-label') ?? element.textContent).trim().replaceAll(/\d[\d,. ]*/g, 'N');
+    const row = element.closest('tr, li, svg a, .column-choice');
+    const before = row?.previousElementSibling;
+    // the rows of one kind have the same controls
+    const isFurther =
+      before?.matches(row?.tagName ?? '') && before.getAttribute('class') === row?.getAttribute('class');
+    if (main !== null && isFurther === true) continue;
     const isOfFrame = main === null && root === document.body;
+    const words = (element.getAttribute('aria-label') ?? element.textContent).trim();
+    const text = words.replaceAll(/sr-[\da-f]{24}|\d[\d,. …]*/g, 'N');
+    // a control of the frame ends with its value, as in "Theme: Dark"
+    const name = isOfFrame ? text.replace(/:.*/s, '') : text;
     const key = `${element.role ?? element.tagName} ${name.slice(0, 60)}`;
     if (controls.has(key)) continue;
     controls.set(key, element);
@@ -81,7 +94,7 @@ export function listControls(): Control[] {
 }
 
 /** Uses a control that `listControls` has listed, as a key does; `false` if there was none. */
-export function activate(key: string): boolean {
+export async function activate(key: string): Promise<boolean> {
   const element = (window as unknown as CountedWindow).lastControls.get(key);
   if (!(element instanceof HTMLElement || element instanceof SVGElement)) return false;
   element.focus();
@@ -89,5 +102,6 @@ export function activate(key: string): boolean {
     element.selectedIndex = (element.selectedIndex + 1) % element.options.length;
     element.dispatchEvent(new Event('change', { bubbles: true }));
   } else element.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, composed: true }));
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
   return true;
 }
