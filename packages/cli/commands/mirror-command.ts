@@ -17,7 +17,7 @@ import { Mirror } from '../mirror/mirror.ts';
 import { Origin } from '../mirror/origin.ts';
 import { type Doubt, MirrorState, type WalkState } from '../mirror/state.ts';
 import { TenantTarget } from '../mirror/tenant.ts';
-import { compareTenant } from '../mirror/tenant-check.ts';
+import { verifyTenant } from '../mirror/tenant-check.ts';
 import { type Server, type ServerChoice, serverOf } from '../remote/server.ts';
 import { callOn, UnavailableError } from '../remote/server-operations.ts';
 
@@ -98,15 +98,12 @@ Examples:
 async function verify(options: MirrorOptions, output: Output): Promise<void> {
   const file = stateFileOf(options);
   const target = new TenantTarget(callOf(requireServer(options)), options.toTenant);
-  const known = MirrorState.read(file, (state) => ({
-    sent: state.sent(),
-    ages: state.ages,
-    isDoubtful: state.isDoubtful,
-  }));
-  if (known === undefined) throw noState(options, file);
-  const records = known.sent.size;
-  const unsent = [...known.sent.values()].filter(({ isSent }) => !isSent).length;
-  const { missing, altered, unknown } = await compareTenant(target, known.sent).catch((error: unknown) => {
+  const read = () => readState(file, options, (state) => ({ sent: state.sent(), ages: state.ages }));
+  const { sent, ages } = read();
+  const records = [...sent.values()].filter(({ isSent, stored }) => isSent && stored !== '').length;
+  const unsent = [...sent.values()].filter(({ isSent }) => !isSent).length;
+  const compared = verifyTenant(target, sent, () => read().sent);
+  const { missing, altered, unknown } = await compared.catch((error: unknown) => {
     throw error instanceof MirrorError ? new TemporaryError(error.message, { cause: error }) : error;
   });
   const differences = [
@@ -117,14 +114,14 @@ async function verify(options: MirrorOptions, output: Output): Promise<void> {
   if (differences.length > 0) {
     const lines = differences.slice(0, namedMax).map((line) => `\n  ${printable(line)}`);
     throw new CommandError(
-      `Cannot confirm the tenant: it must have what the mirror has sent; the next walk repairs it: current value has ${countText(differences.length)} ${differences.length === 1 ? 'difference' : 'differences'}${lines.join('')}`,
+      `Cannot confirm the tenant: it must have what the mirror has sent; repair it with: subreport mirror --from ${profileName(options.from ?? options.profile)} --to-tenant ${options.toTenant} --once --reload: current value has ${countText(differences.length)} ${differences.length === 1 ? 'difference' : 'differences'}${lines.join('')}`,
     );
   }
-  if (unsent > 0 || known.ages.changesAsOf === null)
+  if (unsent > 0 || ages.changesAsOf === null)
     throw new TemporaryError(
       `Cannot confirm the tenant yet: a walk must have sent all records: ${countText(unsent)} are to be sent`,
     );
-  const { newAsOf, changesAsOf } = known.ages;
+  const { newAsOf, changesAsOf } = ages;
   const sentence = `The tenant has what the mirror has sent: ${countText(records)} records (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})`;
   writeResult(output, options.json === true, { records, new_as_of: newAsOf, changes_as_of: changesAsOf }, sentence);
 }
@@ -135,7 +132,7 @@ const stateFileOf = ({ from, profile, toTenant, state }: MirrorOptions): string 
 async function mirror(options: MirrorOptions, signal: AbortSignal, output: Output): Promise<void> {
   const name = profileName(options.from ?? options.profile);
   const file = stateFileOf(options);
-  if (options.status === true) return showStatus(file, options, output);
+  if (options.status === true) return readState(file, options, (state) => writeStatus(state, options, output));
   if (options.confirmRemovals !== undefined && options.once !== true)
     throw new UsageError('Cannot confirm removals: --confirm-removals must be given with --once, for one walk');
   const profile = readProfile(name);
@@ -197,18 +194,14 @@ const originOf = (profile: Profile, signal: AbortSignal) => ({
   signal,
 });
 
-function showStatus(file: string, options: MirrorOptions, output: Output): void {
-  const wasRead = MirrorState.read(file, (state) => {
-    writeStatus(state, options, output);
-    return true;
-  });
-  if (wasRead === undefined) throw noState(options, file);
-}
-
-const noState = ({ toTenant }: MirrorOptions, file: string): CommandError =>
-  new CommandError(
-    `Cannot show the mirror: its state file must exist; run it first with: subreport mirror --to-tenant ${toTenant} --once: current value is '${file}'`,
+/** Reads the state file, also beside a running mirror. */
+function readState<T>(file: string, { toTenant }: MirrorOptions, work: (state: MirrorState) => T): T {
+  const result = MirrorState.read(file, (state) => ({ value: work(state) }));
+  if (result !== undefined) return result.value;
+  throw new CommandError(
+    `Cannot read the state of the mirror: its file must exist and be of this version; run it first with: subreport mirror --to-tenant ${toTenant} --once: current value is '${file}'`,
   );
+}
 
 function writeStatus(state: MirrorState, { toTenant: tenant, json }: MirrorOptions, output: Output): void {
   const { newAsOf, changesAsOf } = state.ages;

@@ -44,7 +44,7 @@ interface TenantDifferences {
  * Compares a tenant with what its mirror has sent. Records that the mirror is about to send again
  * are not compared.
  */
-export async function compareTenant(
+async function compareTenant(
   target: Pick<MirrorTarget, 'list'>,
   sent: Map<string, SentRecord>,
 ): Promise<TenantDifferences> {
@@ -60,6 +60,25 @@ export async function compareTenant(
   }
   const missing = [...sent].flatMap(([id, { isSent, stored }]) => (isSent && stored !== '' ? [id] : []));
   return { missing, altered, unknown };
+}
+
+/** Compares a tenant beside a running mirror: a record that this one changes is no difference. */
+export async function verifyTenant(
+  target: Pick<MirrorTarget, 'list'>,
+  before: ReadonlyMap<string, SentRecord>,
+  readSent: () => ReadonlyMap<string, SentRecord>,
+): Promise<TenantDifferences> {
+  const { missing, altered, unknown } = await compareTenant(target, new Map(before));
+  const after = readSent();
+  const isSame = (id: string): boolean => {
+    const [one, other] = [before.get(id), after.get(id)];
+    return one?.stored === other?.stored && one?.isSent === other?.isSent;
+  };
+  return {
+    missing: missing.filter(isSame),
+    altered: altered.filter(isSame),
+    unknown: unknown.filter(({ id }) => isSame(id)),
+  };
 }
 
 /**

@@ -125,6 +125,8 @@ describe('subreport mirror', () => {
       1,
       expect.stringContaining(`${id}: sent by the mirror, not in the tenant`),
     ]);
+    const repair = 'repair it with: subreport mirror --from origin --to-tenant acme --once --reload';
+    expect(other.stderr).toContain(repair);
     expect((await run(...mirror('--once'))).stderr).toContain('1 records are missing');
     expect((await run(...verify)).code).toBe(0);
     expect((await run(...mirror('--once', '--reload'))).code).toBe(0);
@@ -139,7 +141,15 @@ describe('subreport mirror', () => {
     const { code, stdout } = await run(...mirror('--once', '--json'));
     const { rejected_records: rejected, walks } = JSON.parse(stdout);
     expect([code, rejected, walks[0].is_complete]).toEqual([75, 150, false]);
+    const invalid = origin.add();
+    origin.records.set(invalid.id, { ...invalid, iccid: 'x' });
+    await run(...mirror('--once'));
+    const { stdout: verified } = await run('mirror', 'verify', '--from', 'origin', '--to-tenant', 'acme', '--json');
+    expect(JSON.parse(verified)).toMatchObject({ records: 335 });
+    origin.records.delete(invalid.id);
     for (const [at, id] of ids.entries()) origin.records.set(id, kept[at] as never);
+    await run(...mirror('--once'));
+    passAnHour();
     expect((await run(...mirror('--once'))).code).toBe(0);
   });
 
@@ -165,6 +175,13 @@ describe('subreport mirror', () => {
     const unreachable = await runHere([...mirror('--once')], away);
     expect([unreachable.code, unreachable.stderr]).toEqual([1, expect.stringMatching(/^Cannot reach http/)]);
     expect((await runHere([...mirror('--status')], { XDG_CONFIG_HOME: folder })).code).toBe(0);
+    for (const action of [['--status'], ['verify']]) {
+      const none = await runHere([...mirror(...action, '--state', join(folder, 'none.db'))], environment);
+      expect([none.code, none.stderr]).toEqual([
+        1,
+        expect.stringMatching(/^Cannot read the state of the mirror: its file must exist and be of this version;/),
+      ]);
+    }
   });
 });
 

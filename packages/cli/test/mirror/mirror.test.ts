@@ -8,6 +8,7 @@ import { Mirror } from '../../mirror/mirror.ts';
 import { Origin } from '../../mirror/origin.ts';
 import { MirrorState } from '../../mirror/state.ts';
 import type { MirrorCounts } from '../../mirror/target.ts';
+import { verifyTenant } from '../../mirror/tenant-check.ts';
 import { ModelTenant, runModel, SimulatedClock, textOf } from './model.ts';
 
 const unknownAges = { newAsOf: null, changesAsOf: null };
@@ -350,6 +351,23 @@ describe('a mirror', () => {
       Object.assign(origin, { fetch: serve });
       await walk();
       expect([tenant.records.size, tenant.ages, tenant.violations]).toEqual([61, state.ages, []]);
+    });
+
+    test('is compared beside a running mirror, without what this one changes meanwhile', async () => {
+      const { origin, tenant, state, walk } = startMirror({}, 60);
+      for (let walks = 0; walks < 2; walks += 1) await walk();
+      const [changed = '', gone = '', altered = ''] = origin.records.keys();
+      const list = tenant.list.bind(tenant);
+      tenant.list = async function* () {
+        origin.add();
+        origin.records.set(changed, { ...origin.records.get(changed), device_id: 'new' } as never);
+        origin.records.delete(gone);
+        for (let walks = 0; walks < 3; walks += 1) await walk();
+        tenant.records.set(altered, '[]');
+        yield* list();
+      };
+      const found = await verifyTenant(tenant, state.sent(), () => state.sent());
+      expect([tenant.records.size, found]).toEqual([60, { missing: [], altered: [altered], unknown: [] }]);
     });
 
     test('claims no age after a fault within the comparison', async () => {
