@@ -59,8 +59,8 @@ const pauseMsMax = 60_000;
 /** A pause that a server asks for is at most this long; it may ask again. */
 const retryAfterMsMax = 900_000;
 /**
- * After a 429, the time between two requests grows by this factor, to at most a minute, once until
- * the end of its Retry-After; after minutes without one, it shrinks again.
+ * After a 429, the time between two requests grows by this factor, to at most a minute; after five
+ * minutes without a 429 it shrinks again.
  */
 const slowdown = 1.5;
 const quietMs = 300_000;
@@ -75,7 +75,6 @@ export class Origin {
   readonly #signal: AbortSignal | undefined;
   readonly #perMinuteMax: number;
   #perMinute: number;
-  #slowedUntil = Number.NEGATIVE_INFINITY;
   #quietSince: number;
   #nextAt = Number.NEGATIVE_INFINITY;
   /** Requests of pages, and faults among their responses, since the start. */
@@ -134,11 +133,8 @@ export class Origin {
   }
 
   #slowDown(waitMs: number): void {
-    const now = this.clock.now();
-    this.#quietSince = now + waitMs;
-    if (now < this.#slowedUntil) return;
+    this.#quietSince = this.clock.now() + waitMs;
     this.#perMinute = Math.max(1, this.#perMinute / slowdown);
-    this.#slowedUntil = now + waitMs;
   }
 
   async #attempt(query: PageQuery): Promise<Reading | Fault> {

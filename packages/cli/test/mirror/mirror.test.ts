@@ -612,22 +612,6 @@ describe('a mirror', () => {
     expect(state.perMinute).toBeUndefined();
   });
 
-  test('is not slower for several 429 within one Retry-After', async () => {
-    const { origin, reader } = startMirror({}, 20);
-    const serve = origin.fetch;
-    let refusals = 5;
-    Object.assign(origin, {
-      fetch: async (input: string, init: RequestInit) => {
-        if (input.endsWith('/token') || refusals === 0) return serve(input, init);
-        refusals -= 1;
-        const headers = { 'retry-after': refusals === 4 ? '60' : '0' };
-        return Object.defineProperty(new Response('', { status: 429, headers }), 'url', { value: input });
-      },
-    });
-    await Promise.all([reader.read({ size: 10 }), reader.read({ size: 10 })]);
-    expect(reader.slowedTo).toBeGreaterThan(0);
-  });
-
   test('keeps its limit of requests if the origin has never sent 429', async () => {
     const { state, walk } = startMirror({}, 20, { perMinute: 30 });
     await walk();
