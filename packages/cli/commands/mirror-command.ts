@@ -69,7 +69,7 @@ export function addMirrorCommand(program: Command, output: Output): void {
     )
     .option(
       '--max-requests-per-minute <number>',
-      `requests to the origin, at most (default: ${perMinuteDefault}, slower after 429; a number begins with it again)`,
+      `most requests to the origin a minute (default: ${perMinuteDefault}); if given, an earlier slowdown after 429 is forgotten`,
       integerFrom(1, 6_000, perMinuteDefault),
     )
     .addHelpText(

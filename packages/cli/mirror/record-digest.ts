@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { OriginRecord } from './origin.ts';
 
-/** A record is compared, and later marked. */
+/** The digest of a record is needed twice: when it is compared, and when it is stored. */
 const digests = new WeakMap<OriginRecord, string>();
 
 /** A digest of a record as the origin sent it. */

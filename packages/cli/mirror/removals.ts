@@ -77,7 +77,7 @@ async function removeSince(evidence: Evidence, first: WalkState): Promise<string
     if (candidates.length === 0) return kept;
     const known = state.anySeen(evidence.walk.number, first.number);
     if (known !== undefined && !isRecord(await readSim(evidence, known))) return unfoundByIccid;
-    if (known === undefined && evidence.walk.seen > 0) return unfoundByIccid;
+    if (known === undefined && evidence.walk.seen > 0) return noneKnown;
     const canAskDates = known !== undefined && isRecord(await readSecond(evidence, known, new Map()));
     const gone: string[] = [];
     const seconds: Seconds = new Map();
@@ -101,6 +101,7 @@ const isRecord = (verdict: Verdict): verdict is OriginRecord => typeof verdict =
 
 /** If reads do not return a record that a walk has seen, absence means nothing. */
 const unfoundByIccid = 'a read by ICCID does not return a record that the walks have seen';
+const noneKnown = 'no record that this walk has seen was known before both walks';
 const unfoundByDate: Verdict = {
   unknown: 'a SIM may have been exchanged, and a read by createdDate does not return a record that the walks have seen',
 };

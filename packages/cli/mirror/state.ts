@@ -46,7 +46,7 @@ export interface SentRecord {
 
 /** Missing records that are kept, and why they are. */
 export interface Doubt {
-  /** So many are missing at once that a person must confirm it, or 24 hours of walks. */
+  /** Many at once: they are kept until a person confirms them, or walks have agreed for a day. */
   readonly heldBack: number;
   readonly unconfirmed: number;
   readonly reason: string | null;

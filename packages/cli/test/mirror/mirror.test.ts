@@ -389,7 +389,7 @@ describe('a mirror', () => {
       expect([state.isDoubtful, state.ages]).toEqual([false, unknownAges]);
     });
 
-    test('sends all records again when it is told to', async () => {
+    test('sends all records again after a reload', async () => {
       const { tenant, mirror, walk } = startMirror({}, 60);
       await walk();
       const before = new Map(tenant.records);
@@ -399,7 +399,7 @@ describe('a mirror', () => {
       expect(tenant.records).toEqual(before);
     });
 
-    test('sends all records again if it is told to within a walk', async () => {
+    test('sends all records again after a reload within a walk', async () => {
       const { origin, tenant, state, mirror, walk } = startMirror({ sizeMax: 10, sendsTotal: false }, 60);
       await walk();
       const serve = origin.fetch;
@@ -577,6 +577,17 @@ describe('a mirror', () => {
     });
     for (let walks = 0; walks < 3; walks += 1) await walk();
     expect(tenant.removals).toBe(0);
+  });
+
+  test('says so if no record can show that its reads are right', async () => {
+    const { origin, tenant, state, walk } = startMirror({}, 2);
+    for (const confirmed of [undefined, undefined, 99]) {
+      await walk(confirmed === undefined ? {} : { confirmed });
+      origin.records.delete([...origin.records.keys()][0] ?? '');
+      origin.add();
+    }
+    const reason = 'no record that this walk has seen was known before both walks';
+    expect([tenant.removals, state.doubt.reason]).toEqual([0, reason]);
   });
 
   test('takes HTML with status 200, or an element without id, for a fault and not for data', async () => {

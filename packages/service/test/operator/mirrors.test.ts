@@ -60,7 +60,7 @@ describe.each(engines)('the mirror of a tenant on $engine', ({ openTestStore }) 
     expect(await show('acme')).toMatchObject({ records: 1_161, revision });
   });
 
-  test('has the counts that it was told last, and none before', async () => {
+  test('knows no counts before the mirror sends them, and then has those of its last request', async () => {
     const target = await start('counted');
     const told = async () => {
       const { rejected_records, held_back_removals, unconfirmed_removals } = (await show('counted')).mirror;
