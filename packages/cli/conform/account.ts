@@ -1,4 +1,4 @@
-import { ConformError, type Exchange, placeOf, type Requester } from './requester.ts';
+import { ConformError, cut, type Exchange, placeOf, type Requester } from './requester.ts';
 
 /** A record as the server sent it; nothing about it is certain. */
 export type SeenRecord = Readonly<Record<string, unknown>>;
@@ -178,7 +178,8 @@ export const optionalHeaders: Readonly<Record<string, () => string>> = {
 /** The report of a server that demands an optional header, which all later requests have. */
 async function pageWithHeaders(requester: Requester, token: string): Promise<Page | undefined> {
   const all = Object.entries(optionalHeaders).map(([name, value]) => ({ [name]: value() }));
-  for (const headers of [...all, Object.assign({}, ...all) as Record<string, string>]) {
+  // first again without them: the server may have had a fault
+  for (const headers of [{}, ...all, Object.assign({}, ...all) as Record<string, string>]) {
     const page = pageOf('', await requester.get('/v1/subscription', token, headers));
     if (!page.isPage) continue;
     requester.demanded = headers;
@@ -221,7 +222,7 @@ function pageOf(query: string, exchange: Exchange): Page {
 
 function noToken(url: string, exchange: Exchange): ConformError {
   const error = memberOf(exchange.json, 'error');
-  const code = typeof error === 'string' ? ` ${error.slice(0, 64)}` : '';
+  const code = typeof error === 'string' ? ` ${cut(error, 64)}` : '';
   const rule =
     exchange.status >= 400 && exchange.status < 500
       ? 'the token endpoint must accept the client id and the secret'

@@ -1,5 +1,5 @@
 import type { Account } from './account.ts';
-import type { Exchange } from './requester.ts';
+import { cut, type Exchange } from './requester.ts';
 
 /** What a check found. `seen` has no secrets, no tokens and no ICCIDs: reports are passed on. */
 export interface Finding {
@@ -31,5 +31,5 @@ export const count = (number: number, noun: string): string =>
 /** Passed if the media type of a response is JSON. */
 export function isJson({ headers }: Exchange): Finding {
   const type = headers.get('content-type') ?? 'no Content-Type';
-  return judge(/^application\/json\s*(;|$)/i.test(type), type.slice(0, 60));
+  return judge(/^application\/json\s*(;|$)/i.test(type), cut(type, 60));
 }

@@ -2,6 +2,7 @@ import { parseInstant } from '../../contract/instant.ts';
 import { type RecordField, recordFields } from '../../contract/record-fields.ts';
 import { memberOf, type SeenRecord } from './account.ts';
 import { type Check, count, failed, isJson, judge, notApplicable, passed } from './check.ts';
+import { cut } from './requester.ts';
 
 /** A member of a record, the statement about it, and whether a value meets it. */
 interface Member {
@@ -104,5 +105,5 @@ const valueAt = (record: SeenRecord, path: readonly string[]): unknown => path.r
 function describeWrong([record = {}]: readonly SeenRecord[], path: readonly string[]): string {
   const value = valueAt(record, path);
   const kind = value === undefined ? 'absent' : value === null ? 'null' : `of type ${typeof value}`;
-  return `${path.join('.')} is ${kind}: id ${String(memberOf(record, 'id')).slice(0, 64)}`;
+  return `${path.join('.')} is ${kind}: id ${cut(String(memberOf(record, 'id')), 64)}`;
 }

@@ -1,5 +1,6 @@
 import { describePage, memberOf, optionalHeaders } from './account.ts';
 import { type Check, failed, isJson, judge, notApplicable, passed } from './check.ts';
+import { cut } from './requester.ts';
 
 const header = (name: string, value: () => string): Check => ({
   id: `header-${name.toLowerCase()}`,
@@ -59,11 +60,11 @@ export const requestChecks: readonly Check[] = [
       const { isEmpty, json, headers } = exchange;
       if (isEmpty) return notApplicable('no body');
       // the specification leaves the body of an error open
-      if (!/^application\/([\w.-]+\+)?json\b/i.test(headers.get('content-type') ?? 'application/json'))
+      if (!/^application\/([\w.-]+\+)?json\b/i.test(headers.get('content-type') ?? ''))
         return passed(isJson(exchange).seen);
       const type = memberOf(json, 'type');
       if (typeof json !== 'object' || json === null) return failed('no JSON object');
-      return passed(typeof type === 'string' ? `type ${type.slice(0, 64)}` : 'a JSON object');
+      return passed(typeof type === 'string' ? `type ${cut(type, 64)}` : 'a JSON object');
     },
   },
 ];

@@ -155,3 +155,6 @@ function unreachable(url: string, error: Error): ConformError {
 
 /** A URL without its query, which may name a person or a SIM. */
 export const placeOf = (url: string): string => url.replace(/[?#].*$/s, '');
+
+/** The beginning of what a server sent: a secret in it is masked before it is cut. */
+export const cut = (text: string, length: number): string => printable(text).slice(0, length);

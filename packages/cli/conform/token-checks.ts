@@ -1,6 +1,7 @@
 import { type Account, accessTokenOf, memberOf } from './account.ts';
 import { type Check, type Finding, failed, isJson, judge, notApplicable, passed } from './check.ts';
 import type { Exchange } from './requester.ts';
+import { cut } from './requester.ts';
 
 const credentials = { grant_type: 'client_credentials' };
 
@@ -46,7 +47,7 @@ async function readsReport(account: Account, exchange: Exchange): Promise<Findin
 function lifetime({ json }: Exchange, member: string, seconds: number): Finding {
   const stated = memberOf(json, member);
   if (stated === undefined) return notApplicable(`no ${member}`);
-  return judge(Number(stated) > seconds - 10 && Number(stated) <= seconds, `${member} ${String(stated).slice(0, 20)}`);
+  return judge(Number(stated) > seconds - 10 && Number(stated) <= seconds, `${member} ${cut(String(stated), 20)}`);
 }
 
 /**
@@ -67,7 +68,7 @@ export const tokenChecks: readonly Check[] = [
     needs: ['auth-1-token-required'],
     run: async (account) => {
       const challenge = (await withoutToken(account)).headers.get('www-authenticate');
-      return challenge === null ? failed('no WWW-Authenticate') : passed(challenge.slice(0, 40));
+      return challenge === null ? failed('no WWW-Authenticate') : passed(cut(challenge, 40));
     },
   },
   {
@@ -94,7 +95,7 @@ export const tokenChecks: readonly Check[] = [
     needs: ['auth-3-unknown-grant'],
     run: async (account) => {
       const error = memberOf((await unknownGrant(account)).json, 'error');
-      return typeof error === 'string' ? passed(error.slice(0, 64)) : failed('no member error');
+      return typeof error === 'string' ? passed(cut(error, 64)) : failed('no member error');
     },
   },
   {
@@ -131,14 +132,14 @@ export const tokenChecks: readonly Check[] = [
     sentence: 'The token response must not be stored by caches (RFC 6749 section 5.1).',
     run: async ({ firstToken }) => {
       const control = firstToken.headers.get('cache-control') ?? '';
-      return judge(/\bno-store\b/i.test(control), control === '' ? 'no Cache-Control' : control.slice(0, 60));
+      return judge(/\bno-store\b/i.test(control), control === '' ? 'no Cache-Control' : cut(control, 60));
     },
   },
   {
     id: 'auth-4-token-type',
     sentence: 'The token_type of the token response is Bearer.',
     run: async ({ firstToken }) => {
-      const type = String(memberOf(firstToken.json, 'token_type')).slice(0, 20);
+      const type = cut(String(memberOf(firstToken.json, 'token_type')), 20);
       return judge(type.toLowerCase() === 'bearer', type);
     },
   },

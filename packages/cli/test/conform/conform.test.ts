@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { rememberSecret } from '../../../terminal/printable.ts';
 import type { Capabilities } from '../../conform/capabilities.ts';
 import { type ConformReport, checkServer, checks } from '../../conform/conform.ts';
-import { Requester } from '../../conform/requester.ts';
-import { ConnectServer, ordinary, type Variant } from './connect-server.ts';
+import { cut, Requester } from '../../conform/requester.ts';
+import { ConnectServer, credentials, ordinary, type Variant } from './connect-server.ts';
 import { mistakes } from './mistakes.ts';
 import { accountRecords } from './records.ts';
 
@@ -181,6 +182,41 @@ describe('conform', () => {
     expect(idsOf(report, 'failed')).toEqual([]);
     expect(report.requests).toBe(server.requests);
     expect(report.requests).toBeGreaterThan(requests);
+  });
+
+  test('accuses no server of a demand because of one fault', async () => {
+    let faults = 0;
+    server.behavior = {
+      response: (response, { path }) => {
+        if (!path.endsWith('/subscription') || faults > 0) return response;
+        faults += 1;
+        return { ...response, status: 500, json: {} };
+      },
+    };
+    const report = await check();
+    expect([faults, idsOf(report, 'failed')]).toEqual([1, []]);
+  });
+
+  test('reports what it found, wherever the requests are spent', async () => {
+    let turn = 0;
+    server.behavior = {
+      response: (response, { path }) => {
+        turn += 1;
+        // another total each time, so that both walks are compared
+        return path.endsWith('/subscription')
+          ? { ...response, headers: { ...response.headers, 'x-total-count': String(1_000 + turn) } }
+          : response;
+      },
+    };
+    const whole = await check();
+    expect(idsOf(whole, 'failed')).not.toEqual([]);
+    for (let requestsMax = 10; requestsMax < whole.requests; requestsMax += 3)
+      expect((await check(requestsMax)).requests).toBe(requestsMax);
+  });
+
+  test('masks a secret before it cuts what a server sent', () => {
+    rememberSecret(credentials.clientSecret);
+    expect(cut(`error ${credentials.clientSecret}`, 20)).toBe('error ***');
   });
 
   test('sends nothing but GET requests and token requests, and its token to no other machine', async () => {
