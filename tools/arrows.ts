@@ -241,7 +241,7 @@ const rows: readonly Folder[] = [
   {
     path: 'terminal/outgoing',
     contents: 'the rules of every outgoing connection of the programs: bounds, time limits, TLS, proxies',
-    imports: ['contract', 'client/error.ts', 'client/sender.ts', 'node'],
+    imports: ['contract', 'client/error.ts', 'client/sender.ts', 'terminal/printable.ts', 'node'],
   },
   {
     path: 'cli/sync',

@@ -13,6 +13,14 @@ const secretLengthMin = 8;
 /** Everything that a message must not show, the longest first. */
 let forms: readonly string[] = [];
 
+/** The access token that was sent last, which is valid for minutes. */
+let lastToken = '';
+
+/** Remembers the access token of a request, instead of the one before. */
+export function rememberToken(token: string): void {
+  lastToken = token;
+}
+
 /** Remembers a secret that a server knows: what leaves the program shows `***` instead of it. */
 export function rememberSecret(secret: string | undefined, clientId?: string): void {
   if (secret === undefined || secret.length < secretLengthMin) return;
@@ -28,7 +36,10 @@ export function rememberSecret(secret: string | undefined, clientId?: string): v
 }
 
 /** Masks each secret that this program knows, also where it is encoded. */
-const maskSecrets = (text: string): string => forms.reduce((left, form) => left.replaceAll(form, '***'), text);
+export function maskSecrets(text: string): string {
+  const known = lastToken.length < secretLengthMin ? forms : [lastToken, ...forms];
+  return known.reduce((left, form) => left.replaceAll(form, '***'), text);
+}
 
 /**
  * Text of somebody else as one line: without secrets, and without characters that a terminal would

@@ -6,6 +6,7 @@ import {
   TimeoutError,
 } from '../../client/error.ts';
 import { isOnThisMachine } from '../../contract/secure-url.ts';
+import { rememberToken } from '../printable.ts';
 import { BoundError, followBody } from './bounds.ts';
 import { describeProxy } from './proxy.ts';
 
@@ -14,6 +15,8 @@ import { describeProxy } from './proxy.ts';
  * bound (`followBody`); a whole report is read line by line, and fails if it only drips.
  */
 export const outgoingFetch: typeof fetch = async (input, init) => {
+  const [, token] = /^Bearer (.+)$/.exec(new Headers(init?.headers).get('authorization') ?? '') ?? [];
+  if (token !== undefined) rememberToken(token);
   const response = await fetch(input, init).catch((error: unknown) => {
     throw throughProxy(String(input), error, init);
   });
