@@ -48,7 +48,8 @@ export function tableOf(items: readonly object[]): Table {
     );
   };
   const differences = (before: object, now: Readonly<Record<string, unknown>>): object => {
-    const different = Object.entries(before).filter(
+    // a record without a status has no member of it
+    const different = Object.entries({ ...('status' in now && { status: null }), ...before }).filter(
       ([name, value]) => JSON.stringify(value) !== JSON.stringify(now[name]),
     );
     return cellsOf(Object.fromEntries(different));
@@ -93,7 +94,7 @@ export function largestCounts(
   );
   const omitted = left.length === 0 ? {} : { omitted: Object.fromEntries(left) };
   const answer = { total, by: Object.fromEntries(rows), ...omitted, ...more };
-  if (isShort(answer)) return answer;
+  if (isShort(answer) || most < 1) return answer;
   const length = Math.max(...kept.map(([, counts]) => counts.length));
   return largestCounts({ total, by }, more, Math.floor(length / 2));
 }

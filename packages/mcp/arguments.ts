@@ -1,3 +1,4 @@
+import { shorten } from '../contract/problem.ts';
 import { isReservedId } from '../contract/report.ts';
 import { fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
@@ -27,25 +28,27 @@ export const cursorPattern = /^(\d{1,2})\.([\w=-]*)\.([\w-]*)$/;
  * joined, a number may be a string, a date is midnight in UTC, and `_` may stand for `-`. The
  * service names the faults of all other values.
  */
-export function readArguments({ properties, required }: ObjectSchema, given: Arguments): ReadArguments {
+export function readArguments({ properties, required }: ObjectSchema, all: Arguments): ReadArguments {
   const values: Record<string, string | number> = {};
   const faults: string[] = [];
   const names = Object.keys(properties);
   const present = new Set<string>();
-  for (const [wanted, raw] of Object.entries(given)) {
+  for (const [wanted, raw] of Object.entries(all)) {
     const value = presentIn(raw);
     if (value === undefined) continue;
     const name = names.includes(wanted) ? wanted : wanted.replaceAll('_', '-');
     const isRepeated = present.has(name);
     present.add(name);
+    const given = shorten(wanted);
     const reject = (rule: string): void =>
-      void faults.push(`Cannot use '${wanted}': it must be ${rule}: current value is ${JSON.stringify(raw)}`);
-    const schema = properties[name];
+      void faults.push(`Cannot use '${given}': it must be ${rule}: current value is ${shorten(JSON.stringify(raw))}`);
+    // not a property of every object, such as toString
+    const schema = names.includes(name) ? properties[name] : undefined;
     if (schema === undefined)
       faults.push(
         names.length === 0
-          ? `Cannot use '${wanted}': this tool has no arguments`
-          : `Cannot use '${wanted}': it must be one of ${names.join(', ')}${didYouMean(wanted, names)}`,
+          ? `Cannot use '${given}': this tool has no arguments`
+          : `Cannot use '${given}': it must be one of ${names.join(', ')}${didYouMean(wanted, names)}`,
       );
     else if (isRepeated) reject(`given once, as '${name}'`);
     else if (Array.isArray(value) && !(lists.includes(name) && value.every(isScalar)))
@@ -75,14 +78,14 @@ function presentIn(raw: unknown): unknown {
 /** The value of an argument as the service reads it, or the rule that it breaks. */
 function readValue(name: string, schema: object, value: unknown): string | number | { readonly rule: string } {
   if (!isScalar(value)) return { rule: 'a string' };
-  // an ICCID of 19 digits would be another one
-  if (typeof value === 'number' && !Number.isSafeInteger(value)) return { rule: 'a string: a number loses digits' };
   const text = String(value);
   const { type, enum: choices = [] } = schema as { type?: string; enum?: readonly string[] };
   if (type === 'integer') {
     const rows = /^\s*\d{1,3}\s*$/.test(text) ? Number(text) : 0;
     return rows >= 1 && rows <= rowsMax ? rows : { rule: `an integer from 1 to ${rowsMax}` };
   }
+  // an ICCID of 19 digits would be another one
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) return { rule: 'a string: a number loses digits' };
   if (name === 'cursor') return isCursor(text) ? text : { rule: 'next_cursor of an earlier answer, unchanged' };
   if (name === 'id') return isId(text) ? text : { rule: 'the id of a record, unchanged' };
   if (choices.includes('true')) return text.toLowerCase();

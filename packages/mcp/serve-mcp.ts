@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { type ResponseEvent, type SubreportClient, SubreportError } from '../client/index.ts';
-import { printable } from '../terminal/printable.ts';
+import { maskSecrets, printable } from '../terminal/printable.ts';
 import { sentencesOf } from '../terminal/reader-action.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import type { ObjectSchema } from './schemas.ts';
@@ -86,9 +86,11 @@ async function answer(tool: Tool, given: Arguments, client: SubreportClient, app
   try {
     const appliedFilters = () => applied.get(correlationId);
     const answered = await tool.run({ client, options: { correlationId, signal }, appliedFilters }, values);
-    return { content: [textOf(JSON.stringify(answered))] };
+    // a server may echo what was sent to it
+    return { content: [textOf(maskSecrets(JSON.stringify(answered)))] };
   } catch (error) {
-    if (!(error instanceof SubreportError)) throw error;
+    signal.throwIfAborted();
+    if (!(error instanceof SubreportError)) return failure([error instanceof Error ? error.message : String(error)]);
     return failure([...sentencesOf(error), `Correlation id: ${error.correlationId}`]);
   } finally {
     applied.delete(correlationId);

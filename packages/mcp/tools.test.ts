@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ChangesSummary, SubreportClient } from '../client/index.ts';
+import { largestCounts, tableOf } from './answers.ts';
 import { tools } from './tools.ts';
 
 const sumOf = (list: readonly { readonly count: number }[]): number => list.reduce((sum, { count }) => sum + count, 0);
@@ -54,4 +55,43 @@ test('what a summary of changes leaves out, here or in the service, is counted',
     expect(each.import_id).toBe(former?.import_id);
     expect(all(each.status, each.omitted)).toBe(all(former?.status ?? [], former?.omitted ?? 0));
   }
+});
+
+test('the members before a change have the status that was absent', () => {
+  const now = { id: 'a', status: 'ACTIVE', iccid: '1' };
+  const { status: _status, ...before } = now;
+  const items = [
+    { ...now, kind: 'changed', before },
+    { ...before, kind: 'changed', before: { ...before, iccid: '2' } },
+    { ...now, kind: 'changed', before: now },
+  ];
+  const { columns, rows } = tableOf(items);
+  expect(rows.map((row) => row[columns.indexOf('before')])).toEqual([{ status: null }, { iccid: '2' }, {}]);
+});
+
+test('a summary that is too long without any count ends', () => {
+  const more = { explanation: 'x'.repeat(30_000) };
+  const answer = largestCounts({ total: 1, by: { status: [{ value: 'ACTIVE', count: 1 }] } }, more);
+  expect(answer).toMatchObject({ total: 1, by: { status: [] }, omitted: { status: 1 } });
+});
+
+test('few of many statuses are named', async () => {
+  const status = Array.from({ length: 300 }, (_, n) => ({ value: `${n}`.padEnd(300, 'x'), count: 1 }));
+  const page = { totalCount: 0, headers: new Headers({ 'x-total-count': '0' }), records: [] };
+  const ask = async (known: object[]): Promise<unknown> => {
+    const list = { page: async () => page };
+    const client = {
+      subscriptions: () => list,
+      summary: async () => ({ total: known.length, by: { status: known } }),
+    } as unknown as SubreportClient;
+    const options = { correlationId: 'c', signal: new AbortController().signal };
+    const call = { client, options, appliedFilters: () => undefined };
+    return (await tools.count_subscriptions?.run(call, { status: 'A,B,C,D,E,F,G' }))?.explanation;
+  };
+  const explanation = String(await ask(status));
+  expect(explanation).toMatch(
+    /^No subscription has the status 'A', 'B', 'C', 'D', 'E' and 2 more; there are '0x{63}…', .* and 295 more/,
+  );
+  expect(explanation.length).toBeLessThan(1_000);
+  expect(await ask([])).toBe('There are no subscriptions');
 });

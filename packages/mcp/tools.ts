@@ -8,6 +8,7 @@ import type {
   SummaryQuery,
 } from '../client/index.ts';
 import { findingKinds } from '../contract/findings.ts';
+import { shorten } from '../contract/problem.ts';
 import { readStatusFilter, statusFilterOf } from '../contract/subscription.ts';
 import { suggest, suggestionsMax } from '../contract/suggest.ts';
 import { type Answer, fewerExamples, fewerTransitions, isShort, largestCounts, longest, tableOf } from './answers.ts';
@@ -44,8 +45,7 @@ export const tools: Readonly<Record<string, Tool>> = {
     async run(call, given) {
       const { total, explanation } = await countOf(call, given);
       const applied = call.appliedFilters();
-      if (total === undefined)
-        throw new TypeError('Cannot count the subscriptions: the server sends no total; list them instead');
+      if (total === undefined) throw noTotal('count the subscriptions', '; list them instead');
       return { total, ...(await explained(call, given, explanation)), applied_filters: applied };
     },
   },
@@ -172,9 +172,14 @@ async function listPast(call: Call, { size = rowsDefault, cursor, ...query }: Ar
   const { client, options } = call;
   const report = await client.export(query as ExportQuery, { ...options, format: 'ndjson', verify: false });
   const applied = call.appliedFilters();
+  const { total } = totalOf(report);
+  if (total === undefined) {
+    await report.cancel();
+    throw noTotal('list the past');
+  }
+  // before another request, so that the export is not kept open
+  const records = await firstRecords(report, Math.min(Number(size), total));
   const note = await explained(call, query, report.explanation);
-  const records = await firstRecords(report, Math.min(Number(size), report.totalCount));
-  const total = report.totalCount;
   return longest(records, (kept) => ({
     ...{ total, ...note, ...tableOf(kept) },
     ...(kept.length < total && {
@@ -202,9 +207,15 @@ async function fitting(size: number, ask: (size: number) => Promise<Answer>): Pr
   return size === 1 || isShort(answer) ? answer : fitting(Math.floor(size / 2), ask);
 }
 
-/** The total of a page, which another server of the API may not send. */
-const totalOf = ({ headers, totalCount }: SubscriptionPage): { readonly total?: number } =>
+/** The total of a page or an export, which another server of the API may not send. */
+const totalOf = ({
+  headers,
+  totalCount,
+}: Pick<SubscriptionPage, 'headers' | 'totalCount'>): { readonly total?: number } =>
   headers.has('x-total-count') ? { total: totalCount } : {};
+
+const noTotal = (what: string, instead = ''): TypeError =>
+  new TypeError(`Cannot ${what}: the server must send X-Total-Count${instead}`);
 
 /**
  * Why nothing matches, from the service; otherwise which of several statuses no subscription has,
@@ -234,14 +245,24 @@ async function unknownStatus(
   const known = (by.status ?? []).map(({ value }) => value);
   const missing = statuses.filter((status) => !known.includes(readStatusFilter(status)));
   if (missing.length === 0) return undefined;
+  if (known.length === 0) return 'There are no subscriptions';
   const names = known.map(statusFilterOf);
-  const quoted = (list: readonly string[]) => list.map((each) => `'${each}'`).join(', ');
   const similar = missing
     .slice(0, suggestionsMax)
     .map((status) => suggest(status, names))
     .filter((each) => each !== undefined);
   const hint = similar.length === 0 ? '' : `; did you mean ${quoted(similar)}?`;
   return `No subscription has the status ${quoted(missing)}; there are ${quoted(names)}${hint}`;
+}
+
+/** Most statuses that an explanation names. */
+const namesMax = 5;
+
+/** Statuses in quotes: the first ones, and how many more there are. */
+function quoted(statuses: readonly string[]): string {
+  const shown = statuses.slice(0, namesMax).map((each) => `'${shorten(each)}'`);
+  const more = statuses.length - shown.length;
+  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** The record of a version without its id, which all versions have. */

@@ -210,8 +210,14 @@ describe('an assistant', () => {
     expect(content[0]?.text).toMatch(/^Cannot use 'email': it must be one of iccid, product-id, status/);
     const { tools } = await assistant.listTools();
     expect(JSON.stringify(tools)).not.toContain('"email"');
+    const since = answerIn(await assistant.call('list_changes', { size: 1 })).next;
     for (const { name } of tools) {
-      const { content: answer } = await assistant.call(name, name.startsWith('get_') ? { id: 'id_0' } : {});
+      const given = {
+        ...(name.startsWith('get_') && { id: 'id_0' }),
+        ...(name === 'summarize_changes' && { since }),
+      };
+      const { content: answer, isError: isRefused } = await assistant.call(name, given);
+      expect([name, isRefused ?? false]).toEqual([name, false]);
       expect(answer[0]?.text).not.toContain('ada@example.com');
     }
   });
@@ -294,6 +300,18 @@ describe('an assistant', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['list_subscriptions', { size: 51 }, "Cannot use 'size': it must be an integer from 1 to 50: current value is 51"],
     ['list_subscriptions', { stauts: 'ACTIVE' }, "did you mean 'status'?"],
+    [
+      'list_subscriptions',
+      { size: 2.5 },
+      "Cannot use 'size': it must be an integer from 1 to 50: current value is 2.5",
+    ],
+    ['list_subscriptions', { toString: 'a' }, "Cannot use 'toString': it must be one of iccid"],
+    ['list_subscriptions', { constructor: 'a' }, "Cannot use 'constructor': it must be one of iccid"],
+    [
+      'count_subscriptions',
+      { status: { is: 'x'.repeat(9_000) } },
+      `it must be a string: current value is {"is":"${'x'.repeat(57)}…`,
+    ],
     ['list_subscriptions', { size: 'many' }, "Cannot use 'size': it must be an integer from 1 to 50"],
     ['count_subscriptions', { status: { is: 'ACTIVE' } }, "Cannot use 'status': it must be a string: current value is"],
     [
