@@ -256,7 +256,7 @@ const uses: Readonly<Record<string, Case>> = {
     const state = { newAsOf: null, changesAsOf: '2026-01-01T00:00:00Z', heldBack: 2 };
     const applied = { id: 'mirror-1', records: (await records).join(''), removed: ['id1'], token: undefined, state };
     await applyMirror(operator(store), tenant, applied);
-    await listMirrorRecords(operator(store), tenant, '', 10);
+    await listMirrorRecords(operator(store), tenant, { id: 'mirror-1', after: '', limit: 10 });
     await endMirror(operator(store), tenant);
   },
   deleteTenant: (store, tenant) => deleteTenant(operator(store), tenant),

@@ -143,13 +143,13 @@ const recordLines = {
 
 /** Describes an operation of the operator's API. */
 function describeApiOperation(operation: OperatorOperation): Json {
-  const { method, path, query, body, sample, response: success, errors = [] } = operation;
+  const { method, path, query, requiredQuery, body, sample, response: success, errors = [] } = operation;
   const isPost = method === 'POST';
   return {
     security: [{ operatorToken: [] }],
     parameters: [
       ...namesIn(path).map(pathParameter),
-      ...queryParameterObjects(query ?? {}),
+      ...queryParameterObjects(query ?? {}, requiredQuery),
       ...(isPost ? [keyHeader] : []),
       ...requestHeaders,
     ],

@@ -32,12 +32,15 @@ export const statusHeaders: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 };
 
-/** Describes query parameters, all of them optional. */
-export function queryParameterObjects(schemas: Readonly<Record<string, TSchema>>): Json[] {
+/** Describes query parameters, which are optional but for some names. */
+export function queryParameterObjects(
+  schemas: Readonly<Record<string, TSchema>>,
+  required: readonly string[] = [],
+): Json[] {
   return Object.entries(schemas).map(([name, schema]) => ({
     name,
     in: 'query',
-    required: false,
+    required: required.includes(name),
     description: descriptionOf(schema),
     ...valueObject(name, schema),
   }));

@@ -97,9 +97,10 @@ Examples:
 /** Compares the tenant with what the mirror has sent, record by record. */
 async function verify(options: MirrorOptions, output: Output): Promise<void> {
   const file = stateFileOf(options);
-  const target = new TenantTarget(callOf(requireServer(options)), options.toTenant);
-  const read = () => readState(file, options, (state) => ({ sent: state.sent(), ages: state.ages }));
-  const { sent, ages } = read();
+  const call = callOf(requireServer(options));
+  const read = () => readState(file, options, (state) => ({ id: state.id, sent: state.sent(), ages: state.ages }));
+  const { id, sent, ages } = read();
+  const target = new TenantTarget(call, options.toTenant, id);
   const records = [...sent.values()].filter(({ isSent, stored }) => isSent && stored !== '').length;
   const unsent = [...sent.values()].filter(({ isSent }) => !isSent).length;
   const compared = verifyTenant(target, sent, () => read().sent);
@@ -107,9 +108,9 @@ async function verify(options: MirrorOptions, output: Output): Promise<void> {
     throw error instanceof MirrorError ? new TemporaryError(error.message, { cause: error }) : error;
   });
   const differences = [
-    ...missing.map((id) => `${id}: sent by the mirror, not in the tenant`),
-    ...altered.map((id) => `${id}: another version than the mirror has sent`),
-    ...unknown.map(({ id }) => `${id}: in the tenant, not sent by the mirror`),
+    ...missing.map((record) => `${record}: sent by the mirror, not in the tenant`),
+    ...altered.map((record) => `${record}: another version than the mirror has sent`),
+    ...unknown.map((record) => `${record.id}: in the tenant, not sent by the mirror`),
   ];
   if (differences.length > 0) {
     const lines = differences.slice(0, namedMax).map((line) => `\n  ${printable(line)}`);

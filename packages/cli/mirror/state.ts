@@ -135,6 +135,11 @@ export class MirrorState {
     this.#run('update walk set endedAt = ?, fault = coalesce(fault, ?) where endedAt is null', atSeconds, fault);
   }
 
+  /** The id of this mirror; empty before its first run. */
+  get id(): string {
+    return this.#value<{ id: string }>('identity')?.id ?? '';
+  }
+
   get ages(): MirrorAges {
     return this.#value<MirrorAges>('ages') ?? { newAsOf: null, changesAsOf: null };
   }

@@ -14,11 +14,13 @@ const listedTogether = 1_000;
 export class TenantTarget implements MirrorTarget {
   readonly #call: CallOperation;
   readonly #tenant: string;
-  #id = '';
+  #id: string;
 
-  constructor(call: CallOperation, tenant: string) {
+  /** @param id the mirror of the tenant, unless `begin` is called */
+  constructor(call: CallOperation, tenant: string, id = '') {
     this.#call = call;
     this.#tenant = tenant;
+    this.#id = id;
   }
 
   async begin({ id, origin }: { readonly id: string; readonly origin: string }): Promise<void> {
@@ -57,7 +59,7 @@ export class TenantTarget implements MirrorTarget {
     for (let cursor: string | undefined; ; ) {
       const { data, next } = await this.#call('listMirrorRecords', {
         params,
-        query: { limit: listedTogether, cursor },
+        query: { mirror_id: this.#id, limit: listedTogether, cursor },
       });
       yield data.map(({ created_at, ...record }) => ({ ...record, created: Date.parse(created_at) / 1000 }));
       if (next === null) return;

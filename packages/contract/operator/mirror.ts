@@ -104,10 +104,10 @@ const AppliedMirror = Type.Object(
   { additionalProperties: false, description: 'What became of the changes of a mirror' },
 );
 
-/** A record of a mirror, without its values. */
+/** What a mirror compares of a record. */
 const MirrorRecord = Type.Object(
   { id: SubscriptionId, iccid: Iccid, created_at: time('createdDate of the record'), digest },
-  { additionalProperties: false, description: 'A record of a mirror' },
+  { additionalProperties: false, description: 'A record of a mirror: these of its values, and a digest of all' },
 );
 
 /** The operations on the mirror of a tenant. */
@@ -146,10 +146,14 @@ export const mirrorOperations = {
     path: '/operator/v1/tenants/{tenant}/mirror/records',
     tag: 'tenants',
     summary: 'List the records of a mirror',
-    description: 'Returns the ids and digests of the records of a mirror, by id, so that the mirror can compare them.',
+    description:
+      'Returns the id, iccid, createdDate and digest of each record of a mirror, by id, so that the mirror can compare them. Only the mirror of the tenant may read them: another mirror_id gets 409.',
     scope: 'subscription:write',
+    requiredQuery: ['mirror_id'],
+    sample: { query: { mirror_id: '0b6f2f53-6d7a-4b60-9c0e-5d2c2f0c8f11' } },
     query: {
       ...listParameters,
+      mirror_id: mirrorId,
       limit: Type.Integer({
         minimum: 1,
         maximum: 1_000,

@@ -11,8 +11,10 @@ import { Type } from '../type.ts';
 export interface OperatorOperation extends Operation {
   /** The scope that the operator's token must have. */
   readonly scope: OperatorScope;
-  /** The schemas of the query parameters, all optional. */
+  /** The schemas of the query parameters. */
   readonly query?: Readonly<Record<string, TSchema>>;
+  /** Those of them that a request must have. */
+  readonly requiredQuery?: readonly string[];
   /** The JSON body. Without required members, the body may be absent. */
   readonly body?: TObject;
   readonly bodyBytesMax?: number;

@@ -106,10 +106,14 @@ async function readToken(store: Store, name: string): Promise<string> {
 
 const digestOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
-/** Up to `limit` records of a mirror by id after an id, with digests of what is stored. */
-export async function listMirrorRecords({ store }: OperatorContext, name: string, after: string, limit: number) {
+/** Up to `limit` records of the mirror `id` by id after an id, with digests of what is stored. */
+export async function listMirrorRecords(
+  { store }: OperatorContext,
+  name: string,
+  { id, after, limit }: { readonly id: string; readonly after: string; readonly limit: number },
+) {
   const tenant = await requireTenant(store, name);
-  await requireMirror(store, name);
+  await requireMirror(store, name, id);
   const rows = await store.readTenant(tenant, (reader) =>
     reader.all(
       'select id, iccid, created_date, record from subscription where tenant_id = $1 and id > $2 order by id limit $3',

@@ -76,10 +76,10 @@ export function addTenantRoutes(add: AddRoute): void {
       token: body.revision_token,
     }),
   );
-  add('listMirrorRecords', ({ context, params: { tenant = '' }, query }) =>
-    readPage(query, {
+  add('listMirrorRecords', ({ context, params: { tenant = '' }, query: { mirror_id: id, ...page } }) =>
+    readPage(page, {
       keyParts: 1,
-      read: ([after = ''], limit) => listMirrorRecords(context, tenant, after, limit),
+      read: ([after = ''], limit) => listMirrorRecords(context, tenant, { id: id ?? '', after, limit }),
       keyOf: ({ id }) => [id],
       show: (record) => record,
     }),

@@ -108,7 +108,7 @@ export async function addOperatorRoutes(
 /** Reads the parameters and the body; the call is made with what keeps its response. */
 function readCall(operation: OperatorOperation, { store, now, audit }: OperatorRoutes, request: FastifyRequest) {
   const params = readPath(request.params);
-  const query = readQuery(queryOf(request), operation.query ?? {});
+  const query = readQuery(queryOf(request), operation.query ?? {}, operation.requiredQuery);
   const body = operation.body && readJsonBody(request.body as Buffer | undefined, operation.body);
   const actor = actorOf(operatorOf(request), request.ip);
   const common = { store, now, actor, audit, correlationId: request.id, onUnrecorded: logUnrecordedEnd(request) };
@@ -218,6 +218,7 @@ export function readPath(params: unknown): Readonly<Record<string, string>> {
 function readQuery(
   query: string,
   schemas: Readonly<Record<string, TSchema>>,
+  required: readonly string[] = [],
 ): Readonly<Record<string, string | number>> {
   const { pairs, malformed } = parseForm(query);
   const faults: Fault[] = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(schemas))];
@@ -229,6 +230,9 @@ function readQuery(
     if (read === undefined) faults.push({ parameter: name, value: shorten(value), rule: ruleOf(schema) });
     else values[name] = read;
   }
+  for (const [parameter, schema] of Object.entries(schemas))
+    if (required.includes(parameter) && !pairs.some(({ name }) => name === parameter))
+      faults.push({ parameter, value: null, rule: ruleOf(schema) });
   if (faults.length > 0) throw new ProblemError(describeFaults(faults, malformed.length > 0));
   return values;
 }

@@ -128,6 +128,15 @@ describe.each(engines)('the mirror of a tenant on $engine', ({ openTestStore }) 
     ]);
     expect((await put('taken', { mirror_id: others.mirror_id, records: JSON.stringify(records[0]) })).status).toBe(409);
     expect(await show('taken')).toMatchObject({ records: 0 });
+    for (const [query, status, detail] of [
+      ['', 400, "'mirror_id': it must be a UUID"],
+      ['?mirror_id=x&limit=0', 400, "'limit': it must be"],
+      [`?mirror_id=${others.mirror_id}`, 409, 'another mirror of'],
+      [`?mirror_id=${id}`, 200, undefined],
+    ] as const) {
+      const listed = await management.send('GET', `${path('taken')}/mirror/records${query}`, { token });
+      expect([listed.status, listed.body.detail ?? '']).toEqual([status, expect.stringContaining(detail ?? '')]);
+    }
     const load = await management.send('PUT', `${path('taken')}/subscriptions`, {
       token,
       body: records[0] as object,
