@@ -55,7 +55,9 @@ export class ModelTenant implements MirrorTarget {
 
   restore(): void {
     const { records, revision, ages } = this.#backup;
-    if (revision !== this.#revision) this.#damage = 'unknown';
+    const isSame =
+      records.size === this.records.size && [...records].every(([id, one]) => this.records.get(id) === one);
+    if (!isSame) this.#damage = 'unknown';
     this.records.clear();
     for (const [id, record] of records) this.records.set(id, record);
     [this.#revision, this.ages] = [revision, ages];
