@@ -32,7 +32,7 @@ interface Step {
   readonly way: readonly Control[];
 }
 
-/** Activates each control of a console, from some pages on, and returns those that lost the focus. */
+/** Activates each control of a console, from some pages on; returns those that lost the focus. */
 async function crawl(page: Page, starts: readonly string[], signIn: () => Promise<void>): Promise<Crawled> {
   const lost: string[] = [];
   const missed: string[] = [];
