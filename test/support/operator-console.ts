@@ -1,9 +1,12 @@
 import type { Page } from 'playwright-core';
 import { generateOperatorToken, hashOperatorToken } from '../../packages/service/auth/verify/authorize-operator.ts';
+import { importRecords } from '../../packages/service/import/import-records.ts';
+import { recordImport } from '../../packages/service/import/record-import.ts';
+import type { Store, TenantId } from '../../packages/service/storage/store.ts';
 import { insertOperatorToken } from '../../packages/service/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { signInWith } from './console-session.ts';
-import { type ReportConsole, startReportConsole } from './report-console.ts';
+import { type ReportConsole, rowsOf, startReportConsole } from './report-console.ts';
 
 /** Both consoles of a service in a browser. */
 export interface BothConsoles extends ReportConsole {
@@ -13,6 +16,8 @@ export interface BothConsoles extends ReportConsole {
   signInOperator(page: Page): Promise<void>;
   /** Creates a token of an operator with all scopes. */
   createOperator(name: string): Promise<string>;
+  /** Imports a record and a row that is rejected; returns the id of the import. */
+  importFaultyRow(): Promise<string>;
 }
 
 /** Starts a service with the records of a tenant `acme`, a management listener, and a browser. */
@@ -32,9 +37,27 @@ export async function startBothConsoles(rows: Iterable<object>): Promise<BothCon
     ...reports,
     operatorUrl,
     createOperator,
+    importFaultyRow: () => importFaultyRow(reports.service.store),
     async signInOperator(page) {
       const [name = '', value = ''] = (await signInWith(operatorUrl, { token })).cookie.split('=');
       await page.context().addCookies([{ name, value, url: operatorUrl }]);
     },
   };
+}
+
+async function importFaultyRow(store: Store): Promise<string> {
+  const actor = { kind: 'command', user: 'ada' } as const;
+  const origin = { tenant: 'acme' as TenantId, actor, via: 'command', format: 'ndjson', flags: [] } as const;
+  const options = { format: 'ndjson', dryRun: false, onRejected: () => undefined } as const;
+  async function* source() {
+    const row = { ...rowsOf(1)[0], id: 'imported' };
+    for (const each of [row, { ...row, iccid: 'none' }]) yield Buffer.from(`${JSON.stringify(each)}\n`);
+  }
+  const rethrow = (error: unknown): never => {
+    throw error;
+  };
+  const { importId } = await recordImport(store, origin, rethrow, (follow) =>
+    importRecords(store, origin.tenant, source(), follow(options)),
+  );
+  return importId;
 }

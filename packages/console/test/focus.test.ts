@@ -4,9 +4,7 @@ import { hasChromium } from '../../../test/support/chromium.ts';
 import { signIn as signInClient } from '../../../test/support/console-session.ts';
 import { type BothConsoles, startBothConsoles } from '../../../test/support/operator-console.ts';
 import { rowsOf } from '../../../test/support/report-console.ts';
-import { importRecords } from '../../service/import/import-records.ts';
-import { recordImport } from '../../service/import/record-import.ts';
-import type { Store, TenantId } from '../../service/storage/store.ts';
+import type { TenantId } from '../../service/storage/store.ts';
 import {
   activate,
   type Control,
@@ -125,23 +123,6 @@ interface Crawled {
   readonly pages: readonly string[];
 }
 
-/** Writes an import with a rejected row to the history; returns its id. */
-async function importFaultyRow(store: Store): Promise<string> {
-  const actor = { kind: 'command', user: 'ada' } as const;
-  const origin = { tenant: 'acme' as TenantId, actor, via: 'command', format: 'ndjson', flags: [] } as const;
-  const options = { format: 'ndjson', dryRun: false, onRejected: () => undefined } as const;
-  async function* source() {
-    yield Buffer.from(`${JSON.stringify({ ...rowsOf(1)[0], iccid: 'none' })}\n`);
-  }
-  const rethrow = (error: unknown): never => {
-    throw error;
-  };
-  const { importId } = await recordImport(store, origin, rethrow, (follow) =>
-    importRecords(store, origin.tenant, source(), follow(options)),
-  );
-  return importId;
-}
-
 /** Milliseconds for some 200 controls; only a crawl that hangs takes longer. */
 const crawlMsMax = 900_000;
 
@@ -153,7 +134,7 @@ describe.skipIf(!hasChromium)('the focus in both consoles', () => {
     consoles = await startBothConsoles(rowsOf(60));
     // more than a list shows at first
     for (let client = 0; client < 60; client += 1) await consoles.service.createClient('acme' as TenantId);
-    importId = await importFaultyRow(consoles.service.store);
+    importId = await consoles.importFaultyRow();
   });
   afterAll(() => consoles.close());
 

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { formatLocal, formatUtc } from './format-date.ts';
+import { currentLocation } from './location.tsx';
 
 interface Shown {
   readonly lines: readonly string[];
@@ -13,9 +14,10 @@ const shown = signal<Shown | undefined>(undefined);
 const timeAt = (target: EventTarget | null): HTMLTimeElement | null =>
   target instanceof Element ? target.closest<HTMLTimeElement>('time[data-tooltip]') : null;
 
-function show({ target }: Event): void {
+function show({ target, defaultPrevented }: Event): void {
   const time = timeAt(target);
-  if (time === null || shown.peek()?.target === time) return;
+  // a link that was followed takes its time away
+  if (time === null || defaultPrevented || shown.peek()?.target === time) return;
   const date = new Date(time.dateTime);
   const isUtc = date.getTimezoneOffset() === 0;
   shown.value = { lines: isUtc ? [formatUtc(date)] : [formatUtc(date), formatLocal(date)], target: time };
@@ -29,6 +31,11 @@ function hide({ target }: Event): void {
 // new page is drawn below it.
 for (const event of ['mousemove', 'focusin', 'click']) window.addEventListener(event, show);
 for (const event of ['mouseout', 'focusout']) window.addEventListener(event, hide);
+
+// of a time that is removed, no pointer goes out
+currentLocation.subscribe(() => {
+  shown.value = undefined;
+});
 
 /** The id of the tooltip, for `aria-describedby`. */
 export const tooltipId = 'tooltip';
