@@ -35,10 +35,14 @@ export class FolderFiles implements FileStore {
   async *read(name: string): AsyncGenerator<Uint8Array, void, undefined> {
     const handle = await this.#guardRead(() => open(join(this.shown, name)));
     const chunks = handle.createReadStream()[Symbol.asyncIterator]();
-    for (;;) {
-      const { done, value } = await this.#guardRead(() => chunks.next());
-      if (done === true) return;
-      yield value;
+    try {
+      for (;;) {
+        const { done, value } = await this.#guardRead(() => chunks.next());
+        if (done === true) return;
+        yield value;
+      }
+    } finally {
+      await chunks.return?.(); // closes the file, also if the reader has had enough
     }
   }
 
