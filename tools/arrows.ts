@@ -32,6 +32,7 @@ const rows: readonly Folder[] = [
     contents: 'operations; schemas and types of records, queries and errors',
     imports: ['typebox'],
   },
+  { path: 'contract/parquet.ts', contents: 'Parquet files', imports: ['contract/*', 'hyparquet', 'hyparquet-writer'] },
   {
     path: 'contract/oauth',
     contents: "grants, scopes, bodies of the token endpoint and of the consoles' sessions",
@@ -142,7 +143,7 @@ const rows: readonly Folder[] = [
   {
     path: 'parquet',
     contents: 'the Parquet file of a report, encoded on a thread',
-    imports: ['contract', 'hyparquet', 'hyparquet-writer', 'node'],
+    imports: ['contract', 'node'],
   },
   {
     path: 'import',
