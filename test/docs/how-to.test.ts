@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { hasReceivers, namesAt, startS3 } from '../../packages/cli/test/sync/file-servers.ts';
 import { readConfig } from '../../packages/service/cli/config.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
+import { queryDuckDb } from '../support/checker-packages.ts';
 import { blocksOf, makeCommandFolder } from '../support/command-folder.ts';
 import { engines } from '../support/engines.ts';
 import { hasTools } from '../support/has-tools.ts';
@@ -23,6 +25,7 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs', () => {
   let environment: NodeJS.ProcessEnv;
   let service: TestService;
   let client: TestClient;
+  let tenant: TenantId;
   const rows = Array.from({ length: 2_345 }, (_, n) =>
     subscriptionRow({ id: `id_${n}`, email: n < 3 ? 'ada@example.com' : null }),
   );
@@ -36,7 +39,7 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs', () => {
     folder = made.folder;
     const opened = await engines[0].openTestStore();
     service = await startService(opened, { REQUEST_SECONDS_MAX: '60' });
-    const tenant = await service.createTenant('acme');
+    tenant = await service.createTenant('acme');
     client = await service.createClient(tenant, { clientId: 'acme-reporting' });
     await service.store.loadSubscriptions(tenant, rows);
     environment = {
@@ -169,6 +172,20 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs', () => {
     const found = await parquetReadObjects({ file: new Uint8Array(readFileSync(join(folder, file))).buffer });
     expect(String(found.length)).toBe(total.get('x-total-count'));
     expect(readdirSync(join(folder, 'exports'))).toHaveLength(2);
+    const changes = line
+      .replace('rclone:s3:exports/subreport', 'dir:exports')
+      .replace('--format', '--changes --format');
+    const [sql = ''] = blocksOf(read('readers/nightly-parquet.md'), 'sql');
+    const statements = sql
+      .replaceAll('/var/', `${folder}/`)
+      .split(/;\n/)
+      .filter((each) => each !== '');
+    await bash(changes.replace('03:00:00', '03:00:01'), variables);
+    expect((await queryDuckDb?.(...statements))?.length).toBe(found.length);
+    await service.store.deleteSubscriptions(tenant, ['id_7']);
+    await bash(changes.replace('03:00:00', '03:00:02'), variables);
+    expect((await queryDuckDb?.(...statements))?.length).toBe(found.length - 1);
+    expect(readdirSync(join(folder, 'exports'))).toHaveLength(4);
   });
 
   test('run-behind-nginx.md keeps a paused export open longer than the service does', () => {

@@ -35,3 +35,28 @@ function loadFormerSdk() {
   };
   return { Client, StdioClientTransport };
 }
+
+/** Runs a statement of DuckDB, and returns its rows as JSON; absent without the checkers. */
+export const queryDuckDb = hasCheckers('Files are not read by DuckDB') ? loadDuckDb() : undefined;
+
+function loadDuckDb(): (...statements: readonly string[]) => Promise<readonly Record<string, unknown>[]> {
+  interface Connection {
+    runAndReadAll(sql: string): Promise<{ getRowObjectsJson(): readonly Record<string, unknown>[] }>;
+    closeSync(): void;
+  }
+  return async (...statements) => {
+    const { DuckDBInstance } = load('@duckdb/node-api') as {
+      readonly DuckDBInstance: { create(path: string): Promise<{ connect(): Promise<Connection>; closeSync(): void }> };
+    };
+    const database = await DuckDBInstance.create(':memory:');
+    const connection = await database.connect();
+    try {
+      let rows: readonly Record<string, unknown>[] = [];
+      for (const statement of statements) rows = (await connection.runAndReadAll(statement)).getRowObjectsJson();
+      return rows;
+    } finally {
+      connection.closeSync();
+      database.closeSync();
+    }
+  };
+}

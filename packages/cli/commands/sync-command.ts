@@ -5,7 +5,9 @@ import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { forUser, runReader } from '../../terminal/reader-action.ts';
 import { destinationNamed, destinations, formsOf } from '../sync/destinations.ts';
+import { isIncrement, reportRowsOf } from '../sync/manifest.ts';
 import type { Source } from '../sync/read-source.ts';
+import type { SnapshotResult } from '../sync/run-snapshot.ts';
 import type { SyncResult } from '../sync/run-sync.ts';
 import type { VerifiedFile } from '../sync/verify-files.ts';
 import { openScreen } from './record-writer.ts';
@@ -39,7 +41,7 @@ The first sync reads the whole report, each further one what has changed. Record
 transaction, and only if the copy has as many records as the report at the same revision.
 
 In files, each run writes the whole report to a new file below the instant of the run, and last its manifest. A file
-without a manifest is not complete.
+without a manifest is not complete. With --changes, later runs write what has changed since the file before.
 
 ${destinations.flatMap(({ note = [] }) => note).join('\n')}
 
@@ -110,7 +112,11 @@ async function syncFile(
   signal: AbortSignal,
 ): Promise<void> {
   const { runSnapshot } = await import('../sync/run-snapshot.ts');
-  const { format, spreadsheet, keep } = options;
+  const { format, spreadsheet, keep, changes, reload } = options;
+  if (reload === true && changes !== true)
+    throw new UsageError(
+      'Cannot use --reload: --changes must be given too: without it, each run writes the whole report',
+    );
   if (spreadsheet === true && !format.startsWith('csv'))
     throw new UsageError(`Cannot use --spreadsheet: --format must be csv or csv.gz: current value is ${format}`);
   const run = {
@@ -118,23 +124,46 @@ async function syncFile(
     values: spreadsheet === true ? 'spreadsheet' : 'raw',
     scheduledFor,
     keepSeconds: readKeep(keep),
+    changes: changes === true,
+    reload: reload === true,
     signal,
   } as const;
   const result = await runSnapshot(source, await openPlace(options, output, signal), run);
   if (options.quiet === true && options.json !== true) return;
-  const { manifest, place, wasComplete, unread, notLatest, removed } = result;
+  const { manifest, wasComplete, isUnchanged, whole, unread, notLatest, removed } = result;
   if (unread !== undefined && options.json !== true) output.stderr.write(`${unread}\n`);
   if (notLatest !== undefined && options.json !== true)
     output.stderr.write(`${notLatest}. So latest.json is not of this run\n`);
-  const without = removed === undefined ? '' : `; ${countText(removed)} older runs were removed`;
-  const sentence = `${tableSentence({ rows: manifest.rows, revision: manifest.report.revision })} in ${place}${without}`;
-  const done = `The run for ${manifest.scheduled_for} was complete before: nothing was written`;
   writeResult(
     output,
     options.json === true,
-    { place, was_complete: wasComplete, unread, not_latest: notLatest, removed, ...manifest },
-    wasComplete ? `${done}\n${sentence}` : sentence,
+    {
+      place: result.place,
+      was_complete: wasComplete,
+      unchanged: isUnchanged,
+      whole_because: whole,
+      unread,
+      not_latest: notLatest,
+      removed,
+      ...manifest,
+    },
+    describeFile(result),
   );
+}
+
+function describeFile({ manifest, place, wasComplete, isUnchanged, whole, removed }: SnapshotResult): string {
+  const { rows, removals, scheduled_for: instant } = manifest;
+  const { revision } = manifest.report;
+  const copy = tableSentence({ rows: reportRowsOf(manifest), revision });
+  const increment =
+    removals === undefined
+      ? ''
+      : `; increment ${manifest.files.length - 1}, with ${countText(rows - removals)} records and ${countText(removals)} removals`;
+  const because = whole === undefined ? '' : `; the whole report, as ${whole}`;
+  const without = removed === undefined ? '' : `; ${countText(removed)} older runs were removed`;
+  const sentence = `${copy} in ${place}${increment}${because}${without}`;
+  if (isUnchanged === true) return `No changes since revision ${revision}: nothing was written\n${sentence}`;
+  return wasComplete ? `The run for ${instant} was complete before: nothing was written\n${sentence}` : sentence;
 }
 
 /** The instant of a run, in whole seconds. */
@@ -242,10 +271,12 @@ function describeFaults({ place, manifest, faults, faultCount }: VerifiedFile): 
 }
 
 function describeVerified({ place, manifest, notCompared }: VerifiedFile, index: number): string {
-  const { scheduled_for: instant, rows, bytes, sha256, report } = manifest;
+  const { scheduled_for: instant, bytes, sha256, report } = manifest;
   const what = `The ${index === 0 ? 'newest ' : ''}file, of ${instant},`;
-  const has = `${countText(rows)} rows, ${countText(bytes)} bytes with SHA-256 ${sha256} in ${place}`;
+  const others = manifest.files.length - 1;
+  const chain = isIncrement(manifest) ? `, with the ${countText(others)} files before it` : '';
+  const has = `${countText(reportRowsOf(manifest))} rows, ${countText(bytes)} bytes with SHA-256 ${sha256} in ${place}`;
   return notCompared === undefined
-    ? `${what} equals its manifest and the report at revision ${report.revision}: ${has}`
-    : `${what} equals its manifest, of revision ${report.revision}: ${has}; it was not compared with the report: ${notCompared}`;
+    ? `${what} equals its manifest and the report at revision ${report.revision}${chain}: ${has}`
+    : `${what} equals its manifest, of revision ${report.revision}${chain}: ${has}; it was not compared with the report: ${notCompared}`;
 }

@@ -96,7 +96,10 @@ async function checkFiles(options: CopyOptions, source: Source, output: Output, 
   const { checkPlace } = await import('../sync/run-snapshot.ts');
   const files = await openPlace(options, output, signal);
   const keeps = readKeep(options.keep) !== undefined;
-  const { written, wasRemoved, unread, notReplaced } = await checkPlace(source, files, { keeps });
+  const { written, wasRemoved, unread, notReplaced } = await checkPlace(source, files, {
+    keeps,
+    changes: options.changes === true,
+  });
   for (const said of options.json === true ? [] : [unread, notReplaced])
     if (said !== undefined) output.stderr.write(`${said}\n`);
   const stored = unread === undefined ? `: wrote and found ${written}` : ` by a run: wrote ${written}`;
@@ -187,9 +190,9 @@ async function positionOf(
     const copy = await openCopy(options);
     return copy.position().finally(() => copy.close());
   }
-  const { newestRun } = await import('../sync/manifest.ts');
+  const { newestRun, reportRowsOf } = await import('../sync/manifest.ts');
   const newest = await newestRun(await openPlace(options, output, signal));
   if (newest === undefined) return undefined;
-  const { rows, report, completed_at } = newest.manifest;
-  return { rows, revision: report.revision, syncedAt: completed_at };
+  const { report, completed_at } = newest.manifest;
+  return { rows: reportRowsOf(newest.manifest), revision: report.revision, syncedAt: completed_at };
 }

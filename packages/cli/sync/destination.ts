@@ -19,11 +19,15 @@ export interface Position {
   readonly syncedAt: string;
 }
 
-/** Changes to apply. No record is in it twice. */
-export interface Changes {
+/** Records that were added or changed, and removals. */
+export interface ChangedRows {
   readonly rows: readonly Row[];
   /** Ids of removed records. */
   readonly removed: readonly string[];
+}
+
+/** Changes to apply. No record is in it twice. */
+export interface Changes extends ChangedRows {
   /** The revision of the report that has them. */
   readonly revision: number;
 }

@@ -33,6 +33,11 @@ const optionsOfMode: Readonly<Record<Mode, readonly DestinationOption[]>> = {
       choices: snapshotFormats,
       fallback: 'csv',
     },
+    {
+      flags: '--changes',
+      description: 'write only what has changed since the newest file, as an increment, if that is possible',
+    },
+    reloadOption,
     { flags: '--keep <duration>', description: 'how long older files are kept, such as 30d (default: for ever)' },
     {
       flags: '--spreadsheet',

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { asyncBufferFromFile, type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { recordFields } from '../../contract/record-fields.ts';
 import type { RecordBatch } from './compare-records.ts';
+import type { ChangedRows } from './destination.ts';
 import { SyncError } from './error.ts';
 import { duckTypes, type FileColumn } from './file-format.ts';
 import { lineOf, type Row, valuesOf } from './record-row.ts';
@@ -33,15 +34,28 @@ export class ParquetFile {
 
   /** The records. Throws `SyncError` `NOT_EQUAL` if it cannot be read as Parquet. */
   async *batches(): AsyncGenerator<RecordBatch, void, undefined> {
+    for await (const found of this.#groups()) {
+      const rows = found.map(rowOf);
+      yield { lines: rows.map(lineOf), valuesAt: (index) => valuesOf(rows[index] as Row) };
+    }
+  }
+
+  /** The rows of an increment, or of a whole report. Throws as `batches` does. */
+  async *changes(): AsyncGenerator<ChangedRows, void, undefined> {
+    for await (const found of this.#groups()) {
+      const rows = found.filter(({ removed }) => removed !== true).map(rowOf);
+      yield { rows, removed: found.filter(({ removed }) => removed === true).map(({ id }) => String(id)) };
+    }
+  }
+
+  async *#groups(): AsyncGenerator<readonly Record<string, unknown>[], void, undefined> {
     const file = await asyncBufferFromFile(this.#path);
     const metadata = await readable(() => parquetMetadataAsync(file));
     this.columns = columnsIn(metadata);
     let rowStart = 0;
     for (const group of metadata.row_groups) {
       const rowEnd = rowStart + Number(group.num_rows);
-      const found = await readable(() => parquetReadObjects({ file, metadata, rowStart, rowEnd }));
-      const rows = found.map(rowOf);
-      yield { lines: rows.map(lineOf), valuesAt: (index) => valuesOf(rows[index] as Row) };
+      yield await readable(() => parquetReadObjects({ file, metadata, rowStart, rowEnd }));
       rowStart = rowEnd;
     }
   }

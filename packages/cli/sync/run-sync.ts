@@ -110,7 +110,7 @@ class Sync {
       if (reached.revision >= this.#leastRevision) {
         const rows = await this.#destination.count();
         if (rows === undefined) return reached;
-        const total = await this.#totalAt(reached.revision);
+        const total = await totalAt(this.#client, reached.revision, this.#call);
         if (total === rows) return { ...reached, rows };
         found = `${rows}, and the report ${total ?? 'changes too often to be counted'}`;
       }
@@ -148,16 +148,20 @@ class Sync {
       `Cannot complete the copy: it must equal the report at revision ${revision}; nothing was changed: current value is ${describeDifferences(found)}`,
     );
   }
+}
 
-  /** Number of records of the report at a revision; `undefined` if it can no longer be read. */
-  async #totalAt(revision: number): Promise<number | undefined> {
-    try {
-      return (await this.#client.summary({ 'as-of': revision, by: 'status' }, this.#call)).total;
-    } catch (error) {
-      const hasMoved = error instanceof ApiError && ['HISTORY_NOT_KEPT', 'INVALID_REQUEST_PARAMS'].includes(error.code);
-      if (hasMoved) return undefined;
-      throw error;
-    }
+/** Number of records of the report at a revision; `undefined` if it can no longer be read. */
+export async function totalAt(
+  client: SubreportClient,
+  revision: number,
+  call: { readonly signal?: AbortSignal },
+): Promise<number | undefined> {
+  try {
+    return (await client.summary({ 'as-of': revision, by: 'status' }, call)).total;
+  } catch (error) {
+    const hasMoved = error instanceof ApiError && ['HISTORY_NOT_KEPT', 'INVALID_REQUEST_PARAMS'].includes(error.code);
+    if (hasMoved) return undefined;
+    throw error;
   }
 }
 

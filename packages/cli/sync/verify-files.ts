@@ -3,13 +3,15 @@ import { printable } from '../../terminal/printable.ts';
 import { type Comparison, compareRecords, type RecordBatch } from './compare-records.ts';
 import { ExportOfFile } from './csv-file.ts';
 import { SyncError } from './error.ts';
-import { columnsOf, describeColumns, fieldNamesOf } from './file-format.ts';
+import { claimFaults, differ, type Found, filterFaults, measuredFaults } from './file-claims.ts';
+import { describeColumns, fieldNamesOf } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
 import { checkLatest, type LatestCheck } from './latest-file.ts';
-import { type CompleteRun, folderOf, type Manifest, manifestName, requireSource, runsOf } from './manifest.ts';
+import { type CompleteRun, isIncrement, type Manifest, requireSource, runsOf } from './manifest.ts';
 import { Measured } from './measured.ts';
 import type { Source } from './read-source.ts';
 import { gunzip, RecordLines } from './text-file.ts';
+import { chainOf, replay } from './verify-chain.ts';
 import { exportAt } from './verify-copy.ts';
 
 /** A complete file, read again. */
@@ -45,15 +47,17 @@ interface VerifyOptions {
 
 /**
  * Compares the newest file of a place with its manifest, and each record with the report at its
- * revision. Throws `SyncError` `NOT_EQUAL` if there is no file, `OTHER_SOURCE` if it is of another
- * client or service.
+ * revision. An increment is read with the files before it. Throws `SyncError` `NOT_EQUAL` if there
+ * is no file, `OTHER_SOURCE` if it is of another client or service.
  */
 export async function verifyFiles(files: FileStore, options: VerifyOptions): Promise<VerifiedPlace> {
   const verified: VerifiedFile[] = [];
   const unfinished: string[] = [];
+  /** The files that were read with an increment. */
+  const chained = new Set<string>();
   let newest: CompleteRun | undefined;
   for await (const { folder, run } of runsOf(files)) {
-    if (run !== undefined) verified.push(await verifyRun(files, run, options));
+    if (run !== undefined) verified.push(await verifyAny(files, run, options, chained));
     else if (verified.length === 0) unfinished.push(folder);
     newest ??= run;
     if (verified.length > 0 && options.all !== true) break;
@@ -65,6 +69,49 @@ export async function verifyFiles(files: FileStore, options: VerifyOptions): Pro
   );
 }
 
+async function verifyAny(
+  files: FileStore,
+  run: CompleteRun,
+  options: VerifyOptions,
+  chained: Set<string>,
+): Promise<VerifiedFile> {
+  const { folder, manifest } = run;
+  if (!isIncrement(manifest)) return verifyRun(files, run, options);
+  const place = `${files.shown}/${folder}/${manifest.file}`;
+  if (chained.has(`${folder}/${manifest.file}`))
+    return { manifest, place, faults: [], faultCount: 0, notCompared: 'it was read with a later increment' };
+  for (const path of manifest.files) chained.add(path);
+  const { notCompared, ...found } = await verifyChain(files, run, options);
+  const faults = found.faults.map(printable);
+  return { manifest, place, faults, faultCount: faults.length + found.unnamed, ...(notCompared && { notCompared }) };
+}
+
+/** Reads an increment with the files before it. */
+async function verifyChain(
+  files: FileStore,
+  run: CompleteRun,
+  options: VerifyOptions,
+): Promise<Found & Pick<VerifiedFile, 'notCompared'>> {
+  if (options.source !== undefined) requireSource(files, run.manifest, options.source);
+  const { runs, faults } = await chainOf(files, run);
+  const [base] = runs;
+  if (base === undefined || isIncrement(base.manifest) || faults.length > 0) return { faults, unnamed: 0 };
+  const whole = await verifyRun(files, base, options.signal === undefined ? {} : { signal: options.signal });
+  const inBase = whole.faults.map((fault) => `${base.folder}/${base.manifest.file}: ${fault}`);
+  const { report, notCompared } = await openReport(run.manifest, 'ndjson', options);
+  try {
+    const found = await replay(files, runs, report);
+    const others = report === undefined ? [] : filterFaults(run.manifest, report);
+    return {
+      faults: [...inBase, ...found.faults, ...others],
+      unnamed: found.unnamed,
+      ...(notCompared && { notCompared }),
+    };
+  } finally {
+    await report?.cancel().catch(() => undefined); // it was read to its end
+  }
+}
+
 async function verifyRun(files: FileStore, run: CompleteRun, options: VerifyOptions): Promise<VerifiedFile> {
   const { folder, manifest, listedBytes } = run;
   if (options.source !== undefined) requireSource(files, manifest, options.source);
@@ -74,7 +121,9 @@ async function verifyRun(files: FileStore, run: CompleteRun, options: VerifyOpti
     const faults = [...claims, 'there is no such file'].map(printable);
     return { ...of, faults, faultCount: faults.length };
   }
-  const { report, notCompared } = await openReport(manifest, options);
+  // Parquet is compared by its values: another version of the service may compress them otherwise
+  const sent = manifest.format === 'parquet' ? 'ndjson' : sentFormat(manifest.format);
+  const { report, notCompared } = await openReport(manifest, sent, options);
   try {
     const found = await readFile(files, `${folder}/${manifest.file}`, manifest, report);
     const others = report === undefined ? [] : filterFaults(manifest, report);
@@ -87,13 +136,12 @@ async function verifyRun(files: FileStore, run: CompleteRun, options: VerifyOpti
 
 /** The report at the revision of a file, or why there is none. */
 async function openReport(
-  { format, report: { revision } }: Manifest,
+  { report: { revision } }: Manifest,
+  sent: ExportOptions['format'],
   { source, signal }: VerifyOptions,
 ): Promise<{ readonly report?: SubscriptionExport; readonly notCompared?: string }> {
   if (source === undefined) return { notCompared: 'no service is given' };
   try {
-    // Parquet is compared by its values: another version of the service may compress them otherwise
-    const sent = format === 'parquet' ? 'ndjson' : sentFormat(format);
     return { report: await exportAt(source, revision, sent, signal === undefined ? {} : { signal }) };
   } catch (error) {
     if (!(error instanceof SyncError) || error.code !== 'REVISION_GONE') throw error;
@@ -103,40 +151,6 @@ async function openReport(
 
 const sentFormat = (format: Manifest['format']): ExportOptions['format'] =>
   format.replace('.gz', '') as ExportOptions['format'];
-
-/** What a manifest says of its names and times, and is not so. */
-function claimFaults({ folder, name, manifest }: CompleteRun): string[] {
-  const { file, format, scheduled_for: scheduled, completed_at: completed } = manifest;
-  const faults: string[] = differ('files', manifest.files.join(', '), `${folder}/${file}`, 'its path');
-  const [, run = '', ending] = /^subscriptions-(\w+)\.(.+)$/.exec(file) ?? [];
-  if (manifestName(run) !== name) faults.push(`file '${file}', of another run than ${name}`);
-  if (ending !== format) faults.push(`format '${format}', file '${file}'`);
-  if (folderOf(new Date(scheduled)) !== folder) faults.push(`scheduled_for '${scheduled}', folder ${folder}`);
-  faults.push(...differ('columns', describeColumns(columnsOf(format)), describeColumns(manifest.columns)));
-  if (manifest.values !== 'raw' && !format.startsWith('csv'))
-    faults.push(`values '${manifest.values}', format '${format}'`);
-  if (Date.parse(completed) > Date.now() + clockMsMax) faults.push(`completed_at '${completed}', which is yet to come`);
-  return faults;
-}
-
-const namesOf = ({ columns }: Manifest): string => columns.map(({ name }) => name).join(',');
-
-/** How far the clock of the machine that wrote a file may be ahead, in milliseconds. */
-const clockMsMax = 300_000;
-
-function filterFaults({ report: { applied_filters: claimed } }: Manifest, { headers }: SubscriptionExport): string[] {
-  const applied = new URLSearchParams(headers.get('x-applied-filters') ?? '');
-  applied.delete('as-of');
-  if (new URLSearchParams(claimed).toString() === applied.toString()) return [];
-  return [`report.applied_filters '${claimed}', report '${applied}'`];
-}
-
-/** What a file has that its manifest or the report does not have. */
-interface Found {
-  readonly faults: readonly string[];
-  /** Differences of records that are not in `faults`. */
-  readonly unnamed: number;
-}
 
 /** Reads a file once: its size and hash, its records, and beside them those of the report. */
 async function readFile(
@@ -158,14 +172,6 @@ async function readFile(
     return { faults: [...measuredFaults(all, manifest), error.message], unnamed: 0 };
   }
 }
-
-const measuredFaults = (found: Measured, manifest: Manifest): string[] => [
-  ...differ('bytes', found.bytes, manifest.bytes),
-  ...differ('sha256', found.sha256, manifest.sha256),
-];
-
-const differ = (what: string, found: string | number, claimed: string | number, by = 'manifest'): string[] =>
-  found === claimed ? [] : [`${what} ${found}, ${by} ${claimed}`];
 
 async function readText(
   bytes: AsyncIterable<Uint8Array>,
@@ -203,7 +209,7 @@ async function readParquet(
     const found = await compare(file.batches(), report && new RecordLines(report, 'ndjson').batches(), manifest);
     const faults = [
       ...differ('rows', found.copyRows, manifest.rows),
-      ...differ('report.sha256', manifest.report.sha256, manifest.sha256, 'sha256'),
+      ...differ('report.sha256', manifest.report.sha256 ?? 'none', manifest.sha256, 'sha256'),
       ...differ('columns', describeColumns(file.columns), describeColumns(manifest.columns)),
       ...found.named,
     ];
@@ -212,6 +218,8 @@ async function readParquet(
     await file.remove();
   }
 }
+
+const namesOf = ({ columns }: Manifest): string => columns.map(({ name }) => name).join(',');
 
 /** Compares records with those of the report, or only counts them. */
 async function compare(

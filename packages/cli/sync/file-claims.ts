@@ -1,0 +1,59 @@
+import type { SubscriptionExport } from '../../client/index.ts';
+import { changeColumnsOf, columnsOf, describeColumns, type FileColumn } from './file-format.ts';
+import { type CompleteRun, folderOf, isIncrement, type Manifest, manifestName } from './manifest.ts';
+import type { Measured } from './measured.ts';
+
+/** What a file has that its manifest or the report does not have. */
+export interface Found {
+  readonly faults: readonly string[];
+  /** Differences of records that are not in `faults`. */
+  readonly unnamed: number;
+}
+
+/** What a manifest says of its names and times, and is not so. */
+export function claimFaults({ folder, name, manifest }: CompleteRun): string[] {
+  const { file, format, scheduled_for: scheduled, completed_at: completed } = manifest;
+  const paths = isIncrement(manifest) ? manifest.files.slice(-1) : manifest.files;
+  const faults: string[] = differ('files', paths.join(', '), `${folder}/${file}`, 'its path');
+  const [, run = '', ending] = /^\w+-(\w+)\.(.+)$/.exec(file) ?? [];
+  if (manifestName(run) !== name) faults.push(`file '${file}', of another run than ${name}`);
+  if (ending !== format) faults.push(`format '${format}', file '${file}'`);
+  if (folderOf(new Date(scheduled)) !== folder) faults.push(`scheduled_for '${scheduled}', folder ${folder}`);
+  faults.push(...differ('columns', describeColumns(columnsIn(manifest)), describeColumns(manifest.columns)));
+  if (manifest.values !== 'raw' && !format.startsWith('csv'))
+    faults.push(`values '${manifest.values}', format '${format}'`);
+  if (Date.parse(completed) > Date.now() + clockMsMax) faults.push(`completed_at '${completed}', which is yet to come`);
+  return faults;
+}
+
+/** The columns that a file must have. */
+const columnsIn = (manifest: Manifest): readonly FileColumn[] =>
+  (isIncrement(manifest) ? changeColumnsOf : columnsOf)(manifest.format);
+
+/** How far the clock of the machine that wrote a file may be ahead, in milliseconds. */
+const clockMsMax = 300_000;
+
+/** What a manifest says of filters, and the report does not. */
+export function filterFaults(
+  { report: { applied_filters: claimed } }: Manifest,
+  { headers }: SubscriptionExport,
+): string[] {
+  const applied = new URLSearchParams(headers.get('x-applied-filters') ?? '');
+  applied.delete('as-of');
+  if (new URLSearchParams(claimed).toString() === applied.toString()) return [];
+  return [`report.applied_filters '${claimed}', report '${applied}'`];
+}
+
+/** What the bytes of a file do not have in common with its manifest. */
+export const measuredFaults = (found: Measured, manifest: Manifest): string[] => [
+  ...differ('bytes', found.bytes, manifest.bytes),
+  ...differ('sha256', found.sha256, manifest.sha256),
+];
+
+/** A fault for two values that must be equal. */
+export const differ = (
+  what: string,
+  found: string | number,
+  claimed: string | number | undefined,
+  by = 'manifest',
+): string[] => (found === claimed ? [] : [`${what} ${found}, ${by} ${claimed}`]);
