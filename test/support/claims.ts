@@ -110,6 +110,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'operator/strings.ts: All #',
     'operator/strings.ts: Import #',
     'operator/strings.ts: Nothing can be loaded: # would be rejected.',
+    'operator/strings.ts: Removals are held back because many records are missing at once. If th',
     'operator/strings.ts: Replace with #',
     'operator/strings.ts: The tenant, its clients and # are deleted for good. Its clients are re',
     'operator/subscription-command.ts: Tenant #: # of # subscriptions were deleted, # do not exist.',
