@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -17,6 +17,40 @@ export function makeCertificate(folder: string, name: string, days = 30): TestCe
   const names = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
   const made = ['-x509', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-days', String(days)];
   execFileSync('openssl', ['req', ...made, ...names, '-keyout', key, '-out', certificate], { stdio: 'ignore' });
+  return { certificate, key, pem: readFileSync(certificate, 'utf8') };
+}
+
+/** How a certificate differs from one of any host that is valid now. */
+export interface SignedOptions {
+  /** `subjectAltName`. */
+  readonly host: string;
+  /** Its first and last instant, such as `20200101000000Z`. */
+  readonly dates?: readonly [from: string, to: string];
+  /** Further extensions, such as `basicConstraints=CA:FALSE`. */
+  readonly extensions?: readonly string[];
+}
+
+/** Makes the certificate `name` in a folder, signed by another one. */
+export function signCertificate(
+  folder: string,
+  name: string,
+  authority: Pick<TestCertificate, 'certificate' | 'key'>,
+  { host, dates = ['20200101000000Z', '20490101000000Z'], extensions = [] }: SignedOptions,
+): TestCertificate {
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
+  const [certificate, key] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
+  writeFileSync(join(folder, 'index.txt'), '');
+  writeFileSync(join(folder, 'serial'), '01\n');
+  writeFileSync(
+    join(folder, 'ca.conf'),
+    `[ca]\ndefault_ca=own\n[own]\ndatabase=index.txt\nserial=serial\nnew_certs_dir=.\ndefault_md=sha256\npolicy=any\nx509_extensions=names\n[any]\ncommonName=supplied\n[names]\n${[`subjectAltName=${host}`, ...extensions].join('\n')}\n`,
+  );
+  const made = ['-new', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-subj', `/CN=${name}`];
+  openssl('req', ...made, '-keyout', key, '-out', `${name}.csr`);
+  openssl(
+    ...['ca', '-batch', '-config', 'ca.conf', '-cert', authority.certificate, '-keyfile', authority.key],
+    ...['-startdate', dates[0], '-enddate', dates[1], '-in', `${name}.csr`, '-out', certificate],
+  );
   return { certificate, key, pem: readFileSync(certificate, 'utf8') };
 }
 

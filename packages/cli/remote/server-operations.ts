@@ -10,6 +10,7 @@ import type { Problem } from '../../contract/problem.ts';
 import { misshapeOf } from '../../contract/schema.ts';
 import { CommandError, UsageError } from '../../terminal/error.ts';
 import { BoundError, readText } from '../../terminal/outgoing/bounds.ts';
+import { describeProxy } from '../../terminal/outgoing/proxy.ts';
 import { openRequest } from '../../terminal/outgoing/request.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
 import { printable } from '../../terminal/printable.ts';
@@ -83,6 +84,8 @@ interface ServerRequest {
 }
 
 const attemptsMax = 3;
+/** Longest wait for a proxy to connect. */
+const connectMs = 10_000;
 /** Wait before a request is sent again after its connection failed. */
 const reconnectMs = 500;
 /** Longest `Retry-After` that is waited for. */
@@ -134,7 +137,9 @@ async function attemptOnce(
     const { code, message } = connectionErrorOf(server.url, error, { correlationId, attempts: 1 });
     const isUnsent = ['CONNECTION_REFUSED', 'HOST_NOT_FOUND', 'CERTIFICATE_REJECTED'].includes(code);
     const doubt = isUnsent || request.method === 'GET' ? [] : ['The server may have received the request.'];
-    return new UnavailableError([message, ...doubt, `Correlation id: ${correlationId}`].join('\n'));
+    return new UnavailableError(
+      [`${message}${describeProxy(server.url)}`, ...doubt, `Correlation id: ${correlationId}`].join('\n'),
+    );
   }
 }
 
@@ -144,7 +149,7 @@ function open({ url, token }: Server, request: ServerRequest, correlationId: str
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const outgoing = openRequest(new URL(`${url}${path}`), {
     method,
-    timeout: silenceMs,
+    timeout: connectMs,
     headers: {
       ...headers,
       authorization: `Bearer ${token}`,
@@ -153,6 +158,8 @@ function open({ url, token }: Server, request: ServerRequest, correlationId: str
     },
   });
   const giveUp = (): void => void outgoing.destroy(new Error(`no response within ${silenceMs / 1000} s`));
+  // until then, a proxy opens the tunnel
+  outgoing.on('socket', () => outgoing.setTimeout(silenceMs));
   outgoing.on('response', resolve).on('error', reject).on('timeout', giveUp);
   outgoing.on('finish', () => {
     const timer = setTimeout(giveUp, silenceMs);

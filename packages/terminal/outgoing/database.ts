@@ -55,6 +55,10 @@ const certificates: readonly (readonly [codes: readonly string[], sentence: stri
     'its certificate is of another host: use a host name of the certificate in the URL',
   ],
   [['CERT_HAS_EXPIRED'], 'its certificate has expired: it must be renewed'],
+  [
+    ['INVALID_PURPOSE', 'INVALID_CA'],
+    'its certificate is not for servers: it must be for server authentication, and of an authority',
+  ],
   [['CERT_NOT_YET_VALID'], 'its certificate is not valid yet: the clocks of both machines must be right'],
   [
     [

@@ -5,7 +5,6 @@ import {
   ResponseError,
   TimeoutError,
 } from '../../client/error.ts';
-import { isOnThisMachine } from '../../contract/secure-url.ts';
 import { rememberToken } from '../printable.ts';
 import { BoundError, followBody } from './bounds.ts';
 import { describeProxy } from './proxy.ts';
@@ -41,7 +40,7 @@ export const outgoingFetch: typeof fetch = async (input, init) => {
 /** The error of a request without a response, which names the proxy if there is one. */
 function throughProxy(url: string, error: unknown, init: RequestInit | undefined): unknown {
   const proxy = describeProxy(url);
-  if (proxy === '' || isOnThisMachine(url)) return error;
+  if (proxy === '') return error;
   const context = contextOf(init);
   if (init?.signal?.aborted)
     return new TimeoutError(`Cannot reach ${new URL(url).origin}: it must respond in time${proxy}`, context);

@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeCertificate } from '../../../../test/support/certificates.ts';
+import { makeCertificate, signCertificate } from '../../../../test/support/certificates.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { type CommandResult, runCommand } from '../../../../test/support/run-command.ts';
 import { type PostgresServer, startPostgres } from '../../../../tools/postgres-server.ts';
@@ -16,35 +15,6 @@ let server: PostgresServer;
 let superuser: pg.Client;
 
 const fileOf = (name: string): string => join(folder, name);
-
-/** Makes a certificate of an authority, for a host and an instant in the past or the future. */
-function sign(name: string, host: string, [from, to]: readonly [string, string]): void {
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
-  writeFileSync(fileOf('index.txt'), '');
-  writeFileSync(fileOf('serial'), '01\n');
-  writeFileSync(
-    fileOf('ca.conf'),
-    `[ca]\ndefault_ca=own\n[own]\ndatabase=index.txt\nserial=serial\nnew_certs_dir=.\ndefault_md=sha256\npolicy=any\nx509_extensions=names\n[any]\ncommonName=supplied\n[names]\nsubjectAltName=${host}\n`,
-  );
-  openssl(
-    'req',
-    '-new',
-    '-nodes',
-    '-newkey',
-    'rsa:2048',
-    '-subj',
-    `/CN=${name}`,
-    '-keyout',
-    `${name}.key`,
-    '-out',
-    `${name}.csr`,
-  );
-  const dates = ['-startdate', from, '-enddate', to];
-  openssl(
-    ...['ca', '-batch', '-config', 'ca.conf', '-cert', 'ca/tls.crt', '-keyfile', 'ca/tls.key', ...dates],
-    ...['-in', `${name}.csr`, '-out', `${name}.crt`],
-  );
-}
 
 /** Lets the server present a certificate from now on. */
 async function present(certificate: string, key: string): Promise<void> {
@@ -66,11 +36,14 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'subreport-sync-tls-'));
   chmodSync(folder, 0o755);
   const self = makeCertificate(fileOf('self'), 'database');
-  makeCertificate(fileOf('ca'), 'authority');
-  const now = ['20200101000000Z', '20490101000000Z'] as const;
-  sign('right', 'DNS:localhost', now);
-  sign('other', 'DNS:db.example.com', now);
-  sign('expired', 'DNS:localhost', ['20200101000000Z', '20200201000000Z']);
+  const authority = makeCertificate(fileOf('ca'), 'authority');
+  signCertificate(folder, 'right', authority, { host: 'DNS:localhost' });
+  signCertificate(folder, 'other', authority, { host: 'DNS:db.example.com' });
+  signCertificate(folder, 'client', authority, { host: 'DNS:localhost', extensions: ['extendedKeyUsage=clientAuth'] });
+  signCertificate(folder, 'expired', authority, {
+    host: 'DNS:localhost',
+    dates: ['20200101000000Z', '20200201000000Z'],
+  });
   writeFileSync(
     fileOf('hba.conf'),
     'host all clear 127.0.0.1/32 password\nhost all plain 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n',
@@ -135,6 +108,8 @@ test('each certificate that cannot be trusted has its own sentence', async () =>
   expectSentence(await check(urlWith(full)), 'its certificate is of an unknown authority: name the certificate');
   await present(fileOf('other.crt'), fileOf('other.key'));
   expectSentence(await check(urlWith(known)), 'its certificate is of another host');
+  await present(fileOf('client.crt'), fileOf('client.key'));
+  expectSentence(await check(urlWith(known)), 'its certificate is not for servers');
   await present(fileOf('expired.crt'), fileOf('expired.key'));
   expectSentence(await check(urlWith(known)), 'its certificate has expired');
   expectSentence(
