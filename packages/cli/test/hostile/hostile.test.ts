@@ -1,30 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bearable, hostilities, secretForms, startHostile, trap } from './hostile-server.ts';
-import { type Outcome, operatorToken, programs, runWatched } from './programs.ts';
-
-/** Memory that a program may take beyond that of one whose connection is refused, in kB. */
-const kilobytesMax = 128 * 1_024;
+import { bearable, hostilities, startHostile, trap } from './hostile-server.ts';
+import { isWhole, programs, requireCalm, requireSmall, runWatched } from './programs.ts';
 
 let server: Awaited<ReturnType<typeof startHostile>>;
 beforeAll(async () => {
   server = await startHostile();
 });
 afterAll(() => server.close());
-
-/** What must hold of all that a program prints about a server that it cannot trust. */
-function requireCalm({ code, stdout, stderr }: Outcome, mayEnd: readonly number[]): void {
-  for (const form of [...secretForms, operatorToken]) expect(stdout + stderr).not.toContain(form);
-  expect(stderr).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/u);
-  expect(stderr).not.toMatch(/^FORGED/m);
-  expect(stderr).not.toMatch(/^\s+at .*:\d+:\d+\)?$|node:internal|TypeError|RangeError/m);
-  // the words of the engine about a fault of the program
-  expect(stdout).not.toMatch(/Cannot (read propert|destructure|convert)|is not (iterable|a function)/);
-  expect([1, 2, 75, ...mayEnd], stderr).toContain(code);
-  expect(stderr + stdout).not.toBe('');
-}
-
-/** Whether each program meets each server: some 300 processes. */
-const isWhole = process.env.HOSTILE_ALL === '1';
 
 /** Each program once, so each hostility once or twice; all pairs if `isWhole`. */
 const pairs = programs.flatMap(([name, program], index) =>
@@ -33,16 +15,11 @@ const pairs = programs.flatMap(([name, program], index) =>
     .map((hostility) => ({ name, program, hostility })),
 );
 
-let idleKilobytes = 0;
-beforeAll(async () => {
-  idleKilobytes = (await runWatched({ args: () => ['whoami'] }, 'http://127.0.0.1:9')).peakKilobytes;
-});
-
 test.concurrent.each(pairs)('$name bears a server that sends $hostility', async ({ program, hostility }) => {
   const { mayEnd = [] } = program;
   const outcome = await runWatched(program, server.urlOf(hostility));
   requireCalm(outcome, bearable.includes(hostility) ? [...mayEnd, 0] : mayEnd);
-  expect(outcome.peakKilobytes - idleKilobytes).toBeLessThan(kilobytesMax);
+  await requireSmall(outcome);
 });
 
 test('the pairs contain every program and every hostility', () => {

@@ -1,9 +1,10 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { type CommandResult, mcpProgram, runCommand } from '../../../../test/support/run-command.ts';
 import { readerGroups } from '../../command-line.ts';
-import { secret } from './hostile-server.ts';
+import { secret, secretForms } from './hostile-server.ts';
 
 /** A program that talks to a server. */
 export interface Program {
@@ -12,6 +13,8 @@ export interface Program {
   readonly main?: string;
   /** Whether it only talks to the token endpoint: its first request meets the hostile server. */
   readonly isForTokens?: boolean;
+  /** Writes files before it runs. */
+  readonly prepare?: (place: Place) => Promise<void>;
   /** Whether it also succeeds when the server fails. */
   readonly mayEnd?: readonly number[];
 }
@@ -121,19 +124,31 @@ export interface Outcome extends CommandResult {
   readonly peakKilobytes: number;
 }
 
+/** How a program is run. */
+interface WatchedOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The token endpoint of a program that is not for tokens. */
+  readonly tokenUrl?: string;
+}
+
 /** Runs a program that has a profile of the server, with fast timers. */
-export async function runWatched(program: Program, url: string, environment: Record<string, string> = {}) {
+export async function runWatched(
+  program: Program,
+  url: string,
+  { environment = {}, tokenUrl = `${url}/honest/token` }: WatchedOptions = {},
+): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-hostile-'));
   mkdirSync(join(folder, 'subreport/profiles'), { recursive: true });
   const profile = {
     base_url: `${url}/connect-api`,
-    token_url: `${url}/${program.isForTokens === true ? '' : 'honest/'}token`,
+    token_url: program.isForTokens === true ? `${url}/token` : tokenUrl,
     client_id: 'acme',
     client_secret: secret,
   };
   writeFileSync(join(folder, 'subreport/profiles/default.json'), JSON.stringify(profile));
   writeFileSync(join(folder, 'secret'), secret);
   writeFileSync(join(folder, 'whsec'), `whsec_${Buffer.alloc(32, 7).toString('base64')}\n`);
+  await program.prepare?.({ folder, url });
   const peak = join(folder, 'peak');
   const preload = new URL('watched-process.mjs', import.meta.url).href;
   const result = await runCommand(program.args({ folder, url }), {
@@ -150,4 +165,29 @@ export async function runWatched(program: Program, url: string, environment: Rec
   const outcome: Outcome = { ...result, peakKilobytes: Number(readFileSync(peak, 'utf8')) };
   rmSync(folder, { recursive: true });
   return outcome;
+}
+
+/** Whether each program meets each server: some 500 processes. */
+export const isWhole = process.env.HOSTILE_ALL === '1';
+
+/** What must hold of all that a program prints about a server that it cannot trust. */
+export function requireCalm({ code, stdout, stderr }: Outcome, mayEnd: readonly number[] = []): void {
+  for (const form of [...secretForms, operatorToken]) expect(stdout + stderr).not.toContain(form);
+  expect(stderr).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/u);
+  expect(stderr).not.toMatch(/^FORGED/m);
+  expect(stderr).not.toMatch(/^\s+at .*:\d+:\d+\)?$|node:internal|TypeError|RangeError/m);
+  // the words of the engine about a fault of the program
+  expect(stdout).not.toMatch(/Cannot (read propert|destructure|convert)|is not (iterable|a function)/);
+  expect([1, 2, 75, ...mayEnd], stderr).toContain(code);
+  expect(stderr + stdout).not.toBe('');
+}
+
+/** Memory that a program may take beyond that of one whose connection is refused, in kB. */
+const kilobytesMax = 128 * 1_024;
+
+let idle: Promise<number> | undefined;
+
+export async function requireSmall({ peakKilobytes }: Outcome): Promise<void> {
+  idle ??= runWatched({ args: () => ['whoami'] }, 'http://127.0.0.1:9').then((outcome) => outcome.peakKilobytes);
+  expect(peakKilobytes - (await idle)).toBeLessThan(kilobytesMax);
 }

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runCommand } from '../../../../test/support/run-command.ts';
+import { secret } from './hostile-server.ts';
+import { isWhole, programs, requireCalm, requireSmall, runWatched } from './programs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'subreport-proxy-'));
 const seen: string[] = [];
@@ -20,11 +22,20 @@ server.on('connect', (request, socket) => {
   seen.push(`CONNECT ${request.url}`);
   socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
 });
+/** A proxy that accepts connections, and says nothing. */
+const silent = createNetServer((socket) => {
+  socket.on('error', () => undefined); // the program gave up
+  sockets.push(socket);
+});
+const sockets: Socket[] = [];
 let address: string;
+let silentAddress: string;
 
 beforeAll(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  silentAddress = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
   mkdirSync(join(folder, 'subreport/profiles'), { recursive: true });
 });
 beforeEach(() => {
@@ -32,6 +43,8 @@ beforeEach(() => {
 });
 afterAll(() => {
   server.close();
+  for (const socket of sockets) socket.destroy();
+  silent.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -60,6 +73,32 @@ test.each([
   expect(code).toBe(1);
   expect(stderr).toContain(`go through the proxy ${host()} of HTTPS_PROXY`);
   expect(stderr).not.toContain('hunter22');
+});
+
+test('a proxy whose password is not percent-encoded is refused without it', async () => {
+  const { code, stderr } = await list('https://reports.invalid', { HTTPS_PROXY: `http://ada:${secret}@${address}` });
+  expect(stderr).toMatch(/^Cannot use the proxy of HTTPS_PROXY: it must be a URL such as .* percent-encoded\n$/);
+  expect(code).toBe(2);
+});
+
+/** A run of CI has one program for each kind of destination. */
+const chosen = ['token', "mirror of an operator's API", 'sync sqlite'];
+
+test.concurrent.each(
+  programs
+    .filter(([name]) => (isWhole || chosen.includes(name)) && name !== 'login')
+    .flatMap(([name, program]) => [
+      { name, program, proxy: 'has no route', host: () => address },
+      { name, program, proxy: 'never answers', host: () => silentAddress },
+    ])
+    // Node.js waits for the tunnel with a timer of its own: three times 10 s
+    .filter(({ name, proxy }) => isWhole || !name.startsWith('mirror') || proxy === 'has no route'),
+)('$name names a proxy that $proxy', async ({ program, host }) => {
+  const environment = { HTTPS_PROXY: `http://ada:${encodeURIComponent(secret)}@${host()}` };
+  const outcome = await runWatched(program, 'https://reports.invalid', { environment });
+  requireCalm(outcome, program.mayEnd);
+  if (program.mayEnd === undefined) expect(outcome.stderr).toContain(`go through the proxy ${host()} of HTTPS_PROXY`);
+  await requireSmall(outcome);
 });
 
 test('sync check of a webhook connects through the proxy', async () => {
