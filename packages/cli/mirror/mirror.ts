@@ -101,12 +101,12 @@ export class Mirror {
     }
   }
 
-  /** Reads new records until the following walk, or until the account may be another one. */
+  /** Reads new records until the following walk, while the account is the same. */
   async #waitUntil(timeMs: number): Promise<void> {
     const { clock } = this.#origin;
     while (clock.wallTime() < timeMs) {
       await clock.sleep(Math.min(windowEveryMs, timeMs - clock.wallTime()), this.#options.signal);
-      if (this.#facts === undefined) continue;
+      if (this.#facts?.afterIsCreated !== true) continue;
       this.#facts = { ...this.#facts, first: await this.#origin.read({ size: this.#facts.size }) };
       await this.#holdBack();
       await this.#readNew();
