@@ -183,8 +183,8 @@ export const syncMutants: readonly Mutant[] = [
     breaks: 'A record that changes while the changes are read is twice in an increment.',
     search: 'if (isLater) this.#later.set(change.id, this.#lines);',
     replace: '',
-    file: 'increments.test.ts',
-    test: 'in random histories with kills, whole reports and increments together are the report, as DuckDB reads them',
+    file: 'change-spool.test.ts',
+    test: 'a record that changes while the changes are read is in an increment once, as it was last',
   },
   {
     id: 'increment-without-its-base',

@@ -136,7 +136,9 @@ async function digestOfCsv(): Promise<string> {
 test('a run for an instant that is complete writes nothing', async () => {
   await run(...at(0));
   const before = readManifest(0);
-  const { code, stdout } = await run(...at(0));
+  // nor does it ask the service, which would refuse this secret
+  const environment = { ...environmentOf(service, report.credentials), SUBREPORT_CLIENT_SECRET: 'wrong' };
+  const { code, stdout } = await runHere(['sync', ...at(0)], environment);
   expect([code, stdout]).toEqual([
     0,
     `The run for 2026-11-23T03:00:00Z was complete before: nothing was written\ncopy 25 rows = report 25 rows at revision 1 in ${before.file}\n`,
