@@ -149,7 +149,7 @@ export class ExportError extends SubreportError {
 const kinds: readonly (readonly [RegExp, ConnectionErrorCode, string])[] = [
   [/ECONNREFUSED|ConnectionRefused|connection refused/i, 'CONNECTION_REFUSED', 'the connection was refused'],
   [/ENOTFOUND|EAI_AGAIN|dns error|failed to lookup/i, 'HOST_NOT_FOUND', 'the host name was not found'],
-  [/CERT|cert|weak|self.signed|UNABLE_TO_VERIFY|TLS|SSL/, 'CERTIFICATE_REJECTED', 'its certificate was rejected'],
+  [/CERT|cert|weak|UNABLE_TO_VERIFY|TLS|SSL/, 'CERTIFICATE_REJECTED', 'its certificate was rejected'],
   [
     /ECONNRESET|ConnectionClosed|EPIPE|UND_ERR_SOCKET|terminated|closed|reset|reading a body/i,
     'CONNECTION_LOST',
