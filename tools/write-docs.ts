@@ -19,6 +19,7 @@ import {
   type SubscriptionFilter,
 } from '../packages/service/storage/subscription-filter.ts';
 import { clientReference } from './client-reference.ts';
+import { connectionsTable } from './connections-table.ts';
 import { withGeneratedPart } from './generated-part.ts';
 import { licenseTable } from './license-table.ts';
 import { arrowPictureAndFolders } from './write-arrows.ts';
@@ -37,6 +38,7 @@ export const generatedParts: Readonly<Record<string, () => string | readonly str
   'docs/readers/client-reference.md': clientReference,
   'docs/operators/import.md': importTable,
   'docs/readers/sync.md': destinationTable,
+  'docs/security/data.md': connectionsTable,
   'docs/contributors/licenses.md': () => licenseTable(),
 };
 

@@ -6,6 +6,9 @@ import type { CallOptions, RequestEvent, RequestOptions } from './options.ts';
 import { type ReadRejection, redirectError } from './read-response.ts';
 import { retryDelayMs } from './retry-delay.ts';
 
+/** How long a call may take, without the option `timeoutMs`. */
+export const timeoutMsDefault = 30_000;
+
 /** An attempt of a request. */
 export interface Attempt extends ErrorContext {
   /** When it was sent, on the clock of `now`. */
@@ -61,7 +64,7 @@ export class Sender {
 
   async #attempt<T>(request: SafeRequest<T>, event: RequestEvent, signal: AbortSignal | undefined): Promise<T> {
     const { url, body } = request;
-    const { fetch: fetchIt = fetch, timeoutMs = 30_000, userAgent, onRequest, onResponse } = this.#options;
+    const { fetch: fetchIt = fetch, timeoutMs = timeoutMsDefault, userAgent, onRequest, onResponse } = this.#options;
     const context: ErrorContext = { correlationId: event.correlationId, attempts: event.attempt };
     const deadline = new Deadline(timeoutMs, signal, url, context);
     const headers = {

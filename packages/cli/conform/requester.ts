@@ -41,6 +41,7 @@ export class BudgetError extends Error {
 /** Bytes of a body that are read: 1,000 records have some 500,000. */
 const bodyBytesMax = 8 * 1024 * 1024;
 const timeoutMs = 30_000;
+export const checkBounds = { bodyBytesMax, timeoutMs } as const;
 /** The longest pause that a server may ask for with `Retry-After`. */
 const pauseSecondsMax = 60;
 const attemptsMax = 3;

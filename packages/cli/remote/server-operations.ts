@@ -86,6 +86,7 @@ interface ServerRequest {
 const attemptsMax = 3;
 /** Longest wait for a proxy to connect. */
 const connectMs = 10_000;
+export const serverLimits = { connectMs, shortMs, longMs } as const;
 /** Wait before a request is sent again after its connection failed. */
 const reconnectMs = 500;
 /** Longest `Retry-After` that is waited for. */

@@ -14,6 +14,9 @@ import { SyncError } from './error.ts';
 import { columns, type Row } from './record-row.ts';
 import { columnList, onConflict, type TableDatabase } from './table-copy.ts';
 
+/** Longest wait for a connection. */
+export const databaseConnectMs = 10_000;
+
 /** Rows per batch of a reader. */
 const batchRows = 2_000;
 
@@ -167,9 +170,12 @@ const invalid = (what: string, rule: string): SyncError =>
 /** Creates a client, which reads the files that the URL names. */
 function clientOf(url: string, shown: string): pg.Client {
   try {
-    const connectionTimeoutMillis = 10_000;
     const application_name = 'subreport-sync';
-    return new pg.Client({ connectionString: driverUrl(url), application_name, connectionTimeoutMillis });
+    return new pg.Client({
+      connectionString: driverUrl(url),
+      application_name,
+      connectionTimeoutMillis: databaseConnectMs,
+    });
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
     if (code === undefined || path === undefined) throw invalid('--to', databaseUrlRule);

@@ -22,7 +22,7 @@ export async function currentPosition(client: SubreportClient, call: CallOptions
 }
 
 /** Maximum characters of a line: the longest record of an import has 16 KiB. */
-const lineLengthMax = 65_536;
+export const lineLengthMax = 65_536;
 
 /**
  * Yields the lines of an export or a file without their line feeds, about a piece of the network at

@@ -27,6 +27,7 @@ const tryMsMax = 15_000;
 /** Limits of reading the body of a response, to reuse the connection. */
 const answerMsMax = 500;
 const answerBytesMax = 65_536;
+export const receiverLimits = { tryMsMax, answerBytesMax } as const;
 
 /** The value of `webhook-signature`: one signature for each key. */
 const signaturesOf = ({ id, timestamp, body }: Message, keys: readonly Buffer[]): string =>

@@ -4,10 +4,10 @@ import { followJson, type JsonBounds } from '../../contract/json-object.ts';
  * Deepest nesting and most values of a response that is parsed, as values without content take 30
  * times the memory of their text: 10,000 records of a page with 50 values each.
  */
-const responseBounds: JsonBounds = { depthMax: 16, valuesMax: 500_000 };
+export const responseBounds: JsonBounds = { depthMax: 16, valuesMax: 500_000 };
 
 /** Most bytes of a response: 10,000 records, the most of a page, of 2 KiB each. */
-const bytesMax = 20 * 2 ** 20;
+export const responseBytesMax = 20 * 2 ** 20;
 
 /** A response exceeds a bound; `rule` is the bound. */
 export class BoundError extends Error {
@@ -30,7 +30,7 @@ export function followBody(origin: string): (part: Uint8Array) => void {
   let bytes = 0;
   return (part) => {
     bytes += part.length;
-    if (bytes > bytesMax) throw new BoundError(origin, `at most ${bytesMax} bytes`);
+    if (bytes > responseBytesMax) throw new BoundError(origin, `at most ${responseBytesMax} bytes`);
     if (isWithin(decoder.decode(part, { stream: true }))) return;
     const { depthMax, valuesMax } = responseBounds;
     throw new BoundError(
@@ -59,6 +59,6 @@ function limitBytes(origin: string): (part: Uint8Array) => void {
   let bytes = 0;
   return ({ length }) => {
     bytes += length;
-    if (bytes > bytesMax) throw new BoundError(origin, `at most ${bytesMax} bytes`);
+    if (bytes > responseBytesMax) throw new BoundError(origin, `at most ${responseBytesMax} bytes`);
   };
 }

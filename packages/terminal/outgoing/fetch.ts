@@ -49,8 +49,7 @@ function throughProxy(url: string, error: unknown, init: RequestInit | undefined
 }
 
 /** Milliseconds that a whole report may keep its reader waiting, and more for each KiB. */
-const waitMsMax = 60_000;
-const waitMsPerKilobyte = 1_000;
+export const dripLimits = { waitMsMax: 60_000, waitMsPerKilobyte: 1_000 } as const;
 
 /** The body, which fails once a server sends it slower than that, however often it sends. */
 function withoutDrip(body: Body, response: Response, init: RequestInit | undefined): Body {
@@ -59,7 +58,7 @@ function withoutDrip(body: Body, response: Response, init: RequestInit | undefin
   return new ReadableStream({
     async pull(controller) {
       const { promise: late, reject } = Promise.withResolvers<never>();
-      const leftMs = waitMsMax + (bytes / 1_024) * waitMsPerKilobyte - waitedMs;
+      const leftMs = dripLimits.waitMsMax + (bytes / 1_024) * dripLimits.waitMsPerKilobyte - waitedMs;
       const timer = setTimeout(() => reject(tooSlow(response, init)), leftMs);
       const began = performance.now();
       try {
