@@ -559,8 +559,12 @@ describe('a mirror', () => {
     origin.mood = { ...origin.mood, lostPage: { number: 3, as: 'end' } };
     for (let walks = 0; walks < 3; walks += 1) await walk();
     expect([tenant.records.size, tenant.violations]).toEqual([30, []]);
-    origin.mood = { ...origin.mood, lostPage: undefined };
-    origin.records.delete([...origin.records.keys()][17] ?? '');
+    const late = [...origin.records.keys()][17] ?? '';
+    origin.mood = { ...origin.mood, lostPage: undefined, unlists: ({ id }) => id === late };
+    for (let walks = 0; walks < 3; walks += 1) await walk();
+    expect([tenant.records.size, tenant.violations]).toEqual([30, []]);
+    origin.mood = { ...origin.mood, unlists: undefined };
+    origin.records.delete(late);
     for (let walks = 0; walks < 3; walks += 1) await walk();
     expect([tenant.records.size, tenant.violations]).toEqual([29, []]);
   });
