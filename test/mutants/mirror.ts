@@ -193,7 +193,7 @@ export const mirrorMutants: readonly Mutant[] = [
     search: 'if (differing.length > 0) state.transact(() => state.expect(differing, how.walk));',
     replace: '',
     file: 'mirror.test.ts',
-    test: 'never removes what the origin has, and equals it after two quiet walks',
+    test: 'recognizes what it had applied itself when it was killed',
   },
   {
     id: 'mirror-stays-fast',

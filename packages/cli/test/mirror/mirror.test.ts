@@ -370,6 +370,21 @@ describe('a mirror', () => {
       expect([tenant.records.size, found]).toEqual([60, { missing: [], altered: [altered], unknown: [] }]);
     });
 
+    test('recognizes what it had applied itself when it was killed', async () => {
+      const events: string[] = [];
+      const { tenant, walk } = startMirror({}, 60, { onEvent: (sentence) => events.push(sentence) });
+      const apply = tenant.apply.bind(tenant);
+      tenant.apply = async (changes) => {
+        await apply(changes);
+        if (changes.records.length > 0) throw new TypeError('killed');
+        return apply(changes);
+      };
+      await expect(walk()).rejects.toThrow('killed');
+      tenant.apply = apply;
+      expect((await walk()).fault).toBeNull();
+      expect(events.filter((sentence) => sentence.startsWith('the tenant is not'))).toEqual([]);
+    });
+
     test('claims no age after a fault within the comparison', async () => {
       const { origin, tenant, state, walk } = startMirror({}, 60);
       await walk();
