@@ -1,3 +1,4 @@
+import { readdirSync, readlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { subscriptionRow } from '../../../test/support/rows.ts';
 import type { Subscription, SubscriptionChange } from '../../client/index.ts';
@@ -21,3 +22,21 @@ test('a record that changes while the changes are read is in an increment once, 
   ]);
   await changes.remove();
 });
+
+test.runIf(process.platform === 'linux')(
+  'no file is left if the process is killed while it keeps changes',
+  async () => {
+    const changes = await ChangeSpool.open();
+    const open = readdirSync('/proc/self/fd').map((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`);
+      } catch {
+        return ''; // that of this list
+      }
+    });
+    expect(open.filter((path) => path.includes('subreport-changes-'))).toEqual([
+      expect.stringMatching(/ \(deleted\)$/),
+    ]);
+    await changes.remove();
+  },
+);

@@ -29,7 +29,10 @@ export class ChangeSpool {
 
   static async open(): Promise<ChangeSpool> {
     const folder = await mkdtemp(join(tmpdir(), 'subreport-changes-'));
-    return new ChangeSpool(folder, await open(join(folder, 'changes.ndjson'), 'wx+', 0o600));
+    const file = await open(join(folder, 'changes.ndjson'), 'wx+', 0o600);
+    // a killed run must leave no records behind; Windows removes no open file
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+    return new ChangeSpool(folder, file);
   }
 
   get counts(): { readonly changed: number; readonly removals: number } {
