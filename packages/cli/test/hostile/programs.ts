@@ -68,8 +68,8 @@ const given: Readonly<Record<string, readonly (readonly [string, Program])[]>> =
     ['list --all', plain('list', '--all')],
   ],
   export: [
-    ['export csv', plain('export', '-')],
-    ['export ndjson', plain('export', '-', '--format', 'ndjson')],
+    ['export csv', plain('export', '-', '-o', 'csv')],
+    ['export ndjson', plain('export', '-', '-o', 'ndjson')],
     ['export xlsx', { args: ({ folder }) => ['export', join(folder, 'report.xlsx')] }],
   ],
   changes: [
@@ -146,6 +146,7 @@ export async function runWatched(
     client_secret: secret,
   };
   writeFileSync(join(folder, 'subreport/profiles/default.json'), JSON.stringify(profile));
+  mkdirSync(join(folder, 'files'));
   writeFileSync(join(folder, 'secret'), secret);
   writeFileSync(join(folder, 'whsec'), `whsec_${Buffer.alloc(32, 7).toString('base64')}\n`);
   await program.prepare?.({ folder, url });
@@ -178,6 +179,8 @@ export function requireCalm({ code, stdout, stderr }: Outcome, mayEnd: readonly 
   expect(stderr).not.toMatch(/^\s+at .*:\d+:\d+\)?$|node:internal|TypeError|RangeError/m);
   // the words of the engine about a fault of the program
   expect(stdout).not.toMatch(/Cannot (read propert|destructure|convert)|is not (iterable|a function)/);
+  // a program that is called wrongly meets no server
+  expect(stderr).not.toMatch(/^error: |must be a folder/m);
   expect([1, 2, 75, ...mayEnd], stderr).toContain(code);
   expect(stderr + stdout).not.toBe('');
 }
