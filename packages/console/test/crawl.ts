@@ -14,6 +14,7 @@ export interface Control {
 
 interface CountedWindow {
   requests: number;
+  calmFrames?: number;
   lastControls: Map<string, Element>;
 }
 
@@ -34,11 +35,18 @@ export function countRequests(): void {
   };
 }
 
-/** Whether nothing loads. Asked once per frame. */
+/**
+ * Whether nothing has loaded for three frames: what one response shows may send the next request
+ * only once it is drawn. Asked once per frame.
+ */
 export function isSettled(): boolean {
-  const { requests } = window as unknown as CountedWindow;
+  const counted = window as unknown as CountedWindow;
   const isDrawn = document.querySelector('main, dialog') !== null;
-  return isDrawn && requests === 0 && document.querySelector('[aria-busy=true]:not(button), .skeleton') === null;
+  const isLoading = counted.requests > 0 || document.querySelector('[aria-busy=true]:not(button), .skeleton') !== null;
+  counted.calmFrames = isDrawn && !isLoading ? (counted.calmFrames ?? 0) + 1 : 0;
+  if (counted.calmFrames < 3) return false;
+  counted.calmFrames = 0;
+  return true;
 }
 
 /** Whether a dialog or a popover is open. */
