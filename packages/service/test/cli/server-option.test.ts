@@ -183,13 +183,29 @@ describe('--server', () => {
     expect(stderr).not.toContain(wrong);
   });
 
+  const newTenant = {
+    ...{ tenant: 'acme', created_at: '2026-11-01T00:00:00Z', records: 0, revision: 0, deleting_since: null },
+    ...{ last_import: null, last_good_import_at: null, mirror: null, storage: null },
+  };
+
+  test('a response without a member of its operation is refused', async () => {
+    const { storage: _storage, ...older } = newTenant;
+    const url = await listen((_request, response) => response.end(JSON.stringify(older)));
+    const environment = { SUBREPORT_OPERATOR_TOKEN: token, SUBREPORT_SERVER: url };
+    const { code, stderr } = await runHere(['tenant', 'create', 'acme'], environment);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Cannot use the response of .*: its body\.storage must be given/),
+    ]);
+  });
+
   test('a POST is sent again with the same key after a lost connection and a 503', async () => {
     const keys: unknown[] = [];
     const url = await listen((request, response) => {
       keys.push(request.headers['idempotency-key']);
       if (keys.length === 1) request.socket.destroy();
       else if (keys.length === 2) response.writeHead(503, { 'retry-after': '0' }).end();
-      else response.end('{"tenant":"acme"}');
+      else response.end(JSON.stringify(newTenant));
     });
     const environment = { SUBREPORT_OPERATOR_TOKEN: token, SUBREPORT_SERVER: url };
     const { code, stderr } = await runHere(['tenant', 'create', 'acme'], environment);
