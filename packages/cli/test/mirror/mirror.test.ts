@@ -33,10 +33,15 @@ function startMirror(
     rmSync(folder, { recursive: true });
   });
   const sent: string[] = [];
+  /** What each page has instead of its first record. */
+  const altered: { with?: unknown } = {};
   const fetchIt: typeof fetch = async (input, init) => {
     clock.ms += options.msPerRequest ?? 200;
     sent.push(String(input));
-    return origin.fetch(input, init);
+    const response = await origin.fetch(input, init);
+    if (altered.with === undefined || !response.ok || !String(input).includes('/v1/subscription')) return response;
+    const [, ...others] = (await response.json()) as unknown[];
+    return Response.json([...others, altered.with]);
   };
   const urls = { baseUrl: 'http://127.0.0.1/connect-api', tokenUrl: 'http://127.0.0.1/token' };
   const reader = new Origin({ ...urls, ...originCredentials, fetch: fetchIt, clock }, options.perMinute ?? 600);
@@ -58,7 +63,7 @@ function startMirror(
       Object.keys(run).length === 0 ? mirror : new Mirror(reader, tenant, state, { name: 'origin', ...run });
     return running.runOnce();
   };
-  return { clock, origin, tenant, state, reader, mirror, walk, sent };
+  return { clock, origin, tenant, state, reader, mirror, walk, sent, altered };
 }
 
 describe('a mirror', () => {
@@ -618,6 +623,20 @@ describe('a mirror', () => {
     await expect(walk()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
     expect(tenant.records.size).toBe(20);
   });
+
+  test.each([[null], [7], [[]], [{}], [{ id: 7 }], [{ id: '' }]])(
+    'takes a page with %j for a fault, whatever else it has',
+    async (element) => {
+      const { altered, tenant, walk } = startMirror({}, 20);
+      await walk();
+      altered.with = { id: 'another' };
+      expect((await walk()).seen).toBeGreaterThan(19);
+      const { size } = tenant.records;
+      altered.with = element;
+      await expect(walk()).rejects.toMatchObject({ code: 'ORIGIN_FAULT' });
+      expect(tenant.records.size).toBe(size);
+    },
+  );
 
   test('is slower once for each Retry-After of a 429, and faster again after quiet minutes', async () => {
     const { origin, reader, clock, state, walk } = startMirror({ perMinute: 0 }, 20);
