@@ -66,6 +66,9 @@ function successorOf(element: Element, records: readonly MutationRecord[]): Stop
   const scope = removal?.target ?? element.parentElement;
   if (scope === null) return undefined;
   const added = records.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => scope.contains(node));
+  const title = document.getElementById('title');
+  // a whole page, as after the sign-in
+  if (added.some((node) => node.contains(title))) return undefined;
   const stopsAdded = added.flatMap(stopsIn);
   return (
     stopsAdded.find((each) => nameOf(each) === nameOf(element)) ??
