@@ -28,27 +28,27 @@ export const cursorPattern = /^(\d{1,2})\.([\w=-]*)\.([\w-]*)$/;
  * joined, a number may be a string, a date is midnight in UTC, and `_` may stand for `-`. The
  * service names the faults of all other values.
  */
-export function readArguments({ properties, required }: ObjectSchema, all: Arguments): ReadArguments {
+export function readArguments({ properties, required }: ObjectSchema, given: Arguments): ReadArguments {
   const values: Record<string, string | number> = {};
   const faults: string[] = [];
   const names = Object.keys(properties);
   const present = new Set<string>();
-  for (const [wanted, raw] of Object.entries(all)) {
+  for (const [wanted, raw] of Object.entries(given)) {
     const value = presentIn(raw);
     if (value === undefined) continue;
     const name = names.includes(wanted) ? wanted : wanted.replaceAll('_', '-');
     const isRepeated = present.has(name);
     present.add(name);
-    const given = shorten(wanted);
+    const shown = shorten(wanted);
     const reject = (rule: string): void =>
-      void faults.push(`Cannot use '${given}': it must be ${rule}: current value is ${shorten(JSON.stringify(raw))}`);
+      void faults.push(`Cannot use '${shown}': it must be ${rule}: current value is ${shorten(JSON.stringify(raw))}`);
     // not a property of every object, such as toString
     const schema = names.includes(name) ? properties[name] : undefined;
     if (schema === undefined)
       faults.push(
         names.length === 0
-          ? `Cannot use '${given}': this tool has no arguments`
-          : `Cannot use '${given}': it must be one of ${names.join(', ')}${didYouMean(wanted, names)}`,
+          ? `Cannot use '${shown}': this tool has no arguments`
+          : `Cannot use '${shown}': it must be one of ${names.join(', ')}${didYouMean(wanted, names)}`,
       );
     else if (isRepeated) reject(`given once, as '${name}'`);
     else if (Array.isArray(value) && !(lists.includes(name) && value.every(isScalar)))

@@ -78,8 +78,8 @@ function writeNext(
   const { newest, base, began, clean } = start;
   if (last === undefined) {
     const end = newest?.top ?? history.revision;
-    // a change that a walk from the newest one has missed, as it became a newer one, is told by the
-    // same base
+    // a walk from the newest change misses what changes again before it is read: the next walk
+    // tells it, compared with the same base
     const isMissed = isDescribed(query) && history.revision > end;
     const walk = { base, began, clean: newest ? end : clean, isDescribed: isMissed };
     return writeToken(tenant, history, keyBehind(end), walk);

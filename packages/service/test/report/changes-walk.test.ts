@@ -230,8 +230,8 @@ class Writer {
   }
 
   /**
-   * Whether a list may say nothing of a record's return: one that was erased is told as added, and
-   * so is one that a walk before told as removed.
+   * Whether a list may leave out that a record has returned: that record was erased, or the walk
+   * before told its removal, so it is told as added.
    */
   isUnknown(id: string, hasRemoved: boolean, hasAdded: boolean): boolean {
     if (hasAdded) return false;
