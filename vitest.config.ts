@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { hasOldestPostgres } from './test/support/oldest-postgres.ts';
+import { cpuReporter } from './test/support/report-cpu.ts';
 import { waitMsMax } from './test/support/wait-limit.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -39,6 +40,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: waitMsMax, interval: 20 } },
+    setupFiles: 'test/support/measure-cpu.ts',
+    reporters: ['default', cpuReporter],
     pool: 'forks',
     // The files of a process share its modules: importing them for each took most of the time.
     isolate: false,
