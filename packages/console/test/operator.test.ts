@@ -493,7 +493,8 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     const name = 'mirrored' as TenantId;
     const ago = (seconds: number) => `${new Date(Date.now() - seconds * 1_000).toISOString().slice(0, 19)}Z`;
     await insertTenant(service.store, name, 1_780_000_000);
-    const mirror = { id: 'a', origin: 'https://api.example.com/connect-api reader', since: '2026-03-12T08:00:00Z' };
+    const origin = 'https://api.example.com/connect-api reader';
+    const mirror = { id: 'a', origin, since: '2026-03-12T08:00:00Z', applied: 'b' };
     const counts = { rejected: 100, heldBack: 122, unconfirmed: 0 };
     await service.store.writeDirectory([
       setMirrorStatement(name, { ...mirror, newAsOf: ago(245), changesAsOf: ago(6 * 3_600 + 5), ...counts }),

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { formatInstant } from '../../contract/instant.ts';
 import { mirrorRecordsMax } from '../../contract/operator/mirror.ts';
 import { checkRow } from '../import/check-row.ts';
@@ -34,7 +34,8 @@ export async function beginMirror(context: OperatorContext, name: string, id: st
             'create another tenant with: subreport tenant create',
           );
         const since = new Date(now() * 1000).toISOString().replace('.000Z', 'Z');
-        return setMirror(directory, name, { id, origin, since, newAsOf: null, changesAsOf: null, ...unknownCounts });
+        const begun = { id, origin, since, newAsOf: null, changesAsOf: null, applied: randomUUID(), ...unknownCounts };
+        return setMirror(directory, name, begun);
       },
     );
   });
@@ -51,7 +52,7 @@ export async function endMirror(context: OperatorContext, name: string) {
   return describeTenant(await showTenant(context, name));
 }
 
-type MirrorState = Omit<TenantMirror, 'id' | 'origin' | 'since'>;
+type MirrorState = Omit<TenantMirror, 'id' | 'origin' | 'since' | 'applied'>;
 
 /** What a mirror brings. */
 interface MirrorChanges {
@@ -98,10 +99,13 @@ export async function applyMirror(context: OperatorContext, name: string, change
 
 const nothing = { inserted: 0, updated: 0, unchanged: 0, removed: 0 };
 
-/** Changes with the revision of the tenant, and with each of its ages. */
+/**
+ * Changes with the records of the tenant and with each `applyMirror`. The revision alone is not
+ * enough: it is the same again after a restore and as many other changes.
+ */
 async function readToken(store: Store, name: string): Promise<string> {
   const { revision = 0, mirror = null } = (await findAnyTenant(store, name)) ?? {};
-  return digestOf(JSON.stringify([revision, mirror?.since, mirror?.newAsOf, mirror?.changesAsOf]));
+  return digestOf(JSON.stringify([revision, mirror?.applied]));
 }
 
 const digestOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
@@ -132,7 +136,7 @@ async function storeState(store: Store, name: string, { id, state }: MirrorChang
   await store.transact(async (directory) => {
     const mirror = await requireMirror(directory, name, id);
     const told = Object.entries(state).filter(([, value]) => value !== undefined);
-    await setMirror(directory, name, { ...mirror, ...Object.fromEntries(told) });
+    await setMirror(directory, name, { ...mirror, ...Object.fromEntries(told), applied: randomUUID() });
   });
 }
 

@@ -35,7 +35,10 @@ export class ModelTenant implements MirrorTarget {
   /** As they were told last. */
   ages: MirrorAges = { newAsOf: null, changesAsOf: null };
   #revision = 0;
-  #backup = { records: new Map<string, string>(), revision: 0, ages: this.ages };
+  /** Identifies the last `apply`. */
+  #applied = 0;
+  #applies = 0;
+  #backup = { records: new Map<string, string>(), revision: 0, applied: 0, ages: this.ages };
   /** What the mirror has listed, and may not claim ages of. */
   #damage: 'none' | 'unknown' | 'listed' = 'none';
   readonly #origin: SimulatedOrigin;
@@ -50,17 +53,22 @@ export class ModelTenant implements MirrorTarget {
 
   /** Keeps a copy, for a later `restore`. */
   backUp(): void {
-    this.#backup = { records: new Map(this.records), revision: this.#revision, ages: this.ages };
+    this.#backup = {
+      records: new Map(this.records),
+      revision: this.#revision,
+      applied: this.#applied,
+      ages: this.ages,
+    };
   }
 
   restore(): void {
-    const { records, revision, ages } = this.#backup;
+    const { records, revision, applied, ages } = this.#backup;
     const isSame =
       records.size === this.records.size && [...records].every(([id, one]) => this.records.get(id) === one);
     if (!isSame) this.#damage = 'unknown';
     this.records.clear();
     for (const [id, record] of records) this.records.set(id, record);
-    [this.#revision, this.ages] = [revision, ages];
+    [this.#revision, this.#applied, this.ages] = [revision, applied, ages];
   }
 
   deleteSome(random: () => number): void {
@@ -90,6 +98,8 @@ export class ModelTenant implements MirrorTarget {
       this.records.delete(id);
     }
     this.#revision += records.length + removed.length;
+    this.#applies += 1;
+    this.#applied = this.#applies;
     const digests = new Map(records.map(({ id }) => [id, this.records.get(id) ?? '']));
     this.#beforeStep();
     return { rejections: new Map(), digests, token: this.#token(), isExpected };
@@ -104,7 +114,7 @@ export class ModelTenant implements MirrorTarget {
     if (this.#damage === 'unknown') this.#damage = 'listed';
   }
 
-  readonly #token = () => `${this.#revision}`;
+  readonly #token = () => `${this.#revision} ${this.#applied}`;
 }
 
 /** A record as text; a null status is an absent one, and dates have one form. */

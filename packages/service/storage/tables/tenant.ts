@@ -38,6 +38,8 @@ export interface TenantMirror extends MirrorCounts {
   readonly since: string;
   readonly newAsOf: string | null;
   readonly changesAsOf: string | null;
+  /** Identifies the last `applyMirror`. */
+  readonly applied: string;
 }
 
 /**

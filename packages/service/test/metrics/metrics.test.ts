@@ -70,7 +70,8 @@ async function storeMirrors(store: Store): Promise<void> {
     ['new-mirror', ago(1_200), null, null, unknownCounts],
   ] as const) {
     await insertTenant(store, tenant, storedAt);
-    const mirror = { id: tenant, origin: 'https://connect.example.com reader', since, newAsOf, changesAsOf };
+    const ages = { since, newAsOf, changesAsOf };
+    const mirror = { id: tenant, origin: 'https://connect.example.com reader', ...ages, applied: 'a' };
     await store.writeDirectory([setMirrorStatement(tenant as TenantId, { ...mirror, ...counts })]);
   }
 }

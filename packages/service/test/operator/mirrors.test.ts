@@ -94,10 +94,10 @@ describe.each(engines)('the mirror of a tenant on $engine', ({ openTestStore }) 
     };
     expect(new Map(await listed())).toEqual(first.digests);
     const second = await target.apply({ records: [], removed: [], ages, token: first.token });
-    expect(second).toMatchObject({ isExpected: true, token: first.token });
+    expect(second.isExpected).toBe(true);
     const erased = { ids: [some[3]?.id] };
     await management.send('POST', `${path('compared')}/subscriptions/erase`, { token, body: erased });
-    const third = await target.apply({ records: [], removed: [], ages, token: first.token });
+    const third = await target.apply({ records: [], removed: [], ages, token: second.token });
     expect(third.isExpected).toBe(false);
     expect(await listed()).toHaveLength(29);
     expect((await target.apply({ records: [], removed: [], ages, token: third.token })).isExpected).toBe(true);
