@@ -36,6 +36,23 @@ describe('conform', () => {
     expect(idsOf(await check(), 'failed')).toEqual([mistake.check]);
   });
 
+  test.each([
+    [1, 'total-count-per-page', 0],
+    [2, 'paging-next-page', 2],
+    [2, 'paging-next-page-ends', 1],
+    [2, 'total-current-page', 1],
+    [2, 'total-count-per-page', 1],
+    [150, 'paging-no-repeat', 1],
+  ])('in an account of %d records, notices the mistakes of %s: %d', async (records, id, noticed) => {
+    server.records = accountRecords(records);
+    const found: string[] = [];
+    for (const mistake of mistakes.filter((each) => each.check === id)) {
+      server.behavior = mistake;
+      found.push(...idsOf(await check(), 'failed'));
+    }
+    expect(found).toEqual(Array(noticed).fill(id));
+  });
+
   const moods: readonly [string, Partial<Variant>, Partial<Capabilities>][] = [
     ['numbers pages from 0', { firstPage: 0 }, { first_page: 0 }],
     ['repeats the last page', { afterLastPage: 'last page' }, { after_last_page: 'last page again' }],

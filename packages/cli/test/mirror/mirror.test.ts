@@ -550,6 +550,14 @@ describe('a mirror', () => {
         const { walk } = startMirror({ sizeMax: 2, ...limit, dateField: 'expirationDate' }, 6);
         expect(await walk()).toMatchObject({ fault: 'page 2 had nothing new after a full page', seen: 2 });
       }
+      // only large pages are limited: a page of one record behind the two shows a third
+      const { origin, walk } = startMirror({ sizeMax: 2, sendsTotal: false, dateField: 'expirationDate' }, 3);
+      const { fetch: serve } = origin;
+      const isLimited = (url: string) => /[?&]page=[2-9]/.test(url) && !/[?&]size=1(&|$)/.test(url);
+      const limited: typeof fetch = (input, init) =>
+        isLimited(String(input)) ? Promise.resolve(Response.json([])) : serve(input, init);
+      Object.assign(origin, { fetch: limited });
+      expect(await walk()).toMatchObject({ fault: 'page 2 had nothing new after a full page', seen: 2 });
     });
   });
 
