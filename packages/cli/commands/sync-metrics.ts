@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { UsageError, writeFailure } from '../../terminal/error.ts';
 import type { CopyGauges } from '../sync/copy-metrics.ts';
@@ -7,7 +7,10 @@ import type { CopyGauges } from '../sync/copy-metrics.ts';
 /** Takes what was read about a copy. */
 export type NoteGauges = (read: CopyGauges) => void;
 
-/** Runs `work`, and writes to the file what it has read, also if it fails afterwards. */
+/**
+ * Runs `work`, and writes to the file what it has read, also if it fails afterwards. When the copy
+ * was found equal stays as it was if a copy of the same revision was found equal later.
+ */
 export async function withMetrics(file: string | undefined, work: (note: NoteGauges) => Promise<void>): Promise<void> {
   if (file !== undefined && !/[^/]\.prom$/.test(file))
     throw new UsageError(
@@ -21,13 +24,27 @@ export async function withMetrics(file: string | undefined, work: (note: NoteGau
   }
 }
 
+const success = 'last_success_timestamp_seconds';
+
+function readIfAny(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return ''; // there is none yet, or writing it says why it cannot be used
+  }
+}
+
 /** Replaces the file: a reader sees the old or the new one. */
 async function writeMetrics(file: string, gauges: CopyGauges): Promise<void> {
-  const { metricsText } = await import('../sync/copy-metrics.ts');
+  const { metricsText, parseMetrics } = await import('../sync/copy-metrics.ts');
+  const { revision, last_success_timestamp_seconds: last = 0 } = parseMetrics(readIfAny(file));
+  const isKept = revision !== undefined && revision === gauges.revision && last > (gauges[success] ?? last);
   // a collector of metrics reads no file with this end
   const part = `${file}.${randomBytes(4).toString('hex')}`;
   try {
-    writeFileSync(part, metricsText(basename(file, '.prom'), gauges), { flag: 'wx' });
+    writeFileSync(part, metricsText(basename(file, '.prom'), { ...gauges, ...(isKept && { [success]: last }) }), {
+      flag: 'wx',
+    });
     chmodSync(part, 0o644); // a collector runs as another user, and no record is in it
     renameSync(part, file);
   } catch (error) {

@@ -4,6 +4,7 @@ import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import type { Position } from '../sync/destination.ts';
 import { destinationNamed } from '../sync/destinations.ts';
+import type { Manifest } from '../sync/manifest.ts';
 import type { Source } from '../sync/read-source.ts';
 import { type NoteGauges, withMetrics } from './sync-metrics.ts';
 import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
@@ -122,18 +123,27 @@ async function showStatus(
     note({ copy_read: 1, last_success_timestamp_seconds: 0 });
     throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
   }
-  const { rows = 0, revision, syncedAt } = position;
-  const syncedSeconds = Date.parse(syncedAt) / 1000;
-  note({ copy_read: 1, last_success_timestamp_seconds: syncedSeconds, rows, revision });
+  const { rows = 0, revision, syncedAt, manifest } = position;
+  note({ copy_read: 1, last_success_timestamp_seconds: Date.parse(syncedAt) / 1000, rows, revision });
   const current = await currentRevision(source, revision, signal);
   note({ report_revision: current });
-  const seconds = Math.max(0, Math.round(Date.now() / 1000 - syncedSeconds));
+  const now = new Date();
+  // a run of --changes that finds none writes nothing
+  const equalAt = manifest !== undefined && (await isCurrent(source, manifest, signal)) ? now.toISOString() : syncedAt;
+  note({ last_success_timestamp_seconds: Date.parse(equalAt) / 1000 });
+  const seconds = Math.max(0, Math.round((now.getTime() - Date.parse(equalAt)) / 1000));
+  const lag = lagOf(equalAt === syncedAt ? revision : current, current);
   writeStatus(
     output,
     options,
-    { rows, revision, synced_at: syncedAt, age_seconds: seconds, report_revision: current },
-    `${countText(rows)} rows at revision ${revision}, synced ${countText(seconds)} s ago: ${lagOf(revision, current)}`,
+    { rows, revision, synced_at: equalAt, age_seconds: seconds, report_revision: current },
+    `${countText(rows)} rows at revision ${revision}, synced ${countText(seconds)} s ago: ${lag}`,
   );
+}
+
+async function isCurrent(source: Source, manifest: Manifest, signal: AbortSignal): Promise<boolean> {
+  const { hasNoChanges } = await import('../sync/increment.ts');
+  return hasNoChanges(source, manifest, signal);
 }
 
 const writeStatus = (output: Output, { json, quiet }: StatusOptions, value: object, sentence: string): void => {
@@ -184,7 +194,7 @@ async function positionOf(
   options: CopyOptions,
   output: Output,
   signal: AbortSignal,
-): Promise<Omit<Position, 'token'> | undefined> {
+): Promise<(Omit<Position, 'token'> & { readonly manifest?: Manifest }) | undefined> {
   if (destinationNamed(options.to).mode === 'table') {
     const { openCopy } = await import('../sync/open-destination.ts');
     const copy = await openCopy(options);
@@ -193,6 +203,7 @@ async function positionOf(
   const { newestRun, reportRowsOf } = await import('../sync/manifest.ts');
   const newest = await newestRun(await openPlace(options, output, signal));
   if (newest === undefined) return undefined;
-  const { report, completed_at } = newest.manifest;
-  return { rows: reportRowsOf(newest.manifest), revision: report.revision, syncedAt: completed_at };
+  const { manifest } = newest;
+  const { report, completed_at } = manifest;
+  return { rows: reportRowsOf(manifest), revision: report.revision, syncedAt: completed_at, manifest };
 }

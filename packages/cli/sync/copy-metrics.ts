@@ -1,7 +1,7 @@
 /** Gauges about one copy, without their prefix, and what they mean. */
 const gauges = {
   copy_read: 'Whether the copy, or the state of the webhook, was read: 1 or 0. If not, only this is known.',
-  last_success_timestamp_seconds: 'When a sync last found the copy equal to the report; 0 before the first time.',
+  last_success_timestamp_seconds: 'When the copy was last found equal to the report; 0 before the first time.',
   rows: 'Records of the copy.',
   revision: 'Revision of the report that the copy equals, or up to which changes were told.',
   report_revision: 'Current revision of the report; absent if the service did not respond.',
@@ -23,3 +23,9 @@ export const metricsText = (copy: string, values: CopyGauges): string =>
       return `# HELP ${metric} ${help}\n# TYPE ${metric} gauge\n${metric}{copy="${label}"} ${value}\n`;
     })
     .join('');
+
+/** The gauges of a text that `metricsText` has returned. */
+export const parseMetrics = (text: string): CopyGauges =>
+  Object.fromEntries(
+    [...text.matchAll(/^subreport_sync_(\w+)\{copy=.*\} (\d\S*)$/gm)].map(([, name, value]) => [name, Number(value)]),
+  );

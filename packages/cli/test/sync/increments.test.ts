@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
+import { parseMetrics } from '../../sync/copy-metrics.ts';
 import { snapshotFormats } from '../../sync/file-format.ts';
 import type { Manifest } from '../../sync/manifest.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
@@ -65,6 +66,58 @@ test.each(snapshotFormats)(
   },
 );
 
+test('a quiet report makes no copy old: its age is that of the last comparison, also if the next one fails', async () => {
+  const file = join(folder, `exports-${count}.prom`);
+  const status = (more = {}) =>
+    runHere(['sync', 'status', ...to(), '--metrics', file, '--json'], {
+      ...environmentOf(service, report.credentials),
+      ...more,
+    });
+  /** The samples of the file, and whether the alert of the guide would fire. */
+  const measured = () => {
+    const samples = parseMetrics(readFileSync(file, 'utf8'));
+    const { last_success_timestamp_seconds: last = 0, copy_read } = samples;
+    return { ...samples, isOld: Date.now() / 1000 - last > 7_200 || copy_read === 0 };
+  };
+  const makeOlder = (seconds: number) => {
+    for (const name of [...folders(), '.'])
+      for (const each of readdirSync(join(here(), name)).filter((one) => /^(manifest-.*|latest)\.json$/.test(one))) {
+        const path = join(here(), name, each);
+        const manifest = JSON.parse(readFileSync(path, 'utf8'));
+        const completed_at = new Date(Date.parse(manifest.completed_at) - seconds * 1_000).toISOString();
+        writeFileSync(path, `${JSON.stringify({ ...manifest, completed_at }, null, 2)}\n`);
+      }
+  };
+  await write(0);
+  makeOlder(90_000);
+  await write(1);
+  expect(JSON.parse((await status()).stdout)).toMatchObject({ revision: 1, age_seconds: 0 });
+  expect(measured()).toMatchObject({ copy_read: 1, revision: 1, report_revision: 1, isOld: false });
+  // the service is away: what the comparison before has found still holds
+  expect((await status({ SUBREPORT_URL: 'http://127.0.0.1:9' })).code).toBe(75);
+  expect(measured()).toMatchObject({ copy_read: 1, revision: 1, isOld: false });
+  expect(measured()).not.toHaveProperty('report_revision');
+  // no run follows a change, and the last comparison was two hours ago
+  await report.load(rows(5, 7));
+  writeFileSync(
+    file,
+    readFileSync(file, 'utf8').replace(/(_seconds\{.*\}) (\d+)/, (_, name, at) => `${name} ${at - 7_300}`),
+  );
+  expect(JSON.parse((await status()).stdout)).toMatchObject({
+    revision: 1,
+    report_revision: 2,
+    age_seconds: expect.closeTo(90_000, -4),
+  });
+  expect(measured()).toMatchObject({ revision: 1, report_revision: 2, isOld: true });
+  await write(2);
+  await status();
+  expect(measured()).toMatchObject({ revision: 2, report_revision: 2, isOld: false });
+  makeOlder(90_000);
+  rmSync(file);
+  await status({ SUBREPORT_URL: 'http://127.0.0.1:9' });
+  expect(measured()).toMatchObject({ revision: 2, isOld: true });
+});
+
 const histories = Number(process.env.INCREMENT_HISTORIES ?? 3);
 
 /** The statements of the guide, for a folder. */
@@ -113,7 +166,6 @@ test('a run writes the whole report, and says why, where no increment can follow
   await report.load(rows(6, 7));
   expect(because(await write(2, '--format', 'ndjson'))).toBe('the newest file has csv');
   await report.erase(['-id_6']);
-  await report.loseTombstones();
   expect(because(await write(3, '--format', 'ndjson'))).toBe('the change token is no longer valid');
   await report.load(rows(7, 8));
   expect((await write(4, '--format', 'ndjson')).stdout).toContain('; increment 1, with 1 records and 0 removals');
