@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { openStore } from '../../packages/service/storage/open-store.ts';
-import type { Store } from '../../packages/service/storage/store.ts';
+import type { DirectorySql, Store } from '../../packages/service/storage/store.ts';
 import { allowPooler, createDatabase, dropDatabase } from './databases.ts';
 import { templateDatabase, testRole, urlOf } from './global-setup.ts';
 import { makeNewerVersion } from './newer-version.ts';
@@ -125,10 +125,12 @@ export async function openPostgres(role: string, empty = false, through?: string
   const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
   const open = () =>
     openStore({ databaseUrl: url, dataDir: folder, poolSize: 10, operationMs, onConnectionError: broken });
-  return toTestStore(open(), open, { DATABASE_URL: url, DATA_DIR: folder }, async () => {
+  const opened = toTestStore(open(), open, { DATABASE_URL: url, DATA_DIR: folder }, async () => {
     rmSync(folder, { recursive: true });
     await dropDatabase(server, database);
   });
+  if (through !== undefined) return opened;
+  return { ...opened, close: () => checkPrepared(opened.store).finally(opened.close) };
 }
 
 function toTestStore(
@@ -155,4 +157,18 @@ function toTestStore(
       await remove();
     },
   };
+}
+
+const ofFourBytes =
+  "select distinct statement from pg_prepared_statements where 'integer'::regtype = any(parameter_types)" as DirectorySql<string>;
+
+/**
+ * Throws if a statement that the store has prepared takes an integer of 32 bits. PostgreSQL chooses
+ * one for a parameter that it first sees beside a small number, and then refuses revisions as they
+ * are after a restore, and times after 2038.
+ */
+async function checkPrepared(store: Store): Promise<void> {
+  const answers = await Promise.all([1, 2].map(() => store.readDirectory(ofFourBytes)));
+  const found = answers.flat().map(({ statement }) => statement);
+  if (found.length > 0) throw new Error(`cast($n as bigint) is missing beside a small number in: ${found.join('\n')}`);
 }

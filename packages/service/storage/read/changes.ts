@@ -92,7 +92,7 @@ export const couldBeThere = (base: string): string => `(v.id is not null or not 
  * Whether an earlier page of the walk may have told that `s` was added: a version that is not
  * behind the key `$2`, `$3` ended after the walk began, or was erased.
  */
-const mayBeTold = `($began < 0 or exists (
+const mayBeTold = `(cast($began as bigint) < 0 or exists (
       select 1 from subscription_version as n
       where n.tenant_id = $1 and n.id = s.id and n.until_revision > $began and (n.from_revision, n.id) <= ($2, $3)
     ) or exists (

@@ -101,9 +101,9 @@ export async function updateClient(
     [
       directoryStatement(
         `update client set grants = coalesce($2, grants), scopes = coalesce($3, scopes),
-           refresh_token_use = case when $4 = 1 then $5 else refresh_token_use end,
-           rate_limit_per_minute = case when $6 = 1 then $7 else rate_limit_per_minute end,
-           name = case when $8 = 1 then $9 else name end
+           refresh_token_use = case when cast($4 as bigint) = 1 then $5 else refresh_token_use end,
+           rate_limit_per_minute = case when cast($6 as bigint) = 1 then cast($7 as bigint) else rate_limit_per_minute end,
+           name = case when cast($8 as bigint) = 1 then $9 else name end
          where client_id = $1`,
         [
           clientId,

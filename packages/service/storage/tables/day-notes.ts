@@ -154,7 +154,7 @@ const setNoted = (upTo: UpTo) =>
  * after this second, because a response may have shown this instant of the discarded history.
  */
 const beginMissing = (upTo: UpTo) =>
-  `update tenant set history_from = revision, history_from_at = $1 + 1, history_revision = revision, history_at = $1
+  `update tenant set history_from = revision, history_from_at = cast($1 as bigint) + 1, history_revision = revision, history_at = $1
   where id > $2 and id ${upTo} $3 and deletion_started_at is null
     and (history_revision is null or history_revision <> revision)` as const;
 

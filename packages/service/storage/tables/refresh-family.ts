@@ -86,7 +86,7 @@ export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promis
     `update refresh_family set generation = generation + 1, rotated_at = $4,
        expires_at = case when cap_at < $5 then cap_at else $5 end,
        access_ends_at = case when access_ends_at > $6 then access_ends_at else $6 end
-     where client_id = $1 and id = $2 and (generation = $3 or (generation > $3 and $8 = 1))
+     where client_id = $1 and id = $2 and (generation = $3 or (generation > $3 and cast($8 as bigint) = 1))
        and revoked_at is null and expires_at > $4 and started_at > $7
      returning client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, revoked_at`,
     [

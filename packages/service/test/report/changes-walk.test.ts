@@ -5,7 +5,8 @@ import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { changeKinds } from '../../../contract/history.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
 import type { ReportContext } from '../../report/report-query.ts';
-import type { Store, TenantId } from '../../storage/store.ts';
+import { directoryStatement, type Store, type TenantId } from '../../storage/store.ts';
+import { historyStart } from '../../storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { idOf, replaceAll, rowOf, type VersionOf } from './history-records.ts';
 import { type Change, readerOfPast } from './read-past.ts';
@@ -41,6 +42,10 @@ const drawnWalk = fc.record({
   plainPages: fc.constantFrom(0, 0, 1, 2),
 });
 
+/** A restored tenant has revisions of more than 32 bits. */
+const asAfterRestore = `update tenant set revision = $1, swept_revision = $1, history_from = $1, history_revision = $1,
+  bytes_revision = $1 where id = $2`;
+
 describe.each(engines)('a walk through the changes on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
@@ -57,8 +62,11 @@ describe.each(engines)('a walk through the changes on $engine', ({ openTestStore
 
   const newTenant = async (): Promise<TenantId> => {
     tenants += 1;
-    await insertTenant(store, `walk-${tenants}`, 1);
-    return (await findTenant(store, `walk-${tenants}`))?.tenant as TenantId;
+    const id = `walk-${tenants}`;
+    await insertTenant(store, id, 1);
+    if (tenants % 2 === 0)
+      await store.writeDirectory([directoryStatement(asAfterRestore, [historyStart(1_700_000_000), id])]);
+    return (await findTenant(store, id))?.tenant as TenantId;
   };
   const load = (tenant: TenantId, ...ids: readonly number[]) =>
     store.loadSubscriptions(

@@ -24,7 +24,8 @@ import { readerOfPast } from './read-past.ts';
 const instant = (seconds: number): string => formatInstant(seconds);
 const notKept = { code: 'HISTORY_NOT_KEPT' };
 /** Repeats a version for each revision up to `$2`, at which the record is the present one. */
-const repeatVersion = `with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < $2 - 1)
+const repeatVersion =
+  `with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < cast($2 as bigint) - 1)
   insert into subscription_version (${versionColumns})
   select tenant_id, n + 1, n, ${columnNames()} from subscription_version, numbers
   where tenant_id = $1 and from_revision = 1 on conflict do nothing returning id` as TenantSql;
