@@ -11,7 +11,7 @@ export async function runMain(run: (argv: readonly string[], output: Output) => 
   process.umask(0o077);
   watchStandardOutput(commandName(argv));
   stopWithLauncher();
-  const fault = useProxies(allVariables());
+  const fault = await useProxies(allVariables());
   if (fault !== undefined) {
     standardError.write(`${fault}\n`);
     process.exitCode = 2;
