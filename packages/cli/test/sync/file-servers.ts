@@ -131,6 +131,8 @@ Subsystem sftp ${subsystem}
       const environment = remoteVariables('SFTP', {
         ...{ TYPE: 'sftp', HOST: '127.0.0.1', PORT: String(port), USER: userInfo().username },
         ...{ KEY_FILE: join(folder, 'user'), KNOWN_HOSTS_FILE: knownHosts },
+        // what rclone finds by three remote commands and saves in its configuration
+        ...{ SHELL_TYPE: 'unix', MD5SUM_COMMAND: 'md5sum', SHA1SUM_COMMAND: 'sha1sum' },
       });
       return { to: `rclone:sftp:${place}`, environment, folder: place };
     },
