@@ -1,6 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import { buildConsoles, consolesFolder } from '../../tools/build-console.ts';
@@ -34,6 +38,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   // for threads that stores start in the test processes
   Object.assign(process.env, compileCache);
   if (process.env.TEST_PROGRAM === undefined) {
+    skipPythonManager();
     const [program] = await Promise.all([bundleProgram(), buildConsoles(consolesFolder)]);
     process.env.TEST_PROGRAM = program;
   }
@@ -55,6 +60,19 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const server = await starting?.catch(() => undefined);
     await server?.stop();
   };
+}
+
+/**
+ * Lets tests start the Python of a version manager such as pyenv without its shell script, which
+ * takes 0.14 s of CPU time, 14 times as long as Python.
+ */
+function skipPythonManager(): void {
+  const { stdout, status } = spawnSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' });
+  if (status !== 0 || process.platform === 'win32') return;
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-python-'));
+  symlinkSync(stdout.trim(), join(folder, 'python3'));
+  process.env.PATH = `${folder}${delimiter}${process.env.PATH}`;
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 }
 
 /** The PostgreSQL server of a run. */
