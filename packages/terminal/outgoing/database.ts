@@ -22,13 +22,23 @@ export function readDatabaseUrl(text: string): DatabaseUrl | undefined {
   const { hostname, port, pathname, searchParams, username } = parsed;
   if (/[@:]/.test(pathname) || parsed.hash !== '' || [...searchParams.keys()].some((name) => /[@:]/.test(name)))
     return undefined;
-  const host = searchParams.get('host') ?? decodeURIComponent(url === null ? '' : hostname);
+  const host = searchParams.get('host') ?? decoded(url === null ? '' : hostname);
+  if (host === undefined) return undefined;
   return {
     shown: `postgres://${username === '' ? '' : `${username}@`}${hostname}${port === '' ? '' : `:${port}`}${pathname}`,
     host,
     isHere: host === '' || host.startsWith('/') || isOnThisMachine(`http://${host}`),
     sslmode: searchParams.get('sslmode') ?? undefined,
   };
+}
+
+/** `undefined` if the bytes are no text. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -294,10 +294,13 @@ test.each([
   ],
   [['status', '--to', 'sqlite:x.db', '--metrics', '/tmp/x'], 'Cannot use --metrics: its name must be that of the copy'],
   [['--to', 'mysql://root:hidden@db/copy'], 'Cannot use --to: it must be sqlite:FILE, postgres://'],
+  ...['me:hidden%ff@localhost', 'me:hidden@%ff'].map(
+    (place) => [['--to', `postgres://${place}/copy`], 'Cannot use --to: it must be a URL such as postgres://'] as const,
+  ),
   [['--to', 'sqlite:/nowhere/copy.db'], 'Cannot use sqlite:/nowhere/copy.db: it must be a database of SQLite'],
   [['--to', 'sqlite:x.db', '--table', 'Sub"s'], 'Cannot use --table: it must be a name of lower-case letters'],
   [['verify', '--to', 'sqlite:/nowhere/copy.db'], 'Cannot use sqlite:/nowhere/copy.db: it must be a file that exists'],
-])('%j is a sentence with exit code 2', async (args, message) => {
+] as const)('%j is a sentence with exit code 2', async (args, message) => {
   const { code, stdout, stderr } = await run(...args);
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr.slice(0, message.length)).toBe(message);
