@@ -94,6 +94,15 @@ describe.runIf(hasTerminal)('in a terminal', () => {
     expect(shown.split('\u001b[K').at(-1)).toBe(`25 subscriptions, complete: ${join(folder, 'all.csv')}\n`);
   });
 
+  test.each([
+    ['all.csv', '--quiet'],
+    ['-', '-o', 'ndjson'],
+  ])('export %s %s shows no progress', async (file, ...more) => {
+    const place = file === '-' ? file : join(folder, file);
+    const { code, shown } = await startInTerminal(['export', place, ...more], environment).ended;
+    expect([code, shown.includes('[#')]).toEqual([0, false]);
+  });
+
   test('export does not print a workbook on a terminal', async () => {
     const { code, shown } = await startInTerminal(['export', '-', '-o', 'xlsx'], environment).ended;
     expect([code, shown]).toEqual([2, expect.stringContaining('it must go to a file or a pipe')]);

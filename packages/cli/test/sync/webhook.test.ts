@@ -454,6 +454,12 @@ describe('subscription.expiring', () => {
     expect(ids.size).toBe(3);
   });
 
+  test('is sent at the very millisecond of a threshold', async () => {
+    await ending('exact', 8);
+    await runAt(options, Math.floor(at(8) / 1_000) * 1_000 - 7 * day);
+    expect(told()).toEqual([['exact', '7d', 168]]);
+  });
+
   test('is told late once after a downtime, with what truly remains, and never for what has passed', async () => {
     await ending('late', 8);
     await ending('passed', 2);
