@@ -14,6 +14,7 @@ export type SubscriptionSort = `${'' | '-'}${'createdDate' | 'activationDate' | 
  * member that is `undefined` is omitted.
  */
 export interface SubscriptionFilters {
+  readonly id?: string | undefined;
   readonly iccid?: string | undefined;
   readonly 'product-id'?: string | undefined;
   /** Only subscriptions with one of these statuses; `none` selects those without a status. */

@@ -56,7 +56,7 @@ export const operations = {
     tag: 'report',
     summary: 'Search subscriptions',
     description:
-      'Returns the same report as listSubscriptions, with the parameters in a JSON body, so that email addresses stay out of URLs and logs. The operation is read-only. To get the next page, repeat the request with cursor set to the value of X-Next-Cursor, until that header is absent.',
+      'Returns the same report as listSubscriptions, with the parameters in a JSON body, so that email addresses stay out of URLs and logs. The filters id, iccid and device-id may be lists: a record matches if it has any of the values, and X-Not-Found says which values no record has. The operation is read-only. To get the next page, repeat the request with cursor set to the value of X-Next-Cursor, until that header is absent.',
   },
   getSubscriptionSummary: {
     method: 'GET',

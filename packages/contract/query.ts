@@ -3,7 +3,7 @@ import { durationDaysMax, durationPattern } from './duration.ts';
 import { exportAsOf } from './history.ts';
 import { ProductId } from './product.ts';
 import { formatWords, type PageLimits } from './report.ts';
-import { AutoRenew, Iccid, knownStatuses, noStatus, statusFilterPattern } from './subscription.ts';
+import { AutoRenew, Iccid, knownStatuses, noStatus, SubscriptionId, statusFilterPattern } from './subscription.ts';
 import { Type } from './type.ts';
 
 /**
@@ -52,6 +52,7 @@ const statusListPattern = `^${statusFilterPattern}(,${statusFilterPattern}){0,15
 
 /** The parameters that filter and order the records. */
 export const filterParameters = {
+  id: Type.String({ ...SubscriptionId, description: 'Only the subscription with this id' }),
   iccid: Type.String({ ...Iccid, description: 'Only subscriptions of this ICCID' }),
   email: Type.String({
     ...Email,

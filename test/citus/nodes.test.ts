@@ -28,6 +28,7 @@ import { listChanges } from '../../packages/service/report/list-changes.ts';
 import { listSubscriptions } from '../../packages/service/report/list-subscriptions.ts';
 import { parseReport } from '../../packages/service/report/parse.ts';
 import { parseChanges, parseChangesSummary } from '../../packages/service/report/parse-changes.ts';
+import { parseSearch } from '../../packages/service/report/parse-search.ts';
 import { parseSummary } from '../../packages/service/report/parse-summary.ts';
 import type { ReportContext } from '../../packages/service/report/report-query.ts';
 import { checkCounts } from '../../packages/service/storage/counts/check.ts';
@@ -190,6 +191,10 @@ const list =
   (text: string): Case =>
   (store, tenant) =>
     listSubscriptions(context(store), tenant, parseReport(text, context(store), 'json'));
+const listed = (members: object): Buffer =>
+  Buffer.from(
+    JSON.stringify({ id: Array.from({ length: 20 }, (_, n) => `id${n}`), iccid: ['8944500102198304826'], ...members }),
+  );
 const summarise =
   (text: string): Case =>
   (store, tenant) =>
@@ -210,6 +215,18 @@ const uses: Readonly<Record<string, Case>> = {
   'listSubscriptions: deep page': list('size=10&page=4'),
   'listSubscriptions: filters': list('status=ACTIVE&after=1970-01-01T00:00:10Z&product-id=product-1&sort=-createdDate'),
   'listSubscriptions: search': list('iccid=8944500102198304826&size=5&page=2'),
+  'listSubscriptions: lists': (store, tenant) =>
+    listSubscriptions(context(store), tenant, parseSearch(listed({ size: 5, page: 2 }), context(store), 'json')),
+  'exportSubscriptions: lists of the past': async (store, tenant) => {
+    const asked = listed({ all: true, 'as-of': '2' });
+    const whole = await exportSubscriptions(
+      context(store),
+      tenant,
+      parseSearch(asked, context(store), 'ndjson'),
+      10_000,
+    );
+    await whole.close();
+  },
   'exportSubscriptions: now': (store, tenant) => drain(store, tenant, 'all=true&format=ndjson'),
   'exportSubscriptions: filtered': (store, tenant) => drain(store, tenant, 'all=true&format=csv&status=ACTIVE'),
   'exportSubscriptions: past': (store, tenant) => drain(store, tenant, 'all=true&format=ndjson&as-of=2'),

@@ -39,6 +39,8 @@ export const statuses: readonly string[] = [...knownStatuses, 'ACTIVE', 'ACTIVE'
 const people = ['user', 'Üser', 'us\u0065\u0301r', 'ユーザー', 'USER'];
 
 export const simOf = (number: number): number => Math.floor(number / 3);
+export const idOf = (number: number): string =>
+  `${Buffer.from(`id-${number}`).toString('base64url')}${number % 40 === 0 ? '=' : ''}`;
 export const iccidOf = (sim: number): string => `89445${String(sim).padStart(14, '0')}`;
 export const deviceOf = (sim: number): string => `${sim % 2 === 0 ? 'device' : 'gerät;'}-${sim % 60}`;
 export const emailOf = (sim: number): string => `${people[sim % people.length]}${sim % 90}@example.com`;
@@ -64,7 +66,7 @@ function makeVersion(random: Random, unit: string, number: number): Version {
   const sim = simOf(number);
   return toVersion(
     {
-      id: `${Buffer.from(`id-${number}`).toString('base64url')}${number % 40 === 0 ? '=' : ''}`,
+      id: idOf(number),
       ...(random.chance(0.95) && { status: random.pick(statuses) }),
       activationDate: dateText(activated),
       expirationDate: dateText(expires),

@@ -112,6 +112,7 @@ const valueOfField: Rule = {
 const rules: Readonly<
   Record<ReportParameter | SummaryParameter | ChangesParameter, Rule | 'from an earlier response'>
 > = {
+  id: { chance: 0.03, draw: (random) => domain.idOf(random.between(0, domain.usedIds - 1)) },
   iccid: { chance: 0.06, draw: (random) => domain.iccidOf(drawSim(random)) },
   email: {
     chance: 0.1,

@@ -103,6 +103,10 @@ type Match = (version: Version) => boolean;
 
 /** What each filter of the contract selects. `now` is in milliseconds. */
 const filters: Readonly<Record<Filter, (value: string, query: Query, now: number) => Match>> = {
+  id:
+    (value) =>
+    ({ record }) =>
+      record.id === value,
   iccid:
     (value) =>
     ({ record }) =>

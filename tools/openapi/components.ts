@@ -195,12 +195,16 @@ const headers: Json = {
   'X-Current-Page': count('Number of this page', 1),
   'X-Count-Per-Page': count('Page size', 20),
   'X-Applied-Filters': text(
-    'The applied filters, date field and sort order, as a query string with dates in UTC. An email is shown as ***; expires-within is followed by the interval it resolved to',
+    'The applied filters, date field and sort order, as a query string with dates in UTC. An email is shown as ***, a list by its number of values; expires-within is followed by the interval it resolved to',
     'status=ACTIVE,DEPLETED&date-field=created&sort=createdDate',
   ),
   'X-Explanation': text(
     'Why no record matches: no record at all has a status, product or plan of the filters. Characters other than printable ASCII, and %, are percent-encoded. Absent if records match, or for other reasons',
     exampleExplanation,
+  ),
+  'X-Not-Found': text(
+    'For each list of a search, the values that no record of yours has at that moment, whatever the other filters: their positions in the list from 0, as numbers and ranges. Absent without a list',
+    'iccid=2,5-7&id=',
   ),
   'X-Revision': count('The revision of your records that the response shows', 42),
   'X-Erased-Count': count(

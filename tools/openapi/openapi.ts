@@ -4,6 +4,7 @@ import { changesSummaryParameters } from '../../packages/contract/changes-summar
 import { recordColumns } from '../../packages/contract/csv.ts';
 import { tokenErrorStatuses } from '../../packages/contract/error-code.ts';
 import { subscriptionParameters } from '../../packages/contract/history.ts';
+import { listedMax, listParameters, notFoundHeader } from '../../packages/contract/listed-values.ts';
 import { type Operation, type OperationId, operations } from '../../packages/contract/operations.ts';
 import { reportParameters } from '../../packages/contract/query.ts';
 import { apiPath, type PageLimits, reportFormats } from '../../packages/contract/report.ts';
@@ -166,12 +167,12 @@ function describeSearch(limits: PageLimits): Json {
       content: {
         'application/json': {
           schema: searchBody(limits),
-          example: { email: 'ada@example.com', status: ['ACTIVE', 'DEPLETED'], size: 50 },
+          example: { iccid: ['8944500102198304826', '8944500102198304834'], status: ['ACTIVE', 'DEPLETED'], size: 50 },
         },
       },
     },
     responses: {
-      200: reportPage(limits, cursorHeaders),
+      200: reportPage(limits, [...cursorHeaders, notFoundHeader]),
       ...problems(400, 401, 403, 406, 410, 413, 414, 415, 429, 431, 500, 503),
     },
   };
@@ -179,13 +180,14 @@ function describeSearch(limits: PageLimits): Json {
 
 /**
  * The body of a search: the query parameters of the report as members of a JSON object. `size` and
- * `page` are numbers, `status` may be an array, `auto-renew` and `all` may be booleans; the others
- * are strings as in the query string.
+ * `page` are numbers, `status`, `id`, `iccid` and `device-id` may be arrays, `auto-renew` and `all`
+ * may be booleans; the others are strings as in the query string.
  */
 function searchBody(limits: PageLimits) {
   const parameters = reportParameters(limits);
   const members: Record<string, TSchema> = {
     ...parameters,
+    ...Object.fromEntries(listParameters.map((name) => [name, orList(parameters[name])])),
     status: Type.Union([parameters.status, Type.Array(StatusFilter, { minItems: 1, maxItems: 16 })], {
       description: descriptionOf(parameters.status),
     }),
@@ -197,6 +199,11 @@ function searchBody(limits: PageLimits) {
     { additionalProperties: false, description: 'The filters, sort order and position of a report' },
   );
 }
+
+const orList = (value: TSchema) =>
+  Type.Union([value, Type.Array(value, { minItems: 1, maxItems: listedMax })], {
+    description: `${descriptionOf(value)}, or of a list of up to ${listedMax}: those that no record has are in ${notFoundHeader}`,
+  });
 
 const booleanOr = (word: TSchema) => Type.Union([Type.Boolean(), word], { description: descriptionOf(word) });
 

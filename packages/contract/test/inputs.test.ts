@@ -51,7 +51,7 @@ const inputs: readonly Input[] = [
 
 /** Longest JSON body of an operation in bytes, if it is not the usual one. */
 const jsonBytesMax: Readonly<Record<string, number>> = {
-  'public /connect-api/v1/subscription/search': 16_384,
+  'public /connect-api/v1/subscription/search': 262_144,
   'public /console/session': 8_192,
   'management /console/session': 4_096,
   'management /operator/v1/tenants/acme/subscriptions/erase': 1_048_576,

@@ -207,7 +207,7 @@ describe('an assistant', () => {
   test('never gets an email address, and cannot filter by one', async () => {
     const { content, isError } = await assistant.call('list_subscriptions', { email: 'ada@example.com' });
     expect(isError).toBe(true);
-    expect(content[0]?.text).toMatch(/^Cannot use 'email': it must be one of iccid, product-id, status/);
+    expect(content[0]?.text).toMatch(/^Cannot use 'email': it must be one of id, iccid, product-id, status/);
     const { tools } = await assistant.listTools();
     expect(JSON.stringify(tools)).not.toContain('"email"');
     const since = answerIn(await assistant.call('list_changes', { size: 1 })).next;
@@ -305,8 +305,8 @@ describe('an assistant', () => {
       { size: 2.5 },
       "Cannot use 'size': it must be an integer from 1 to 50: current value is 2.5",
     ],
-    ['list_subscriptions', { toString: 'a' }, "Cannot use 'toString': it must be one of iccid"],
-    ['list_subscriptions', { constructor: 'a' }, "Cannot use 'constructor': it must be one of iccid"],
+    ['list_subscriptions', { toString: 'a' }, "Cannot use 'toString': it must be one of id, iccid"],
+    ['list_subscriptions', { constructor: 'a' }, "Cannot use 'constructor': it must be one of id, iccid"],
     [
       'count_subscriptions',
       { status: { is: 'x'.repeat(9_000) } },

@@ -5,11 +5,12 @@ import type { LineBatch, TenantId } from '../storage/store.ts';
 import { inSpan } from '../tracing/span.ts';
 import { CsvLines, csvHeader } from './csv-lines.ts';
 import { explainNothing } from './explain-nothing.ts';
-import { describeFilters } from './filters.ts';
+import { describeFilters, listsOf } from './filters.ts';
 import { describeRevision, requireRevision, settle } from './moment.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext, ReportQuery } from './report-query.ts';
-import { describeExplanation, describeFormat } from './write-records.ts';
+import { findNotFound } from './run.ts';
+import { describeExplanation, describeFormat, describeNotFound } from './write-records.ts';
 
 /** A whole report from one snapshot, read in pieces. */
 export interface ReportExport {
@@ -56,6 +57,8 @@ export async function exportSubscriptions(
     const at = await requireRevision(snapshot, moment);
     const total = await inSpan('count', () => countPast(snapshot, filter, at));
     const erased = await countErased(snapshot, at);
+    const lists = listsOf(query);
+    const notFound = lists.length === 0 ? undefined : await findNotFound(snapshot, lists, at);
     const explanation = total === 0 ? await explainNothing(snapshot, query, at) : undefined;
     return {
       format,
@@ -64,6 +67,7 @@ export async function exportSubscriptions(
         'x-total-count': String(total),
         'x-applied-filters': describeFilters(query, query.canonical),
         ...describeExplanation(explanation),
+        ...describeNotFound(notFound),
         ...describeRevision(at, erased),
       },
       pieces: writePieces(format, streamPast(snapshot, filter, order, at, pieceRows)),

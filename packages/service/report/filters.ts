@@ -1,5 +1,6 @@
 import { formatDuration, parseDuration } from '../../contract/duration.ts';
 import { formatExactInstant, formatInstant, type Instant, parseInstant } from '../../contract/instant.ts';
+import { type ListParameter, type Lists, listParameters } from '../../contract/listed-values.ts';
 import {
   type DateField,
   dateFields,
@@ -8,7 +9,13 @@ import {
   type SortValue,
 } from '../../contract/query.ts';
 import { readStatusFilter } from '../../contract/subscription.ts';
-import type { DateBounds, DateColumn, SubscriptionFilter, ValueColumn } from '../storage/subscription-filter.ts';
+import type {
+  DateBounds,
+  DateColumn,
+  ListColumn,
+  SubscriptionFilter,
+  ValueColumn,
+} from '../storage/subscription-filter.ts';
 
 /** Reads the parameters of a request one by one. */
 export interface ParameterReader {
@@ -16,6 +23,8 @@ export interface ParameterReader {
   read<T>(name: ReportParameter, parse: (text: string) => T | undefined): T | undefined;
   /** As `read`, for a string that must match the parameter's schema. */
   readText(name: ReportParameter, normalise?: (text: string) => string): string | undefined;
+  /** Returns the values of a list; `undefined` if the parameter is no list. */
+  readList(name: ListParameter): readonly string[] | undefined;
 }
 
 /** A filter: its parameter, and what it means. */
@@ -24,6 +33,8 @@ interface FilterRow<T> {
   readonly read: (from: ParameterReader) => T | undefined;
   /** Its canonical form: dates in UTC, statuses sorted and without duplicates. */
   readonly format: (value: T) => string;
+  /** How `X-Applied-Filters` shows it, if not in its canonical form. */
+  readonly show?: (value: T) => string;
   /** Its conditions on the columns. */
   readonly where: (value: T, query: Moment) => Condition;
 }
@@ -50,6 +61,15 @@ const value = (
   where: (text) => ({ [column]: text }),
 });
 
+/** A value, or any of a list. */
+const values = (parameter: ListParameter, column: ListColumn): FilterRow<string | readonly string[]> => ({
+  parameter,
+  read: ({ readText, readList }) => readList(parameter) ?? readText(parameter),
+  format: (given) => (typeof given === 'string' ? given : JSON.stringify(given)),
+  show: (given) => (typeof given === 'string' ? given : `(${given.length} values)`),
+  where: (given) => ({ [column]: given }),
+});
+
 const date = (parameter: ReportParameter, where: FilterRow<Instant>['where']): FilterRow<Instant> => ({
   parameter,
   read: ({ read }) => read(parameter, parseInstant),
@@ -64,7 +84,8 @@ const row = <T>(filter: FilterRow<T>): FilterRow<T> => filter;
  * is a row here, and its parameter in `filterParameters` of the contract.
  */
 const rows = {
-  iccid: value('iccid', 'iccid'),
+  id: values('id', 'id'),
+  iccid: values('iccid', 'iccid'),
   email: value('email', 'email', normaliseEmail),
   productId: value('product-id', 'productId'),
   statuses: row<readonly string[]>({
@@ -84,7 +105,7 @@ const rows = {
     format: (field) => field,
     where: () => undefined,
   }),
-  deviceId: value('device-id', 'deviceId'),
+  deviceId: values('device-id', 'deviceId'),
   planId: value('plan-id', 'planId'),
   autoRenew: {
     ...value('auto-renew', 'autoRenew'),
@@ -114,8 +135,11 @@ export type ReportFilters = { readonly [Name in Exclude<keyof Rows, 'dateField'>
 /** The filters, and the start of the `expires-within` range in UTC epoch seconds. */
 export type AskedFilters = ReportFilters & { readonly nowSeconds: number };
 
-/** The filters and the order of a query in their canonical form: parameters with their values. */
-export type CanonicalFilters = readonly (readonly [ReportParameter, string])[];
+/**
+ * The filters and the order of a query in their canonical form: parameters with their values, and
+ * how these are shown if differently.
+ */
+export type CanonicalFilters = readonly (readonly [ReportParameter, string, shown?: string])[];
 
 const allRows = Object.entries(rows) as unknown as readonly (readonly [keyof ReportFilters, FilterRow<unknown>])[];
 
@@ -131,9 +155,12 @@ export function readFilters(from: ParameterReader): ReportFilters {
  * fixed order; `date-field` always; `sort` if there is an order.
  */
 export function canonicalFilters(filters: ReportFilters, sort?: SortValue): CanonicalFilters {
-  const pairs: [ReportParameter, string][] = [];
-  for (const [name, { parameter, format }] of allRows)
-    if (filters[name] !== undefined) pairs.push([parameter, format(filters[name])]);
+  const pairs: [ReportParameter, string, shown?: string][] = [];
+  for (const [name, { parameter, format, show = format }] of allRows) {
+    if (filters[name] === undefined) continue;
+    const [canonical, shown] = [format(filters[name]), show(filters[name])];
+    pairs.push(shown === canonical ? [parameter, canonical] : [parameter, canonical, shown]);
+  }
   if (sort !== undefined) pairs.push(['sort', sort]);
   return pairs;
 }
@@ -143,8 +170,8 @@ const redacted = '***';
 
 /**
  * Returns the header `X-Applied-Filters`: the canonical filters as a query string, the email
- * address redacted, and after `expires-within` the date range it meant (`expires-after` is
- * exclusive, `expires-until` inclusive).
+ * address redacted, a list by its number of values, and after `expires-within` the date range it
+ * meant (`expires-after` is exclusive, `expires-until` inclusive).
  */
 export function describeFilters(
   { nowSeconds, expiresWithinSeconds = 0 }: Pick<AskedFilters, 'nowSeconds' | 'expiresWithinSeconds'>,
@@ -154,7 +181,7 @@ export function describeFilters(
   const add = (name: string, shown: string): void => {
     text += `${text === '' ? '' : '&'}${name}=${encodeURIComponent(shown)}`;
   };
-  for (const [name, shown] of canonical) {
+  for (const [name, value, shown = value] of canonical) {
     add(name, name === 'email' ? redacted : shown);
     if (name !== 'expires-within') continue;
     add('expires-after', formatInstant(nowSeconds));
@@ -162,6 +189,21 @@ export function describeFilters(
   }
   return text;
 }
+
+/** The lists of a query. */
+export function listsOf({ id, iccid, deviceId }: ReportFilters): Lists {
+  const given = { id, iccid, 'device-id': deviceId };
+  return listParameters.flatMap((name) => {
+    const list = given[name];
+    return list === undefined || typeof list === 'string' ? [] : [[name, list] as const];
+  });
+}
+
+/** The columns of lists. */
+export const listColumns = { id: 'id', iccid: 'iccid', 'device-id': 'deviceId' } as const satisfies Record<
+  ListParameter,
+  ListColumn
+>;
 
 /**
  * Translates the filters of a query for the store: one pair of bounds per date; the creation date

@@ -4,7 +4,7 @@ import { type Cursor, encodeCursor } from './cursor.ts';
 import { describeFilters } from './filters.ts';
 import type { ReportQuery } from './report-query.ts';
 import type { ReportPage } from './run.ts';
-import { describeExplanation, describeFormat, writePage } from './write-records.ts';
+import { describeExplanation, describeFormat, describeNotFound, writePage } from './write-records.ts';
 
 /** The body of a response, and its headers. */
 export interface FormattedReport<Body extends string | Buffer = string> {
@@ -52,6 +52,7 @@ export function formatReport(
       'x-count-per-page': String(query.size),
       'x-applied-filters': describeFilters(query, query.canonical),
       ...describeExplanation(page.explanation),
+      ...describeNotFound(page.notFound),
     },
   };
 }

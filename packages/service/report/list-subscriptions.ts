@@ -1,10 +1,11 @@
 import type { TenantId } from '../storage/store.ts';
 import { createStages, type StageTimer, type Timings } from '../tracing/span.ts';
 import { explainPage } from './explain-nothing.ts';
+import { listsOf } from './filters.ts';
 import { type FormattedReport, formatReport } from './format.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext, ReportQuery } from './report-query.ts';
-import { runReport } from './run.ts';
+import { runListed, runReport } from './run.ts';
 import { layoutOf } from './write-records.ts';
 
 /** A response of the report, with the duration of each stage. */
@@ -41,7 +42,11 @@ export async function listSubscriptions(
   const { limits, reportUrl } = context;
   const plan = stages.run('plan', () => planReport(query, limits.firstPage));
   const page = await stages.run('run', async () => {
-    const read = await runReport(context, tenant, plan, layoutOf(query.format));
+    const [lists, layout] = [listsOf(query), layoutOf(query.format)];
+    const read =
+      lists.length === 0
+        ? await runReport(context, tenant, plan, layout)
+        : await runListed(context, tenant, { plan, layout, lists });
     if (read.total > 0) return read;
     return { ...read, explanation: await explainPage(context.store, tenant, query, read.revision) };
   });

@@ -204,6 +204,7 @@ describe('parseReport', () => {
 
   test('any query string is parsed or rejected with ReportError (property)', () => {
     const names = fc.constantFrom(
+      'id',
       'iccid',
       'email',
       'product-id',

@@ -1,4 +1,5 @@
 import { type FormPair, parseForm } from '../../contract/form.ts';
+import type { ListParameter } from '../../contract/listed-values.ts';
 import { malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
 import { type Fault, shorten } from '../../contract/problem.ts';
 import { type ReportParameter, reportParameters, sortValues } from '../../contract/query.ts';
@@ -108,6 +109,8 @@ const noFormatFits = (): ReportError =>
 /** The parameters of a request as strings, from a URL or a body, and the faults found so far. */
 interface QueryParts {
   readonly pairs: readonly FormPair[];
+  /** The parameters that are lists, only from a body; their values fit the schema. */
+  readonly lists?: ReadonlyMap<ListParameter, readonly string[]>;
   readonly faults: readonly Fault[];
   /** Whether a part could not be decoded. */
   readonly unreadable: boolean;
@@ -136,6 +139,7 @@ export function createParameterReader(parts: QueryParts, limits: PageLimits): Re
   };
   return {
     read,
+    readList: (name) => parts.lists?.get(name),
     readText: (name, normalise = (text) => text) =>
       read(name, (text) => (fitsText(schemas[name], normalise(text)) ? normalise(text) : undefined)),
     faults,

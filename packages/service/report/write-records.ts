@@ -1,7 +1,9 @@
+import { formatNotFound } from '../../contract/listed-values.ts';
 import { type ReportFormat, reportFormats } from '../../contract/report.ts';
 import type { PageRecords } from '../storage/read/page-sql.ts';
 import type { Layout } from '../storage/utf8-column.ts';
 import { CsvLines, csvHeader } from './csv-lines.ts';
+import type { NotFound } from './run.ts';
 
 /** The layout of the records that `writePage` formats. */
 export const layoutOf = (format: ReportFormat): Layout => (format === 'json' ? 'array' : 'lines');
@@ -35,3 +37,7 @@ export const describeExplanation = (explanation: string | undefined): Record<str
   explanation === undefined
     ? {}
     : { 'x-explanation': explanation.replaceAll(/[^\x20-\x24\x26-\x7e]+/gu, encodeURIComponent) };
+
+/** The header of the listed values that no record has, if the query has lists. */
+export const describeNotFound = (notFound: NotFound | undefined): Record<string, string> =>
+  notFound === undefined ? {} : { 'x-not-found': formatNotFound(notFound) };

@@ -56,6 +56,7 @@ const responseHeaders = [
   'x-applied-filters',
   'x-erased-count',
   'x-explanation',
+  'x-not-found',
   'x-revision',
   'x-total-count',
 ];

@@ -25,9 +25,11 @@ export function readOpenApi(
 ): OpenApiDocument {
   const committed = reportParameters(defaultPageLimits);
   const own = reportParameters(limits);
-  return JSON.parse(readFileSync(files[listener], 'utf8'), (name, value) => {
+  return JSON.parse(readFileSync(files[listener], 'utf8'), function (this: JsonSchema, name, value) {
     if (typeof value === 'string') return value.replaceAll(exampleUrl, () => publicUrl);
-    if (name === 'maxItems' && value === defaultPageLimits.sizeMax) return limits.sizeMax;
+    // pages; the lists of a search are not empty
+    const isPage = name === 'maxItems' && !('minItems' in this);
+    if (isPage && value === defaultPageLimits.sizeMax) return limits.sizeMax;
     const paging = pagingParameters.find((each) => value?.['x-rule'] === ruleIn(committed[each]));
     return paging === undefined ? value : { ...value, ...own[paging], description: value.description };
   });

@@ -50,8 +50,8 @@ export function createReportSender({
   };
 }
 
-/** Largest body of a search in bytes; the longest sensible one is a fourth of it. */
-const searchBytesMax = 16_384;
+/** Largest body of a search in bytes: a list of the longest ids fits. */
+const searchBytesMax = 262_144;
 
 /** Adds `GET /v1/subscription` and its search by `POST`. */
 export function addReportRoutes(

@@ -2,7 +2,7 @@ import { rankAfter, rankIn, toRange } from '../counts/range.ts';
 import { openSelect, selectSql } from '../counts/select.ts';
 import { leafRowsAimed } from '../counts/span.ts';
 import type { TenantId, TenantReader } from '../store.ts';
-import { type Bind, countedFilter, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
+import { type Bind, countedFilter, hasList, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
 import { isByStatus, noRecords, type PageQuery, type PageStart, type SubscriptionOrder } from './page-sql.ts';
 import {
   type BoundedQuery,
@@ -56,7 +56,8 @@ const sortedMax = 500;
  * exactly its records.
  */
 function selectsOnlyOne(filter: SubscriptionFilter): boolean {
-  return selectsOne(filter) && Object.keys(filter).length === 2; // the other one is `dateColumn`
+  // the other one is `dateColumn`
+  return selectsOne(filter) && !hasList(filter) && Object.keys(filter).length === 2;
 }
 
 /**

@@ -59,20 +59,27 @@ export function streamPast(
   snapshot: TenantSnapshot,
   filter: SubscriptionFilter,
   order: SubscriptionOrder,
-  { revision, current }: PastRevision,
+  past: PastRevision,
   batchRows: number,
 ): AsyncIterable<LineBatch> {
-  if (revision === current) return streamRecords(snapshot, filter, order, batchRows);
+  if (past.revision === past.current) return streamRecords(snapshot, filter, order, batchRows);
   const values: SqlValue[] = [];
   const { column, descending } = order;
   const direction = descending ? 'desc' : 'asc';
-  const sql = `select record from (${pastRows(filter, `${column}, id, record`, revision, binder(values))}) as past
+  const sql = `select record from (${pastRows(filter, `${column}, id, record`, past, binder(values))}) as past
     order by ${column} ${direction}, id ${direction}` as TenantSql;
   return snapshot.streamLines(sql, values, batchRows);
 }
 
 /** The records that have not changed since a revision, and the versions that were current then. */
-function pastRows(filter: SubscriptionFilter, columns: string, revision: number, bind: Bind): string {
+export function pastRows(
+  filter: SubscriptionFilter,
+  columns: string,
+  { revision, current }: PastRevision,
+  bind: Bind,
+): string {
+  if (revision === current)
+    return `select ${columns} from subscription where tenant_id = $1${and(filterConditions(filter, bind))}`;
   const at = bind(revision);
   const conditions = and(filterConditions(filter, bind));
   return `select ${columns} from subscription where tenant_id = $1 and revision <= ${at}${conditions}

@@ -19,7 +19,14 @@ test('a report that fails before its first byte keeps no header that describes i
     prefer: 'export-summary',
   });
   await report.arrayBuffer();
-  const described = ['x-explanation', 'x-erased-count', 'x-revision', 'preference-applied', 'content-disposition'];
+  const described = [
+    'x-explanation',
+    'x-not-found',
+    'x-erased-count',
+    'x-revision',
+    'preference-applied',
+    'content-disposition',
+  ];
   expect(described.filter((name) => !report.headers.has(name))).toEqual([]);
   const refused = await service.get('/v1/subscription?size=0', token);
   const app = fastify();

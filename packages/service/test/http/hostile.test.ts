@@ -45,6 +45,7 @@ const invalidValues: Readonly<Record<string, string>> = {
   page: `${notWholeNumbers} 1000000001`,
   before: notDates,
   after: notDates,
+  id: `a%00 a%20b a=b a=== a%2Fb a,b %C3%A9 a%0A ${'a'.repeat(256)} ${'a'.repeat(7_000)}`,
   iccid: `12345678901234 12345678901234567890123 89445OO102198304826 8944500102198304826F %F0%9F%98%80 %00
     8944500102198304%00 %208944500102198304826 8944500102198304826%0A 8944-5001-0219-8304 +8944500102198304826 ${'8'.repeat(7_000)}
     ${'%EF%BC%98'.repeat(19)} 8944500102198304826,8944500102198304827 %27%20or%201=1--`,
@@ -100,6 +101,7 @@ async function expectRule(response: Response, name: string, value: string): Prom
 
 /** A valid value of each parameter. */
 const validValues: Readonly<Record<string, string>> = {
+  id: 'c3Vic2NyaXB0aW9uLTAwMDE=',
   iccid: '8944500102198304826',
   email: 'ada%40example.com',
   'product-id': 'product-1',
@@ -275,7 +277,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
     ])('a parameter named %j is refused, with what was meant when that is near', async (name, meant) => {
       const problem = await expectProblem(await get(`${encodeURIComponent(name)}=5`), 'INVALID_REQUEST_PARAMS');
       expect(problem.errors).toMatchObject([{ parameter: name, value: null }]);
-      expect(problem.messages[0]).toContain('one of iccid, email, product-id, status, before, after');
+      expect(problem.messages[0]).toContain('one of id, iccid, email, product-id, status, before, after');
       if (meant !== undefined) expect(problem.messages[0]).toContain(`did you mean '${meant}'?`);
       else if (name !== 'size ') expect(problem.messages[0]).not.toContain('did you mean');
     });
@@ -335,7 +337,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
 
     test('all faults of a request are in one response', async () => {
       const query =
-        'size=0&page=x&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=,&email=&product-id=%00&sort=x&date-field=x&cursor=x&device-id=&plan-id=&auto-renew=1&created-from=x&created-to=x&expires-within=x&format=x&all=x&foo=1&SIZE=1&%ZZ=1';
+        'size=0&page=x&id=a.b&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=,&email=&product-id=%00&sort=x&date-field=x&cursor=x&device-id=&plan-id=&auto-renew=1&created-from=x&created-to=x&expires-within=x&format=x&all=x&foo=1&SIZE=1&%ZZ=1';
       const problem = await expectProblem(await get(query), 'INVALID_HTTP_MESSAGE');
       const parameters = Object.keys(invalidValues);
       expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual(

@@ -10,6 +10,7 @@ import { defaultPageLimits } from '../../../contract/report.ts';
 import { ReportError } from '../../report/error.ts';
 import { planSummary } from '../../report/get-subscription-summary.ts';
 import { parseReport } from '../../report/parse.ts';
+import { parseSearch } from '../../report/parse-search.ts';
 import { parseSummary } from '../../report/parse-summary.ts';
 import { planReport } from '../../report/plan.ts';
 import { readPage } from '../../storage/read/page.ts';
@@ -39,8 +40,10 @@ const dates = {
 function matches(row: SubscriptionRow, filter: SubscriptionFilter): boolean {
   const { statuses } = filter;
   if (statuses !== undefined && !statuses.includes(row.status)) return false;
-  for (const name of ['iccid', 'email', 'productId', 'planId', 'deviceId', 'autoRenew'] as const)
+  for (const name of ['email', 'productId', 'planId', 'autoRenew'] as const)
     if (filter[name] !== undefined && filter[name] !== row[name]) return false;
+  for (const name of ['id', 'iccid', 'deviceId'] as const)
+    if (filter[name] !== undefined && ![filter[name]].flat().includes(row[name])) return false;
   return boundsOf(filter).every(({ dateColumn, afterSeconds, beforeSeconds }) => {
     const date = row[dates[dateColumn]];
     return !(date <= (afterSeconds ?? -1)) && !(date >= (beforeSeconds ?? Number.POSITIVE_INFINITY));
@@ -65,10 +68,14 @@ async function exportedIds(
 
 /** The rows of the narrowest condition that an index has: a date, a product, or one SIM. */
 function narrowestOf(filter: SubscriptionFilter): number {
-  const { productId, iccid, email, deviceId } = filter;
+  const { productId, id, iccid, email, deviceId } = filter;
+  // lists may have many records: only their index is read
+  for (const name of ['id', 'iccid', 'deviceId'] as const)
+    if (typeof filter[name] === 'object' && email === undefined)
+      return rows.filter((row) => matches(row, { dateColumn: 'created_date', [name]: filter[name] })).length;
   const alone: SubscriptionFilter[] = boundsOf(filter);
   if (productId !== undefined) alone.push({ dateColumn: 'created_date', productId });
-  for (const [name, value] of Object.entries({ iccid, email, deviceId }))
+  for (const [name, value] of Object.entries({ id, iccid, email, deviceId }))
     if (value !== undefined) alone.push({ dateColumn: 'created_date', [name]: value });
   return Math.min(records, ...alone.map((part) => rows.filter((row) => matches(row, part)).length));
 }
@@ -85,6 +92,29 @@ const ofMany = [`iccid=${ugly.iccid}`, `device-id=${ugly.deviceId}`, `email=${en
   .flatMap((one) => ['', '&page=20', '&status=ACTIVE', '&sort=-expirationDate'].map((more) => `${one}${more}`))
   .concat([`plan-id=${ugly.sharedPlan}`, `plan-id=${ugly.sharedPlan}&sort=-activationDate`, 'plan-id=plan-b&page=3'])
   .map((text) => ({ kind: 'page', text }));
+
+/** A search with lists: some values of records, and some that no record has. */
+function drawLists(random: () => number): { readonly kind: string; readonly text: string } {
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const columns = { id: 'id', iccid: 'iccid', 'device-id': 'deviceId' } as const;
+  const names = (['id', 'iccid', 'device-id'] as const).filter(() => random() < 0.5);
+  const from = rows.slice(0, pick([50, 1_000, rows.length]));
+  const lists = (names.length === 0 ? (['iccid'] as const) : names).map((name) => {
+    const unknown = { id: 'none', iccid: '899999999999999999', 'device-id': `{"no","ne\\}'` }[name];
+    const values = Array.from({ length: pick([1, 2, 30, 999]) }, () => pick(from)[columns[name]]);
+    return [name, [...values, ...(random() < 0.5 ? [unknown] : [])]];
+  });
+  const members = {
+    ...Object.fromEntries(lists),
+    ...(random() < 0.3 && { status: ['ACTIVE', 'none'] }),
+    ...(random() < 0.2 && { 'product-id': pick(rows).productId }),
+    ...(random() < 0.2 && { 'created-from': '2024-06-01T00:00:00Z' }),
+    ...(random() < 0.5 && { sort: pick(['-createdDate', 'expirationDate', '-activationDate']) }),
+    ...(random() < 0.4 && { page: pick([2, 5, 40]) }),
+    size: pick([1, 20, 250]),
+  };
+  return { kind: 'page', text: JSON.stringify(members) };
+}
 
 /** Summaries of few records, which no index of a dimension has together. */
 const ofOneDay = ['plan-id', 'product-id'].map((by) => ({
@@ -181,8 +211,9 @@ describe.skipIf(onCluster).each(engines)('any question on $engine', ({ openTestS
       for (const statement of statements) visited += await counter.visited(statement);
       return visited;
     };
-    const first = [...ofPlans, ...ofMany, ...ofOneDay];
-    for (let asked = 0; asked < questions; ) {
+    const lists = Array.from({ length: 60 }, () => drawLists(random));
+    const first = [...ofPlans, ...ofMany, ...ofOneDay, ...lists];
+    for (let asked = 0; asked < questions + lists.length; ) {
       const { kind, text } = first.shift() ?? drawQuery(random);
       const statements: Statement[] = [];
       const store = noteInto(statements, opened.store);
@@ -199,7 +230,9 @@ describe.skipIf(onCluster).each(engines)('any question on $engine', ({ openTestS
           asked += 1;
           continue;
         }
-        const plan = planReport(parseReport(text, context, 'json'), 1);
+        const isSearch = text.startsWith('{');
+        const query = isSearch ? parseSearch(Buffer.from(text), context, 'json') : parseReport(text, context, 'json');
+        const plan = planReport(query, 1);
         const page = await readPage({ store }, tenant, { ...plan, layout: 'array' });
         asked += 1;
         const { filter, order, position, size } = plan;

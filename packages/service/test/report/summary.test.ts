@@ -52,6 +52,7 @@ const secondsOf = (text: string): number => Date.parse(text) / 1000;
 /** What each filter matches, implemented independently. */
 type Filter = Exclude<keyof typeof filterParameters, 'date-field' | 'sort'>;
 const meanings: Readonly<Record<Filter, (row: SubscriptionRow, value: string, asked: Parameters) => boolean>> = {
+  id: (row, value) => row.id === value,
   iccid: (row, value) => row.iccid === value,
   email: (row, value) => row.email === value.toLowerCase(),
   'product-id': (row, value) => row.productId === value,
@@ -99,6 +100,7 @@ const instant = (from: number, to: number) =>
 const queries = fc
   .record(
     {
+      id: fc.nat(60).map((n) => `id${String(n).padStart(6, '0')}`),
       iccid: fc.nat(45).map((n) => `89445001${String(n).padStart(10, '0')}`),
       email: fc.nat(25).map((n) => `User${n}@example.com`),
       'product-id': fc.nat(6).map((n) => `product-${n}`),

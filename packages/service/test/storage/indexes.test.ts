@@ -43,6 +43,19 @@ const found: typeof ordered = [
   ['subscription_device', { deviceId: 'device-7', productId: 'product-7', afterSeconds: 1_700_000_100 }],
 ];
 
+const listed = Array.from({ length: 1_000 }, (_, n) => String(n));
+/** Lists, as one value; without statistics of their number, a planner may read all rows. */
+const lists: typeof found = [
+  ['subscription_pkey', { id: listed.map((n) => `id-${n}`) }],
+  ['subscription_iccid', { iccid: listed.map((n) => `89445001${n.padStart(10, '0')}`) }],
+  [
+    'subscription_device',
+    { deviceId: listed.map((n) => `device-${n}`), statuses: ['S1', 'S2'], productId: 'product-7' },
+  ],
+  ['subscription_pkey', { id: listed.map((n) => `id-${n}`), deviceId: listed.map((n) => `device-${n}`) }],
+  ['subscription_email', { email: 'user7@example.com', iccid: [`89445001${'7'.padStart(10, '0')}`, '1'] }],
+];
+
 const orders = (['created_date', 'activation_date', 'expiration_date'] as const).flatMap((column) =>
   [false, true].map((descending) => ({ column, descending })),
 );
@@ -144,6 +157,16 @@ describe.each(engines)('indexes on $engine', ({ engine, openTestStore }) => {
       const plan = await planOf({ ...all, ...filter }, order);
       expect(plan).toContain(index);
       expect(plan.match(/subscription_(?!iccid|email|device|\d)\w+/g)).toBeNull();
+    }
+  });
+
+  test.each(lists)('%s finds the records of a list, which are sorted, in each order', async (index, filter) => {
+    const name = index === 'subscription_pkey' && engine === 'sqlite' ? 'sqlite_autoindex_subscription_1' : index;
+    for (const order of orders) {
+      const plan = await planOf({ ...all, ...filter }, order);
+      expect(plan).toContain(name);
+      expect(plan.match(/subscription_(?!iccid|email|device|pkey|\d)\w+/g)).toBeNull();
+      expect(plan).not.toMatch(/Seq Scan on subscription|SCAN subscription/);
     }
   });
 
