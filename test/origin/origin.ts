@@ -410,7 +410,11 @@ export class SimulatedOrigin {
     const sorted = selected.toSorted((one, other) =>
       one.createdDate < other.createdDate ? -1 : one.createdDate > other.createdDate ? 1 : 0,
     );
-    if (order === 'none') return sorted.toSorted((one, other) => (mixOf(one.id) < mixOf(other.id) ? -1 : 1));
+    if (order === 'none')
+      return sorted
+        .map((record) => ({ record, mix: mixOf(record.id) }))
+        .sort((one, other) => (one.mix < other.mix ? -1 : 1))
+        .map(({ record }) => record);
     return order === 'newest first' ? sorted.toReversed() : sorted;
   }
 

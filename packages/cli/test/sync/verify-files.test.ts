@@ -59,8 +59,12 @@ const run = (place: Place, ...args: string[]) =>
     ...environmentOf(service, report.credentials),
   });
 
-const write = (place: Place, second: number, format: string) =>
-  run(place, 'run', '--format', format, '--scheduled-for', `2026-11-23T03:00:0${second}Z`);
+/** Writes at the receiver: each step through rclone would be a process. */
+const write = ({ folder: at }: Place, second: number, format: string) =>
+  run(
+    { to: `dir:${at}`, environment: {}, folder: at },
+    ...['run', '--format', format, '--scheduled-for', `2026-11-23T03:00:0${second}Z`],
+  );
 
 /** A file and its manifest, in the folder of its run. */
 class Written {
