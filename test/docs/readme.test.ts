@@ -119,6 +119,6 @@ describe('the commands of the README', () => {
 
   test('npm ci && npm test runs the tests, also in CI', () => {
     expect(blockWith('npm test').trim()).toBe('npm ci && npm test');
-    expect(readFileSync(join(root, '.ci/run'), 'utf8')).toMatch(/^npm ci;.*^\s*npm test /ms);
+    expect(readFileSync(join(root, '.ci/run'), 'utf8')).toMatch(/^timed 'npm ci' npm ci;.*^\s*npm test /ms);
   });
 });
