@@ -35,6 +35,7 @@ export type {
   Moment,
   OrderedQuery,
   StatusFilter,
+  SubscriptionField,
   SubscriptionFilters,
   SubscriptionQuery,
   SubscriptionSort,

@@ -1,4 +1,4 @@
-import type { SubscriptionStatus } from './records.ts';
+import type { Product, Subscription, SubscriptionStatus } from './records.ts';
 
 /** An instant: a `Date`, or an ISO 8601 date-time with `Z` or an offset. */
 export type Instant = Date | string;
@@ -42,7 +42,12 @@ export interface OrderedQuery extends SubscriptionFilters {
   readonly email?: string | undefined;
   /** `createdDate` by default. */
   readonly sort?: SubscriptionSort | undefined;
+  /** The only fields of each record. CSV and Parquet have their columns in this order. */
+  readonly fields?: SubscriptionField | readonly SubscriptionField[] | undefined;
 }
+
+/** A field of a record; `product` has all of its fields. */
+export type SubscriptionField = keyof Subscription | `product.${keyof Product}`;
 
 /** A moment of the past: an instant, or a revision. */
 export type Moment = Instant | number;

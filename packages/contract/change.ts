@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { fieldsOf } from './fields.ts';
 import { CommittedAt, changeKinds, MadeByImport } from './history.ts';
 import { reportParameters } from './query.ts';
 import type { PageLimits } from './report.ts';
@@ -152,6 +153,7 @@ export function changeParameters(limits: PageLimits) {
       examples: ['newest'],
     }),
     ...changeFilterParameters,
+    fields: fieldsOf('Records and their former versions have', '. A tombstone always has its id'),
     size: Type.Integer({ ...reportParameters(limits).size, description: 'Maximum number of changes in the response' }),
   } as const;
 }

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { fieldsOf } from './fields.ts';
 import { Subscription, SubscriptionId } from './subscription.ts';
 import { Type } from './type.ts';
 
@@ -29,6 +30,7 @@ export const summaryAsOf = Type.String({
 
 /** The parameters of one subscription. */
 export const subscriptionParameters = {
+  fields: fieldsOf('Returns'),
   'as-of': Type.String({
     ...moment,
     description:

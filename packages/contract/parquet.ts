@@ -28,6 +28,9 @@ const changeColumns: readonly Column[] = [
   },
 ];
 
+const columnsOf = (fields: readonly string[]): Column[] =>
+  fields.flatMap((name) => recordColumns[recordFields.findIndex((field) => field.name === name)] ?? []);
+
 function columnOf(field: RecordField, isOptional: boolean): Column {
   const { type, column } = field;
   const shared = { name: column, repetition_type: isOptional ? 'OPTIONAL' : 'REQUIRED' } as const;
@@ -64,9 +67,12 @@ export class ParquetEncoder {
   readonly #writer: ParquetWriter;
   #values: Value[][];
 
-  /** @param of whether its lines are records, or lines of the change feed */
-  constructor(of: 'records' | 'changes' = 'records') {
-    this.#columns = of === 'records' ? recordColumns : changeColumns;
+  /**
+   * @param of whether its lines are records, or lines of the change feed
+   * @param fields the names of the fields that are the columns of records, in their order
+   */
+  constructor(of: 'records' | 'changes' = 'records', fields?: readonly string[]) {
+    this.#columns = of === 'changes' ? changeColumns : fields === undefined ? recordColumns : columnsOf(fields);
     const elements = this.#columns.map(({ element }) => element);
     const schema: SchemaElement[] = [{ name: 'subscription', num_children: elements.length }, ...elements];
     this.#writer = new ParquetWriter({ writer: this.#bytes, schema, createdBy: 'subreport' });

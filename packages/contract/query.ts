@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { durationDaysMax, durationPattern } from './duration.ts';
+import { fieldsOf } from './fields.ts';
 import { exportAsOf } from './history.ts';
 import { ProductId } from './product.ts';
 import { formatWords, type PageLimits } from './report.ts';
@@ -130,6 +131,7 @@ const answerParameters = {
     'x-rule': `one of ${formatWords.join(', ')}`,
     examples: ['csv'],
   }),
+  fields: fieldsOf('Returns', '. CSV and Parquet have their columns in this order'),
   all: Type.String({
     enum: ['true', 'false'],
     maxLength: 5,

@@ -29,6 +29,7 @@ const limits = { ...defaultPageLimits, sizeMax: rowsMax, sizeDefault: rowsDefaul
 const {
   email: _email,
   format: _format,
+  fields: _fields,
   all: _all,
   page: _page,
   'as-of': _ofExports,
@@ -37,6 +38,8 @@ const {
 const { sort: _sort, size: _size, cursor: _ofApi, ...filters } = listed;
 const { email: _ofSummary, ...counted } = summaryParameters;
 const { 'as-of': asOf } = counted;
+const { fields: _ofOne, ...ofOne } = subscriptionParameters;
+const { fields: _ofChanges, ...ofChanges } = changeParameters(limits);
 
 const cursor = {
   type: 'string',
@@ -51,11 +54,11 @@ const pastOfList = {
 export const inputs = {
   count: argumentsOf({ ...filters, 'as-of': asOf }),
   list: argumentsOf({ ...listed, cursor, 'as-of': pastOfList }),
-  get: argumentsOf({ id: SubscriptionId, ...subscriptionParameters }, ['id']),
+  get: argumentsOf({ id: SubscriptionId, ...ofOne }, ['id']),
   history: argumentsOf({ id: SubscriptionId }, ['id']),
   summary: argumentsOf(counted),
   findings: argumentsOf({}),
-  changes: argumentsOf(changeParameters(limits)),
+  changes: argumentsOf(ofChanges),
   changesSummary: argumentsOf(changesSummaryParameters, ['since']),
 };
 

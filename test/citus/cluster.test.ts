@@ -182,7 +182,7 @@ async function readPast(store: Store, tenant: TenantId): Promise<void> {
     ),
   );
   expect(JSON.parse(String(body)).total).toBe(10);
-  expect((await getSubscription(context, tenant, 'id2', { revision: 2 })).record).toContain('DEPLETED');
+  expect((await getSubscription(context, tenant, 'id2', { asOf: { revision: 2 } })).record).toContain('DEPLETED');
   expect(JSON.parse((await getSubscriptionHistory(context, tenant, 'id2')).record).versions).toHaveLength(3);
   const now = new Date().toISOString().slice(0, 19);
   for (const since of ['now', `${now}Z`])

@@ -234,7 +234,7 @@ const uses: Readonly<Record<string, Case>> = {
   'getSubscriptionSummary: by two dimensions': summarise('by=status,product-id'),
   'getSubscriptionSummary: past': summarise('by=status&as-of=2'),
   getSubscription: (store, tenant) => getSubscription(context(store), tenant, 'id5'),
-  'getSubscription: past': (store, tenant) => getSubscription(context(store), tenant, 'id5', { revision: 2 }),
+  'getSubscription: past': (store, tenant) => getSubscription(context(store), tenant, 'id5', { asOf: { revision: 2 } }),
   getSubscriptionHistory: (store, tenant) => getSubscriptionHistory(context(store), tenant, 'id5'),
   getSubscriptionFindings: (store, tenant) => getSubscriptionFindings(context(store), tenant, 1_700_000_000, 10_000),
   'listChanges: first': changes('size=10'),

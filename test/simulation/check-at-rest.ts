@@ -197,13 +197,15 @@ async function checkPage(
   walkNow?: number,
 ): Promise<Page> {
   const what = `page ${number} of ${report.what} by ${JSON.stringify(ask)}`;
-  const page = await readPage(source, ask, report.format);
+  const page = await readPage(source, ask, report.query);
   tally['pages compared'] += 1;
   if (walkNow !== undefined) expectEqual(`the time of ${what}`, page.now, walkNow);
   const versions = report.at(page.now);
   const size = Number(report.query.size ?? defaultPageLimits.sizeDefault);
   const pages = Math.ceil(versions.length / size);
-  const expected = versions.slice((number - 1) * size, number * size).map((version) => shown(version, report.format));
+  const expected = versions
+    .slice((number - 1) * size, number * size)
+    .map((version) => shown(version, report.format, report.query));
   expectSameList(what, page.records, expected);
   expectEqual(
     `total, pages, number and links of ${what}`,
@@ -229,7 +231,7 @@ export async function checkWhole(source: Source, report: Report, random: Random,
   const { size: _size, page: _page, ...rest } = report.query;
   const format = report.format === 'json' ? random.pick(['csv', 'ndjson'] as const) : report.format;
   const { records, now } = await readWhole(source, { ...rest, format }, random.chance(0.3));
-  const expected = report.at(now).map((version) => shown(version, format));
+  const expected = report.at(now).map((version) => shown(version, format, report.query));
   expectSameList(`the whole report ${report.what} as ${format}`, records, expected);
   tally['whole reports compared'] += 1;
 }
@@ -281,8 +283,10 @@ async function checkRecord({ session, service, tenant }: Source, state: State, r
   const versions = [...state.values()];
   const version = versions[random.between(0, versions.length - 1)];
   if (version !== undefined) {
-    const { text } = expectStatus(await session.get(service, tenant, `/${version.record.id}`), 200, version.record.id);
-    expectEqual(`the record ${version.record.id}`, text, version.text);
+    const { fields } = drawQuery(random, 'getSubscription');
+    const path = `/${version.record.id}${fields === undefined ? '' : `?fields=${fields}`}`;
+    const { text } = expectStatus(await session.get(service, tenant, path), 200, path);
+    expectEqual(`the record ${path}`, text, shown(version, 'json', { ...(fields && { fields }) }));
   }
   const { record } = random.pick(makeVersions(random.seed(), 1));
   const { status } = await session.get(service, tenant, `/${record.id}`);
@@ -314,7 +318,7 @@ export async function checkEntityTag(source: Source, known: KnownPage, state: St
   const received = await send(source, askFor(known.query, false), { 'if-none-match': known.etag ?? '' });
   const expected = reportOf(state, known.query, known.now)
     .slice(0, Number(known.query.size))
-    .map(({ text }) => text);
+    .map((version) => shown(version, 'json', known.query));
   if (received.status === 304) return expectSameList('a page that is 304 Not Modified', known.records, expected);
   expectEqual('the status of a page asked for with an entity tag', received.status, 200);
   expectEqual('a page asked for with an entity tag', received.text, `[${expected.join(',')}]`);

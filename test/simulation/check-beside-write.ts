@@ -27,7 +27,7 @@ function drawOne(
 ) {
   for (;;) {
     const query = random.chance(0.5) && repeated.length > 0 ? random.pick(repeated) : drawQuery(random, operation);
-    const { all: _all, page: _page, format: _format, ...rest } = query;
+    const { all: _all, page: _page, format: _format, fields: _fields, ...rest } = query;
     if (!isContradictory(rest)) return rest;
   }
 }
@@ -49,7 +49,7 @@ export async function checkPages(
   const seen = new Map<string, number>();
   let matches = matcherOf(query, 0);
   let last: Version | undefined;
-  for await (const { records, now } of readPages(source, askFor(query, random.chance(0.3)), 'json')) {
+  for await (const { records, now } of readPages(source, askFor(query, random.chance(0.3)), query)) {
     tally['pages compared'] += 1;
     matches = matcherOf(query, now);
     for (const text of records) {

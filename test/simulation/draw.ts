@@ -3,6 +3,7 @@ import { changeParameters } from '../../packages/contract/change.ts';
 import { changesSummaryParameters } from '../../packages/contract/changes-summary.ts';
 import { subscriptionParameters } from '../../packages/contract/history.ts';
 import { type ReportParameter, reportParameters } from '../../packages/contract/query.ts';
+import { recordFields } from '../../packages/contract/record-fields.ts';
 import { defaultPageLimits } from '../../packages/contract/report.ts';
 import { type SummaryParameter, summaryGroups, summaryParameters } from '../../packages/contract/summary.ts';
 import * as domain from './domain.ts';
@@ -95,6 +96,15 @@ function hasDays({ before, after, 'date-field': dateField, 'expires-within': wit
   return dateField !== 'activation' && others['created-from'] !== undefined && others['created-to'] !== undefined;
 }
 
+/** Some fields in any order, and sometimes the whole product. */
+function drawFields(random: Random): string {
+  const names = recordFields.map(({ name }) => name);
+  const known = random.chance(0.3) ? [...names.filter((name) => !name.includes('.')), 'product'] : names;
+  const share = random.next();
+  const chosen = known.filter(() => random.chance(share)).sort(() => (random.chance(0.5) ? -1 : 1));
+  return chosen.length === 0 ? random.pick(known) : chosen.join(',');
+}
+
 type ChangesParameter = keyof ReturnType<typeof changeParameters> | keyof typeof changesSummaryParameters;
 
 /** A value of the field that selects changes; seldom without such a field. */
@@ -142,6 +152,7 @@ const rules: Readonly<
   page: integer(0.4, [1, 2, 3, 5, 40, 400, 1_000_000]),
   cursor: 'from an earlier response',
   format: oneOf(0.4, ['json', 'csv', 'ndjson']), // the model has no Parquet
+  fields: { chance: 0.3, draw: drawFields },
   all: listed(0.2),
   by: { chance: 0.9, draw: drawDimensions },
   'as-of': 'from an earlier response',

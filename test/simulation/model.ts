@@ -182,6 +182,19 @@ export function matcherOf(query: Query, now: number): Match {
   return (version) => matches.every((match) => match(version));
 }
 
+/** A record, or one of its former versions, with the fields of a query (`fields`). */
+export function fieldsOf(record: object, { fields }: Query): object {
+  if (fields === undefined) return record;
+  const names = fields.split(',');
+  const members = Object.entries(record).flatMap(([name, value]) => {
+    if (names.includes(name)) return [[name, value] as const];
+    if (!names.some((each) => each.startsWith(`${name}.`))) return [];
+    const parts = Object.entries(value as object).filter(([part]) => names.includes(`${name}.${part}`));
+    return [[name, Object.fromEntries(parts)] as const];
+  });
+  return Object.fromEntries(members);
+}
+
 /** Negative if the first version precedes the second one in the order of a report. */
 export function compareVersions(a: Version, b: Version, sort = 'createdDate'): number {
   const name = sort.replace('-', '') as DateName;

@@ -12,7 +12,7 @@ import {
 } from './changes-model.ts';
 import { drawQuery } from './draw.ts';
 import { Difference, expectEqual, expectSameList } from './failure.ts';
-import type { Query, State } from './model.ts';
+import { fieldsOf, type Query, type State } from './model.ts';
 import { instantOf, type Moment, nameOf } from './moment.ts';
 import type { Random } from './random.ts';
 import { expectStatus, pathPrefix, type Source } from './read.ts';
@@ -108,7 +108,7 @@ async function checkDrawn(
   const expected = all
     .filter(({ described }) => importId === undefined || (described.import_id ?? 'none') === importId)
     .filter(({ change }) => isSelected(query, change))
-    .map(({ described }) => JSON.stringify(query.before === 'true' ? described : recordOf(described)));
+    .map(({ described }) => JSON.stringify(shownChange(described, query)));
   const found = (await readChanges(source, query, random)) ?? [];
   const texts = found.map((change) => JSON.stringify(change));
   // without filters and former records, what was added and removed since is a tombstone
@@ -121,10 +121,12 @@ async function checkDrawn(
   tally['drawn changes compared'] += expected.length;
 }
 
-/** A change as it is without `before=true`. */
-function recordOf(change: DescribedChange): object {
-  const { kind: _kind, committed_at: _at, import_id: _importId, before: _before, ...record } = change;
-  return record;
+/** A change as a query shows it; a tombstone has its id, whatever its fields. */
+function shownChange(change: DescribedChange, query: Query): object {
+  const { kind, committed_at, import_id, before, ...record } = change;
+  const members = record.removed ? record : fieldsOf(record, query);
+  if (query.before !== 'true') return members;
+  return { ...members, kind, committed_at, import_id, ...(before && { before: fieldsOf(before, query) }) };
 }
 
 const changesPath = (query: Query): string => `/changes?${new URLSearchParams(query)}`;

@@ -6,7 +6,7 @@ import { isContradictory, type Query, type State, type Version } from './model.t
 import { type Moment, nameOf } from './moment.ts';
 import { checkChanges, checkChangesSummary } from './past-changes.ts';
 import type { Random } from './random.ts';
-import { expectStatus, type Source, summaryPath } from './read.ts';
+import { expectStatus, type Source, shown, summaryPath } from './read.ts';
 import type { Tally } from './tally.ts';
 
 // Checks of the history: reports, records and changes of a former moment equal the model's.
@@ -140,10 +140,11 @@ async function checkRecord(source: Source, moment: Moment, random: Random): Prom
   const version = versions[random.between(0, versions.length - 1)];
   if (version === undefined) return;
   const { id } = version.record;
-  const path = `/${id}?as-of=${nameOf(moment, random)}`;
+  const query = { ...drawQuery(random, 'getSubscription'), 'as-of': nameOf(moment, random) };
+  const path = `/${id}?${new URLSearchParams(query)}`;
   const then = await session.get(service, tenant, path);
   if (moment.erased.has(id)) return expectEqual(`the status of ${path}, which was erased`, then.status, 404);
-  expectEqual(`the record ${path}`, expectStatus(then, 200, path).text, version.text);
+  expectEqual(`the record ${path}`, expectStatus(then, 200, path).text, shown(version, 'json', query));
   const { text } = await get(source, `/${id}/history`);
   const { versions: entries } = JSON.parse(text) as { versions: readonly HistoryEntry[] };
   const entry = entries.find(({ revision }) => revision <= moment.revision);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { recordColumns } from '../../packages/contract/csv.ts';
 import { Difference, expectEqual } from './failure.ts';
-import type { Query, Version } from './model.ts';
+import { fieldsOf, type Query, type Version } from './model.ts';
 import type { Received, SendOptions, Session } from './session.ts';
 
 /** The client and the service of a read. */
@@ -43,7 +43,7 @@ export const askFor = (query: Query, isSearch: boolean): Ask =>
 function searchBody(query: Query): Record<string, unknown> {
   const typed = (name: string, value: string): unknown => {
     if (name === 'size' || name === 'page') return Number(value);
-    if (name === 'status') return value.split(',');
+    if (name === 'status' || name === 'fields') return value.split(',');
     return name === 'auto-renew' || name === 'all' ? value === 'true' : value;
   };
   return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, typed(name, value)]));
@@ -56,11 +56,12 @@ export async function send({ session, service, tenant }: Source, ask: Ask, heade
 }
 type Headers = NonNullable<SendOptions['headers']>;
 
-export async function readPage(source: Source, ask: Ask, format: Format): Promise<Page> {
+/** Reads a page of a query, which the request may have in another form. */
+export async function readPage(source: Source, ask: Ask, query: Query): Promise<Page> {
   const { headers, text } = expectStatus(await send(source, ask), 200, JSON.stringify(ask));
   const number = (name: string): number => Number(headers.get(name));
   return {
-    records: recordsOf(text, format),
+    records: recordsOf(text, formatOf(query), query),
     total: number('x-total-count'),
     pages: number('x-total-pages'),
     number: number('x-current-page'),
@@ -98,9 +99,9 @@ function nowOf(headers: Received['headers']): number {
 }
 
 /** Reads a report page by page, following the link or the cursor of each page. */
-export async function* readPages(source: Source, first: Ask, format: Format): AsyncGenerator<Page> {
+export async function* readPages(source: Source, first: Ask, query: Query): AsyncGenerator<Page> {
   for (let ask: Ask | undefined = first; ask !== undefined; ) {
-    const page: Page = await readPage(source, ask, format);
+    const page: Page = await readPage(source, ask, query);
     yield page;
     ask = page.next;
   }
@@ -121,7 +122,7 @@ export async function readWhole(source: Source, query: Query, isSearch = false):
   const end = text.lastIndexOf('{"summary"');
   const { summary } = JSON.parse(end < 0 ? '{}' : text.slice(end)) as { summary?: { rows: number; sha256: string } };
   const body = text.slice(0, end);
-  const records = recordsOf(body, formatOf(asked));
+  const records = recordsOf(body, formatOf(asked), asked);
   const sha256 = createHash('sha256').update(body).digest('hex');
   expectEqual(`the summary line of ${what}`, summary, { rows: records.length, sha256 });
   expectEqual(`the announced number of records of ${what}`, Number(headers.get('x-total-count')), records.length);
@@ -144,25 +145,31 @@ export async function readSummary({ session, service, tenant }: Source, query: Q
 const countsOf = (rows: readonly { readonly value: string | null; readonly count: number }[]) =>
   new Map(rows.map(({ value, count }) => [value, count]));
 
-/** A version as a page or an export of a format shows it. */
-export function shown({ record, text }: Version, format: Format): string {
-  if (format !== 'csv') return text;
+/** A version as a page or an export of a format shows it, with the fields of a query. */
+export function shown({ record, text }: Version, format: Format, query: Query): string {
+  if (format !== 'csv') return query.fields === undefined ? text : JSON.stringify(fieldsOf(record, query));
   const { product, ...rest } = record;
   const cells = {
     ...rest,
     ...Object.fromEntries(Object.entries(product).map(([k, v]) => [`product.${k}`, v])),
   };
-  return JSON.stringify(recordColumns.map((name) => guarded(String(cells[name as keyof typeof cells] ?? ''))));
+  return JSON.stringify(columnsOf(query).map((name) => guarded(String(cells[name as keyof typeof cells] ?? ''))));
+}
+
+/** The columns of CSV, in the order of the query. */
+function columnsOf({ fields }: Query): readonly string[] {
+  const ofProduct = recordColumns.filter((column) => column.startsWith('product.'));
+  return fields?.split(',').flatMap((name) => (name === 'product' ? ofProduct : [name])) ?? recordColumns;
 }
 
 /** A cell that a spreadsheet does not execute (docs/readers/report.md, "Formats"). */
 export const guarded = (cell: string): string => (/^'*[=+\-@＝＋－＠]/.test(cell) ? `'${cell}` : cell);
 
-function recordsOf(body: string, format: Format): string[] {
+function recordsOf(body: string, format: Format, query: Query): string[] {
   if (format === 'ndjson') return body.split('\n').slice(0, -1);
   if (format === 'csv') {
     const [header, ...rows] = parse(body, { relax_column_count: true }) as string[][];
-    expectEqual('the header of CSV', header, recordColumns);
+    expectEqual('the header of CSV', header, columnsOf(query));
     return rows.map((cells) => JSON.stringify(cells));
   }
   const texts = (JSON.parse(body) as unknown[]).map((record) => JSON.stringify(record));

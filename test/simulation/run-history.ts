@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkEntityTag, checkFollower, checkReports, type KnownPage } from './check-at-rest.ts';
 import { checkPages, checkSummary, checkWhole } from './check-beside-write.ts';
+import { drawQuery } from './draw.ts';
 import { Difference, Interrupted } from './failure.ts';
 import { Follower } from './follower.ts';
 import { type Fault, type History, type Reader, type Round, tenants, type WriteStep } from './history.ts';
-import { applyChange, type Change, lengthOf, rowsApplied, type State } from './model.ts';
+import { applyChange, type Change, lengthOf, type Query, rowsApplied, type State } from './model.ts';
 import { Past } from './past.ts';
 import { Random } from './random.ts';
 import { askFor, readPage, readWhole, type Source } from './read.ts';
@@ -326,11 +327,12 @@ class HistoryRun {
       await checkFollower(source, follower, state, random, this.#tally);
     }
     follower.expectRejection('never');
-    const query = { size: '50' };
+    const { fields } = drawQuery(random, 'getSubscription');
+    const query: Query = { size: '50', ...(fields !== undefined && { fields }) };
     const source: Source = { session: this.#session, service: 0, tenant: name };
     await past.check({ ...source, service: random.pick([0, 1] as const) }, state, random, this.#tally);
     await past.remember(source, state);
-    this.#tenantOf(name).known = { ...(await readPage(source, askFor(query, false), 'json')), query };
+    this.#tenantOf(name).known = { ...(await readPage(source, askFor(query, false), query)), query };
   }
 
   #tenantOf(name: string): TenantRun {

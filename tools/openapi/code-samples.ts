@@ -184,8 +184,12 @@ export const sampleRequests: Readonly<
 > = {
   listSubscriptions: {
     credentials: 'token',
-    query: { status: 'ACTIVE,DEPLETED', size: '50' },
-    withClient: `for await (const subscription of client.subscriptions({ status: ['ACTIVE', 'DEPLETED'], size: 50 })) {
+    query: { status: 'ACTIVE,DEPLETED', fields: 'id,expirationDate', size: '50' },
+    withClient: `for await (const subscription of client.subscriptions({
+  status: ['ACTIVE', 'DEPLETED'],
+  fields: ['id', 'expirationDate'],
+  size: 50,
+})) {
   console.log(subscription.id, subscription.expirationDate);
 }`,
   },

@@ -3,6 +3,7 @@ import { changeParameters, changesPage } from '../../packages/contract/change.ts
 import { changesSummaryParameters } from '../../packages/contract/changes-summary.ts';
 import { recordColumns } from '../../packages/contract/csv.ts';
 import { tokenErrorStatuses } from '../../packages/contract/error-code.ts';
+import { fieldList } from '../../packages/contract/fields.ts';
 import { subscriptionParameters } from '../../packages/contract/history.ts';
 import { listedMax, listParameters, notFoundHeader } from '../../packages/contract/listed-values.ts';
 import { type Operation, type OperationId, operations } from '../../packages/contract/operations.ts';
@@ -180,8 +181,8 @@ function describeSearch(limits: PageLimits): Json {
 
 /**
  * The body of a search: the query parameters of the report as members of a JSON object. `size` and
- * `page` are numbers, `status`, `id`, `iccid` and `device-id` may be arrays, `auto-renew` and `all`
- * may be booleans; the others are strings as in the query string.
+ * `page` are numbers, `status`, `id`, `iccid`, `device-id` and `fields` may be arrays, `auto-renew`
+ * and `all` may be booleans; the others are strings as in the query string.
  */
 function searchBody(limits: PageLimits) {
   const parameters = reportParameters(limits);
@@ -192,6 +193,7 @@ function searchBody(limits: PageLimits) {
       description: descriptionOf(parameters.status),
     }),
     'auto-renew': booleanOr(parameters['auto-renew']),
+    fields: Type.Union([parameters.fields, fieldList], { description: descriptionOf(parameters.fields) }),
     all: booleanOr(parameters.all),
   };
   return Type.Object(
@@ -253,7 +255,7 @@ const formOperation = (description: string, schema: string): Json => ({
 function reportPage(limits: PageLimits, pagingHeaders: readonly string[]): Json {
   const records = { type: 'array', maxItems: limits.sizeMax, items: schemaRef('Subscription') };
   const { content, ...rest } = response(
-    'One page of the report, or the whole report if all=true',
+    'One page of the report, or the whole report if all=true. With fields, records have no other members, even if those are required',
     records,
     [...pagingHeaders, ...pageHeaders],
     'records',
@@ -305,8 +307,8 @@ const textDocument = (description: string, pattern: string): Json => ({
 });
 
 const csvLines = textDocument(
-  `RFC 4180 with a header row: ${recordColumns.join(',')}. A value that starts with =, +, - or @ (ASCII or full-width) is prefixed with an apostrophe`,
-  `^${recordColumns.join(',')}\\r\\n`,
+  `RFC 4180 with a header row: ${recordColumns.join(',')}, or those of fields in its order. A value that starts with =, +, - or @ (ASCII or full-width) is prefixed with an apostrophe`,
+  '^[A-Za-z_.,]+\\r\\n',
 );
 
 const ndjsonLines = textDocument(
@@ -319,7 +321,7 @@ const parquetFile: Json = {
     type: 'string',
     format: 'binary',
     maxLength: Number.MAX_SAFE_INTEGER,
-    description: `A Parquet file, only with all=true. Its columns are those of a table, such as activation_date and product_plan_id: dates are TIMESTAMP in milliseconds and UTC, product_period is INT32, auto_renew is BOOLEAN, all others are strings; only status may be null`,
+    description: `A Parquet file, only with all=true. Its columns are those of fields in its order, or all, named as in a table, such as activation_date and product_plan_id: dates are TIMESTAMP in milliseconds and UTC, product_period is INT32, auto_renew is BOOLEAN, all others are strings; only status may be null`,
   },
 };
 

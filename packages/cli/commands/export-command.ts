@@ -18,6 +18,7 @@ import { openScreen, type Screen } from './record-writer.ts';
 
 const {
   format: _format,
+  fields: _fields,
   all: _all,
   size: _size,
   page: _page,

@@ -19,7 +19,13 @@ import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRec
 import { subscriptionLayout } from './subscription-layout.ts';
 
 // pages are those of the present
-const { format: _format, all: _all, 'as-of': _asOf, ...parameters } = reportParameters(defaultPageLimits);
+const {
+  format: _format,
+  fields: _fields,
+  all: _all,
+  'as-of': _asOf,
+  ...parameters
+} = reportParameters(defaultPageLimits);
 
 const watchSeconds = 10;
 

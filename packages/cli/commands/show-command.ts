@@ -19,9 +19,11 @@ import {
 } from './record-writer.ts';
 import { fieldsOf, paintStatus, subscriptionLayout } from './subscription-layout.ts';
 
+const { fields: _fields, ...parameters } = subscriptionParameters;
+
 export function addShowCommand(program: Command, output: Output): void {
   const command = program.command('show').argument('<id>', 'id of the subscription');
-  addOutputOptions(addProfileOption(addParameterOptions(command, subscriptionParameters)))
+  addOutputOptions(addProfileOption(addParameterOptions(command, parameters)))
     .option('--history', 'list its versions that are kept, newest first')
     .description('show all fields of one subscription, as it is or as it was')
     .addHelpText(
@@ -36,7 +38,7 @@ Examples:
       runReader(async (signal) => {
         const screen = openScreen(options, output);
         const { client } = connect(options);
-        const { values, dates } = readParameters({ ...options }, subscriptionParameters);
+        const { values, dates } = readParameters({ ...options }, parameters);
         if (options.history === true && values['as-of'] !== undefined)
           throw new UsageError('Cannot use --history with --as-of: the history has all times: use one of them');
         if (isReservedId(id))

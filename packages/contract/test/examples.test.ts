@@ -76,7 +76,7 @@ describe('the examples of the OpenAPI documents', () => {
 
   test('the CSV and NDJSON examples are what the service writes for the example record', () => {
     const stored = { bytes: Buffer.from(`${JSON.stringify(exampleSubscription)}\n`), count: 1 };
-    expect(namedExamples.recordsCsv).toBe(writePage('csv', stored).toString());
-    expect(namedExamples.recordsNdjson).toBe(writePage('ndjson', stored).toString());
+    expect(namedExamples.recordsCsv).toBe(writePage({ format: 'csv' }, stored).toString());
+    expect(namedExamples.recordsNdjson).toBe(writePage({ format: 'ndjson' }, stored).toString());
   });
 });

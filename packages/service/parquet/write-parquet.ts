@@ -3,8 +3,14 @@ import { Worker } from 'node:worker_threads';
 
 /** What the thread is asked: to add lines of JSON to a file, to end it, or to forget it. */
 export type ParquetRequest =
-  | { readonly file: number; readonly kind: 'add'; readonly lines: Uint8Array<ArrayBuffer> }
-  | { readonly file: number; readonly kind: 'end' | 'drop' };
+  | ({ readonly file: number; readonly kind: 'add'; readonly lines: Uint8Array<ArrayBuffer> } & Columns)
+  | ({ readonly file: number; readonly kind: 'end' } & Columns)
+  | { readonly file: number; readonly kind: 'drop' };
+
+/** The names of the fields that are its columns; all if absent. */
+interface Columns {
+  readonly fields?: readonly string[] | undefined;
+}
 
 /** The bytes of a file since the response before. */
 export interface ParquetResponse {
@@ -27,19 +33,19 @@ interface Part {
  * tenth of a second. Yields the parts of the file, each with the number of its records. Throws if
  * the thread has ended.
  */
-export async function* writeParquet(batches: AsyncIterable<Lines>): AsyncGenerator<Part> {
+export async function* writeParquet(batches: AsyncIterable<Lines>, fields?: readonly string[]): AsyncGenerator<Part> {
   const thread = openThread();
   const file = thread.begin();
   try {
     let rows = 0;
     for await (const batch of batches) {
       rows += batch.rows;
-      const bytes = await thread.send({ file, kind: 'add', lines: Uint8Array.from(batch.lines) });
+      const bytes = await thread.send({ file, kind: 'add', fields, lines: Uint8Array.from(batch.lines) });
       if (bytes.length === 0) continue;
       yield { rows, bytes };
       rows = 0;
     }
-    yield { rows, bytes: await thread.send({ file, kind: 'end' }) };
+    yield { rows, bytes: await thread.send({ file, kind: 'end', fields }) };
   } finally {
     thread.end(file);
   }

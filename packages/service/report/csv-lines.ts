@@ -1,12 +1,12 @@
 import { guardText, recordColumns, writeRecordLine } from '../../contract/csv.ts';
-import { Subscription } from '../../contract/subscription.ts';
+import { findByte, findControl, firstFound, follows, isDigit, layout, recordEnd, viewOf } from './record-layout.ts';
 
 // CSV from the stored JSON of records. The values of a record are copied, in words of four bytes,
 // if its JSON is as an import writes it and they need at most quotes. Other records are parsed,
 // which takes ten times as long (docs/decisions/responses.md#report-formats).
 
 /** The first line: the names of the columns. */
-export const csvHeader = writeRecordLine(recordColumns);
+export const csvHeader = (fields: readonly string[] = recordColumns): Buffer => Buffer.from(writeRecordLine(fields));
 
 const noRecords: Buffer = Buffer.alloc(0);
 
@@ -58,13 +58,13 @@ export class CsvLines {
     const lines = this.#memory;
     let at = this.#at;
     let to = this.#to;
-    for (const column of columns) {
-      if (column !== columns[0]) lines[to++] = comma;
-      if (!this.#follows(column.literal, at)) {
+    for (const column of layout) {
+      if (column !== layout[0]) lines[to++] = comma;
+      if (!follows(this.#recordWords, column, at)) {
         if (column.isOptional) continue;
         return false;
       }
-      at += column.literal.bytes;
+      at += column.bytes;
       if (column.isText) {
         if (records[at++] !== quote) return false;
         const from = at;
@@ -101,14 +101,6 @@ export class CsvLines {
     return true;
   }
 
-  #follows({ bytes, words }: Literal, at: number): boolean {
-    if (at + bytes > this.#records.length) return false;
-    const last = words.length - 1;
-    for (let index = 0; index < last; index += 1)
-      if (this.#recordWords.getInt32(at + 4 * index, true) !== words[index]) return false;
-    return this.#recordWords.getInt32(at + bytes - 4, true) === words[last];
-  }
-
   /**
    * Copies a text up to the first byte that ends it, or needs an escape, or is one of two others.
    * Returns where that is. Up to three bytes more are written, which what follows overwrites.
@@ -121,12 +113,12 @@ export class CsvLines {
       this.#words.setInt32(to + at - from, word, true);
       // the lowest bit that is set belongs to the first such byte
       const found =
-        ((word - blanks) & ~word & highBits) |
+        findControl(word) |
         findByte(word ^ quotes) |
         findByte(word ^ backslashes) |
         findByte(word ^ first) |
         findByte(word ^ second);
-      if (found !== 0) return at + ((31 - Math.clz32(found & -found)) >> 3);
+      if (found !== 0) return at + firstFound(found);
     }
     return at;
   }
@@ -141,66 +133,12 @@ export class CsvLines {
   }
 }
 
-const viewOf = ({ buffer, byteOffset, byteLength }: Buffer): DataView => new DataView(buffer, byteOffset, byteLength);
-
 const [lineFeed, carriageReturn, quote, comma, semicolon] = [10, 13, 0x22, 0x2c, 0x3b];
-const highBits = 0x80808080;
-const [blanks, quotes, commas, semicolons, backslashes] = [0x20202020, 0x22222222, 0x2c2c2c2c, 0x3b3b3b3b, 0x5c5c5c5c];
-
-/** Sets the high bit of each byte that is zero, and perhaps of bytes after the first of them. */
-const findByte = (word: number): number => (word - 0x01010101) & ~word & highBits;
-
-const isDigit = (byte: number | undefined): byte is number => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+const [quotes, commas, semicolons, backslashes] = [0x22222222, 0x2c2c2c2c, 0x3b3b3b3b, 0x5c5c5c5c];
 
 /** The first bytes of strings that `guardText` may change; EF is that of the full-width ones. */
 const isGuarded = new Uint8Array(256);
 for (const byte of [...Buffer.from("=+-@'"), 0xef]) isGuarded[byte] = 1;
-
-/** Bytes to compare with; the last word may overlap the one before it. */
-interface Literal {
-  readonly bytes: number;
-  readonly words: Int32Array;
-}
-
-interface Column {
-  /** The JSON between the values of two columns, without their quotes. */
-  readonly literal: Literal;
-  readonly isText: boolean;
-  readonly isOptional: boolean;
-}
-
-/** The parts of a schema that decide how its values are converted. */
-interface Schema {
-  readonly type?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-}
-
-function toLiteral(text: string): Literal {
-  const bytes = Buffer.from(text);
-  const words = Array.from({ length: Math.ceil(bytes.length / 4) }, (_, index) =>
-    bytes.readInt32LE(Math.min(4 * index, bytes.length - 4)),
-  );
-  return { bytes: bytes.length, words: Int32Array.from(words) };
-}
-
-const columns: Column[] = [];
-const recordEnd = Buffer.from(`${addColumns(Subscription, '')}\n`);
-
-/** Adds the columns of an object after some JSON; returns the JSON after the last value. */
-function addColumns({ properties = {}, required = [] }: Schema, before: string): string {
-  let json = `${before}{`;
-  for (const [name, schema] of Object.entries(properties)) {
-    json += `${json.endsWith('{') ? '' : ','}"${name}":`;
-    if (schema.properties !== undefined) json = addColumns(schema, json);
-    else {
-      const isText = schema.type === 'string';
-      columns.push({ literal: toLiteral(json), isText, isOptional: !required.includes(name) });
-      json = '';
-    }
-  }
-  return `${json}}`;
-}
 
 const productPrefix = 'product.';
 

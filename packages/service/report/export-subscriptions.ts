@@ -10,6 +10,7 @@ import { describeRevision, requireRevision, settle } from './moment.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext, ReportQuery } from './report-query.ts';
 import { findNotFound } from './run.ts';
+import { createSelection } from './select-fields.ts';
 import { describeExplanation, describeFormat, describeNotFound } from './write-records.ts';
 
 /** A whole report from one snapshot, read in pieces. */
@@ -70,7 +71,7 @@ export async function exportSubscriptions(
         ...describeNotFound(notFound),
         ...describeRevision(at, erased),
       },
-      pieces: writePieces(format, streamPast(snapshot, filter, order, at, pieceRows)),
+      pieces: writePieces(format, query.fields, streamPast(snapshot, filter, order, at, pieceRows)),
       close: () => snapshot.close(),
     };
   } catch (error) {
@@ -81,10 +82,13 @@ export async function exportSubscriptions(
 
 async function* writePieces(
   format: ReportExport['format'],
+  fields: ReportQuery['fields'],
   batches: AsyncIterable<LineBatch>,
 ): AsyncGenerator<ExportPiece> {
-  if (format === 'parquet') return yield* writeParquet(batches);
-  if (format === 'csv') yield { rows: 0, bytes: Buffer.from(csvHeader) };
+  if (format === 'parquet') return yield* writeParquet(batches, fields);
+  if (format === 'csv') yield { rows: 0, bytes: csvHeader(fields) };
   const csv = new CsvLines();
-  for await (const { rows, lines } of batches) yield { rows, bytes: format === 'csv' ? csv.convert(lines) : lines };
+  const select = fields === undefined ? (lines: Buffer) => lines : createSelection({ format, fields });
+  for await (const { rows, lines } of batches)
+    yield { rows, bytes: select(format === 'csv' ? csv.convert(lines) : lines) };
 }

@@ -40,7 +40,7 @@ export function formatReport(
   const pointers = pointAround(query, page, limits.firstPage, limits.firstPage + Math.max(pages, 1) - 1);
   const { linkQuery } = query;
   return {
-    body: writePage(query.format, page.records),
+    body: writePage(query, page.records),
     headers: {
       ...describeFormat(query.format),
       ...(linkQuery === undefined

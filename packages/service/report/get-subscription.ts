@@ -2,7 +2,7 @@ import { versionsMax } from '../../contract/history.ts';
 import { formatInstant } from '../../contract/instant.ts';
 import { fitsText } from '../../contract/schema.ts';
 import { SubscriptionId } from '../../contract/subscription.ts';
-import { type Moment, type RecordVersion, readPastRecord, readVersions } from '../storage/read/past.ts';
+import { type RecordVersion, readPastRecord, readVersions } from '../storage/read/past.ts';
 import { readRecord } from '../storage/read/records.ts';
 import type { Store, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory } from '../storage/tables/history.ts';
@@ -10,6 +10,8 @@ import { readRevision } from '../storage/tables/tenant-revision.ts';
 import { inSpan } from '../tracing/span.ts';
 import { ReportError } from './error.ts';
 import { readTenant, requireRevision, settle } from './moment.ts';
+import type { parseOne } from './parse-one.ts';
+import { RecordProjection } from './project-records.ts';
 import type { ReportContext } from './report-query.ts';
 
 /** One record, and the tenant's revision at which it was read. */
@@ -20,14 +22,15 @@ interface OneSubscription {
 }
 
 /**
- * Implements `GET /v1/subscription/{id}`: returns the stored JSON of one record, as it is or as it
- * was. Throws `ReportError` `NOT_FOUND`, the same for an unknown id and for another tenant's.
+ * Implements `GET /v1/subscription/{id}`: returns the stored JSON of one record, or some fields of
+ * it, as it is or as it was. Throws `ReportError` `NOT_FOUND`, the same for an unknown id and for
+ * another tenant's.
  */
 export async function getSubscription(
   { store, now }: ReportContext,
   tenant: TenantId,
   id: string,
-  asOf?: Moment,
+  { asOf, fields }: ReturnType<typeof parseOne> = {},
 ): Promise<OneSubscription> {
   const moment = await settle(store, tenant, asOf, { nowSeconds: now() });
   const read = async (reader: TenantReader): Promise<OneSubscription | undefined> => {
@@ -39,7 +42,10 @@ export async function getSubscription(
     const record = await readPastRecord(reader, id, at.revision);
     return record === undefined ? undefined : { record, revision: at.current };
   };
-  return findOne(store, tenant, id, read);
+  const found = await findOne(store, tenant, id, read);
+  if (fields === undefined) return found;
+  const [record = ''] = new RecordProjection(fields).convertTexts([found.record]);
+  return { ...found, record };
 }
 
 /**

@@ -31,6 +31,7 @@ import { ReportError } from './error.ts';
 import type { FormattedReport } from './format.ts';
 import { describeMoment, notKept, readTenant, requireRevision, settle } from './moment.ts';
 import type { ChangesQuery } from './parse-changes.ts';
+import { projectChanges } from './project-changes.ts';
 import type { ReportContext } from './report-query.ts';
 
 /** Formatted changes, with the duration of each stage after parsing. */
@@ -63,7 +64,8 @@ export async function listChanges(
   });
   const { revision } = history;
   const next = writeNext(tenant, history, query, { start, last: hasMore ? (read.at(-1) ?? start.key) : undefined });
-  const changes = read.flatMap((change) => writeChange(query, change));
+  const shown = query.fields === undefined ? read : projectChanges(read, query.fields);
+  const changes = shown.flatMap((change) => writeChange(query, change));
   const report = stages.run('format', () => formatChanges(query, { changes, next, hasMore, revision }, reportUrl));
   return { ...report, revision, timings: stages.timings };
 }
@@ -263,7 +265,8 @@ function writeChange(
   if (!isAsked) return [text];
   const at = committedSeconds === undefined ? '' : `,"committed_at":"${formatInstant(committedSeconds)}"`;
   const by = importId === undefined ? '' : `,"import_id":"${importId}"`;
-  return [`${text.slice(0, -1)},"kind":"${kind}"${at}${by}${before === undefined ? '' : `,"before":${before}`}}`];
+  const members = text === '{}' ? '{' : `${text.slice(0, -1)},`;
+  return [`${members}"kind":"${kind}"${at}${by}${before === undefined ? '' : `,"before":${before}`}}`];
 }
 
 /**
@@ -339,8 +342,8 @@ function formatChanges(
 }
 
 /** The other parameters of a query, for the links to its following pages. */
-function describeQuery({ before, order, kinds, field, from, to, importId }: ChangesQuery): string {
-  const given = { field, from, to, 'import-id': importId };
+function describeQuery({ before, order, kinds, field, from, to, importId, fields }: ChangesQuery): string {
+  const given = { field, from, to, 'import-id': importId, fields: fields?.join() };
   return [
     ...(before ? ['&before=true'] : []),
     ...(kinds === undefined ? [] : [`&kind=${kinds.join(',')}`]),

@@ -21,11 +21,11 @@ export interface TimedReport<Body extends string | Buffer = string> extends Form
  */
 export function createPageKey({ limits, reportUrl }: ReportContext): (query: ReportQuery) => string {
   const service = JSON.stringify([reportUrl, limits]);
-  return ({ canonical, linkQuery, size, page, cursor, format, expiresWithinSeconds, nowSeconds }) => {
+  return ({ canonical, linkQuery, size, page, cursor, format, fields, expiresWithinSeconds, nowSeconds }) => {
     const now = expiresWithinSeconds === undefined ? '' : nowSeconds;
     const at = cursor === undefined ? '' : `${cursor.direction} ${cursor.key.date} ${cursor.key.id}`;
     const filters = linkQuery === undefined ? JSON.stringify(canonical) : `?${linkQuery}`;
-    return `page ${service} ${format} ${size} ${page} ${now} ${at} ${filters}`;
+    return `page ${service} ${format} ${fields ?? ''} ${size} ${page} ${now} ${at} ${filters}`;
   };
 }
 
@@ -42,7 +42,7 @@ export async function listSubscriptions(
   const { limits, reportUrl } = context;
   const plan = stages.run('plan', () => planReport(query, limits.firstPage));
   const page = await stages.run('run', async () => {
-    const [lists, layout] = [listsOf(query), layoutOf(query.format)];
+    const [lists, layout] = [listsOf(query), layoutOf(query)];
     const read =
       lists.length === 0
         ? await runReport(context, tenant, plan, layout)

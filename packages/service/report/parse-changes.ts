@@ -7,6 +7,7 @@ import {
   sinceNow,
 } from '../../contract/change.ts';
 import { changesSummaryParameters } from '../../contract/changes-summary.ts';
+import { takeFields } from '../../contract/fields.ts';
 import { parseForm } from '../../contract/form.ts';
 import { type ChangeKind, changeKinds } from '../../contract/history.ts';
 import { malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
@@ -18,7 +19,7 @@ import { type ChangeToken, decodeChangeToken } from './change-token.ts';
 import { ReportError, refuse } from './error.ts';
 import { memberOf } from './filters.ts';
 import { parseMoment } from './moment.ts';
-import type { QueryContext } from './report-query.ts';
+import type { QueryContext, ReportQuery } from './report-query.ts';
 
 /**
  * Parses the query string of the changes, without its `?`. Throws `ReportError` with every fault at
@@ -31,25 +32,25 @@ export function parseChanges(
   accepted: ChangeFormat | undefined,
 ): ChangesQuery {
   const schemas = changeParameters(limits);
-  const { read, faults, isMalformed } = openQuery(queryString, schemas);
+  const { read, pairs, faults, isMalformed } = openQuery(queryString, schemas);
   const since = read('since', (text) => (text === sinceNow ? sinceNow : readStart(text, now())));
   const before = read('before', (text) => memberOf(['true', 'false'], text)) === 'true';
   const kinds = read('kind', readKinds);
   const order = read('order', (text) => memberOf(changeOrders, text));
   const field = read('field', (text) => memberOf(changedFields, text));
-  const readValue = (text: string): string | undefined => (fitsText(schemas.from, text) ? text : undefined);
-  const [from, to] = [read('from', readValue), read('to', readValue)];
-  const importId = read('import-id', (text) => (fitsText(schemas['import-id'], text) ? text : undefined));
+  const readText = (name: 'from' | 'to' | 'import-id') =>
+    read(name, (text) => (fitsText(schemas[name], text) ? text : undefined));
+  const [from, to, importId] = [readText('from'), readText('to'), readText('import-id')];
   const size = read('size', (text) => readWholeNumber(schemas.size, text)) ?? limits.sizeDefault;
+  const fields = takeFields(pairs, faults);
   faults.push(...filterFaults({ field, from, to, kinds }));
   if (isWalk(since) && order === 'oldest')
     faults.push({ parameter: 'order', value: order, rule: 'newest, or absent: the token in since is of that order' });
   refuse(faults, isMalformed);
   if (accepted === undefined) throw noFormFits();
-  const filters = { kinds, field, from, to, importId };
-  const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
+  const filters = { kinds, field, from, to, importId, fields };
   const isNewest = order === 'newest' || isWalk(since);
-  return { ...(since && { since }), before, order: isNewest ? 'newest' : 'oldest', ...given, size, format: accepted };
+  return { ...(since && { since }), before, order: isNewest ? 'newest' : 'oldest', ...filters, size, format: accepted };
 }
 
 const isWalk = (since: ChangesQuery['since']): boolean =>
@@ -78,14 +79,15 @@ function filterFaults({ field, from, to, kinds }: ChangeFilters): readonly Fault
  * every fault at once.
  */
 export function parseChangesSummary(queryString: string, { now }: Pick<QueryContext, 'now'>): ChangesSummaryQuery {
-  const { read, faults, isMalformed, isGiven } = openQuery(queryString, changesSummaryParameters);
+  const { read, pairs, faults, isMalformed } = openQuery(queryString, changesSummaryParameters);
   const ofChanges = (text: string) => {
     const start = readStart(text, now());
     return isWalk(start) ? undefined : start;
   };
   const since = read('since', ofChanges);
   const until = read('until', (text) => parseMoment(text, now()));
-  if (!isGiven('since')) faults.push({ parameter: 'since', value: null, rule: ruleOf(changesSummaryParameters.since) });
+  if (!pairs.some(({ name }) => name === 'since'))
+    faults.push({ parameter: 'since', value: null, rule: ruleOf(changesSummaryParameters.since) });
   refuse(faults, isMalformed);
   if (since === undefined) throw new TypeError('Cannot parse the query: since must be given');
   return { since, ...(until && { until }) };
@@ -97,15 +99,14 @@ type Schema = Parameters<typeof ruleOf>[0];
 function openQuery<S extends Readonly<Record<string, Schema>>>(queryString: string, schemas: S) {
   const { pairs, malformed } = parseForm(queryString);
   const faults: Fault[] = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(schemas))];
-  const find = (name: string) => pairs.find((pair) => pair.name === name)?.value;
   const read = <T>(name: keyof S & string, parse: (text: string) => T | undefined): T | undefined => {
-    const text = find(name);
+    const text = pairs.find((pair) => pair.name === name)?.value;
     const value = text === undefined ? undefined : parse(text);
     if (text !== undefined && value === undefined)
       faults.push({ parameter: name, value: shorten(text), rule: ruleOf(schemas[name] as Schema) });
     return value;
   };
-  return { read, faults, isMalformed: malformed.length > 0, isGiven: (name: string) => find(name) !== undefined };
+  return { read, pairs, faults, isMalformed: malformed.length > 0 };
 }
 
 /** The start of a period: a change token, or an instant. */
@@ -157,6 +158,7 @@ export interface ChangesQuery extends ChangeFilters {
   /** Whether each change has its kind, time and import, and the record as it was. */
   readonly before: boolean;
   readonly order: ChangeOrder;
+  readonly fields?: ReportQuery['fields'];
   readonly size: number;
   readonly format: ChangeFormat;
 }

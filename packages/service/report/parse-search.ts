@@ -49,6 +49,7 @@ const unreadable = (): ReportError =>
 
 /** Parameters that are JSON numbers or booleans instead of strings. */
 const numbers: ReadonlySet<string> = new Set(['size', 'page']);
+const wordLists: ReadonlySet<string> = new Set(['status', 'fields']);
 const booleans: ReadonlySet<string> = new Set(['auto-renew', 'all']);
 const typeNames: Readonly<Record<string, string>> = {
   id: 'a JSON string or an array of strings',
@@ -57,6 +58,7 @@ const typeNames: Readonly<Record<string, string>> = {
   size: 'a JSON number',
   page: 'a JSON number',
   status: 'a JSON string or an array of strings',
+  fields: 'a JSON string or an array of strings',
   'auto-renew': 'a JSON boolean or its word',
   all: 'a JSON boolean or its word',
 };
@@ -68,7 +70,7 @@ const typeNames: Readonly<Record<string, string>> = {
 function asText(name: ReportParameter, value: unknown): string | undefined {
   if (numbers.has(name)) return typeof value === 'number' ? String(value) : undefined;
   if (booleans.has(name) && typeof value === 'boolean') return String(value);
-  if (name === 'status' && Array.isArray(value)) return value.every(isText) ? value.join(',') : undefined;
+  if (wordLists.has(name) && Array.isArray(value)) return value.every(isText) ? value.join(',') : undefined;
   return isText(value) ? value : undefined;
 }
 

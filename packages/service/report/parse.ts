@@ -1,3 +1,4 @@
+import { takeFields } from '../../contract/fields.ts';
 import { type FormPair, parseForm } from '../../contract/form.ts';
 import type { ListParameter } from '../../contract/listed-values.ts';
 import { malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
@@ -66,6 +67,7 @@ export function readQuery(
   const page = read('page', (text) => readWholeNumber(schemas.page, text));
   const cursor = read('cursor', decodeCursor);
   const format = read('format', (text) => memberOf(formatWords, text)) ?? accepted;
+  const fields = takeFields(pairs, faults);
   const all = read('all', (text) => memberOf(['true', 'false'], text)) === 'true';
   const asOf = read('as-of', (text) => parseMoment(text, now()));
   const canonical = canonicalFilters(filters, sort);
@@ -82,6 +84,7 @@ export function readQuery(
     page: cursor?.page ?? page ?? limits.firstPage,
     ...(cursor && { cursor }),
     format,
+    ...(fields && { fields }),
     all,
     ...(asOf !== undefined && { asOf }),
     nowSeconds: cursor?.nowSeconds ?? now(),

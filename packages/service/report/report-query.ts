@@ -12,6 +12,8 @@ export interface ReportQuery extends AskedFilters {
   readonly page: number;
   readonly cursor?: Cursor;
   readonly format: ReportFormat;
+  /** The fields of each record: names of `recordFields` in the order of columns; all if absent. */
+  readonly fields?: readonly string[] | undefined;
   /** Whether to return the whole report instead of a page. */
   readonly all: boolean;
   /** The past moment of a whole report. */

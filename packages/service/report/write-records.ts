@@ -3,19 +3,25 @@ import { type ReportFormat, reportFormats } from '../../contract/report.ts';
 import type { PageRecords } from '../storage/read/page-sql.ts';
 import type { Layout } from '../storage/utf8-column.ts';
 import { CsvLines, csvHeader } from './csv-lines.ts';
+import type { ReportQuery } from './report-query.ts';
 import type { NotFound } from './run.ts';
+import { createSelection } from './select-fields.ts';
+
+type Shown = Pick<ReportQuery, 'format' | 'fields'>;
 
 /** The layout of the records that `writePage` formats. */
-export const layoutOf = (format: ReportFormat): Layout => (format === 'json' ? 'array' : 'lines');
+export const layoutOf = ({ format, fields }: Shown): Layout =>
+  format === 'json' && fields === undefined ? 'array' : 'lines';
 
-export function writePage(format: ReportFormat, { bytes, count }: PageRecords): Buffer {
+export function writePage({ format, fields }: Shown, { bytes, count }: PageRecords): Buffer {
+  const select = fields === undefined ? (lines: Buffer) => lines : createSelection({ format, fields });
   switch (format) {
     case 'json':
-      return count === 0 ? Buffer.from('[]') : bytes;
+      return count === 0 ? Buffer.from('[]') : select(bytes);
     case 'ndjson':
-      return bytes;
+      return select(bytes);
     case 'csv':
-      return Buffer.concat([Buffer.from(csvHeader), csvLines.convert(bytes)]);
+      return Buffer.concat([csvHeader(fields), select(csvLines.convert(bytes))]);
     case 'parquet':
       throw new TypeError('Cannot write a page as Parquet: the parser must have refused it');
   }

@@ -8,7 +8,10 @@ import { summaryGroups } from '../../../contract/summary.ts';
 
 const schemas = reportParameters(defaultPageLimits);
 
-type ReportParameter = Exclude<keyof typeof schemas, 'cursor' | 'format' | 'all'>;
+/** Parameters of the response itself. */
+const ofResponse = ['cursor', 'format', 'fields', 'all'] as const;
+
+type ReportParameter = Exclude<keyof typeof schemas, (typeof ofResponse)[number]>;
 
 /**
  * A parameter that a link of the page may have: all of the report but those of the response itself,
@@ -18,7 +21,7 @@ export type LinkParameter = ReportParameter | 'by';
 
 /** These parameters in the order of the documentation. */
 export const linkParameters: readonly LinkParameter[] = [
-  ...Object.keys(schemas).filter((name): name is ReportParameter => !['cursor', 'format', 'all'].includes(name)),
+  ...Object.keys(schemas).filter((name): name is ReportParameter => !ofResponse.some((other) => other === name)),
   'by',
 ];
 

@@ -47,10 +47,10 @@ export function addRecordRoutes(
     onRequest,
     preHandler,
     handler: async (request, reply) => {
-      const { asOf } = parseOne(queryOf(request), report);
+      const query = parseOne(queryOf(request), report);
       const { id } = request.params;
-      return sendOne(request, reply, ['record', id, asOf], (context, tenant) =>
-        getSubscription(context, tenant, id, asOf),
+      return sendOne(request, reply, ['record', id, query], (context, tenant) =>
+        getSubscription(context, tenant, id, query),
       );
     },
   });

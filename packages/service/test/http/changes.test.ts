@@ -262,7 +262,9 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     const names = 'sincee Since status page cursor format all email since size'.split(' ');
     expect(problem.errors.map(({ parameter }) => parameter)).toEqual(names);
     for (const n of [0, 1]) expect(problem.messages[n]).toContain("did you mean 'since'?");
-    expect(problem.messages[0]).toContain('one of since, before, order, kind, field, from, to, import-id, size');
+    expect(problem.messages[0]).toContain(
+      'one of since, before, order, kind, field, from, to, import-id, fields, size',
+    );
     expect(problem.messages.join()).not.toContain("'ada'");
     const twice = await expectProblem(await get('?size=1&size=1&since=a&since=a'), 'INVALID_REQUEST_PARAMS');
     expect(twice.errors.filter(({ rule }) => rule === 'given only once')).toHaveLength(2);

@@ -67,6 +67,8 @@ const invalidValues: Readonly<Record<string, string>> = {
   format:
     'JSON Csv xml html jsonl text/csv application/json csv%20 %20csv csv,json csv%00 __proto__ constructor %EF%BD%83sv',
   all: 'TRUE True yes no 1 0 on null true%20 %20true true,false true%00 __proto__',
+  fields: `Status ID product_id product. .name product.name.x email * id;status id%7Cstatus %00 id%00 id%0A %20id id%20 +id
+    %EF%BD%89d iccid%27-- __proto__ constructor product.__proto__ toString null ${'f'.repeat(7_000)}`,
   cursor: `garbage eyJvIjoiMSJ9 W10 WzEsMSwxLCJhIiwyXQ bnVsbA %00 %F0%9F%98%80 a.b ../../etc/passwd ${'A'.repeat(513)} ${'A'.repeat(7_000)}`,
 } satisfies Record<string, string> & Record<keyof typeof filterParameters, string>;
 
@@ -119,6 +121,7 @@ const validValues: Readonly<Record<string, string>> = {
   size: '5',
   page: '1',
   format: 'json',
+  fields: 'iccid,product',
   all: 'false',
 };
 
@@ -337,7 +340,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
 
     test('all faults of a request are in one response', async () => {
       const query =
-        'size=0&page=x&id=a.b&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=,&email=&product-id=%00&sort=x&date-field=x&cursor=x&device-id=&plan-id=&auto-renew=1&created-from=x&created-to=x&expires-within=x&format=x&all=x&foo=1&SIZE=1&%ZZ=1';
+        'size=0&page=x&id=a.b&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=,&email=&product-id=%00&sort=x&date-field=x&cursor=x&device-id=&plan-id=&auto-renew=1&created-from=x&created-to=x&expires-within=x&format=x&fields=x&all=x&foo=1&SIZE=1&%ZZ=1';
       const problem = await expectProblem(await get(query), 'INVALID_HTTP_MESSAGE');
       const parameters = Object.keys(invalidValues);
       expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual(
@@ -359,6 +362,49 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       expect(messages[32]).toContain('current value is 1000');
     });
 
+    const postFields = (body: string) =>
+      send(`POST ${report}/search HTTP/1.1`, ['Content-Type: application/json'], { body });
+    const manyFields: readonly (readonly [string, string, number])[] = [
+      ['a thousand unknown names', Array.from({ length: 1_000 }, (_, n) => `f${n}`).join(), 1_000],
+      ['a thousand known names', Array(1_000).fill('iccid').join(), 1],
+      ['all of a product twice', 'product,product.name,product.id', 2],
+      ['a misspelled, an empty and a repeated one', 'expiration_date,,id,id', 3],
+      ['commas', ','.repeat(8_000), 1],
+    ];
+    test.each(manyFields)(
+      'fields with %s are rejected on every operation, with all faults',
+      async (_what, text, count) => {
+        const paths = ['?', '/a?', '/changes?', '?all=true&format=csv&'];
+        const responses = [
+          ...paths.map((path) => send(`GET ${report}${path}fields=${text} HTTP/1.1`)),
+          postFields(JSON.stringify({ fields: text })),
+        ];
+        for (const response of responses) {
+          const { messages, errors } = await expectProblem(await response, 'INVALID_REQUEST_PARAMS');
+          expect([errors.length, messages.length]).toEqual([Math.min(count, 32), Math.min(count, 33)]);
+          for (const { parameter, rule } of errors)
+            expect([parameter, rule]).toEqual([
+              'fields',
+              expect.stringContaining('such as iccid,status,expirationDate'),
+            ]);
+          if (text.startsWith('expiration')) expect(errors[0]?.rule).toContain("did you mean 'expirationDate'?");
+        }
+      },
+    );
+
+    test('fields of 100 kB, and fields given twice, are rejected', async () => {
+      const large = JSON.stringify({ fields: ','.repeat(100_000) });
+      const { errors: ofLarge } = await expectProblem(await postFields(large), 'INVALID_REQUEST_PARAMS');
+      expect(ofLarge).toMatchObject([{ parameter: 'fields', value: '' }]);
+      const many = JSON.stringify({ fields: Array.from({ length: 30_000 }, (_, n) => `f${n}`) });
+      const { messages } = await expectProblem(await postFields(many), 'INVALID_HTTP_MESSAGE');
+      expect(messages[0]).toContain('Cannot read the search');
+      for (const response of [get('fields=id&fields=iccid'), postFields('{"fields":"id","fields":["iccid"]}')]) {
+        const { errors } = await expectProblem(await response, 'INVALID_REQUEST_PARAMS');
+        expect(errors).toEqual([{ parameter: 'fields', value: null, rule: 'given only once' }]);
+      }
+    });
+
     test('the operation for one record has no parameters', async () => {
       const response = await send(`GET ${report}/a?size=5&foo=1 HTTP/1.1`);
       const { errors } = await expectProblem(response, 'INVALID_REQUEST_PARAMS');
@@ -368,7 +414,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
 
   describe('parameters of the summary', () => {
     const count = (query: string) => send(`GET ${report}/summary?${query} HTTP/1.1`);
-    const strangers = ['size', 'page', 'sort', 'cursor', 'format', 'all'];
+    const strangers = ['size', 'page', 'sort', 'cursor', 'format', 'fields', 'all'];
     const wrong = invalidParameters.filter(({ name }) => !strangers.includes(name));
 
     test.each(wrong)('$name=$shown is rejected with its rule', async ({ name, value }) => {

@@ -94,6 +94,24 @@ describe.each(engines)('a report as Parquet on $engine', ({ engine, openTestStor
     expect(trailers).toEqual({ 'x-export-rows': String(records.length), 'x-export-sha256': sha256(file) });
   });
 
+  test('has the columns of fields in their order, and the same bytes each time', async () => {
+    const fields = ['iccid', 'product.period', 'expirationDate', 'status'];
+    const { records } = await read('sort=-createdDate');
+    const { file, rows, trailers } = await read(`sort=-createdDate&fields=${fields}`);
+    const columns = fields.map((name) => recordFields.find((field) => field.name === name)?.column ?? '');
+    expect(
+      parquetMetadata(arrayBufferOf(file))
+        .schema.slice(1)
+        .map(({ name }) => name),
+    ).toEqual(columns);
+    const expected = records.map(parquetRowOf);
+    expect(rows).toEqual(expected.map((row) => Object.fromEntries(columns.map((column) => [column, row[column]]))));
+    expect(trailers['x-export-sha256']).toBe(sha256(file));
+    expect(sha256((await read(`sort=-createdDate&fields=${fields}`)).file)).toBe(sha256(file));
+    const { rows: none, file: empty } = await read(`device-id=nobody&fields=${fields}`);
+    expect([none, parquetMetadata(arrayBufferOf(empty)).schema.length]).toEqual([[], fields.length + 1]);
+  });
+
   test.runIf(isFirst)('has typed columns, times in UTC and row groups of at most 10,000 records', async () => {
     const { file, records } = await read('');
     const { schema, row_groups: groups } = parquetMetadata(arrayBufferOf(file));

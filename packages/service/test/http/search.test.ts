@@ -60,6 +60,8 @@ describe.each(engines)('searching on $engine', ({ openTestStore }) => {
     [{ before: '2024-05-01T00:00:20+00:00', after: date }, `before=2024-05-01T00:00:20Z&after=${date}`],
     [{ 'expires-within': 'P7D', 'plan-id': 'none' }, 'expires-within=7d&plan-id=none'],
     [{ status: ['NONE'], page: 9 }, 'status=NONE&page=9'],
+    [{ fields: ['iccid', 'product.name', 'id'] }, 'fields=iccid,product.name,id'],
+    [{ fields: 'product,id', all: true, format: 'csv' }, 'fields=product,id&all=true&format=csv'],
   ])('%j answers as GET with %s does', async (members, query) => {
     const [posted, got] = [await search(members), await service.get(`/v1/subscription?${query}`, token)];
     expect([posted.status, await posted.text()]).toEqual([200, await got.text()]);

@@ -273,7 +273,7 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
       if (erased.size === 0) expect(unexplained(past)).toBe(unexplained(summaries[index]));
     }
     for (const [id, line] of linesOf(exports[0] ?? '')) {
-      const record = getSubscription(context, tenant, id, { revision });
+      const record = getSubscription(context, tenant, id, { asOf: { revision } });
       if (erased.has(Number(id.slice(2)))) await expect(record).rejects.toMatchObject({ code: 'NOT_FOUND' });
       else expect((await record).record).toBe(line);
     }

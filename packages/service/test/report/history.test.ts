@@ -100,12 +100,12 @@ describe.each(engines)('the history on $engine', ({ openTestStore }) => {
     expect(await idsOfImports()).toEqual([undefined]);
     await store.loadSubscriptions(tenant, [rowOf({ n: 2, version: 1 })], undefined, '018a-import');
     expect(await idsOfImports()).toEqual([undefined, '018a-import']);
-    const old = await getSubscription(context, tenant, idOf(1), { seconds: first + 5 });
+    const old = await getSubscription(context, tenant, idOf(1), { asOf: { seconds: first + 5 } });
     expect(old.record).toBe(rowOf({ n: 1, version: 1 }).record);
-    await expect(getSubscription(context, tenant, idOf(1), { revision: 0 })).rejects.toMatchObject({
+    await expect(getSubscription(context, tenant, idOf(1), { asOf: { revision: 0 } })).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
-    await expect(getSubscription(context, tenant, idOf(1), { revision: 9 })).rejects.toMatchObject({
+    await expect(getSubscription(context, tenant, idOf(1), { asOf: { revision: 9 } })).rejects.toMatchObject({
       code: 'INVALID_REQUEST_PARAMS',
     });
   });
