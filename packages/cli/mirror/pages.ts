@@ -63,7 +63,7 @@ async function readPage(origin: Origin, facts: OriginFacts, query: PageQuery, pa
  */
 async function isEnd(
   origin: Origin,
-  { firstPage, size: usual, pageRecords }: OriginFacts,
+  { firstPage, pageRecords }: OriginFacts,
   query: PageQuery,
   { page, full }: { page: number; full: readonly OriginRecord[] },
   sink: PageSink,
@@ -71,7 +71,6 @@ async function isEnd(
   const count = (page - firstPage) * pageRecords;
   let size = pageRecords > 1 ? pageRecords - 1 : 2;
   while (size > 1 && count % size === 0) size -= 1;
-  if (usual === undefined) return false;
   const last = firstPage + Math.floor((count - 1) / size);
   if (size === 1) {
     const ids = new Set<string>();

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -183,6 +185,37 @@ describe('subreport mirror', () => {
       ]);
     }
   });
+});
+
+test('a server that is overloaded or away for now makes the exit code 75, and any other refusal 1', async () => {
+  const answer = { status: 0, text: '' };
+  const server = createServer((_, response) => void response.writeHead(answer.status).end(answer.text)).listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const verify = [
+    'mirror',
+    'verify',
+    '--from',
+    'origin',
+    '--to-tenant',
+    'acme',
+    '--server',
+    `http://127.0.0.1:${port}`,
+  ];
+  const codes: Record<number, (number | null)[]> = {};
+  for (const status of [429, 500, 501, 502, 503, 504, 505]) {
+    codes[status] = [];
+    for (const text of ['<h1>Not now</h1>', JSON.stringify({ type: 'ANY', messages: ['Cannot be read now'] })]) {
+      Object.assign(answer, { status, text });
+      codes[status].push((await runHere(verify, environment)).code);
+    }
+  }
+  server.close();
+  const [now, wrong] = [
+    [75, 75],
+    [1, 1],
+  ];
+  expect(codes).toEqual({ 429: now, 500: wrong, 501: wrong, 502: now, 503: now, 504: now, 505: wrong });
 });
 
 test('npm start -- --origin mirrors a simulated service into a tenant of the demo', async () => {

@@ -555,6 +555,10 @@ describe('a mirror', () => {
           const small = startMirror({ afterLastPage, firstPage }, 2);
           expect(await small.walk()).toMatchObject({ fault: null, seen: 2 });
         }
+        // no size that is requested for a walk is accepted, and smaller ones are
+        const plain = { sendsTotal: false, afterLastPage, dateField: 'expirationDate' } as const;
+        const refused = startMirror({ sizeMax: 5, rejectsLargerSize: true, ...plain }, 10);
+        expect(await refused.walk()).toMatchObject({ fault: null, seen: 10 });
       }
       const limits = [{ ignoresPage: true }, { pageLimit: { pages: 1, as: 'repeated' } }] as const;
       for (const limit of limits) {
