@@ -264,6 +264,8 @@ const tokenMistakes: readonly Mistake[] = [
   ),
   revokesAtRefresh(),
   inTokens('auth-7-access-token-lifetime', 'issues tokens for an hour', (tokens) => ({ ...tokens, expires_in: 3600 })),
+  inTokens('auth-7-access-token-lifetime', 'states ten seconds too few', (tokens) => ({ ...tokens, expires_in: 290 })),
+  inTokens('auth-7-access-token-lifetime', 'states a second too many', (tokens) => ({ ...tokens, expires_in: 301 })),
   inTokens('auth-7-refresh-token-lifetime', 'counts milliseconds', (tokens) => ({
     ...tokens,
     refresh_expires_in: 1_800_000,
