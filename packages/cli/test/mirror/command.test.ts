@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { calm, originCredentials, SimulatedOrigin } from '../../../../test/origin/origin.ts';
 import { openSqlite, type TestStore } from '../../../../test/support/engines.ts';
+import { mainProgram } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { freePort } from '../../../../tools/free-port.ts';
@@ -22,7 +23,7 @@ let opened: TestStore;
 let service: TestService;
 let environment: Record<string, string>;
 const start = (...args: string[]): ChildProcess =>
-  spawn(process.execPath, ['packages/service/cli/subreport.mjs', ...args], { env: { ...process.env, ...environment } });
+  spawn(process.execPath, [mainProgram, ...args], { env: { ...process.env, ...environment } });
 
 async function run(...args: string[]) {
   const child = start(...args);
