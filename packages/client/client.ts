@@ -6,7 +6,14 @@ import { type ExportOptions, exportSubscriptions, type SubscriptionExport } from
 import { type FollowOptions, followChanges } from './follow.ts';
 import { createList, type ListOptions, type SubscriptionList } from './list.ts';
 import type { CallOptions, ClientOptions, TokenSourceOptions } from './options.ts';
-import type { ExportQuery, Instant, Moment, SubscriptionQuery, SummaryQuery } from './query.ts';
+import {
+  type ExportQuery,
+  type Instant,
+  isForBody,
+  type Moment,
+  type SubscriptionQuery,
+  type SummaryQuery,
+} from './query.ts';
 import {
   type ChangeOf,
   type ChangesPage,
@@ -27,8 +34,8 @@ import { type AccessToken, TokenSource } from './token-source.ts';
  */
 export interface SubreportClient {
   /**
-   * Returns a report, whose pages are requested as they are read. A query with an email address is
-   * sent in a request body.
+   * Returns a report, whose pages are requested as they are read. A query with an email address or
+   * a list of ids is sent in a request body; the pages say which of these no record has.
    *
    * @example
    * for await (const subscription of client.subscriptions({ status: ['ACTIVE', 'DEPLETED'] })) {
@@ -163,29 +170,22 @@ type ReportReader = Omit<SubreportClient, 'token' | 'revoke'>;
 export function createReader(api: Api, clock: Clock): ReportReader {
   const list = <Parse extends boolean>(query: SubscriptionQuery, inBody: boolean, given: ListOptions<Parse> = {}) =>
     createList({ api, query, inBody, convert: converterOf(given), options: given });
+  const read = async <T>(path: string, query: object, given: CallOptions = {}): Promise<T> =>
+    (await api.json<T>(path, { query }, given)).body;
   return {
-    subscriptions: (query = {}, given) => list(query, query.email !== undefined, given),
+    subscriptions: (query = {}, given) => list(query, isForBody(query), given),
     search: (query, given) => list(query, true, given),
     subscription: async (id, { 'as-of': asOf, ...given } = {}) => {
-      const query = { 'as-of': asOf };
-      return converterOf(given)((await api.json<Subscription>(pathOf(id), { query }, given)).body);
+      return converterOf(given)(await read<Subscription>(pathOf(id), { 'as-of': asOf }, given));
     },
-    history: async (id, given = {}) => (await api.json<SubscriptionHistory>(`${pathOf(id)}/history`, {}, given)).body,
+    history: async (id, given) => read<SubscriptionHistory>(`${pathOf(id)}/history`, {}, given),
     export: (query, given) => exportSubscriptions(api, query, given),
-    summary: async (query = {}, given = {}) =>
-      (await api.json<SubscriptionSummary>(reportPaths.getSubscriptionSummary, { query: withoutEmail(query) }, given))
-        .body,
-    findings: async (given = {}) =>
-      (await api.json<SubscriptionFindings>(`${reportPaths.listSubscriptions}/findings`, {}, given)).body,
+    summary: async (query = {}, given) =>
+      read<SubscriptionSummary>(reportPaths.getSubscriptionSummary, inUrl(query), given),
+    findings: (given) => read<SubscriptionFindings>(`${reportPaths.listSubscriptions}/findings`, {}, given),
     changes: (since, given = {}) => listChanges(api, since, given),
-    changesSummary: async (since, { until, ...given } = {}) =>
-      (
-        await api.json<ChangesSummary>(
-          `${reportPaths.listSubscriptionChanges}/summary`,
-          { query: { since, until } },
-          given,
-        )
-      ).body,
+    changesSummary: (since, { until, ...given } = {}) =>
+      read<ChangesSummary>(`${reportPaths.listSubscriptionChanges}/summary`, { since, until }, given),
     follow: (given) => followChanges(api, given, clock),
   };
 }
@@ -200,10 +200,8 @@ function converterOf<Parse extends boolean>({ parse }: Pick<ListOptions<Parse>, 
   return (record: Subscription) => (parse === true ? parseSubscription(record) : record) as RecordOf<Parse>;
 }
 
-/** Callers without type checks could put an email address into the URL. */
-function withoutEmail(query: SummaryQuery): SummaryQuery {
-  if (!('email' in query)) return query;
-  throw new TypeError(
-    'Cannot send an email address in a URL: a summary must have no email: use search({ email }).total()',
-  );
+/** Callers without type checks could put an email address or a list into the URL. */
+function inUrl(query: SummaryQuery): SummaryQuery {
+  if (!isForBody(query)) return query;
+  throw new TypeError('Cannot send an email address or ids in a URL: use search(query).total()');
 }

@@ -3,7 +3,7 @@ import type { Api } from './api.ts';
 import { ExportError } from './error.ts';
 import { explanationIn } from './list.ts';
 import type { CallOptions } from './options.ts';
-import { bodyOf, type ExportQuery } from './query.ts';
+import { bodyOf, type ExportQuery, isForBody, type NotFound, notFoundIn } from './query.ts';
 import type { Attempt } from './sender.ts';
 import { ExportCheck } from './verify-export.ts';
 
@@ -26,6 +26,8 @@ export interface SubscriptionExport extends ByteStream {
   readonly totalCount: number;
   /** Why no record matches: none has a status, product or plan of the filters. */
   readonly explanation: string | undefined;
+  /** The values of the query's lists that no record has, whatever its other filters. */
+  readonly notFound: NotFound;
   readonly headers: Headers;
   readonly correlationId: string;
 }
@@ -34,14 +36,13 @@ export interface SubscriptionExport extends ByteStream {
 export function exportSubscriptions(api: Api, query: ExportQuery, options: ExportOptions): Promise<SubscriptionExport> {
   const { format, verify = true } = options;
   const wanted = { ...query, all: true, format };
-  const inBody = query.email !== undefined;
   return api.send(
     {
-      ...(inBody
+      ...(isForBody(query)
         ? { path: reportPaths.searchSubscriptions, body: bodyOf(wanted) }
         : { path: reportPaths.listSubscriptions, query: wanted }),
       headers: verify ? { prefer: exportSummaryPreference } : {},
-      read: async (response, attempt) => openExport(response, attempt, verify ? format : undefined),
+      read: async (response, attempt) => openExport(response, attempt, verify ? format : undefined, query),
     },
     options,
   );
@@ -51,6 +52,7 @@ function openExport(
   response: Response,
   attempt: Attempt,
   verified: ExportOptions['format'] | undefined,
+  query: ExportQuery,
 ): SubscriptionExport {
   const { headers } = response;
   if (verified !== undefined && headers.get('preference-applied') !== exportSummaryPreference) {
@@ -91,6 +93,7 @@ function openExport(
   return Object.assign(stream, {
     totalCount: Number(announced),
     explanation: explanationIn(headers),
+    notFound: notFoundIn(headers, query),
     headers,
     correlationId,
   });

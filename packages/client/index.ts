@@ -33,6 +33,8 @@ export type {
   ExportQuery,
   Instant,
   Moment,
+  NotFound,
+  OneOrMore,
   OrderedQuery,
   StatusFilter,
   SubscriptionField,

@@ -1,7 +1,7 @@
 import { reportPaths } from '../contract/report.ts';
 import type { Api, JsonResponse } from './api.ts';
 import type { CallOptions } from './options.ts';
-import { bodyOf, type SubscriptionQuery } from './query.ts';
+import { bodyOf, type NotFound, notFoundIn, type SubscriptionQuery } from './query.ts';
 import type { Subscription } from './records.ts';
 import type { ValueStore } from './value-store.ts';
 
@@ -16,6 +16,8 @@ export interface SubscriptionPage<Item = Subscription> {
   readonly totalPages: number;
   /** Why no record matches: none has a status, product or plan of the filters. */
   readonly explanation: string | undefined;
+  /** The values of the query's lists that no record has, whatever its other filters. */
+  readonly notFound: NotFound;
   readonly currentPage: number;
   /** `cursor` of the following page; `undefined` on the last page. */
   readonly nextCursor: string | undefined;
@@ -128,12 +130,13 @@ async function requestPage<Item>(
   const response = inBody
     ? await api.json<Subscription[]>(reportPaths.searchSubscriptions, { body: bodyOf(wanted) }, options)
     : await api.json<Subscription[]>(reportPaths.listSubscriptions, { query: wanted }, options);
-  return pageOf(response, convert);
+  return pageOf(response, convert, wanted);
 }
 
 function pageOf<Item>(
   { body, headers, correlationId }: JsonResponse<Subscription[]>,
   convert: (record: Subscription) => Item,
+  query: SubscriptionQuery,
 ): SubscriptionPage<Item> {
   const number = (name: string): number => Number(headers.get(name));
   return {
@@ -141,6 +144,7 @@ function pageOf<Item>(
     totalCount: number('x-total-count'),
     totalPages: number('x-total-pages'),
     explanation: explanationIn(headers),
+    notFound: notFoundIn(headers, query),
     currentPage: number('x-current-page'),
     nextCursor: cursorOf(headers, 'next'),
     previousCursor: cursorOf(headers, 'previous'),
@@ -151,12 +155,11 @@ function pageOf<Item>(
 
 /** The header as it was before it was percent-encoded. */
 export function explanationIn(headers: Headers): string | undefined {
-  const encoded = headers.get('x-explanation');
   try {
     // of any server: no control characters for a terminal
-    return encoded === null ? undefined : decodeURIComponent(encoded).replaceAll(/\p{Cc}/gu, ' ');
+    return decodeURIComponent(headers.get('x-explanation') ?? '%').replaceAll(/\p{Cc}/gu, ' ');
   } catch {
-    return undefined; // of another server
+    return undefined; // absent, or of another server
   }
 }
 

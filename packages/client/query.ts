@@ -36,8 +36,14 @@ export interface SubscriptionFilters {
   readonly 'expires-within'?: string | undefined;
 }
 
+/** A value, or up to 1,000 of which a record has any. Lists are sent in a request body. */
+export type OneOrMore = string | readonly string[];
+
 /** The filters and the order of a report. */
-export interface OrderedQuery extends SubscriptionFilters {
+export interface OrderedQuery extends Omit<SubscriptionFilters, 'id' | 'iccid' | 'device-id'> {
+  readonly id?: OneOrMore | undefined;
+  readonly iccid?: OneOrMore | undefined;
+  readonly 'device-id'?: OneOrMore | undefined;
   /** An email address or identifier, which is sent in a request body, never in a URL. */
   readonly email?: string | undefined;
   /** `createdDate` by default. */
@@ -103,6 +109,29 @@ function memberOf(name: string, value: unknown): unknown {
       : isDate && Number.isNaN(value.getTime()) && 'a valid Date';
   if (rule) throw new TypeError(`Cannot use parameter '${name}': it must be ${rule}: current value is '${value}'`);
   return isDate ? value.toISOString() : value;
+}
+
+/**
+ * Whether a query is sent in the body: with an email address or a list of ids. Quotes in values are
+ * escaped.
+ */
+export const isForBody = (query: object): boolean => /"email":|"(id|iccid|device-id)":\[/.test(JSON.stringify(query));
+
+/** Values of the lists of a query, by filter. */
+export type NotFound = Readonly<Partial<Record<'id' | 'iccid' | 'device-id', readonly string[]>>>;
+
+/** The listed values at the positions of X-Not-Found, such as `iccid=2,5-7`. */
+export function notFoundIn(headers: Headers, query: OrderedQuery): NotFound {
+  return Object.fromEntries(
+    [...new URLSearchParams(headers.get('x-not-found') ?? '')].map(([name, positions]) => [
+      name,
+      positions.split(',').flatMap((range) => {
+        // NaN for no position, which selects nothing
+        const [from = 0, to = from] = range.split('-').map(parseFloat);
+        return [query[name as keyof NotFound] ?? []].flat().slice(from, to + 1);
+      }),
+    ]),
+  );
 }
 
 /** The same as a query string: lists are separated by commas. */

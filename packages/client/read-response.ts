@@ -1,5 +1,12 @@
 import { errorStatuses, tokenErrorStatuses } from '../contract/error-code.ts';
-import { ApiError, type ErrorContext, type Problem, ResponseError, TokenRequestError } from './error.ts';
+import {
+  ApiError,
+  type ErrorContext,
+  type Problem,
+  ResponseError,
+  type ResponseErrorCode,
+  TokenRequestError,
+} from './error.ts';
 
 /** Most bytes of a response: 10,000 records, the largest page that an operator can allow. */
 const pageBytesMax = 32 * 2 ** 20;
@@ -70,8 +77,7 @@ const isIn = <Table extends object>(table: Table, code: unknown): code is keyof 
   Object.hasOwn(table, String(code));
 
 function unknownError(response: Response, expected: string, context: ErrorContext, hint = ''): ResponseError {
-  const message = `Cannot read the response of ${new URL(response.url).origin}: it must be ${expected}: its status was ${response.status}${hint}`;
-  return new ResponseError('UNKNOWN_ERROR', message, response, context);
+  return formatError(response, `${expected}: its status was ${response.status}${hint}`, context, 'UNKNOWN_ERROR');
 }
 
 /** The error of a redirect, which is never followed because it could send secrets elsewhere. */
@@ -82,8 +88,13 @@ export function redirectError(url: string, response: Response, context: ErrorCon
   return new ResponseError('REDIRECTED', message, response, context);
 }
 
-/** The error of a successful response whose body cannot be read. */
-export function formatError(response: Response, expected: string, context: ErrorContext): ResponseError {
+/** The error of a response, by default a successful one, whose body cannot be read. */
+export function formatError(
+  response: Response,
+  expected: string,
+  context: ErrorContext,
+  code: ResponseErrorCode = 'UNKNOWN_FORMAT',
+): ResponseError {
   const message = `Cannot read the response of ${new URL(response.url).origin}: it must be ${expected}`;
-  return new ResponseError('UNKNOWN_FORMAT', message, response, context);
+  return new ResponseError(code, message, response, context);
 }

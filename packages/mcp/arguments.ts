@@ -10,7 +10,7 @@ export type Arguments = Readonly<Record<string, unknown>>;
 
 /** The arguments of a call, or the faults of those that a request would not reveal. */
 interface ReadArguments {
-  readonly values: Readonly<Record<string, string | number>>;
+  readonly values: Readonly<Record<string, string | number | readonly string[]>>;
   readonly faults: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export const cursorPattern = /^(\d{1,2})\.([\w=-]*)\.([\w-]*)$/;
  * service names the faults of all other values.
  */
 export function readArguments({ properties, required }: ObjectSchema, given: Arguments): ReadArguments {
-  const values: Record<string, string | number> = {};
+  const values: Record<string, string | number | readonly string[]> = {};
   const faults: string[] = [];
   const names = Object.keys(properties);
   const present = new Set<string>();
@@ -51,7 +51,12 @@ export function readArguments({ properties, required }: ObjectSchema, given: Arg
           : `Cannot use '${shown}': it must be one of ${names.join(', ')}${didYouMean(wanted, names)}`,
       );
     else if (isRepeated) reject(`given once, as '${name}'`);
-    else if (Array.isArray(value) && !(lists.includes(name) && value.every(isScalar)))
+    else if (Array.isArray(value) && takesList(schema)) {
+      const read = value.map((each) => readValue(name, schema, each));
+      const fault = read.find((each) => typeof each === 'object');
+      if (fault === undefined) values[name] = read.map(String);
+      else reject(`a list of strings, each ${fault.rule}`);
+    } else if (Array.isArray(value) && !(lists.includes(name) && value.every(isScalar)))
       reject(lists.includes(name) ? 'a string' : 'one value');
     else {
       const read = readValue(name, schema, Array.isArray(value) ? value.join(',') : value);
@@ -63,6 +68,9 @@ export function readArguments({ properties, required }: ObjectSchema, given: Arg
   faults.push(...missing.map((name) => `Cannot use '${name}': it must be given`));
   return { values, faults };
 }
+
+/** Whether an argument is one value or a list. */
+const takesList = ({ type }: { readonly type?: unknown }): boolean => Array.isArray(type);
 
 type Scalar = string | number | boolean;
 const isScalar = (value: unknown): value is Scalar => ['string', 'number', 'boolean'].includes(typeof value);
@@ -87,7 +95,7 @@ function readValue(name: string, schema: object, value: unknown): string | numbe
   // an ICCID of 19 digits would be another one
   if (typeof value === 'number' && !Number.isSafeInteger(value)) return { rule: 'a string: a number loses digits' };
   if (name === 'cursor') return isCursor(text) ? text : { rule: 'next_cursor of an earlier answer, unchanged' };
-  if (name === 'id') return isId(text) ? text : { rule: 'the id of a record, unchanged' };
+  if (name === 'id' && !takesList(schema)) return isId(text) ? text : { rule: 'the id of a record, unchanged' };
   if (choices.includes('true')) return text.toLowerCase();
   return moments.includes(name) && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
 }

@@ -1,6 +1,7 @@
 import { changeParameters } from '../contract/change.ts';
 import { changesSummaryParameters } from '../contract/changes-summary.ts';
 import { subscriptionParameters } from '../contract/history.ts';
+import { isListParameter, listedMax } from '../contract/listed-values.ts';
 import { reportParameters } from '../contract/query.ts';
 import { defaultPageLimits } from '../contract/report.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
@@ -52,8 +53,8 @@ const pastOfList = {
 
 /** The arguments of the tools, by the names of the API's parameters. */
 export const inputs = {
-  count: argumentsOf({ ...filters, 'as-of': asOf }),
-  list: argumentsOf({ ...listed, cursor, 'as-of': pastOfList }),
+  count: argumentsOf(withLists({ ...filters, 'as-of': asOf })),
+  list: argumentsOf(withLists({ ...listed, cursor, 'as-of': pastOfList })),
   get: argumentsOf({ id: SubscriptionId, ...ofOne }, ['id']),
   history: argumentsOf({ id: SubscriptionId }, ['id']),
   summary: argumentsOf(counted),
@@ -61,6 +62,16 @@ export const inputs = {
   changes: argumentsOf(ofChanges),
   changesSummary: argumentsOf(changesSummaryParameters, ['since']),
 };
+
+/** Filters that take one value or a list. */
+function withLists(parameters: Readonly<Record<string, object>>): Readonly<Record<string, object>> {
+  const entries = Object.entries(parameters).map(([name, schema]) => {
+    const { description } = schema as { description?: string };
+    const listed = { type: ['string', 'array'], description: `${description}, or any of a list of up to ${listedMax}` };
+    return [name, isListParameter(name) ? listed : schema];
+  });
+  return Object.fromEntries(entries);
+}
 
 function argumentsOf(parameters: Readonly<Record<string, object>>, required: readonly string[] = []): ObjectSchema {
   return { type: 'object', properties: brief(parameters), required, additionalProperties: false };

@@ -1,6 +1,7 @@
 import type {
   ExportQuery,
   Moment,
+  NotFound,
   SubreportClient,
   Subscription,
   SubscriptionPage,
@@ -40,13 +41,14 @@ export const tools: Readonly<Record<string, Tool>> = {
   count_subscriptions: {
     title: 'Count subscriptions',
     description:
-      'Counts the data subscriptions that match the filters, now or at an instant of the past. The number is exact. If no subscription has a status, product or plan of the filters, explanation says so.',
+      'Counts the data subscriptions that match the filters, now or at an instant of the past. The number is exact. If no subscription has a status, product or plan of the filters, explanation says so; not_found has the values of lists that none has.',
     input: inputs.count,
     async run(call, given) {
-      const { total, explanation } = await countOf(call, given);
+      const { total, explanation, notFound } = await countOf(call, given);
       const applied = call.appliedFilters();
       if (total === undefined) throw noTotal('count the subscriptions', '; list them instead');
-      return { total, ...(await explained(call, given, explanation)), applied_filters: applied };
+      const found = { total, ...missingOf(notFound) };
+      return { ...found, ...(await explained(call, given, explanation)), applied_filters: applied };
     },
   },
   list_subscriptions: {
@@ -137,13 +139,35 @@ export const tools: Readonly<Record<string, Tool>> = {
 
 /** Counts the subscriptions, of which only a summary knows the past. */
 async function countOf({ client, options }: Call, given: Arguments): Promise<{ readonly total?: number } & Explained> {
-  if (given['as-of'] !== undefined) return client.summary({ ...given, by: 'auto-renew' } as SummaryQuery, options);
-  const page = await client.subscriptions({ ...given, size: 1 }, options).page();
-  return { ...totalOf(page), explanation: page.explanation };
+  const isList = Object.values(given).some(Array.isArray);
+  if (given['as-of'] === undefined) {
+    const page = await client.subscriptions({ ...given, size: 1 }, options).page();
+    return { ...totalOf(page), explanation: page.explanation, notFound: page.notFound };
+  }
+  if (!isList) return client.summary({ ...given, by: 'auto-renew' } as SummaryQuery, options);
+  // a summary has no lists
+  const report = await client.export(given as ExportQuery, { ...options, format: 'ndjson', verify: false });
+  await report.cancel();
+  return { ...totalOf(report), explanation: report.explanation, notFound: report.notFound };
 }
 
 interface Explained {
   readonly explanation?: string | undefined;
+  readonly notFound?: NotFound;
+}
+
+/** Most values of a list that an answer names as not found. */
+const missingMax = 50;
+
+/** The values of lists that no subscription has: how many, and the first ones. */
+function missingOf(notFound: NotFound = {}): { readonly not_found?: object } {
+  const lists = Object.entries(notFound);
+  if (lists.length === 0) return {};
+  return {
+    not_found: Object.fromEntries(
+      lists.map(([name, values]) => [name, { count: values.length, values: values.slice(0, missingMax) }]),
+    ),
+  };
 }
 
 /** Returns as many rows of a page as fit; the cursor then leads to the same page. */
@@ -161,7 +185,7 @@ async function listRows(call: Call, given: Arguments): Promise<Answer> {
     const next = page.nextCursor === undefined ? undefined : `${pageSize}..${page.nextCursor}`;
     const following = records.length < rows.length ? here : next;
     const rest = { ...(following !== undefined && { next_cursor: following }), applied_filters: applied };
-    return { ...totalOf(page), ...note, ...tableOf(records), ...rest };
+    return { ...totalOf(page), ...note, ...missingOf(page.notFound), ...tableOf(records), ...rest };
   });
 }
 
@@ -181,7 +205,7 @@ async function listPast(call: Call, { size = rowsDefault, cursor, ...query }: Ar
   const records = await firstRecords(report, Math.min(Number(size), total));
   const note = await explained(call, query, report.explanation);
   return longest(records, (kept) => ({
-    ...{ total, ...note, ...tableOf(kept) },
+    ...{ total, ...note, ...missingOf(report.notFound), ...tableOf(kept) },
     ...(kept.length < total && {
       note: `These are the first ${kept.length} of ${total}: the past has no pages; narrow the filters to see others`,
     }),

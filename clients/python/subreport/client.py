@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from .bounds import shown
 from .errors import ApiError, SubreportError, is_transient
 from .export import EXPORT_SUMMARY, SubscriptionExport
-from .query import body_of, query_string_of
+from .query import body_of, is_for_body, not_found_in, query_string_of
 from .records import ChangesPage, FollowPage, Record, SubscriptionPage, explanation_in, parse_subscription
 from .sender import Clock, RequestOptions, Response, SafeRequest, Sender, read_problem, require_secure_url
 from .tokens import AccessToken, TokenSettings, TokenSource, ValueStore
@@ -102,10 +102,10 @@ class SubreportClient:
         """Returns a report, whose pages are requested as they are read.
 
         `parse` converts dates and auto_renew of its records. `checkpoint` resumes a loop over it
-        at the stored position. A query with an `email` is sent in a request body.
+        at the stored position. A query with an `email`, or with a list of up to 1,000 values of
+        `id`, `iccid` or `device_id`, is sent in a request body.
         """
-        in_body = query.get("email") is not None
-        return SubscriptionList(self._api, query, in_body, parse, checkpoint, correlation_id)
+        return SubscriptionList(self._api, query, is_for_body(query), parse, checkpoint, correlation_id)
 
     def search(
         self,
@@ -153,11 +153,11 @@ class SubreportClient:
         """
         wanted = {**query, "all": True, "format": format}
         headers = {"Prefer": EXPORT_SUMMARY} if verify else {}
-        in_body = query.get("email") is not None
+        in_body = is_for_body(query)
         return self._api.send(
             _SEARCH if in_body else _LIST,
             {} if in_body else wanted,
-            lambda response: SubscriptionExport(response, format if verify else None),
+            lambda response: SubscriptionExport(response, format if verify else None, query),
             correlation_id,
             body=wanted if in_body else None,
             headers=headers,
@@ -171,10 +171,9 @@ class SubreportClient:
         **filters: Any,
     ) -> dict[str, Any]:
         """Returns counts of records: `total`, and lists by the dimensions in `by`."""
-        if filters.get("email") is not None:
+        if is_for_body(filters):
             raise ValueError(
-                "Cannot send an email address in a URL: a summary must have no email: "
-                "use search(email=…).total()"
+                "Cannot send an email address or ids in a URL: use search(…).total()"
             )
         by = by if by is None or isinstance(by, str) else list(by)
         return self._api.json(_SUMMARY, {**filters, "by": by}, correlation_id)[0]
@@ -368,6 +367,7 @@ class SubscriptionList:
             headers=headers,
             correlation_id=response.context.correlation_id,
             explanation=explanation_in(headers),
+            not_found=not_found_in(headers, wanted),
         )
 
 

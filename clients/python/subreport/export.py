@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from typing import Any
+from typing import Any, Mapping
 
 from .errors import ErrorContext, ExportError
+from .query import not_found_in
 from .records import explanation_in
 from .sender import Response
 
@@ -29,10 +30,13 @@ class SubscriptionExport(io.BufferedReader):
 
     Reading it to its end raises ExportError unless it is complete and unaltered. `total_count` is
     the number of records, from the same snapshot; None if a proxy removed it. `explanation` says
-    why there are none, if none has a status, product or plan of the filters.
+    why there are none, if none has a status, product or plan of the filters. `not_found` has the
+    values of the query's lists that no record has.
     """
 
-    def __init__(self, response: Response, verified: str | None) -> None:
+    def __init__(
+        self, response: Response, verified: str | None, query: Mapping[str, Any]
+    ) -> None:
         if verified is not None and response.headers.get("preference-applied") != EXPORT_SUMMARY:
             raise ExportError(
                 "UNVERIFIABLE",
@@ -43,6 +47,7 @@ class SubscriptionExport(io.BufferedReader):
         announced = response.headers.get("x-total-count")
         self.total_count: int | None = None if announced is None else int(announced)
         self.explanation = explanation_in(response.headers)
+        self.not_found = not_found_in(response.headers, query)
         self.headers = response.headers
         self.correlation_id = response.context.correlation_id
         check = None if verified is None else _ExportCheck(verified, self.total_count, response.context)

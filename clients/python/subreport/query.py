@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timezone
+from email.message import Message
 from typing import Any, Mapping
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 
 def body_of(query: Mapping[str, Any]) -> dict[str, Any]:
@@ -23,6 +25,30 @@ def body_of(query: Mapping[str, Any]) -> dict[str, Any]:
 def query_string_of(query: Mapping[str, Any]) -> str:
     """The same as a query string: lists are separated by commas."""
     return urlencode({name: _text_of(value) for name, value in body_of(query).items()})
+
+
+_LISTS = ("id", "iccid", "device-id")
+
+
+def is_for_body(query: Mapping[str, Any]) -> bool:
+    """Whether a query is sent in a body: with an email address or a list of ids."""
+    body = body_of(query)
+    return "email" in body or any(isinstance(body.get(name), list) for name in _LISTS)
+
+
+def not_found_in(headers: Message, query: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The listed values at the positions of X-Not-Found, such as `iccid=2,5-7`, by keyword."""
+    body = body_of(query)
+    found: dict[str, list[str]] = {}
+    for name, text in parse_qsl(headers.get("x-not-found", ""), keep_blank_values=True):
+        values = body.get(name)
+        if name not in _LISTS or not isinstance(values, list):
+            continue  # of another server
+        ranges = re.findall(r"(\d{1,9})(?:-(\d{1,9}))?", text)
+        found[name.replace("-", "_")] = [
+            value for first, last in ranges for value in values[int(first) : int(last or first) + 1]
+        ]
+    return found
 
 
 def _member_of(name: str, value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from email.message import Message
 from typing import Any, Iterator
@@ -57,6 +57,8 @@ class SubscriptionPage:
     correlation_id: str
     # Why no record matches: none has a status, product or plan of the filters.
     explanation: str | None = None
+    # The values of the query's lists that no record has, whatever its other filters, by keyword.
+    not_found: dict[str, list[str]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self.records)

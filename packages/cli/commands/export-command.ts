@@ -14,6 +14,7 @@ import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, readParameters } from './filter-options.ts';
+import { addListedFiles, describeNotFound, readListedFiles } from './listed-files.ts';
 import { openScreen, type Screen } from './record-writer.ts';
 
 const {
@@ -40,7 +41,7 @@ export function addExportCommand(program: Command, output: Output): void {
     .command('export')
     .argument('<file>', 'the file to write (- for standard output)')
     .description('write all subscriptions to a file from one snapshot, and verify that the file is complete');
-  addProfileOption(addParameterOptions(command, parameters))
+  addProfileOption(addListedFiles(addParameterOptions(command, parameters)))
     .addOption(
       new Option(
         '-o, --output <format>',
@@ -62,6 +63,7 @@ Examples:
   subreport export ending.xlsx --expires-within 7d --auto-renew false
   subreport export subscriptions.csv --as-of 2026-10-31
   subreport export subscriptions.parquet
+  subreport export sims.xlsx --iccid-file sims.txt
   subreport export subscriptions.csv.gz
   subreport export - -o csv | ./load-subscriptions`,
     )
@@ -74,18 +76,23 @@ Examples:
         const screen = openScreen({ quiet: options.quiet === true }, output);
         const { values, dates } = readParameters({ ...options }, parameters);
         for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
+        const listed = await readListedFiles({ ...options });
+        for (const remark of listed.remarks) screen.remark(remark);
         const format = formatOf(file, options.output);
         if (isBinary(format) && file === '-' && output.stdout.isTTY === true)
           throw new UsageError(`Cannot print ${format}: it must go to a file or a pipe, not to a terminal`);
         const sent = format === 'xlsx' ? 'ndjson' : format;
-        const report = await connect(options).client.export(values as ExportQuery, { format: sent, signal });
+        const query = { ...values, ...listed.lists } as ExportQuery;
+        const report = await connect(options).client.export(query, { format: sent, signal });
         await writeReport(report, file, { format, screen, output });
-        const { totalCount, explanation, headers } = report;
+        const { totalCount, explanation, notFound, headers } = report;
         // a proxy may have removed it
         const rows = headers.has('x-total-count') ? totalCount : undefined;
         const what = rows === undefined ? 'The report is' : `${countText(rows)} subscriptions,`;
         if (explanation !== undefined) screen.remark(explanation);
-        if (options.json === true) writeResult(output, true, { file, format, rows, explanation }, '');
+        for (const line of describeNotFound(notFound, listed)) screen.remark(line);
+        const lists = Object.keys(listed.lists).length === 0 ? {} : { not_found: notFound };
+        if (options.json === true) writeResult(output, true, { file, format, rows, explanation, ...lists }, '');
         else screen.remark(`${what} complete${file === '-' ? '' : `: ${file}`}`);
       }),
     );

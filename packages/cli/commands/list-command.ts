@@ -15,6 +15,7 @@ import type { Output } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
+import { addListedFiles, describeNotFound, type Listed, readListedFiles } from './listed-files.ts';
 import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { subscriptionLayout } from './subscription-layout.ts';
 
@@ -32,11 +33,15 @@ const watchSeconds = 10;
 interface ListOptions extends ProfileOption, OutputOptions {
   readonly all?: boolean;
   readonly watch?: number | true;
+  readonly idFile?: string;
+  readonly iccidFile?: string;
+  readonly deviceIdFile?: string;
 }
 
 interface Listing {
   readonly options: ListOptions;
   readonly query: GivenQuery;
+  readonly listed: Listed;
   readonly screen: Screen;
   readonly output: Output;
   readonly signal: AbortSignal;
@@ -44,7 +49,7 @@ interface Listing {
 
 export function addListCommand(program: Command, output: Output): void {
   const command = program.command('list').description('list subscriptions, one page or all of them');
-  addParameterOptions(command, parameters)
+  addListedFiles(addParameterOptions(command, parameters))
     .addOption(new Option('--all', 'list all pages').conflicts(['page', 'cursor', 'watch']))
     .option(
       '--watch [seconds]',
@@ -61,14 +66,17 @@ A report of the past is an export: subreport export - --as-of yesterday.
 Examples:
   subreport list --status ACTIVE --expires-within 7d
   subreport list --after 7d --sort -createdDate
-  subreport list --all -o csv > subscriptions.csv`,
+  subreport list --all -o csv > subscriptions.csv
+  subreport list --iccid-file sims.txt`,
     )
     .action((options: ListOptions) =>
       runReader(async (signal) => {
         const screen = openScreen(options, output);
         const query = readParameters({ ...options }, parameters);
         for (const { name, instant } of query.dates) screen.remark(`--${name} ${instant}`);
-        await chooseList({ options, query, screen, output, signal });
+        const listed = await readListedFiles({ ...options });
+        for (const remark of listed.remarks) screen.remark(remark);
+        await chooseList({ options, query, listed, screen, output, signal });
       }),
     );
 }
@@ -83,13 +91,14 @@ function chooseList(listing: Listing): Promise<void> {
   );
 }
 
-async function listPage({ options, query, screen, signal }: Listing): Promise<void> {
-  const page = await subscriptionsOf(options, query.values, signal).page();
+async function listPage({ options, query, listed, screen, signal }: Listing): Promise<void> {
+  const page = await subscriptionsOf({ options, query, listed, signal }).page();
   const writer = writeRecords(screen, subscriptionLayout(screen.color));
   await writer.page(page.records);
   await writer.end();
   screen.remark(describePage(page, nextCommand(options, query.values, page)));
   if (page.explanation !== undefined) screen.remark(page.explanation);
+  for (const line of describeNotFound(page.notFound, listed)) screen.remark(line);
 }
 
 /** Clears the screen before each table; the scrollback remains. */
@@ -104,11 +113,11 @@ async function watchPage(listing: Listing): Promise<void> {
   }
 }
 
-async function listAll({ options, query, screen, output, signal }: Listing): Promise<void> {
-  const list = subscriptionsOf(options, query.values, signal);
+async function listAll({ options, query, listed, screen, output, signal }: Listing): Promise<void> {
+  const list = subscriptionsOf({ options, query, listed, signal });
   const writer = writeRecords(screen, subscriptionLayout(screen.color));
   let [bar, count, total] = [noBar(), 0, 0];
-  let explanation: string | undefined;
+  let last: SubscriptionPage | undefined;
   try {
     for await (const page of pagesOf(list)) {
       if (count === 0 && output.stdout.isTTY !== true && options.quiet !== true)
@@ -116,7 +125,7 @@ async function listAll({ options, query, screen, output, signal }: Listing): Pro
       await writer.page(page.records);
       count += page.records.length;
       total = page.totalCount;
-      explanation = page.explanation;
+      last = page;
       bar.update(count, count);
     }
   } finally {
@@ -128,7 +137,8 @@ async function listAll({ options, query, screen, output, signal }: Listing): Pro
       ? `${count.toLocaleString('en')} subscriptions`
       : `${count.toLocaleString('en')} of ${total.toLocaleString('en')}`,
   );
-  if (explanation !== undefined) screen.remark(explanation);
+  if (last?.explanation !== undefined) screen.remark(last.explanation);
+  for (const line of describeNotFound(last?.notFound ?? {}, listed)) screen.remark(line);
 }
 
 /**
@@ -160,10 +170,11 @@ async function* numberedPages(list: SubscriptionList<Subscription>): AsyncGenera
 }
 
 /** An email address is sent in the body of a search: it never goes into a URL. */
-function subscriptionsOf(options: ProfileOption, values: GivenQuery['values'], signal: AbortSignal) {
+function subscriptionsOf({ options, query: { values }, listed, signal }: Omit<Listing, 'screen' | 'output'>) {
   const { size, page, ...rest } = values;
   const query = {
     ...rest,
+    ...listed.lists,
     ...(size !== undefined && { size: Number(size) }),
     ...(page !== undefined && { page: Number(page) }),
   } as SubscriptionQuery;
@@ -177,8 +188,9 @@ function nextCommand(options: ListOptions, values: GivenQuery['values'], page: S
   const { page: _page, cursor, ...kept } = values;
   const position =
     cursor === undefined ? { page: linked ?? String(page.currentPage + 1) } : { cursor: page.nextCursor };
-  const { profile, output } = options;
-  const words = Object.entries({ profile, ...kept, ...position, output }).flatMap(([name, value]) =>
+  const { profile, output, idFile, iccidFile, deviceIdFile } = options;
+  const files = { 'id-file': idFile, 'iccid-file': iccidFile, 'device-id-file': deviceIdFile };
+  const words = Object.entries({ profile, ...kept, ...files, ...position, output }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, shellQuote(value)],
   );
   return ['subreport list', ...words, ...(options.json === true ? ['--json'] : [])].join(' ');

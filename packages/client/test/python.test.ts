@@ -82,6 +82,7 @@ async function plain(value: unknown): Promise<unknown> {
     return {
       total_count: (value as { totalCount?: number }).totalCount,
       explanation: (value as { explanation?: string }).explanation ?? null,
+      not_found: (value as { notFound?: object }).notFound,
       text: Buffer.from(await new Response(value).bytes()).toString('latin1'),
     };
   if (value instanceof Date) return value.toISOString();
@@ -133,6 +134,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
       list({ size: 5 }, ['page', {}], { parse: true }),
       list({ size: 5, page: 9 }, ['first', {}]),
       list({ 'device-id': 'nobody' }, ['first', {}]),
+      list({ id: [first?.id, 'a', 'b', 'c'], iccid: [first?.iccid], size: 2 }, ['pages', {}]),
       list({ status: "Activé '100%'" }, ['page', {}]),
       list({ status: ['ACTIVE', 'DEPLETED'], 'auto-renew': true, after: '2023-11-14T22:13:20Z' }, ['total', {}]),
       list({ sort: '-expirationDate', 'date-field': 'expiration' }, ['toArray', { max: 250 }]),
@@ -152,6 +154,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
       { method: 'export', query: { email }, options: { ...options, format: 'csv' } },
       { method: 'export', query: { status: 'ACTIVE' }, options: { ...options, format: 'parquet' } },
       { method: 'export', query: { 'device-id': 'nobody' }, options: { ...options, format: 'csv' } },
+      { method: 'export', query: { id: ['a', first?.id, 'b'] }, options: { ...options, format: 'csv' } },
       { method: 'changes', positional: [null], options: { ...options, size: 100 } },
       { method: 'changes', positional: ['yesterday'], options },
       { method: 'changes', positional: [null], options: { ...options, order: 'newest', field: 'renewal', size: 100 } },
@@ -322,6 +325,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     const invalid = await runPython(wrong, [
       list({ status: [] }, ['page', {}]),
       { method: 'summary', query: { email: 'a@b.c' } },
+      { method: 'summary', query: { 'device-id': ['a'] } },
       { method: 'subscription', positional: ['changes'] },
       { method: 'history', positional: ['..'] },
     ]);
@@ -331,7 +335,8 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
           message: "Cannot use parameter 'status': it must be a value, or None to omit it: current value is []",
         },
       },
-      { error: { message: expect.stringContaining('a summary must have no email') } },
+      { error: { message: expect.stringContaining('an email address or ids in a URL') } },
+      { error: { message: expect.stringContaining('an email address or ids in a URL') } },
       { error: { message: "Cannot get a subscription: id must be that of a record: current value is 'changes'" } },
       { error: { message: "Cannot get a subscription: id must be that of a record: current value is '..'" } },
     ]);

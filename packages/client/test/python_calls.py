@@ -25,7 +25,12 @@ def plain(value):
         return value.strftime("%Y-%m-%dT%H:%M:%S.000Z")
     if isinstance(value, subreport.SubscriptionExport):
         text = value.read().decode("latin1")
-        return {"total_count": value.total_count, "explanation": value.explanation, "text": text}
+        return {
+            "total_count": value.total_count,
+            "explanation": value.explanation,
+            "not_found": value.not_found,
+            "text": text,
+        }
     if is_dataclass(value):
         members = {name: getattr(value, name) for name in value.__dataclass_fields__}
         members.pop("headers", None)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { operations } from '../../contract/operations.ts';
 import { reportPaths } from '../../contract/report.ts';
 import { ApiError, parseSubscription, type RequestEvent, type SubreportClient } from '../index.ts';
+import { notFoundIn } from '../query.ts';
 import { type ClientService, createMemoryStore, rejectionOf, startClientService } from './client-service.ts';
 
 let shared: ClientService;
@@ -71,6 +72,39 @@ test('Dates, booleans and lists filter as their strings do', async () => {
   const query = { status: ['EXPIRED', 'ACTIVE'], 'auto-renew': true, after } as const;
   expect(await client().subscriptions(query).total()).toBe(expected.length);
   expect(await client().search(query).total()).toBe(expected.length);
+});
+
+test('lists of ids are sent in a body, and a page names those that no record has', async () => {
+  const [one, other] = shared.rows;
+  const query = { iccid: ['8999999999999999999', one?.iccid ?? '', other?.iccid ?? '', '8999999999999999998'] };
+  const urls: string[] = [];
+  const list = shared
+    .clientOf({ onRequest: ({ url }: RequestEvent) => urls.push(url) })
+    .subscriptions({ ...query, id: [one?.id ?? ''] });
+  const page = await list.page();
+  expect(urls.filter((url) => url.includes('/v1/')).map((url) => new URL(url).pathname)).toEqual([
+    '/connect-api/v1/subscription/search',
+  ]);
+  expect(page.records.map(({ id }) => id)).toEqual([one?.id]);
+  expect(page.notFound).toEqual({ id: [], iccid: ['8999999999999999999', '8999999999999999998'] });
+  expect((await client().subscriptions({ iccid: one?.iccid }).page()).notFound).toEqual({});
+  const report = await client().export(query, { format: 'ndjson' });
+  const total = shared.rows.filter(({ iccid }) => query.iccid.includes(iccid)).length;
+  expect([report.totalCount, report.notFound]).toEqual([total, { iccid: [query.iccid[0], query.iccid[3]] }]);
+  await report.cancel();
+  // without type checks
+  expect(await rejectionOf(client().summary(query as object))).toMatchObject({ name: 'TypeError' });
+});
+
+test.each([
+  ['id=1-2,4&iccid=0', { id: ['b', 'c', 'e'], iccid: ['1'] }],
+  ['id=&iccid=1-1', { id: [], iccid: [] }],
+  // of another server
+  ['id=3-1e9&x=0&size=0&email=0', { id: ['d', 'e'], x: [], size: [5], email: ['a@b'] }],
+  ['id=x,1-', { id: [] }],
+])('the header X-Not-Found %j names the listed values', (header, expected) => {
+  const query = { id: ['a', 'b', 'c', 'd', 'e'], iccid: ['1'], size: 5, email: 'a@b' };
+  expect(notFoundIn(new Headers({ 'x-not-found': header }), query)).toEqual(expected);
 });
 
 test('a page has its totals and the cursors of the previous and the following page', async () => {

@@ -190,6 +190,24 @@ describe('an assistant', () => {
     expect(answerIn(await assistant.call('count_subscriptions'))).not.toHaveProperty('explanation');
   });
 
+  test('asks for a list of ids, now and in the past, and is told which nobody has', async () => {
+    const [record] = await shared.clientOf({}, hostile).subscriptions().toArray({ max: 1_000 });
+    const given = { id: [record?.id, 'nobody', 'none'], iccid: record?.iccid };
+    for (const name of ['count_subscriptions', 'list_subscriptions'])
+      for (const past of [{}, { as_of: '1' }])
+        expect(answerIn(await assistant.call(name, { ...given, ...past }))).toMatchObject({
+          total: 1,
+          not_found: { id: { count: 2, values: ['nobody', 'none'] } },
+        });
+    const many = { id: Array.from({ length: 900 }, (_, n) => `n${n}`) };
+    const answer = answerIn(await assistant.call('count_subscriptions', many));
+    expect(answer).toMatchObject({ total: 0, not_found: { id: { count: 900, values: many.id.slice(0, 50) } } });
+    const wrong = await assistant.call('list_subscriptions', { iccid: [1.5e20, '8944500102198304826'] });
+    expect(wrong.content[0]?.text).toContain('a list of strings, each a string: a number loses digits');
+    const summary = await assistant.call('summarize_subscriptions', given);
+    expect(summary.content[0]?.text).toContain("Cannot use 'id': it must be one value");
+  });
+
   test('is told which of several statuses nobody has, and what there is', async () => {
     const explanation = "No subscription has the status 'ACTVE', 'none'; there are 'ACTIVE'; did you mean 'ACTIVE'?";
     const given = { status: ['ACTVE', 'ACTIVE', 'none'] };

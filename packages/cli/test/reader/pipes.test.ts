@@ -21,7 +21,7 @@ import { eventually } from '../../../../test/support/eventually.ts';
 import { hasTools } from '../../../../test/support/has-tools.ts';
 import { readWorkbook } from '../../../../test/support/read-workbook.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
-import { startCommand, untilWritten } from '../../../../test/support/run-command.ts';
+import { runCommand, startCommand, untilWritten } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import type { SubscriptionFindings } from '../../../contract/findings.ts';
@@ -669,5 +669,63 @@ describe('changes', () => {
 
   test('an invalid change token exits with 2', async () => {
     expect(await run('changes', '--since', 'nonsense')).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('lists of a file', () => {
+  const idsFile = (content: string): string => {
+    const file = join(folder, `ids-${crypto.randomUUID()}.txt`);
+    writeFileSync(file, content);
+    return file;
+  };
+  const idsIn = (stdout: string): string[] =>
+    stdout
+      .split('\n')
+      .filter((line) => line.startsWith('{"id"'))
+      .map((line) => JSON.parse(line).id);
+
+  test('list and export read them, and say on standard error what was not found', async () => {
+    const file = idsFile('\ufeffid\r\n"id_03"\r\nnobody\r\nid_07\r\n\r\nid_03\r\n');
+    const said = `--id-file: 3 values, without the header 'id', 1 blank lines, 1 repeated values\n`;
+    const missing = 'No subscription has 1 of the 3 values of --id-file:\n  nobody\n';
+    const listed = await run('list', '--id-file', file, '--size', '1', '-o', 'ndjson');
+    expect([listed.code, idsIn(listed.stdout)]).toEqual([0, ['id_07']]);
+    expect(listed.stderr).toContain(said);
+    expect(listed.stderr).toContain(`1-1 of 2. Next page: subreport list --size 1 --id-file ${file} --page 2`);
+    expect(listed.stderr).toContain(missing);
+    const all = await run('list', '--id-file', file, '--all', '-o', 'ndjson', '--status', 'ACTIVE');
+    expect([all.code, idsIn(all.stdout), all.stderr]).toEqual([0, ['id_07'], expect.stringContaining(missing)]);
+    const exported = await run('export', '-', '--id-file', file);
+    expect([exported.code, idsIn(exported.stdout)]).toEqual([0, ['id_07', 'id_03']]);
+    expect(exported.stderr).toContain(missing);
+    const target = join(folder, 'listed.csv');
+    const json = await run('export', target, '--id-file', file, '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ rows: 2, not_found: { id: ['nobody'] } });
+  });
+
+  test('- is standard input, and quiet says nothing', async () => {
+    const { code, stdout, stderr } = await runCommand(['export', '-', '--quiet', '--id-file', '-'], {
+      environment,
+      input: 'id_01\nid_44\nnobody\n',
+    });
+    expect([code, idsIn(stdout), stderr]).toEqual([0, ['id_44', 'id_01'], '']);
+  });
+
+  test('all mistakes are told at once, with exit code 2', async () => {
+    const cases: [string[], string[]][] = [
+      [['--iccid-file', idsFile('x1\n12\n')], ['line 2 must be 15 to 22 digits']],
+      [
+        ['--id-file', idsFile('a/b\n'), '--iccid-file', idsFile('')],
+        ['line 1 must be', 'must have a value'],
+      ],
+      [['--id-file', idsFile('a'), '--id', 'b'], ['must be given without --id']],
+      [['--id-file', '-', '--iccid-file', '-'], ['only one of the files may be -']],
+      [['--id-file', join(folder, 'none')], ['Cannot read']],
+    ];
+    for (const [given, rules] of cases) {
+      const { code, stderr } = await run('list', ...given);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(rules[0] ?? '')]);
+      for (const rule of rules) expect(stderr).toContain(rule);
+    }
   });
 });
