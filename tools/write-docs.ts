@@ -198,7 +198,7 @@ function costTable(): string {
     '| filter | total | any page by `createdDate` | by `expirationDate` |',
     '|---|---|---|---|',
     ...rows,
-    '| `iccid`, `device-id` or `email`, and any other | its records, 2 µs each | sorted | sorted |',
+    '| `id`, `iccid`, `device-id` or `email`, and any other | its records, 2 µs each; of a list, 5 µs each and 10 µs for each value | sorted | sorted |',
   ].join('\n');
 }
 
