@@ -93,8 +93,8 @@ export const clientMutants: readonly Mutant[] = [
   {
     id: 'explanation-controls-terminal',
     breaks: 'The explanation of another server can move the cursor of a terminal.',
-    search: "decodeURIComponent(encoded).replaceAll(/\\p{Cc}/gu, ' ')",
-    replace: 'decodeURIComponent(encoded)',
+    search: "decodeURIComponent(headers.get('x-explanation') ?? '%').replaceAll(/\\p{Cc}/gu, ' ')",
+    replace: "decodeURIComponent(headers.get('x-explanation') ?? '%')",
     file: 'list.test.ts',
     test: 'the header X-Explanation %j explains %j',
   },
