@@ -1,7 +1,7 @@
 import { reportPaths } from '../contract/report.ts';
 import type { Api } from './api.ts';
 import type { CallOptions } from './options.ts';
-import type { Instant, Moment } from './query.ts';
+import type { Instant, Moment, OrderedQuery } from './query.ts';
 import type { ChangeKind, ChangeOf, ChangesPage } from './records.ts';
 
 /** Options of reading changes. */
@@ -19,6 +19,8 @@ export interface ChangesOptions<Before extends boolean = false> extends CallOpti
   readonly to?: string | undefined;
   /** Only changes that this import made; `none`: that no import made. */
   readonly 'import-id'?: string | undefined;
+  /** The only fields of each record and of the former one; a tombstone always has its id. */
+  readonly fields?: OrderedQuery['fields'];
   /**
    * Maximum number of changes per page; by default 1,000, or the service's limit if it is lower.
    */

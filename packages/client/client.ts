@@ -11,6 +11,7 @@ import {
   type Instant,
   isForBody,
   type Moment,
+  type OrderedQuery,
   type SubscriptionQuery,
   type SummaryQuery,
 } from './query.ts';
@@ -59,7 +60,10 @@ export interface SubreportClient {
    */
   subscription<Parse extends boolean = false>(
     id: string,
-    options?: Omit<ListOptions<Parse>, 'checkpoint'> & { readonly 'as-of'?: Moment | undefined },
+    options?: Omit<ListOptions<Parse>, 'checkpoint'> & {
+      readonly 'as-of'?: Moment | undefined;
+      readonly fields?: OrderedQuery['fields'];
+    },
   ): Promise<RecordOf<Parse>>;
 
   /** Returns the kept versions of one record, newest first. */
@@ -175,8 +179,8 @@ export function createReader(api: Api, clock: Clock): ReportReader {
   return {
     subscriptions: (query = {}, given) => list(query, isForBody(query), given),
     search: (query, given) => list(query, true, given),
-    subscription: async (id, { 'as-of': asOf, ...given } = {}) => {
-      return converterOf(given)(await read<Subscription>(pathOf(id), { 'as-of': asOf }, given));
+    subscription: async (id, { 'as-of': asOf, fields, ...given } = {}) => {
+      return converterOf(given)(await read<Subscription>(pathOf(id), { 'as-of': asOf, fields }, given));
     },
     history: async (id, given) => read<SubscriptionHistory>(`${pathOf(id)}/history`, {}, given),
     export: (query, given) => exportSubscriptions(api, query, given),

@@ -48,7 +48,10 @@ export interface OrderedQuery extends Omit<SubscriptionFilters, 'id' | 'iccid' |
   readonly email?: string | undefined;
   /** `createdDate` by default. */
   readonly sort?: SubscriptionSort | undefined;
-  /** The only fields of each record. CSV and Parquet have their columns in this order. */
+  /**
+   * The only fields of each record: others are absent, although their types require them. CSV and
+   * Parquet have their columns in this order.
+   */
   readonly fields?: SubscriptionField | readonly SubscriptionField[] | undefined;
 }
 

@@ -1,6 +1,6 @@
-import { expectTypeOf, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import type * as contract from '../contract/subscription.ts';
-import type { Product, Subscription } from './records.ts';
+import { type Product, parseSubscription, type Subscription } from './records.ts';
 
 type OfContract = contract.Subscription;
 
@@ -11,4 +11,11 @@ test('the types of the library have the members of the contract, and no others',
   expectTypeOf<Pick<Subscription, 'id' | 'status' | 'product' | 'iccid'>>().toExtend<
     Pick<OfContract, 'id' | 'status' | 'product' | 'iccid'>
   >();
+});
+
+test('a record with some fields is parsed as far as it has them', () => {
+  const some = { iccid: '8944500102198304826', expirationDate: '2024-05-31T08:00:04Z', product: { name: 'Date' } };
+  expect(parseSubscription(some as Subscription)).toEqual({ ...some, expirationDate: new Date(some.expirationDate) });
+  expect(parseSubscription({ auto_renew: 'true' } as Subscription)).toEqual({ auto_renew: true });
+  expect(parseSubscription({} as Subscription)).toEqual({});
 });

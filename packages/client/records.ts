@@ -43,18 +43,20 @@ export interface ParsedSubscription extends Omit<Subscription, DateName | 'auto_
 export type RecordOf<Parse extends boolean> = Parse extends true ? ParsedSubscription : Subscription;
 
 /**
- * Converts the dates and `auto_renew` of a record.
+ * Converts the dates and `auto_renew` of a record, as far as it has them.
  *
  * @example parseSubscription(record).auto_renew // false, where record.auto_renew is 'false'
  */
 export function parseSubscription(record: Subscription): ParsedSubscription {
-  return {
-    ...record,
-    activationDate: new Date(record.activationDate),
-    expirationDate: new Date(record.expirationDate),
-    createdDate: new Date(record.createdDate),
-    auto_renew: record.auto_renew.toLowerCase() === 'true',
-  };
+  const members = (Object.entries(record) as [string, string][]).map(([name, value]) => [
+    name,
+    /^(activation|expiration|created)Date$/.test(name)
+      ? new Date(value)
+      : name === 'auto_renew'
+        ? value.toLowerCase() === 'true'
+        : value,
+  ]);
+  return Object.fromEntries(members) as ParsedSubscription;
 }
 
 /** A tombstone: the record of this id was removed. */

@@ -3,6 +3,7 @@ import type { CallOptions } from '../client/options.ts';
 import { ChangesSummary } from '../contract/changes-summary.ts';
 import { SubscriptionFindings } from '../contract/findings.ts';
 import { SubscriptionHistory } from '../contract/history.ts';
+import { Product } from '../contract/product.ts';
 import { reportPaths } from '../contract/report.ts';
 import { misshapeOf } from '../contract/schema.ts';
 import { Subscription, SubscriptionId } from '../contract/subscription.ts';
@@ -13,6 +14,12 @@ type Schema = Parameters<typeof misshapeOf>[0];
 
 /** Other servers of the API may leave out more than the contract allows. */
 const record: Schema = { ...Subscription, required: ['id', 'product'] };
+/** The same with some fields only. */
+const partialRecord: Schema = {
+  ...Subscription,
+  required: [],
+  properties: { ...Subscription.properties, product: { ...Product, required: [] } },
+};
 const { by, ...counts } = SubscriptionSummary.properties;
 
 const { listSubscriptions: list, listSubscriptionChanges: changes } = reportPaths;
@@ -43,9 +50,18 @@ export class CheckedApi extends Api {
     options: CallOptions,
   ): Promise<JsonResponse<T>> {
     const response = await super.json<T>(path, content, options);
-    const schema = responses[path] ?? (path.endsWith('/history') ? SubscriptionHistory : record);
-    const fault = misshapeOf(schema, response.body, 'its body');
+    const { fields } = { ...content.query, ...content.body } as { readonly fields?: unknown };
+    const whole = responses[path] ?? (path.endsWith('/history') ? SubscriptionHistory : record);
+    const fault = misshapeOf(fields === undefined ? whole : withFields(whole), response.body, 'its body');
     if (fault === undefined) return response;
     throw new TypeError(`Cannot use the response of ${path}: it must be of the API: ${fault}`);
   }
+}
+
+/** The schema of a response that has some fields of its records. */
+function withFields(whole: Schema): Schema {
+  if (whole === record) return partialRecord;
+  return whole === responses[list] || whole === responses[reportPaths.searchSubscriptions]
+    ? Type.Array(partialRecord)
+    : whole;
 }

@@ -123,11 +123,12 @@ class SubreportClient:
         id: str,
         *,
         as_of: datetime | str | int | None = None,
+        fields: str | Iterable[str] | None = None,
         parse: bool = False,
         correlation_id: str | None = None,
     ) -> Record:
         """Returns one record; raises ApiError with the code NOT_FOUND if there is none."""
-        record, _ = self._api.json(_path_of(id), {"as_of": as_of}, correlation_id)
+        record, _ = self._api.json(_path_of(id), {"as_of": as_of, "fields": fields}, correlation_id)
         return parse_subscription(record) if parse else record
 
     def history(self, id: str, *, correlation_id: str | None = None) -> dict[str, Any]:
@@ -190,7 +191,7 @@ class SubreportClient:
     ) -> Iterator[ChangesPage]:
         """Yields pages of changes after a change token or an instant, until the copy is up to date.
 
-        `filters` are `order`, `field`, `from_`, `to` and `import_id`.
+        `filters` are `order`, `field`, `from_`, `to`, `import_id` and `fields`.
 
         Without a token, all changes from the beginning; with `now`, one empty page with the
         current token. Raises ApiError with the code RESYNC_REQUIRED if the token is no longer

@@ -16,13 +16,12 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def parse_subscription(record: Record) -> Record:
-    """Returns a copy whose dates are datetimes, and whose auto_renew is a bool."""
-    dates = ("activationDate", "expirationDate", "createdDate")
-    return {
-        **record,
-        **{name: datetime.fromisoformat(record[name].replace("Z", "+00:00")) for name in dates},
-        "auto_renew": record["auto_renew"].lower() == "true",
-    }
+    """Returns a copy whose dates are datetimes, and whose auto_renew is a bool, if it has them."""
+    dates = record.keys() & {"activationDate", "expirationDate", "createdDate"}
+    parsed = {name: datetime.fromisoformat(record[name].replace("Z", "+00:00")) for name in dates}
+    if "auto_renew" in record:
+        parsed["auto_renew"] = record["auto_renew"].lower() == "true"
+    return {**record, **parsed}
 
 
 def explanation_in(headers: Message) -> str | None:

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
 import { type Command, Option } from 'commander';
 import type { ExportQuery, SubscriptionExport } from '../../client/index.ts';
+import { readFields } from '../../contract/fields.ts';
 import { reportParameters } from '../../contract/query.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
@@ -19,7 +20,6 @@ import { openScreen, type Screen } from './record-writer.ts';
 
 const {
   format: _format,
-  fields: _fields,
   all: _all,
   size: _size,
   page: _page,
@@ -62,6 +62,7 @@ Examples:
   subreport export active.ndjson --status ACTIVE
   subreport export ending.xlsx --expires-within 7d --auto-renew false
   subreport export subscriptions.csv --as-of 2026-10-31
+  subreport export sims.xlsx --fields iccid,product.name,expirationDate
   subreport export subscriptions.parquet
   subreport export sims.xlsx --iccid-file sims.txt
   subreport export subscriptions.csv.gz
@@ -84,7 +85,7 @@ Examples:
         const sent = format === 'xlsx' ? 'ndjson' : format;
         const query = { ...values, ...listed.lists } as ExportQuery;
         const report = await connect(options).client.export(query, { format: sent, signal });
-        await writeReport(report, file, { format, screen, output });
+        await writeReport(report, file, { format, screen, output, fields: values.fields });
         const { totalCount, explanation, notFound, headers } = report;
         // a proxy may have removed it
         const rows = headers.has('x-total-count') ? totalCount : undefined;
@@ -124,13 +125,23 @@ const compressed = /\.gz$/i;
 async function writeReport(
   report: SubscriptionExport,
   file: string,
-  { format, screen, output }: { readonly format: ExportFormat; readonly screen: Screen; readonly output: Output },
+  {
+    format,
+    screen,
+    output,
+    fields,
+  }: {
+    readonly format: ExportFormat;
+    readonly screen: Screen;
+    readonly output: Output;
+    readonly fields: string | undefined;
+  },
 ): Promise<void> {
   const isShown = !screen.isQuiet && !(file === '-' && output.stdout.isTTY === true);
   const bar = createProgressBar(isShown ? output : { ...output, stderr: silent }, report.totalCount);
   try {
     const lines = format === 'parquet' ? report : withProgress(report, (count) => bar.update(count, count));
-    const content = format === 'xlsx' ? await workbookOf(lines, report) : lines;
+    const content = format === 'xlsx' ? await workbookOf(lines, report, fields) : lines;
     const chunks = compressed.test(file) ? gzip(content) : content;
     if (file === '-') for await (const chunk of chunks) await screen.write(chunk);
     else if (isOtherThanFile(file)) await pipeline(chunks, createWriteStream(file));
@@ -141,10 +152,13 @@ async function writeReport(
 }
 
 /** Only a workbook needs the library that writes it. */
-async function workbookOf(lines: AsyncIterable<Uint8Array>, report: SubscriptionExport) {
+async function workbookOf(lines: AsyncIterable<Uint8Array>, report: SubscriptionExport, fields: string | undefined) {
   const { workbookRecordsMax, writeWorkbook } = await import('../workbook/workbook.ts');
   if (report.totalCount <= workbookRecordsMax)
-    return writeWorkbook(ReadableStream.from(lines) as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>);
+    return writeWorkbook(
+      ReadableStream.from(lines) as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>,
+      fields === undefined ? undefined : readFields(fields).fields,
+    );
   await report.cancel();
   throw new UsageError(
     `Cannot write a workbook: a sheet must have at most ${workbookRecordsMax} subscriptions: current value is ${report.totalCount}. Narrow the report, or export .csv`,

@@ -10,7 +10,7 @@ import { UsageError } from '../../terminal/error.ts';
 type Parameters = Readonly<Record<string, TSchema>>;
 
 /** Parameters that are lists: their options may be repeated. */
-const lists = ['status', 'by'];
+const lists = ['status', 'by', 'fields'];
 
 export function addParameterOptions(command: Command, parameters: Parameters): Command {
   for (const [name, schema] of Object.entries(parameters)) command.addOption(parameterOption(name, schema));

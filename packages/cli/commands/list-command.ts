@@ -20,13 +20,7 @@ import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRec
 import { subscriptionLayout } from './subscription-layout.ts';
 
 // pages are those of the present
-const {
-  format: _format,
-  fields: _fields,
-  all: _all,
-  'as-of': _asOf,
-  ...parameters
-} = reportParameters(defaultPageLimits);
+const { format: _format, all: _all, 'as-of': _asOf, ...parameters } = reportParameters(defaultPageLimits);
 
 const watchSeconds = 10;
 
@@ -66,6 +60,7 @@ A report of the past is an export: subreport export - --as-of yesterday.
 Examples:
   subreport list --status ACTIVE --expires-within 7d
   subreport list --after 7d --sort -createdDate
+  subreport list --fields iccid,status,product.name
   subreport list --all -o csv > subscriptions.csv
   subreport list --iccid-file sims.txt`,
     )
@@ -93,7 +88,7 @@ function chooseList(listing: Listing): Promise<void> {
 
 async function listPage({ options, query, listed, screen, signal }: Listing): Promise<void> {
   const page = await subscriptionsOf({ options, query, listed, signal }).page();
-  const writer = writeRecords(screen, subscriptionLayout(screen.color));
+  const writer = writeRecords(screen, subscriptionLayout(screen.color, query.values.fields));
   await writer.page(page.records);
   await writer.end();
   screen.remark(describePage(page, nextCommand(options, query.values, page)));
@@ -115,7 +110,7 @@ async function watchPage(listing: Listing): Promise<void> {
 
 async function listAll({ options, query, listed, screen, output, signal }: Listing): Promise<void> {
   const list = subscriptionsOf({ options, query, listed, signal });
-  const writer = writeRecords(screen, subscriptionLayout(screen.color));
+  const writer = writeRecords(screen, subscriptionLayout(screen.color, query.values.fields));
   let [bar, count, total] = [noBar(), 0, 0];
   let last: SubscriptionPage | undefined;
   try {

@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import { ApiError, type Subscription, type SubscriptionHistory, type SubscriptionVersion } from '../../client/index.ts';
+import {
+  ApiError,
+  type SubreportClient,
+  type Subscription,
+  type SubscriptionHistory,
+  type SubscriptionVersion,
+} from '../../client/index.ts';
 import { subscriptionParameters } from '../../contract/history.ts';
 import { isReservedId } from '../../contract/report.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
@@ -19,11 +25,9 @@ import {
 } from './record-writer.ts';
 import { fieldsOf, paintStatus, subscriptionLayout } from './subscription-layout.ts';
 
-const { fields: _fields, ...parameters } = subscriptionParameters;
-
 export function addShowCommand(program: Command, output: Output): void {
   const command = program.command('show').argument('<id>', 'id of the subscription');
-  addOutputOptions(addProfileOption(addParameterOptions(command, parameters)))
+  addOutputOptions(addProfileOption(addParameterOptions(command, subscriptionParameters)))
     .option('--history', 'list its versions that are kept, newest first')
     .description('show all fields of one subscription, as it is or as it was')
     .addHelpText(
@@ -38,17 +42,20 @@ Examples:
       runReader(async (signal) => {
         const screen = openScreen(options, output);
         const { client } = connect(options);
-        const { values, dates } = readParameters({ ...options }, parameters);
+        const { values, dates } = readParameters({ ...options }, subscriptionParameters);
         if (options.history === true && values['as-of'] !== undefined)
           throw new UsageError('Cannot use --history with --as-of: the history has all times: use one of them');
+        if (options.history === true && values.fields !== undefined)
+          throw new UsageError('Cannot use --history with --fields: a version has all fields: use one of them');
         if (isReservedId(id))
           throw new UsageError(
             `Cannot show a subscription: <id> must be that of a record, such as c3Vic2NyaXB0aW9uLTAwMDE=: current value is '${id}'`,
           );
         for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
         const named = namingId(id);
+        const read = () => client.subscription(id, { ...(values as Pick<OneQuery, 'as-of' | 'fields'>), signal });
         if (options.history === true) await showHistory(await client.history(id, { signal }).catch(named), screen);
-        else await showSubscription(await client.subscription(id, { ...values, signal }).catch(named), screen);
+        else await showSubscription(await read().catch(named), screen, values.fields);
       }),
     );
 }
@@ -98,10 +105,12 @@ const versionLayout = (color: boolean): RowLayout<SubscriptionVersion> => ({
 const statusOf = ({ record, removed, erased }: SubscriptionVersion): string =>
   removed === true ? 'removed' : erased === true ? 'erased' : (record?.status ?? '-');
 
-async function showSubscription(subscription: Subscription, screen: Screen): Promise<void> {
+type OneQuery = NonNullable<Parameters<SubreportClient['subscription']>[1]>;
+
+async function showSubscription(subscription: Subscription, screen: Screen, fields: string | undefined): Promise<void> {
   if (screen.format === 'json') return screen.write(`${jsonOf(subscription, 2)}\n`);
   if (screen.format === 'table') return screen.write(linesOf(subscription, screen.color));
-  const writer = writeRecords(screen, subscriptionLayout(false));
+  const writer = writeRecords(screen, subscriptionLayout(false, fields));
   await writer.page([subscription]);
   await writer.end();
 }

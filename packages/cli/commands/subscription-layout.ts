@@ -1,15 +1,28 @@
 import { styleText } from 'node:util';
 import { type DescribedChange, isRemoved, type Subscription, type SubscriptionChange } from '../../client/index.ts';
 import { recordColumns } from '../../contract/csv.ts';
+import { readFields } from '../../contract/fields.ts';
 import type { Column } from './fit-table.ts';
 import type { RowLayout } from './record-writer.ts';
 
-/** Subscriptions as a table and as CSV with the columns of an export. */
-export const subscriptionLayout = (color: boolean): RowLayout<Subscription> => ({
-  columns: subscriptionColumns(color),
-  csvHeader: recordColumns,
-  csvCells: cellsOf,
-});
+/**
+ * Subscriptions as a table and as CSV with the columns of an export; both have the columns of the
+ * list `fields` if it is given.
+ */
+export function subscriptionLayout(color: boolean, fields?: string): RowLayout<Subscription> {
+  if (fields === undefined)
+    return { columns: subscriptionColumns(color), csvHeader: recordColumns, csvCells: (row) => cellsOf(row) };
+  const names = readFields(fields).fields;
+  return {
+    columns: names.map((name) => ({
+      header: name,
+      cell: (row) => fieldsOf(row).get(name) ?? '-',
+      ...(color && name === 'status' && { paint: paintStatus }),
+    })),
+    csvHeader: names,
+    csvCells: (row) => cellsOf(row, names),
+  };
+}
 
 /** Changes: subscriptions, and the ids of removed ones. */
 export function changeLayout(color: boolean): RowLayout<SubscriptionChange> {
@@ -57,7 +70,7 @@ const detailsOf = (change: SubscriptionChange | DescribedChange): Partial<Descri
 function differencesIn(change: SubscriptionChange | DescribedChange): string {
   const { before } = detailsOf(change);
   if (before === undefined || isRemoved(change)) return '';
-  const [old, now] = [before, change].map(cellsOf);
+  const [old, now] = [before, change].map((record) => cellsOf(record));
   const texts = recordColumns.map((name, index) => `${name}: ${old?.[index] ?? '-'} → ${now?.[index] ?? '-'}`);
   return texts.filter((_, index) => old?.[index] !== now?.[index]).join(', ');
 }
@@ -67,11 +80,11 @@ const kindOf = (change: SubscriptionChange | DescribedChange): string =>
   'kind' in change ? change.kind : isRemoved(change) ? 'removed' : 'changed';
 
 /** The fields of a subscription by the names of the CSV columns. */
-export function fieldsOf(subscription: Subscription): ReadonlyMap<string, string | undefined> {
+export function fieldsOf(subscription: Partial<Subscription>): ReadonlyMap<string, string | undefined> {
   const { product, ...rest } = subscription;
   const fields = {
     ...rest,
-    ...Object.fromEntries(Object.entries(product).map(([name, value]) => [`product.${name}`, value])),
+    ...Object.fromEntries(Object.entries(product ?? {}).map(([name, value]) => [`product.${name}`, value])),
   };
   const texts = Object.entries(fields).map(
     ([name, value]) => [name, value === undefined ? undefined : String(value)] as const,
@@ -79,9 +92,9 @@ export function fieldsOf(subscription: Subscription): ReadonlyMap<string, string
   return new Map(texts);
 }
 
-function cellsOf(subscription: Subscription): (string | undefined)[] {
+function cellsOf(subscription: Subscription, names = recordColumns): (string | undefined)[] {
   const fields = fieldsOf(subscription);
-  return recordColumns.map((name) => fields.get(name));
+  return names.map((name) => fields.get(name));
 }
 
 const statusStyles: Readonly<Record<string, 'green' | 'yellow' | 'magenta' | 'red'>> = {

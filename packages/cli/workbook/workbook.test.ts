@@ -64,6 +64,20 @@ describe('a workbook', () => {
     expect(rows.map(([id]) => id?.value)).toEqual([record.id, 'b']);
   });
 
+  test('has the columns of a list of fields in its order, and an empty cell for what a record lacks', async () => {
+    const given = [
+      { iccid: record.iccid, product: { period: 30 }, expirationDate: record.expirationDate },
+      { product: {} },
+    ];
+    const fields = ['expirationDate', 'product.period', 'iccid'];
+    const workbook = writeWorkbook(linesOf(...(given as unknown as Subscription[])), fields);
+    const [headings, first, second] = readWorkbook(Buffer.from(await new Response(workbook).arrayBuffer()));
+    expect(headings?.map(({ value }) => value)).toEqual(['Ends (UTC)', 'Period', 'ICCID']);
+    expect([first?.[1]?.value, first?.[2]?.value]).toEqual(['30', record.iccid]);
+    expect(first?.[0] && instantOf(first[0])).toBe(record.expirationDate);
+    expect((second ?? []).filter(({ value }) => value !== undefined && value !== '')).toEqual([]);
+  });
+
   test('has an ICCID and the ids as text, so that no digit is lost', async () => {
     for (const column of ['id', 'product.id', 'product.plan_id', 'iccid', 'device_id'] as const)
       expect(await cellOf({}, column)).toMatchObject({ type: 'inlineStr', format: '@' });

@@ -31,24 +31,30 @@ const headings: Readonly<Record<string, string>> = {
   auto_renew: 'Renews',
 };
 
-/** The columns of a workbook, in the order of the CSV columns. */
-const columns = recordFields.map(({ name, type }) => ({
+const columnOf = ({ name, type }: RecordField) => ({
   header: headings[name] ?? fieldWords(name),
   ...formats[type],
   ...(name === 'status' && { width: 12 }),
-}));
+});
 
 /**
  * Makes a workbook with one sheet of a report in NDJSON. Its memory does not grow with the records;
- * a report of more than `workbookRecordsMax` would continue on a second sheet.
+ * a report of more than `workbookRecordsMax` would continue on a second sheet. The columns are
+ * those of `fields`, in its order, or all in the order of the CSV columns.
  */
-export function writeWorkbook(report: ReadableStream<Bytes>): ReadableStream<Bytes> {
-  const options = { name: 'Subscriptions', columns, freezePane: { rows: 1 }, repeatHeaders: false };
-  return writeXlsxStream(readRows(report), options) as ReadableStream<Bytes>;
+export function writeWorkbook(report: ReadableStream<Bytes>, fields?: readonly string[]): ReadableStream<Bytes> {
+  const chosen = fields?.flatMap((name) => recordFields.find((field) => field.name === name) ?? []) ?? recordFields;
+  const options = {
+    name: 'Subscriptions',
+    columns: chosen.map(columnOf),
+    freezePane: { rows: 1 },
+    repeatHeaders: false,
+  };
+  return writeXlsxStream(readRows(report, chosen), options) as ReadableStream<Bytes>;
 }
 
 /** Reads the lines of NDJSON as rows of a sheet. Not every browser can iterate over a stream. */
-async function* readRows(report: ReadableStream<Bytes>): AsyncGenerator<Cell[]> {
+async function* readRows(report: ReadableStream<Bytes>, fields: readonly RecordField[]): AsyncGenerator<Cell[]> {
   const decoder = new TextDecoder();
   const reader = report.getReader();
   let rest = '';
@@ -56,7 +62,7 @@ async function* readRows(report: ReadableStream<Bytes>): AsyncGenerator<Cell[]> 
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       const lines = (rest + decoder.decode(part.value, { stream: true })).split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) yield rowOf(JSON.parse(line));
+      for (const line of lines) yield rowOf(JSON.parse(line), fields);
     }
   } finally {
     reader.cancel().catch(() => undefined); // without effect at the end or after an error
@@ -65,7 +71,8 @@ async function* readRows(report: ReadableStream<Bytes>): AsyncGenerator<Cell[]> 
 }
 
 /** The cells of a record. Strings become text cells, which a spreadsheet never evaluates. */
-const rowOf = (record: Subscription): Cell[] => recordFields.map((field) => cellOf(field, valueAt(record, field)));
+const rowOf = (record: Subscription, fields: readonly RecordField[]): Cell[] =>
+  fields.map((field) => cellOf(field, valueAt(record, field)));
 
 function cellOf({ type }: RecordField, value: unknown): Cell {
   if (value === undefined) return null;

@@ -365,6 +365,33 @@ describe('export', () => {
     }
   });
 
+  test('--fields has the columns of its list in every format, and may be repeated', async () => {
+    const fields = ['--fields', 'product.name,id', '--fields', 'expirationDate'];
+    const query = 'fields=product.name,id,expirationDate';
+    for (const format of ['csv', 'ndjson']) {
+      const { stdout } = await run('export', '-', '-o', format, ...fields);
+      const body = await sent(`/v1/subscription?all=true&format=${format}&${query}`);
+      expect(stdout).toBe(body.replace(/\{"summary".*\n$/, ''));
+    }
+    const rows = (await sent(`/v1/subscription?size=3&format=csv&${query}`)).trimEnd().split('\r\n');
+    const listed = await run('list', '--size', '3', '-o', 'csv', ...fields);
+    expect([listed.stderr.split('\n')[0], listed.stdout.trimEnd().split('\r\n')]).toEqual([
+      expect.stringContaining('1-3 of 45'),
+      rows,
+    ]);
+    const table = (await run('list', '--size', '1', '-o', 'table', ...fields)).stdout.split('\n');
+    expect(table[0]?.trim().split(/\s+/)).toEqual(['product.name', 'id', 'expirationDate']);
+    await run('export', inTarget('f.xlsx'), ...fields);
+    const [headings] = readWorkbook(readFileSync(inTarget('f.xlsx')));
+    expect(headings?.map(({ value }) => value)).toEqual(['Product', 'Id', 'Ends (UTC)']);
+    const [id = ''] = idsOf((await run('export', '-')).stdout);
+    const { stdout } = await run('show', id, '--json', '--fields', 'id,product.id');
+    expect(Object.keys(JSON.parse(stdout))).toEqual(['id', 'product']);
+    const { code, stderr } = await run('list', '--fields', 'iccd');
+    expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining("did you mean 'iccid'?")]);
+    expect(code).not.toBe(0);
+  });
+
   test('.xlsx is a workbook with the rows of the report, also for another reader of ZIP and XML', async () => {
     const ids = idsOf((await run('export', '-')).stdout);
     for (const args of [[inTarget('a.xlsx')], [inTarget('b'), '-o', 'xlsx']]) {
