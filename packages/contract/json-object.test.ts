@@ -16,3 +16,11 @@ test.each([
       expect([parts, parts.every(follow)]).toEqual([parts, isWithin]);
     }
 });
+
+// joined parts took many minutes
+test('a text of 20 MiB is followed in parts of 1 MiB that end within strings', () => {
+  const follow = followJson({ depthMax: 2, valuesMax: 2 ** 21 });
+  const part = `${'content","'.repeat(2 ** 20 / 10)}`;
+  for (const text of ['["', ...Array<string>(20).fill(part), 'content"', ']']) expect(follow(text)).toBe(true);
+  expect(follow('[[[')).toBe(false);
+});

@@ -50,17 +50,21 @@ export const isWithin = (text: string, bounds: JsonBounds): boolean => followJso
 /** Follows a JSON text in parts: whether it stays within bounds, up to the end of each part. */
 export function followJson({ depthMax, valuesMax }: JsonBounds): (part: string) => boolean {
   let [depth, values] = [0, 1];
-  /** The quote of a string that has not ended, and the backslash that escapes what follows. */
-  let open = '';
+  /** Whether a part ended in a string, and with the backslash of an escape. */
+  let [isInString, isEscaping] = [false, false];
+  // parts are never joined: a search in joined strings copies them each time
   return (part) => {
-    const text = open + part;
-    open = '';
-    for (let at = 0; at < text.length; at += 1) {
-      const character = text[at];
-      if (character === '"') {
-        at = endOfString(text, at);
-        if (at === text.length) open = isEscaped(text, at) ? '"\\' : '"';
-      } else if (character === ',') values += 1;
+    for (let at = 0; at < part.length; at += 1) {
+      if (isInString) {
+        const from = at + (isEscaping ? 1 : 0);
+        at = endOfString(part, from);
+        isInString = at === part.length;
+        isEscaping = isInString && isEscaped(part, at, from);
+        continue;
+      }
+      const character = part[at];
+      if (character === '"') isInString = true;
+      else if (character === ',') values += 1;
       else if (character === '{' || character === '[') {
         values += 1;
         depth += 1;
@@ -72,18 +76,18 @@ export function followJson({ depthMax, valuesMax }: JsonBounds): (part: string) 
 }
 
 /**
- * Position of the closing quote of the string that begins at `start`. Searching for it takes a
- * third of the time of looking at each character.
+ * Position of the closing quote of a string whose content begins or goes on at `from`, or the
+ * length of the text. Searching for it takes a third of the time of looking at each character.
  */
-function endOfString(text: string, start: number): number {
-  let at = text.indexOf('"', start + 1);
-  while (at > 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
+function endOfString(text: string, from: number): number {
+  let at = text.indexOf('"', from);
+  while (at > 0 && isEscaped(text, at, from)) at = text.indexOf('"', at + 1);
   return at < 0 ? text.length : at;
 }
 
-/** Whether an odd number of backslashes precedes a character. */
-function isEscaped(text: string, at: number): boolean {
+/** Whether an odd number of backslashes of a string's content precedes a character. */
+function isEscaped(text: string, at: number, from: number): boolean {
   let before = at - 1;
-  while (text[before] === '\\') before -= 1;
+  while (before >= from && text[before] === '\\') before -= 1;
   return (at - before) % 2 === 0;
 }
