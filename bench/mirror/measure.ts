@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,9 +17,9 @@ import { machineFacts, printSection } from '../support/results.ts';
 //   DATA_DIR=/tmp/o subreport client create --tenant big --json > /tmp/client.json
 //   DATA_DIR=/tmp/o subreport generate --tenant big --subscriptions 1000000
 //   DATA_DIR=/tmp/o PORT=8300 subreport serve
-//   npm run bench -- mirror CREDENTIALS.json   (as for `subreport login`)
+//   npm run bench -- mirror /tmp/client.json http://127.0.0.1:8300
 
-const [credentials = ''] = process.argv.slice(2);
+const [credentials = '', url = ''] = process.argv.slice(2);
 const command = fileURLToPath(new URL('../../packages/service/cli/subreport.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'subreport-mirror-'));
 const [port, managementPort] = [String(await freePort()), String(await freePort())];
@@ -46,8 +46,7 @@ function measure(...args: string[]) {
 
 const service: ChildProcess[] = [];
 try {
-  mkdirSync(join(folder, 'subreport/profiles'), { recursive: true });
-  writeFileSync(join(folder, 'subreport/profiles/origin.json'), readFileSync(credentials));
+  run('login', '--profile', 'origin', '--url', url, '--credentials', credentials);
   run('migrate');
   run('tenant', 'create', 'mirrored');
   run('tenant', 'create', 'imported');
