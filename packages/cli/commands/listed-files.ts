@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
 import type { NotFound } from '../../client/index.ts';
 import { type ListParameter, listedMax, listParameters } from '../../contract/listed-values.ts';
@@ -48,15 +47,17 @@ export async function readListedFiles(options: ListedFiles): Promise<Listed> {
     lists[name] = values;
     const skipped = [
       ...(header === undefined ? [] : [`the header '${header}'`]),
-      ...(blanks === 0 ? [] : [`${countText(blanks)} blank lines`]),
-      ...(repeated === 0 ? [] : [`${countText(repeated)} repeated values`]),
+      ...(blanks === 0 ? [] : [counted(blanks, 'blank line')]),
+      ...(repeated === 0 ? [] : [counted(repeated, 'repeated value')]),
     ];
     const without = skipped.length === 0 ? '' : `, without ${skipped.join(', ')}`;
-    remarks.push(`--${name}-file: ${countText(values.length)} values${without}`);
+    remarks.push(`--${name}-file: ${counted(values.length, 'value')}${without}`);
   }
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   return { lists, remarks };
 }
+
+const counted = (count: number, one: string): string => `${countText(count)} ${one}${count === 1 ? '' : 's'}`;
 
 const attributeOf = (name: ListParameter): string => (name === 'device-id' ? 'deviceId' : name);
 
@@ -64,13 +65,20 @@ const attributeOf = (name: ListParameter): string => (name === 'device-id' ? 'de
 const bytesMax = 4 * 2 ** 20;
 
 async function readSource(file: string): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
   try {
-    const content = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
-    if (content.length <= bytesMax) return content;
+    for await (const part of file === '-' ? process.stdin : createReadStream(file)) {
+      bytes += part.length;
+      if (bytes > bytesMax) break;
+      parts.push(part);
+    }
   } catch (error) {
-    throw new UsageError(`Cannot read '${file}': ${(error as Error).message}`);
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`Cannot read '${file}': it must be a file that this user can read (${code})`);
   }
-  throw new UsageError(`Cannot read '${file}': it must have at most ${bytesMax} characters`);
+  if (bytes <= bytesMax) return Buffer.concat(parts).toString('utf8');
+  throw new UsageError(`Cannot read '${file}': it must have at most ${countText(bytesMax)} bytes`);
 }
 
 interface Column {
@@ -131,7 +139,7 @@ export const describeNotFound = (notFound: NotFound, { lists }: Listed): readonl
     const [missing = [], asked = []] = [notFound[name], lists[name]];
     if (missing.length === 0) return [];
     return [
-      `No subscription has ${countText(missing.length)} of the ${countText(asked.length)} values of --${name}-file:`,
+      `No subscription has ${countText(missing.length)} of the ${counted(asked.length, 'value')} of --${name}-file:`,
       ...missing.map((value) => `  ${value}`),
     ];
   });

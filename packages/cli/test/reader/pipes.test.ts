@@ -713,7 +713,7 @@ describe('lists of a file', () => {
 
   test('list and export read them, and say on standard error what was not found', async () => {
     const file = idsFile('\ufeffid\r\n"id_03"\r\nnobody\r\nid_07\r\n\r\nid_03\r\n');
-    const said = `--id-file: 3 values, without the header 'id', 1 blank lines, 1 repeated values\n`;
+    const said = `--id-file: 3 values, without the header 'id', 1 blank line, 1 repeated value\n`;
     const missing = 'No subscription has 1 of the 3 values of --id-file:\n  nobody\n';
     const listed = await run('list', '--id-file', file, '--size', '1', '-o', 'ndjson');
     expect([listed.code, idsIn(listed.stdout)]).toEqual([0, ['id_07']]);
@@ -747,7 +747,8 @@ describe('lists of a file', () => {
       ],
       [['--id-file', idsFile('a'), '--id', 'b'], ['must be given without --id']],
       [['--id-file', '-', '--iccid-file', '-'], ['only one of the files may be -']],
-      [['--id-file', join(folder, 'none')], ['Cannot read']],
+      [['--id-file', join(folder, 'none')], ['it must be a file that this user can read (ENOENT)']],
+      [['--id-file', '/dev/zero'], ["Cannot read '/dev/zero': it must have at most 4,194,304 bytes"]],
     ];
     for (const [given, rules] of cases) {
       const { code, stderr } = await run('list', ...given);
