@@ -293,7 +293,11 @@ const day = (n: number): number => Math.floor(Date.now() / 1000) + n * 86_400;
 
 /** Functions of one tenant that cases above run, by the name of the case. */
 const parts: Readonly<Record<string, keyof typeof uses>> = {
-  ...{ runReport: 'listSubscriptions: first page', readPage: 'listSubscriptions: first page' },
+  ...{
+    runReport: 'listSubscriptions: first page',
+    readPage: 'listSubscriptions: first page',
+    runListed: 'listSubscriptions: lists',
+  },
   ...{ requireNoImport: 'importRecords', withImportLock: 'importRecords', withWriteLock: 'deleteTenant' },
   ...{ beginDeletion: 'deleteTenant', finishDeletion: 'deleteTenant', removeImports: 'deleteTenant' },
   ...{ readOwners: 'eraseSubscriptions', settle: 'exportSubscriptions: past' },

@@ -3,6 +3,7 @@
  */
 export const claims: Readonly<Record<string, readonly string[]>> = {
   'a count of the service, over all records of one snapshot': [
+    'commands/listed-files.ts: No subscription has # of the # of --#-file:',
     'findings/findings-strings.ts: # no finding',
     'findings/findings-strings.ts: # of # kinds found',
     'findings/findings-strings.ts: Nothing is contradictory or missing',
@@ -162,6 +163,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'report/strings.ts: Rows # to # of #',
   ],
   'what this browser or this machine keeps': [
+    'commands/listed-files.ts: # ##',
     'commands/mirror-command.ts: # recently removed, # rejected by the tenant',
     'commands/mirror-command.ts: unconfirmed: # removals: #',
     'export/export-strings.ts: No exports in this visit',

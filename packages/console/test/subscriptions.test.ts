@@ -110,7 +110,8 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await page.getByRole('textbox', { name: 'ICCID' }).fill('8944 50');
     await page.keyboard.press('Enter');
     await page.getByText('Must be 15 to 22 digits, such as 8944500102198304826').waitFor();
-    expect(requests).toEqual([]);
+    // the page asks for changes meanwhile
+    expect(requests.filter((url) => url.includes('8944'))).toEqual([]);
   });
 
   test('products are found by name, with their counts', async () => {

@@ -211,7 +211,8 @@ describe.skipIf(onCluster).each(engines)('any question on $engine', ({ openTestS
       for (const statement of statements) visited += await counter.visited(statement);
       return visited;
     };
-    const lists = Array.from({ length: 60 }, () => drawLists(random));
+    const randomOfLists = seeded(24);
+    const lists = Array.from({ length: 60 }, () => drawLists(randomOfLists));
     const first = [...ofPlans, ...ofMany, ...ofOneDay, ...lists];
     for (let asked = 0; asked < questions + lists.length; ) {
       const { kind, text } = first.shift() ?? drawQuery(random);
