@@ -4,7 +4,7 @@ import { MirrorError } from './error.ts';
 import type { OriginRecord } from './origin.ts';
 import { createdOf } from './probe.ts';
 import { digestOf } from './record-digest.ts';
-import type { Applied, MirrorAges, TenantRecord } from './target.ts';
+import type { Applied, MirrorAges, SentRecord, TenantRecord } from './target.ts';
 
 /** A walk over all pages, as evidence of what the origin has. */
 export interface WalkState {
@@ -34,14 +34,6 @@ export interface Candidate {
   readonly iccid: string | null;
   /** createdDate, UTC epoch seconds. */
   readonly created: number | null;
-}
-
-/** A record as the tenant has it. */
-export interface SentRecord {
-  /** Its digest; empty if the tenant has no version of it. */
-  readonly stored: string;
-  /** Whether the tenant must have it: else it is sent again. */
-  readonly isSent: boolean;
 }
 
 /** Missing records that are kept, and why they are. */
@@ -80,6 +72,9 @@ const kind: StateKind = {
     alter table walk add column rejected integer not null default 0;`,
   ],
 };
+
+/** SQL of the ids in a JSON array. */
+const listed = '(select value from json_each(?))';
 
 const isComplete = 'endedAt is not null and fault is null and seen >= ?';
 
@@ -257,8 +252,8 @@ export class MirrorState {
 
   /** The records of a page that are new or differ from what was mirrored. */
   differing(records: readonly OriginRecord[]): readonly OriginRecord[] {
-    const last = new Map(records.map((record) => [record.id, record]));
-    return [...last.values()].filter((record) => this.#digest(record.id) !== digestOf(record));
+    const stored = this.#stored(records.map(({ id }) => id));
+    return records.filter((record) => stored.get(record.id)?.digest !== digestOf(record));
   }
 
   /** The newest complete walk that saw enough and began at least `seconds` before another one. */
@@ -274,17 +269,19 @@ export class MirrorState {
 
   /** How many of the records are mirrored. */
   countKnown(records: readonly OriginRecord[]): number {
-    return records.filter(({ id }) => this.#digest(id) !== undefined).length;
+    return this.#stored(records.map(({ id }) => id)).size;
   }
 
   /** Number of the ids that a walk has not seen. */
   newTo(walk: number, ids: readonly string[]): number {
-    return new Set(ids.filter((id) => Number(this.#get('select walk from record where id = ?', id)?.walk ?? 0) < walk))
-      .size;
+    const stored = this.#stored(ids);
+    return new Set(ids.filter((id) => Number(stored.get(id)?.walk ?? 0) < walk)).size;
   }
 
-  #digest(id: string): unknown {
-    return this.#get('select digest from record where id = ?', id)?.digest;
+  /** What is stored of some records, in one statement: a walk asks for each record a few times. */
+  #stored(ids: readonly string[]): ReadonlyMap<unknown, Readonly<Record<string, unknown>>> {
+    const rows = this.#all(`select id, digest, walk from record where id in ${listed}`, JSON.stringify(ids));
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   /**
@@ -310,29 +307,34 @@ export class MirrorState {
     how: { readonly walk: number; readonly byWalk: boolean },
     { rejections, digests }: Pick<Applied, 'rejections' | 'digests'>,
   ): void {
-    const { changesAsOf } = this.ages;
+    const walk = how.byWalk ? how.walk : 0;
+    const [differing, unchanged] = [new Set(this.differing(records)), [] as string[]];
     for (const record of records) {
-      this.#run(
-        `insert into record (id, iccid, created, digest, walk, alive, rejection, known, stored, staleSince)
+      if (!differing.has(record) && !digests.has(record.id) && !rejections.has(record.id)) unchanged.push(record.id);
+      else
+        this.#run(
+          `insert into record (id, iccid, created, digest, walk, alive, rejection, known, stored, staleSince)
            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          on conflict do update set iccid = excluded.iccid, created = excluded.created, alive = excluded.alive,
            rejection = case when digest = excluded.digest then rejection else excluded.rejection end,
            staleSince = case when digest = excluded.digest or (rejection is not null and excluded.rejection is not null) then staleSince else excluded.staleSince end,
            stored = case when excluded.stored = '' then stored else excluded.stored end,
            digest = excluded.digest, walk = max(walk, excluded.walk)`,
-        record.id,
-        typeof record.iccid === 'string' ? record.iccid : null,
-        createdOf(record) ?? null,
-        digestOf(record),
-        how.byWalk ? how.walk : 0,
-        how.walk,
-        rejections.get(record.id) ?? null,
-        how.walk,
-        digests.get(record.id) ?? '',
-        rejections.has(record.id) ? changesAsOf : null,
-      );
-      this.#run('delete from removal where id = ?', record.id);
+          record.id,
+          typeof record.iccid === 'string' ? record.iccid : null,
+          createdOf(record) ?? null,
+          digestOf(record),
+          walk,
+          how.walk,
+          rejections.get(record.id) ?? null,
+          how.walk,
+          digests.get(record.id) ?? '',
+          rejections.has(record.id) ? this.ages.changesAsOf : null,
+        );
     }
+    const sql = `update record set alive = ?, walk = max(walk, ?) where id in ${listed}`;
+    this.#run(sql, how.walk, walk, JSON.stringify(unchanged));
+    this.#run(`delete from removal where id in ${listed}`, JSON.stringify(records.map(({ id }) => id)));
   }
 
   /** Distinct records that a walk has seen. */

@@ -56,3 +56,11 @@ export interface TenantRecord {
   readonly created: number;
   readonly digest: string;
 }
+
+/** A record as the tenant has it. */
+export interface SentRecord {
+  /** Its digest; empty if the tenant has no version of it. */
+  readonly stored: string;
+  /** Whether the tenant must have it: else it is sent again. */
+  readonly isSent: boolean;
+}

@@ -1,6 +1,6 @@
 import type { OriginRecord } from './origin.ts';
-import type { MirrorState, SentRecord } from './state.ts';
-import type { Applied, MirrorCounts, MirrorTarget, TenantRecord } from './target.ts';
+import type { MirrorState } from './state.ts';
+import type { Applied, MirrorCounts, MirrorTarget, SentRecord, TenantRecord } from './target.ts';
 
 /** Why a walk is no evidence after a restore or an erasure. */
 export const otherTenant = 'the tenant was changed by something else meanwhile';
