@@ -107,7 +107,11 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
   }
 
   /** Unfolds what cannot be undone. */
-  const openDangerZone = () => page.locator('summary', { hasText: 'Danger zone' }).click();
+  /** What loads above it moves its buttons, and a click would miss them. */
+  async function openDangerZone(): Promise<void> {
+    await page.waitForLoadState('networkidle');
+    await page.locator('summary', { hasText: 'Danger zone' }).click();
+  }
 
   /** Types the name that a dialog asks for; the button is disabled before. */
   async function confirm(typed: string, label: string): Promise<void> {
