@@ -19,7 +19,13 @@ import { machineFacts, printSection } from '../support/results.ts';
 //   DATA_DIR=/tmp/o PORT=8300 subreport serve
 //   npm run bench -- mirror /tmp/client.json http://127.0.0.1:8300
 
-const [credentials = '', url = ''] = process.argv.slice(2);
+const [credentials, url] = process.argv.slice(2);
+if (credentials === undefined || url === undefined) {
+  console.error(
+    'Cannot measure a mirror: it must have credentials and an origin, such as client.json http://127.0.0.1:8300',
+  );
+  process.exit(2);
+}
 const command = fileURLToPath(new URL('../../packages/service/cli/subreport.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'subreport-mirror-'));
 const [port, managementPort] = [String(await freePort()), String(await freePort())];
