@@ -190,7 +190,7 @@ describe('an assistant', () => {
     expect(answerIn(await assistant.call('count_subscriptions'))).not.toHaveProperty('explanation');
   });
 
-  test('asks for a list of ids, now and in the past, and is told which nobody has', async () => {
+  test('counts and lists the records of some ids, now and in the past, and names the ids without a record', async () => {
     const [record] = await shared.clientOf({}, hostile).subscriptions().toArray({ max: 1_000 });
     const given = { id: [record?.id, 'nobody', 'none'], iccid: record?.iccid };
     for (const name of ['count_subscriptions', 'list_subscriptions'])

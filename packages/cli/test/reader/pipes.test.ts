@@ -738,7 +738,7 @@ describe('lists of a file', () => {
     expect([code, idsIn(stdout), stderr]).toEqual([0, ['id_44', 'id_01'], '']);
   });
 
-  test('all mistakes are told at once, with exit code 2', async () => {
+  test('invalid files exit with 2 and a sentence for each mistake', async () => {
     const cases: [string[], string[]][] = [
       [['--iccid-file', idsFile('x1\n12\n')], ['line 2 must be 15 to 22 digits']],
       [

@@ -238,8 +238,8 @@ class Writer {
   }
 
   /**
-   * Whether a list may leave out that a record has returned: that record was erased, or the walk
-   * before told its removal, so it is told as added.
+   * Whether a list without additions may leave out that a record has returned: because it was
+   * erased, or because an earlier walk told its removal.
    */
   isUnknown(id: string, hasRemoved: boolean, hasAdded: boolean): boolean {
     if (hasAdded) return false;
