@@ -8,8 +8,8 @@ import type { CopyGauges } from '../sync/copy-metrics.ts';
 export type NoteGauges = (read: CopyGauges) => void;
 
 /**
- * Runs `work`, and writes to the file what it has read, also if it fails afterwards. When the copy
- * was found equal stays as it was if a copy of the same revision was found equal later.
+ * Runs `work`, and writes to the file what it has read, also if it fails afterwards. While the
+ * revision stays the same, the time of the last success never becomes an earlier one.
  */
 export async function withMetrics(file: string | undefined, work: (note: NoteGauges) => Promise<void>): Promise<void> {
   if (file !== undefined && !/[^/]\.prom$/.test(file))
