@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import { destinations, optionsOf } from '../packages/cli/sync/destinations.ts';
 import { changeParameters } from '../packages/contract/change.ts';
 import { changesSummaryParameters } from '../packages/contract/changes-summary.ts';
-import { filterParameters, reportParameters } from '../packages/contract/query.ts';
+import { reportParameters } from '../packages/contract/query.ts';
 import { recordFields } from '../packages/contract/record-fields.ts';
 import { defaultPageLimits } from '../packages/contract/report.ts';
 import { descriptionOf, ruleOf } from '../packages/contract/schema.ts';
@@ -34,7 +34,7 @@ export const generatedParts: Readonly<Record<string, () => string | readonly str
     parametersTable(changeParameters(defaultPageLimits)),
     parametersTable(changesSummaryParameters),
   ],
-  'docs/readers/command-line.md': commandLine,
+  'docs/readers/command-line.md': commandTables,
   'docs/readers/client-reference.md': clientReference,
   'docs/operators/import.md': importTable,
   'docs/readers/sync.md': destinationTable,
@@ -213,52 +213,22 @@ const count = (entries = all): string => entries.toLocaleString('en');
 const silent = { write: () => undefined };
 const program = await buildProgram({ stdout: silent, stderr: silent });
 
-/** Options of most commands, which the page describes once. */
-const commonOptions = ['--help', '--json', '--quiet', '--output', '--profile', '--server'];
-
-/** Options of several commands that another page lists: a command with most of them has a link. */
-const listedOptions: readonly { readonly link: string; readonly options: readonly string[] }[] = [
-  {
-    link: '[filters](report.md#parameters)',
-    options: Object.keys(filterParameters).map((name) => `--${name}`),
-  },
-  {
-    link: '[options of the destination](sync.md#destinations)',
-    options: destinations.flatMap(optionsOf).map(({ flags }) => flags.split(' ')[0] ?? ''),
-  },
-];
-
-/** The options of a command in order, those of a list as one link. */
-function optionTerms(names: readonly string[]): string[] {
-  const lists = listedOptions.filter(({ options }) => names.filter((name) => options.includes(name)).length > 5);
-  const terms = names.map((name) => lists.find(({ options }) => options.includes(name))?.link ?? `\`${name}\``);
-  return [...new Set(terms)];
+/** The commands that read reports, and the others; `--help` has their options and examples. */
+function commandTables(): readonly string[] {
+  const isReader = ({ path }: Leaf): boolean =>
+    program.commands.find((command) => command.name() === path.split(' ')[1])?.helpGroup() === 'Read reports:';
+  const leaves = leavesOf(program);
+  return [leaves.filter(isReader), leaves.filter((leaf) => !isReader(leaf))].map((part) =>
+    ['| command | does |', '|---|---|', ...part.map(commandRow)].join('\n'),
+  );
 }
 
-/** What each command does, with its options and examples; `--help` explains the options. */
-function commandLine(): string {
-  return leavesOf(program)
-    .map(({ path, command }) => {
-      const help = command.createHelp();
-      const terms = [
-        ...command.registeredArguments.map((argument) =>
-          argument.required ? `\`<${argument.name()}>\`` : `\`[${argument.name()}]\``,
-        ),
-        ...optionTerms(
-          help.visibleOptions(command).flatMap(({ long }) => (long && !commonOptions.includes(long) ? [long] : [])),
-        ),
-      ];
-      const list = terms.join(', ');
-      const { notes, examples } = afterHelp(command);
-      const code = examples === '' ? '' : `\`\`\`sh\n${examples}\n\`\`\``;
-      const parts = [`## ${path}`, sentence(command.description()), list, notes, code];
-      return parts.filter((part) => part !== '').join('\n\n');
-    })
-    .join('\n\n');
+function commandRow({ path, command }: Leaf): string {
+  const terms = command.registeredArguments.map((argument) =>
+    argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+  );
+  return `| \`${[path.replace(/^subreport /, ''), ...terms].join(' ')}\` | ${command.description()} |`;
 }
-
-const sentence = (text: string): string =>
-  `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
 
 interface Leaf {
   readonly path: string;
@@ -268,20 +238,6 @@ interface Leaf {
 function leavesOf(command: Command, path = command.name()): Leaf[] {
   const leaves = command.commands.flatMap((child) => leavesOf(child, `${path} ${child.name()}`));
   return leaves.length > 0 ? leaves : [{ path, command }];
-}
-
-/** What follows the help of a command: notes, and its examples. */
-function afterHelp(command: Command): { readonly notes: string; readonly examples: string } {
-  let text = '';
-  command.configureOutput({ writeOut: (more) => (text += more) });
-  command.outputHelp();
-  const after = text.slice(command.helpInformation().length);
-  const [whole = '', examples = ''] = /^Examples?:\n((?: {2}.*\n?)+)/m.exec(after) ?? [];
-  const notes = after
-    .replace(whole, '')
-    .trim()
-    .replaceAll(/\n{2,}/g, '\n\n');
-  return { notes, examples: examples.replaceAll(/^ {2}/gm, '').trim() };
 }
 
 if (import.meta.main) {

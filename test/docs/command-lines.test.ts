@@ -1,34 +1,47 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { buildProgram } from '../../packages/service/cli/command-line.ts';
 import { unknownWords } from '../support/unknown-words.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const silent = { write: () => undefined };
+const program = await buildProgram({ stdout: silent, stderr: silent });
 
-/** The command lines of subreport in the code blocks of a page, as words. */
-function commandLinesIn(page: string): string[][] {
-  const text = readFileSync(`${root}${page}`, 'utf8').replaceAll('\\\n', ' ');
-  const blocks = [...text.matchAll(/^ *```(?:sh|bash|text)\n(.*?)^ *```/gms)].map(([, block = '']) => block);
-  return blocks.flatMap((block) =>
-    [...block.matchAll(/(?:^|[$|;(] ?|npx )subreport ([a-z-][^|;>)#\n]*)/gm)].map(([, words = '']) =>
-      words.trim().split(/\s+/),
-    ),
+/** The command lines of subreport in shell code, as words. */
+const commandLinesOf = (code: string): string[][] =>
+  [...code.replaceAll('\\\n', ' ').matchAll(/(?:^ *|[$|;(] ?|npx )subreport ([a-z-][^|;>)#\n]*)/gm)].map(
+    ([, words = '']) => words.trim().split(/\s+/),
   );
+
+/** The code blocks of a page. */
+const codeOf = (page: string): string =>
+  [...readFileSync(`${root}${page}`, 'utf8').matchAll(/^ *```(?:sh|bash|text)\n(.*?)^ *```/gms)]
+    .map(([, block = '']) => block)
+    .join('\n');
+
+/** The help of a command and of all commands below it, with notes and examples. */
+function helpOf(command: Command): string[] {
+  let text = '';
+  command.configureOutput({ writeOut: (more) => (text += more) });
+  command.outputHelp();
+  return [text, ...command.commands.flatMap(helpOf)];
 }
 
-test('every command line of subreport in the documentation has a command and options that exist', async () => {
-  const program = await buildProgram({ stdout: silent, stderr: silent });
-  const lines = globSync(['*.md', 'docs/**/*.md'], {
-    cwd: root,
-    exclude: ['CHANGELOG.md', 'docs/readers/command-line.md'],
-  }).flatMap((page) => commandLinesIn(page).map((words) => ({ page, words })));
+const unknownIn = (lines: readonly string[][]): string[] =>
+  lines.filter((words) => unknownWords(program, words).length > 0).map((words) => words.join(' '));
+
+test('every command line of subreport in the documentation has a command and options that exist', () => {
+  const lines = globSync(['*.md', 'docs/**/*.md'], { cwd: root, exclude: ['CHANGELOG.md'] }).flatMap((page) =>
+    commandLinesOf(codeOf(page)),
+  );
   expect(lines.length).toBeGreaterThan(40);
-  const wrong = lines.map(({ page, words }) => ({
-    page,
-    words: words.join(' '),
-    unknown: unknownWords(program, words),
-  }));
-  expect(wrong.filter(({ unknown }) => unknown.length > 0)).toEqual([]);
+  expect(unknownIn(lines)).toEqual([]);
+});
+
+test('every example in the help of a command has a command and options that exist', () => {
+  const examples = helpOf(program).flatMap((help) => commandLinesOf(help.split(/^Examples?:$/m)[1] ?? ''));
+  expect(examples.length).toBeGreaterThan(80);
+  expect(unknownIn(examples)).toEqual([]);
 });

@@ -11,7 +11,7 @@ export function unknownWords(program: Command, words: readonly string[]): string
   const { _defaultCommandName: usual } = command as { readonly _defaultCommandName?: string | null };
   command = command.commands.find((child) => child.name() === usual) ?? command;
   const names = [...program.options, ...command.options].flatMap(({ long, short }) => [long, short]);
-  const flags = rest.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.split('=')[0] ?? '');
+  const flags = rest.filter((word) => /^(?:--[a-z]|-[a-z](?:=|$))/.test(word)).map((word) => word.split('=')[0] ?? '');
   const unknown = flags.filter((flag) => !names.includes(flag) && flag !== '--help');
   return command.commands.length > 0 && rest.length > 0 && command !== program ? [...unknown, rest[0] ?? ''] : unknown;
 }
