@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readColumn } from './listed-files.ts';
+import { readColumn } from './read-column.ts';
 
 const [one, other] = ['8944500102198304826', '8944500102198304834'];
 
