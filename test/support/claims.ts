@@ -4,6 +4,9 @@
 export const claims: Readonly<Record<string, readonly string[]>> = {
   'a count of the service, over all records of one snapshot': [
     'commands/listed-files.ts: No subscription has # of the # of --#-file:',
+    'subscriptions/list-strings.ts:  and # more',
+    'subscriptions/list-strings.ts: # of # found',
+    'subscriptions/list-strings.ts: all # that were not found',
     'findings/findings-strings.ts: # no finding',
     'findings/findings-strings.ts: # of # kinds found',
     'findings/findings-strings.ts: Nothing is contradictory or missing',
@@ -163,6 +166,10 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'report/strings.ts: Rows # to # of #',
   ],
   'what this browser or this machine keeps': [
+    'subscriptions/list-strings.ts: # ##',
+    'subscriptions/list-strings.ts: # repeated',
+    'subscriptions/list-strings.ts: Subscriptions with any of #',
+    'subscriptions/list-strings.ts: of a list of #',
     'commands/listed-files.ts: # ##',
     'commands/mirror-command.ts: # recently removed, # rejected by the tenant',
     'commands/mirror-command.ts: unconfirmed: # removals: #',
@@ -170,6 +177,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     "commands/open-command.ts: No profiles: run 'subreport login' first",
   ],
   'no data: a label, an effect of a button, a rule or a value of one record': [
+    'subscriptions/list-strings.ts: The text is too long: paste at most # values, one on each line.',
     'findings/findings-strings.ts: The product says nothing about how long a subscription lasts.',
     'mcp/arguments.ts: an integer from 1 to #',
     'mcp/tools.ts: Counts the data subscriptions that match the filters, now or at an ins',

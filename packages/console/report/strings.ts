@@ -3,6 +3,7 @@ import { changesStrings, historyStrings, simStrings } from './changes/change-str
 import { countStrings } from './counts/count-strings.ts';
 import { exportStrings } from './export/export-strings.ts';
 import { findingsStrings } from './findings/findings-strings.ts';
+import { listStrings } from './subscriptions/list-strings.ts';
 
 /** Every text of the report console, by page. */
 export const strings = {
@@ -141,7 +142,7 @@ export const strings = {
     },
     filters: 'Filters',
     addFilter: 'Filter',
-    addFilterHint: 'Filter by, or paste an ICCID',
+    addFilterHint: 'Filter by, or paste ICCIDs or ids',
     noSuchFilter: 'No filter has this name.',
     clearAll: 'Clear all',
     apply: 'Apply',
@@ -181,6 +182,7 @@ export const strings = {
       endBeforeStart: 'The end date must not be before the start date',
       rule: (rule: string) => `Must be ${rule}`,
     },
+    list: listStrings,
     askForEmail: {
       title: 'Whose subscriptions?',
       text: 'This link filters by subscriber. Links never contain addresses, so enter the address again.',
@@ -299,6 +301,7 @@ export const strings = {
   find: {
     title: 'Find',
     hint: 'ICCID, email address, status or page',
+    pasteHint: 'Paste a column of a spreadsheet to find up to 1,000 ICCIDs, devices or subscriptions.',
     none: 'No page, view or filter matches. An ICCID must be complete.',
     sim: (iccid: string) => `Time line of SIM ${iccid}`,
     subscriptions: 'Subscriptions',

@@ -202,7 +202,7 @@ describe('60,000 records', () => {
     test('an address without a match says nothing of records that other filters exclude', async () => {
       await open('/console/subscriptions?status=ACTIVE');
       await page.getByRole('button', { name: 'Filter', exact: true }).click();
-      await page.getByPlaceholder('Filter by, or paste an ICCID').fill('nobody@example.com');
+      await page.getByPlaceholder('Filter by, or paste ICCIDs or ids').fill('nobody@example.com');
       await page
         .getByRole('option', { name: /nobody@example.com/ })
         .first()

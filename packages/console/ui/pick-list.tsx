@@ -23,10 +23,14 @@ interface PickListProps {
   readonly none: string;
   /** What the choices for a typed text leave out, if anything. */
   readonly note?: (typed: string) => string | undefined;
+  /** Receives a text that is pasted. Returns whether it is used otherwise than as typed. */
+  readonly onPaste?: (text: string) => boolean;
+  /** Called when the user types. */
+  readonly onType?: () => void;
 }
 
 /** A field whose text narrows the list below it. Arrow keys move in the list, Enter picks. */
-export function PickList({ label, placeholder, options, none, note }: PickListProps) {
+export function PickList({ label, placeholder, options, none, note, onPaste, onType }: PickListProps) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState('');
@@ -62,7 +66,14 @@ export function PickList({ label, placeholder, options, none, note }: PickListPr
         autocomplete="off"
         spellcheck={false}
         value={typed}
+        onPaste={(event) => {
+          if (onPaste?.(event.clipboardData?.getData('text/plain') ?? '') !== true) return;
+          event.preventDefault();
+          setTyped('');
+          setActive(0);
+        }}
         onInput={(event) => {
+          onType?.();
           setTyped(event.currentTarget.value);
           setActive(0);
         }}

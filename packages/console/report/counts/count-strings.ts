@@ -39,5 +39,6 @@ export const countStrings = {
   listed: (shown: number, all: string) => `The first ${formatCount(shown)} of ${all} are listed.`,
   noCounts: 'These subscriptions cannot be counted',
   notByEmail: 'Counts are not available for an email address or subscriber. Remove that filter, or show the list.',
+  notByList: 'Counts are not available for a list. Remove that filter, or show the list.',
   needsDates: 'Days are counted within at most 366 days. Add a filter with both dates, such as Created: last 30 days.',
 } as const;

@@ -42,11 +42,11 @@ type Counted =
 
 /** The records that match the filters, counted by a dimension: bars, numbers and CSV. */
 export function CountsView({ state, by }: { readonly state: ReportState; readonly by: SummaryGroup }) {
-  const { filters } = state;
+  const { filters, listed } = state;
   const [counted, setCounted] = useState<Counted>({ kind: 'counting' });
   const [attempt, setAttempt] = useState(0);
   const needsDates = by === 'day' && !isLimited(filters);
-  const isCountable = filters.email === undefined && !needsDates;
+  const isCountable = filters.email === undefined && listed === undefined && !needsDates;
   useEffect(() => {
     if (!isCountable) return;
     const abort = new AbortController();
@@ -77,6 +77,7 @@ export function CountsView({ state, by }: { readonly state: ReportState; readonl
         </div>
       </div>
       {filters.email !== undefined && <EmptyState title={text.noCounts} text={text.notByEmail} />}
+      {listed !== undefined && <EmptyState title={text.noCounts} text={text.notByList} />}
       {needsDates && <EmptyState title={text.noCounts} text={text.needsDates} />}
       {isCountable && counted.kind === 'counting' && (
         <Loading>

@@ -1,5 +1,5 @@
 import type { ExportOptions } from '../../../client/export.ts';
-import { bodyOf, type ExportQuery, queryStringOf } from '../../../client/query.ts';
+import { bodyOf, type ExportQuery, isForBody, queryStringOf } from '../../../client/query.ts';
 import { reportPaths } from '../../../contract/report.ts';
 
 /** Returns the curl command that reads a record from the service with this origin. */
@@ -7,7 +7,10 @@ export function recordCommand(origin: string, id: string): string {
   return commandOf(origin + reportPaths.getSubscription.replace('{id}', encodeURIComponent(id)), []);
 }
 
-/** Returns the curl command that exports a report to a file; an email is in its request body. */
+/**
+ * Returns the curl command that exports a report to a file; an email address or a list is in its
+ * request body.
+ */
 export function exportCommand(
   origin: string,
   query: ExportQuery,
@@ -16,7 +19,7 @@ export function exportCommand(
 ): string {
   const wanted = { ...query, all: true, format };
   const save = `-o ${quoted(file)}`;
-  return query.email === undefined
+  return !isForBody(query)
     ? commandOf(`${origin}${reportPaths.listSubscriptions}?${queryStringOf(wanted)}`, [save])
     : commandOf(origin + reportPaths.searchSubscriptions, [
         save,

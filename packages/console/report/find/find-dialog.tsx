@@ -8,6 +8,7 @@ import { strings } from '../strings.ts';
 import { wholeReport, withFilters } from '../subscriptions/report-state.ts';
 import { showReport } from '../subscriptions/report-store.ts';
 import { suggestFilters } from '../subscriptions/suggest-filters.ts';
+import { usePasted } from '../subscriptions/use-pasted.ts';
 import { refreshViews, savedViews } from '../views/saved-views.ts';
 import { viewHref } from '../views/views-menu.tsx';
 
@@ -20,13 +21,21 @@ interface FindDialogProps {
 
 const wholeIccid = /^89\d{16,20}$/;
 
-/** Goes to a page, a saved view, or a SIM, the subscriptions of a SIM, an email address or a status. */
+/**
+ * Goes to a page, a saved view, a SIM, or the subscriptions of a SIM, an email address, a status or
+ * a column of ids that is pasted.
+ */
 export function FindDialog({ pages, onClose }: FindDialogProps) {
   useEffect(refreshViews, []);
   const pick = (go: () => void) => () => {
     onClose();
     go();
   };
+  const {
+    options: pasted,
+    fault,
+    ...paste
+  } = usePasted((changes) => pick(() => showReport(withFilters(wholeReport, changes)))(), text.subscriptions);
   const options = (typed: string): readonly PickOption[] => {
     const wanted = typed.trim().toLowerCase();
     const places = [
@@ -72,7 +81,14 @@ export function FindDialog({ pages, onClose }: FindDialogProps) {
   };
   return (
     <Dialog title={text.title} onClose={onClose}>
-      <PickList label={text.hint} placeholder={text.hint} none={text.none} options={options} />
+      <PickList
+        label={text.hint}
+        placeholder={text.hint}
+        none={fault ?? text.none}
+        note={(typed) => (typed === '' ? text.pasteHint : undefined)}
+        options={(typed) => pasted ?? options(typed)}
+        {...paste}
+      />
     </Dialog>
   );
 }

@@ -1,5 +1,6 @@
 import { parseDuration } from '../../../contract/duration.ts';
 import { parseInstant } from '../../../contract/instant.ts';
+import { listParameters } from '../../../contract/listed-values.ts';
 import { type Fault, shorten } from '../../../contract/problem.ts';
 import { reportParameters } from '../../../contract/query.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
@@ -13,16 +14,23 @@ const ofResponse = ['cursor', 'format', 'fields', 'all'] as const;
 
 type ReportParameter = Exclude<keyof typeof schemas, (typeof ofResponse)[number]>;
 
+/** Parameters of the page itself, with the words that each may be. */
+const ofPage = { by: summaryGroups, list: listParameters } as const;
+
+const isOfPage = (name: string): name is keyof typeof ofPage => Object.hasOwn(ofPage, name);
+
 /**
  * A parameter that a link of the page may have: all of the report but those of the response itself,
- * and the dimension by which the records are counted instead of listed.
+ * the dimension by which the records are counted instead of listed, and the filter that has a list
+ * of values, which are too many for a link.
  */
-export type LinkParameter = ReportParameter | 'by';
+export type LinkParameter = ReportParameter | keyof typeof ofPage;
 
 /** These parameters in the order of the documentation. */
 export const linkParameters: readonly LinkParameter[] = [
   ...Object.keys(schemas).filter((name): name is ReportParameter => !ofResponse.some((other) => other === name)),
   'by',
+  'list',
 ];
 
 /**
@@ -30,15 +38,15 @@ export const linkParameters: readonly LinkParameter[] = [
  * settings of the service, which alone checks them.
  */
 export function valueFault(name: LinkParameter, text: string): Fault | undefined {
-  if (name === 'by') return dimensionFault(text);
+  if (isOfPage(name)) return wordFault(name, text);
   if (isValid(name, text)) return undefined;
   return { parameter: name, value: name === 'email' ? null : shorten(text), rule: ruleOf(schemas[name]) };
 }
 
-const dimensionFault = (text: string): Fault | undefined =>
-  summaryGroups.some((group) => group === text)
+const wordFault = (name: keyof typeof ofPage, text: string): Fault | undefined =>
+  ofPage[name].some((word) => word === text)
     ? undefined
-    : { parameter: 'by', value: shorten(text), rule: `one of ${summaryGroups.join(', ')}` };
+    : { parameter: name, value: shorten(text), rule: `one of ${ofPage[name].join(', ')}` };
 
 function isValid(name: ReportParameter, text: string): boolean {
   if (name === 'expires-within') return parseDuration(text) !== undefined;

@@ -3,16 +3,16 @@ import { filterStatusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
 import { type CreatedPreset, presetOf } from './days.ts';
 import { describeAfterBefore, describeDuration, describeFromTo } from './describe-interval.ts';
-import type { FilterName, ReportFilters, ReportState } from './report-state.ts';
+import type { FilterChanges, ReportFilters, ReportState } from './report-state.ts';
 import { forValueKinds, type ValueKind, valueFilters } from './value-filters.ts';
 
 const text = strings.subscriptions;
 
 /** A filter as people know it: one or several parameters. */
-export type FilterKind = 'status' | 'product' | 'created' | 'ends' | 'dates' | 'renewal' | ValueKind;
+export type FilterKind = 'status' | 'product' | 'created' | 'ends' | 'dates' | 'renewal' | ValueKind | 'listed';
 
-/** The parameters of each filter, in the order of the chips. */
-export const filterKinds: { readonly [Kind in FilterKind]: readonly FilterName[] } = {
+/** What `withFilters` changes of each filter, in the order of the chips. */
+export const filterKinds: { readonly [Kind in FilterKind]: readonly (keyof FilterChanges)[] } = {
   status: ['status'],
   product: ['product-id'],
   created: ['created-from', 'created-to'],
@@ -20,6 +20,7 @@ export const filterKinds: { readonly [Kind in FilterKind]: readonly FilterName[]
   dates: ['date-field', 'after', 'before'],
   renewal: ['auto-renew'],
   ...forValueKinds(({ parameter }) => [parameter]),
+  listed: ['listed'],
 };
 
 /** A filter in words. */
@@ -45,7 +46,8 @@ export function describeFilters(state: ReportState, context: WordContext): reado
   const kinds = Object.keys(filterKinds) as FilterKind[];
   return kinds.flatMap((kind) => {
     if (kind === 'subscriber' && state.asksForEmail) return [hiddenSubscriber];
-    const isUsed = filterKinds[kind].some((name) => state.filters[name] !== undefined);
+    if (kind === 'listed') return describeList(state);
+    const isUsed = filterKinds[kind].some((name) => name !== 'listed' && state.filters[name] !== undefined);
     return isUsed ? [{ kind, ...describers[kind](state.filters, context) }] : [];
   });
 }
@@ -61,9 +63,16 @@ const hiddenSubscriber: FilterText = {
   ...describeValue(valueFilters.subscriber, text.hiddenSubscriber),
 };
 
+function describeList({ listed, asksForList }: ReportState): readonly FilterText[] {
+  const name = listed?.name ?? asksForList;
+  if (name === undefined) return [];
+  const value = listed === undefined ? text.hiddenSubscriber : text.list.count[name](listed.values.length);
+  return [{ kind: 'listed', label: text.list.label, value, phrase: text.list.phrase(value) }];
+}
+
 type Describer = (filters: ReportFilters, context: WordContext) => Omit<FilterText, 'kind'>;
 
-const describers: { readonly [Kind in FilterKind]: Describer } = {
+const describers: { readonly [Kind in Exclude<FilterKind, 'listed'>]: Describer } = {
   status: ({ status = '' }) => {
     const statuses = status.split(',');
     const phrase = text.phrase.status(statuses.map((each) => (each === noStatus ? each : filterStatusWord(each))));

@@ -1,7 +1,8 @@
+import type { Unlinked } from './report-state.ts';
+
 /** What the page remembers of an entry of the browser's history, until the page is closed. */
 export interface EntryMemory<Loaded> {
-  /** The address that the link hides. */
-  email?: string | undefined;
+  unlinked?: Unlinked | undefined;
   loaded?: Loaded | undefined;
   /** The row that had the focus. */
   focusedId?: string | undefined;
@@ -12,7 +13,8 @@ const entriesMax = 20;
 
 /**
  * Memories by history entry. The id of an entry is in `history.state` and survives a reload; the
- * memory does not, so that an address is never stored.
+ * memory does not, so that an address or a
+ * list is never stored.
  */
 export class EntryMemories<Loaded> {
   readonly #memories = new Map<string, EntryMemory<Loaded>>();

@@ -13,6 +13,7 @@ import { productName } from './product-names.ts';
 import { type FilterChanges, type ReportState, withFilters } from './report-state.ts';
 import { showReport } from './report-store.ts';
 import { type AddableFilter, suggestFilters } from './suggest-filters.ts';
+import { usePasted } from './use-pasted.ts';
 
 const text = strings.subscriptions;
 
@@ -62,13 +63,16 @@ const closing = (close: () => void, apply: (changes: FilterChanges) => void) => 
 
 function AddFilter({ state, onApply }: EditorProps) {
   const [edited, setEdited] = useState<AddableFilter>();
+  const { options, fault, ...paste } = usePasted(onApply);
   if (edited !== undefined) return <FilterEditor filter={edited} state={state} onApply={onApply} />;
   return (
     <PickList
       label={text.addFilterHint}
       placeholder={text.addFilterHint}
-      none={text.noSuchFilter}
+      none={fault ?? text.noSuchFilter}
+      {...paste}
       options={(typed) =>
+        options ??
         suggestFilters(typed, state.filters, new Date()).map((suggestion) => ({
           key: suggestion.label,
           label: <bdi>{suggestion.label}</bdi>,

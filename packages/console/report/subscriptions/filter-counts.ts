@@ -20,13 +20,13 @@ export type ValueCounts =
 
 /**
  * Counts the records by the values of a filter, under all other filters. There are no counts beside
- * an address, because the query of a summary is part of a URL.
+ * an address or a list, because the query of a summary is part of a URL.
  */
-export function useValueCounts(dimension: 'status' | 'product-id', { filters }: ReportState): ValueCounts {
+export function useValueCounts(dimension: 'status' | 'product-id', { filters, listed }: ReportState): ValueCounts {
   const [counts, setCounts] = useState<ValueCounts>({ kind: 'counting' });
   useEffect(() => {
     const { [dimension]: _own, email, ...others } = filters;
-    if (email !== undefined) return setCounts({ kind: 'unknown' });
+    if (email !== undefined || listed !== undefined) return setCounts({ kind: 'unknown' });
     const abort = new AbortController();
     const query = { ...(others as SummaryQuery), by: dimension };
     reports.summary(query, { signal: abort.signal }).then(
@@ -36,7 +36,7 @@ export function useValueCounts(dimension: 'status' | 'product-id', { filters }: 
       },
     );
     return () => abort.abort();
-  }, [dimension, filters]);
+  }, [dimension, filters, listed]);
   return counts;
 }
 

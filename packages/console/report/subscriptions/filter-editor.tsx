@@ -5,6 +5,7 @@ import { beforeDay, dayAfter, dayFrom, dayUntil, endOfDay, startOfDay } from './
 import type { FilterKind } from './describe-filter.ts';
 import type { EditorProps } from './editor-props.ts';
 import { EndsEditor } from './ends-editor.tsx';
+import { ListEditor } from './list-editor.tsx';
 import { ProductEditor } from './product-editor.tsx';
 import { StatusEditor } from './status-editor.tsx';
 import type { AddableFilter } from './suggest-filters.ts';
@@ -38,7 +39,13 @@ export function FilterEditor({ filter, ...props }: EditorProps & { filter: Addab
 export function ChipEditor({ kind, ...props }: EditorProps & { kind: FilterKind }) {
   if (kind === 'ends') return <EndsEditor {...props} />;
   if (kind === 'dates') return <DatesEditor field={props.state.filters['date-field'] ?? 'created'} {...props} />;
+  if (kind === 'listed') return <ListedEditor {...props} />;
   return <FilterEditor filter={kind} {...props} />;
+}
+
+function ListedEditor({ state: { listed, asksForList = 'iccid' }, onApply }: EditorProps) {
+  const { name, values } = listed ?? { name: asksForList, values: [] };
+  return <ListEditor name={name} values={values} action={text.apply} onList={(given) => onApply({ listed: given })} />;
 }
 
 function CreatedEditor({ state: { filters }, onApply }: EditorProps) {

@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defaultSort, formatReportState, parseReportState, queryOf, wholeReport, withFilters } from './report-state.ts';
+import {
+  defaultSort,
+  formatReportState,
+  isIncomplete,
+  parseReportState,
+  queryOf,
+  type Unlinked,
+  wholeReport,
+  withFilters,
+} from './report-state.ts';
 
 function faultsOf(search: string): readonly { parameter: string; value: string | null; rule: string }[] {
   const parsed = parseReportState(search);
@@ -8,14 +17,14 @@ function faultsOf(search: string): readonly { parameter: string; value: string |
   return parsed.faults;
 }
 
-function stateOf(search: string, email?: string) {
-  const parsed = parseReportState(search, email);
+function stateOf(search: string, unlinked: Unlinked = {}) {
+  const parsed = parseReportState(search, unlinked);
   if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
   return parsed.state;
 }
 
 const link =
-  'iccid=8944500102198304826&product-id=a%2Fb&status=ACTIVE,DEPLETED&before=2026-05-01T00:00:00Z&after=2026-04-01T00:00:00Z&date-field=expiration&device-id=d%201&plan-id=p&auto-renew=false&created-from=2026-04-01T00:00:00Z&created-to=2026-04-02T00:00:00Z&expires-within=7d&sort=-expirationDate&size=50&page=3&by=month';
+  'iccid=8944500102198304826&product-id=a%2Fb&status=ACTIVE,DEPLETED&before=2026-05-01T00:00:00Z&after=2026-04-01T00:00:00Z&date-field=expiration&device-id=d%201&plan-id=p&auto-renew=false&created-from=2026-04-01T00:00:00Z&created-to=2026-04-02T00:00:00Z&expires-within=7d&sort=-expirationDate&size=50&page=3&by=month&list=id';
 
 describe('the link of a report', () => {
   test('a link without parameters is the whole report, newest first', () => {
@@ -67,13 +76,40 @@ describe('the link of a report', () => {
   });
 
   test('a remembered address is part of the query and hidden in the link', () => {
-    const state = stateOf('email=hidden&status=ACTIVE', 'ada@example.com');
+    const state = stateOf('email=hidden&status=ACTIVE', { email: 'ada@example.com' });
     expect(queryOf(state)).toMatchObject({ email: 'ada@example.com', status: 'ACTIVE' });
     expect(formatReportState(state)).toBe('email=hidden&status=ACTIVE');
   });
 
   test('an address is remembered only for links that ask for one', () => {
-    expect(queryOf(stateOf('status=ACTIVE', 'ada@example.com')).email).toBeUndefined();
+    expect(queryOf(stateOf('status=ACTIVE', { email: 'ada@example.com' })).email).toBeUndefined();
+  });
+
+  test('a link has the name of a list, and asks for its values', () => {
+    const listed = { name: 'iccid', values: ['8944500102198304826', '8944500102198304827'] } as const;
+    const state = stateOf('status=ACTIVE&list=iccid', { listed });
+    expect([isIncomplete(state), queryOf(state).iccid]).toEqual([false, listed.values]);
+    expect(formatReportState(state)).toBe('status=ACTIVE&list=iccid');
+    for (const unlinked of [{}, { listed: { ...listed, name: 'id' as const } }]) {
+      const asking = stateOf('status=ACTIVE&list=iccid', unlinked);
+      expect([isIncomplete(asking), asking.asksForList, queryOf(asking).iccid]).toEqual([true, 'iccid', undefined]);
+      expect(formatReportState(asking)).toBe('status=ACTIVE&list=iccid');
+    }
+    expect(queryOf(stateOf('status=ACTIVE', { listed })).iccid).toBeUndefined();
+    expect(faultsOf('list=status')[0]?.rule).toBe('one of id, iccid, device-id');
+    expect(faultsOf('list=iccid&iccid=8944500102198304826')).toMatchObject([{ parameter: 'iccid' }]);
+  });
+
+  test('a filter has one value or a list', () => {
+    const listed = { name: 'device-id', values: ['a', 'b'] } as const;
+    const single = stateOf('device-id=c&status=ACTIVE&page=3');
+    const several = withFilters(single, { listed });
+    expect(formatReportState(several)).toBe('status=ACTIVE&list=device-id');
+    expect(formatReportState(withFilters(several, { status: undefined }))).toBe('list=device-id');
+    expect(formatReportState(withFilters(several, { 'device-id': 'd' }))).toBe('status=ACTIVE&device-id=d');
+    expect(formatReportState(withFilters(several, { listed: undefined }))).toBe('status=ACTIVE');
+    expect(formatReportState(withFilters(stateOf('list=id'), { id: 'x' }))).toBe('id=x');
+    expect(withFilters(stateOf('list=id'), { listed: undefined })).toEqual(wholeReport);
   });
 
   test('changing a filter goes back to the first page and keeps order and size', () => {

@@ -1,15 +1,30 @@
 import type { ExportQuery, SubscriptionQuery, SubscriptionSort } from '../../../client/index.ts';
 import { parseForm } from '../../../contract/form.ts';
+import type { ListParameter } from '../../../contract/listed-values.ts';
 import { malformedFault, nameFaults } from '../../../contract/parameter-faults.ts';
 import type { Fault } from '../../../contract/problem.ts';
 import type { SummaryGroup } from '../../../contract/summary.ts';
 import { type LinkParameter, linkParameters, valueFault } from './check-value.ts';
 
 /** A parameter that selects records. */
-export type FilterName = Exclude<LinkParameter, 'sort' | 'size' | 'page' | 'by'>;
+export type FilterName = Exclude<LinkParameter, 'sort' | 'size' | 'page' | 'by' | 'list'>;
 
 /** Valid values of filters as in a query string. */
 export type ReportFilters = { readonly [Name in FilterName]?: string };
+
+/** Values of which a record has any. */
+export interface ListedValues {
+  readonly name: ListParameter;
+  readonly values: readonly string[];
+}
+
+/** What a link does not have, and the page remembers for an entry of the history. */
+export interface Unlinked {
+  /** An address, because links never have it. */
+  readonly email?: string | undefined;
+  /** A list, because a link has no room for 1,000 values. */
+  readonly listed?: ListedValues | undefined;
+}
 
 /** What the page shows: the filters, the order and the position. */
 export interface ReportState {
@@ -19,8 +34,11 @@ export interface ReportState {
   readonly page: number | undefined;
   /** Rows per page; `undefined` is the service's own size. */
   readonly size: number | undefined;
-  /** The link filters by an address that this page does not know, because links never have it. */
+  /** The link filters by an address that this page does not know. */
   readonly asksForEmail: boolean;
+  readonly listed: ListedValues | undefined;
+  /** The link filters by a list of these values, which this page does not know. */
+  readonly asksForList: ListParameter | undefined;
   /** The dimension by which the records are counted instead of listed. */
   readonly by: SummaryGroup | undefined;
 }
@@ -35,20 +53,25 @@ export const wholeReport: ReportState = {
   page: undefined,
   size: undefined,
   asksForEmail: false,
+  listed: undefined,
+  asksForList: undefined,
   by: undefined,
 };
 
 /** The value of `email` in a link, instead of the address. */
 const hidden = 'hidden';
 
+/** Whether the link asks for what it does not have. */
+export const isIncomplete = ({ asksForEmail, asksForList }: ReportState): boolean =>
+  asksForEmail || asksForList !== undefined;
+
 /**
- * Parses the query string of a link, with or without its `?`. `email` is the address that this page
- * remembers for the history entry. A link with any fault has no state: leaving the faulty filter
- * out would show more than the link asks for.
+ * Parses the query string of a link, with or without its `?`. A link with any fault has no state:
+ * leaving the faulty filter out would show more than the link asks for.
  */
 export function parseReportState(
   search: string,
-  email?: string,
+  unlinked: Unlinked = {},
 ): { readonly state: ReportState } | { readonly faults: readonly Fault[] } {
   const { pairs, malformed } = parseForm(search.replace(/^\?/, ''));
   const faults = [...malformed.map(malformedFault), ...nameFaults(pairs, linkParameters)];
@@ -58,11 +81,20 @@ export function parseReportState(
     const fault = text === undefined || name === 'email' ? undefined : valueFault(name, text);
     if (fault !== undefined) faults.push(fault);
   }
-  return faults.length > 0 ? { faults } : { state: stateOf(values, email) };
+  const list = values.get('list');
+  if (list !== undefined && values.has(list)) faults.push(bothFault(list));
+  return faults.length > 0 ? { faults } : { state: stateOf(values, unlinked) };
 }
 
-function stateOf(values: ReadonlyMap<string, string>, email: string | undefined): ReportState {
-  const { sort = defaultSort, page, size, by, ...filters } = Object.fromEntries(values);
+const bothFault = (list: string): Fault => ({
+  parameter: list,
+  value: null,
+  rule: `omitted if list is ${list}: a filter has one value or a list`,
+});
+
+function stateOf(values: ReadonlyMap<string, string>, { email, listed }: Unlinked): ReportState {
+  const { sort = defaultSort, page, size, by, list, ...filters } = Object.fromEntries(values);
+  const isListed = list !== undefined && listed?.name === list;
   const isByEmail = filters.email !== undefined;
   delete filters.email; // an address that somebody put into a link is not used either
   return {
@@ -71,12 +103,15 @@ function stateOf(values: ReadonlyMap<string, string>, email: string | undefined)
     page: page === undefined ? undefined : Number(page),
     size: size === undefined ? undefined : Number(size),
     asksForEmail: isByEmail && email === undefined,
+    listed: isListed ? listed : undefined,
+    asksForList: isListed ? undefined : (list as ListParameter | undefined), // checked above
     by: by as SummaryGroup | undefined,
   };
 }
 
 /** The query string of the link of a state, without `?`; empty for the whole report. */
-export function formatReportState({ filters, sort, page, size, asksForEmail, by }: ReportState): string {
+export function formatReportState(state: ReportState): string {
+  const { filters, sort, page, size, asksForEmail, listed, asksForList, by } = state;
   const values: { readonly [Name in LinkParameter]?: string | number | undefined } = {
     ...filters,
     email: asksForEmail || filters.email !== undefined ? hidden : undefined,
@@ -84,6 +119,7 @@ export function formatReportState({ filters, sort, page, size, asksForEmail, by 
     size,
     page,
     by,
+    list: listed?.name ?? asksForList,
   };
   return linkParameters
     .flatMap((name) => (values[name] === undefined ? [] : [`${name}=${encode(String(values[name]))}`]))
@@ -94,8 +130,9 @@ export function formatReportState({ filters, sort, page, size, asksForEmail, by 
 const encode = (text: string): string => encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':');
 
 /** The filters and the order for the client library. */
-export function exportQueryOf({ filters, sort }: ReportState): ExportQuery {
-  return { ...(filters as ExportQuery), sort }; // the values are those of a query string
+export function exportQueryOf({ filters, sort, listed }: ReportState): ExportQuery {
+  // the values are those of a query string
+  return { ...(filters as ExportQuery), ...(listed && { [listed.name]: listed.values }), sort };
 }
 
 /** The whole query for the client library. */
@@ -104,12 +141,22 @@ export function queryOf(state: ReportState): SubscriptionQuery {
 }
 
 /** Filters that are set, or removed where they are `undefined`. */
-export type FilterChanges = { readonly [Name in FilterName]?: string | undefined };
+export type FilterChanges = { readonly [Name in FilterName]?: string | undefined } & {
+  readonly listed?: ListedValues | undefined;
+};
 
-/** The state with other filters, from the first page. */
-export function withFilters(state: ReportState, changed: FilterChanges): ReportState {
-  const filters = Object.fromEntries(
-    Object.entries({ ...state.filters, ...changed }).filter(([, value]) => value !== undefined),
-  );
-  return { ...state, filters, page: undefined, asksForEmail: state.asksForEmail && !('email' in changed) };
+/** The state with other filters, from the first page. A filter has one value or a list. */
+export function withFilters(state: ReportState, changes: FilterChanges): ReportState {
+  const { listed, ...changed } = changes;
+  const isReplaced = (list: ListParameter | undefined): boolean =>
+    'listed' in changes || (list !== undefined && changed[list] !== undefined);
+  const filters = Object.entries({ ...state.filters, ...changed, ...(listed && { [listed.name]: undefined }) });
+  return {
+    ...state,
+    filters: Object.fromEntries(filters.filter(([, value]) => value !== undefined)),
+    page: undefined,
+    asksForEmail: state.asksForEmail && !('email' in changed),
+    listed: isReplaced(state.listed?.name) ? listed : state.listed,
+    asksForList: isReplaced(state.asksForList) ? undefined : state.asksForList,
+  };
 }

@@ -6,7 +6,14 @@ import { reports } from '../api.ts';
 import { session } from '../session/session.ts';
 import { EntryMemories, type EntryMemory } from './entry-memory.ts';
 import { rememberProducts } from './product-names.ts';
-import { formatReportState, parseReportState, queryOf, type ReportState } from './report-state.ts';
+import {
+  formatReportState,
+  isIncomplete,
+  parseReportState,
+  queryOf,
+  type ReportState,
+  type Unlinked,
+} from './report-state.ts';
 
 /** The path of the page; the path of a record is below it. */
 export const subscriptionsPath = '/console/subscriptions';
@@ -33,12 +40,12 @@ export interface PendingReport {
 }
 
 const memories = new EntryMemories<LoadedReport>();
-const email = signal<string | undefined>(undefined);
+const unlinked = signal<Unlinked>({});
 
 /** What the link of the page names: a state, or the faults of its parameters. */
 export const link = computed(() => {
   currentLocation.value; // its query has replaced what cannot be decoded
-  return parseReportState(window.location.search, email.value);
+  return parseReportState(window.location.search, unlinked.value);
 });
 
 /** The page of the report on screen; that of an earlier link while `pending` has another state. */
@@ -55,11 +62,11 @@ export function reportHref(state: ReportState, recordId?: string): string {
 }
 
 /** What the next history entry begins with, besides the memory of the last one. */
-let next: { readonly place: Place; readonly email?: string | undefined } = { place: 'above' };
+let next: { readonly place: Place; readonly unlinked?: Unlinked } = { place: 'above' };
 
 /** Shows another state of the report. Back returns to this one. */
 export function showReport(state: ReportState, place: Place = 'filters'): void {
-  next = { place, email: state.filters.email };
+  next = { place, unlinked: { email: state.filters.email, listed: state.listed } };
   navigate(reportHref(state));
 }
 
@@ -71,14 +78,17 @@ export function refreshReport(place: Place = 'above'): void {
   openings.value += 1;
   memories.forgetLoaded();
   const parsed = link.peek();
-  if ('state' in parsed && !parsed.state.asksForEmail && parsed.state.by === undefined) void load(parsed.state, place);
+  if ('state' in parsed && isListed(parsed.state)) void load(parsed.state, place);
 }
 
-/** Sets the address that the link hides. */
-export function enterEmail(address: string): void {
+/** Whether a state is a list of records that can be requested. */
+const isListed = (state: ReportState): boolean => !isIncomplete(state) && state.by === undefined;
+
+/** Sets what the link does not have. */
+export function completeLink(given: Unlinked): void {
   const { current } = memories;
-  if (current !== undefined) current.email = address;
-  email.value = address;
+  unlinked.value = { ...unlinked.peek(), ...given };
+  if (current !== undefined) current.unlinked = unlinked.peek();
   refreshReport('filters');
 }
 
@@ -101,12 +111,12 @@ export function followLink(): () => void {
 
 function enterEntry(): void {
   const { place } = next;
-  const memory = memories.enter((last) => ({ ...last, email: next.email ?? last?.email }));
+  const memory = memories.enter((last) => ({ ...last, unlinked: next.unlinked ?? last?.unlinked }));
   next = { place: 'above' };
-  email.value = memory.email;
+  unlinked.value = memory.unlinked ?? {};
   const parsed = link.peek();
   abort();
-  if (!('state' in parsed) || parsed.state.asksForEmail || parsed.state.by !== undefined) return;
+  if (!('state' in parsed) || !isListed(parsed.state)) return;
   const known = memory.loaded;
   if (known === undefined || !isSame(known.state, parsed.state)) void load(parsed.state, place);
   else if (known.page !== loaded.peek()?.page) loaded.value = { ...known, place: 'back' };
@@ -156,7 +166,7 @@ function positioned(state: ReportState) {
 
 /** Whether two states are the same part of the same report. */
 export const isSame = (a: ReportState, b: ReportState): boolean =>
-  a.filters.email === b.filters.email && formatReportState(a) === formatReportState(b);
+  a.filters.email === b.filters.email && a.listed === b.listed && formatReportState(a) === formatReportState(b);
 
 session.onLeave(() => {
   abort();

@@ -11,12 +11,13 @@ import { strings } from '../strings.ts';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { describeReport } from './describe-report.ts';
 import { FilterBar } from './filter-bar.tsx';
+import { NotFoundNote } from './not-found-note.tsx';
 import { pagePosition } from './page-position.ts';
 import { Pager, turnPage } from './pager.tsx';
 import { productName } from './product-names.ts';
 import { ReportBar } from './report-bar.tsx';
 import { ReportRows, RowsSkeleton } from './report-rows.tsx';
-import { exportQueryOf, type ReportState } from './report-state.ts';
+import { exportQueryOf, isIncomplete, type ReportState } from './report-state.ts';
 import {
   followLink,
   isSame,
@@ -30,7 +31,7 @@ import {
   subscriptionsPath,
 } from './report-store.ts';
 import { RetryNote } from './retry-note.tsx';
-import { BadLink, EmailPrompt } from './unusable-link.tsx';
+import { BadLink, EmailPrompt, ListPrompt } from './unusable-link.tsx';
 import { useWidth } from './use-width.ts';
 
 const text = strings.subscriptions;
@@ -47,15 +48,15 @@ function Report({ state }: { state: ReportState }) {
   const { element, width } = useWidth<HTMLDivElement>();
   const shortcuts = useRef([turnKey(']', text.keys.nextPage, 1), turnKey('[', text.keys.previousPage, -1)]);
   useShortcuts(shortcuts.current);
-  const shown = state.asksForEmail ? undefined : loaded.value;
+  const shown = isIncomplete(state) ? undefined : loaded.value;
   const openId = openRecordId();
   const total = shown && isOneExport(shown.state, state) ? shown.page.totalCount : undefined;
   return (
     <div ref={element} class="report">
       <div class="report-head">
         <FilterBar state={state} />
-        {!state.asksForEmail && <ViewsMenu state={state} />}
-        {!state.asksForEmail && (
+        {!isIncomplete(state) && <ViewsMenu state={state} />}
+        {!isIncomplete(state) && (
           <ExportMenu
             query={exportQueryOf(state)}
             totalCount={total}
@@ -64,8 +65,9 @@ function Report({ state }: { state: ReportState }) {
         )}
       </div>
       {state.asksForEmail && <EmailPrompt state={state} />}
-      {!state.asksForEmail && state.by !== undefined && <CountsView state={state} by={state.by} />}
-      {!state.asksForEmail && state.by === undefined && <ReportBody width={width} openId={openId} />}
+      {!state.asksForEmail && state.asksForList && <ListPrompt state={state} name={state.asksForList} />}
+      {!isIncomplete(state) && state.by !== undefined && <CountsView state={state} by={state.by} />}
+      {!isIncomplete(state) && state.by === undefined && <ReportBody width={width} openId={openId} />}
       {openId !== undefined && <OpenRecord key="record" id={openId} state={state} />}
     </div>
   );
@@ -83,6 +85,7 @@ function ReportBody({ width, openId }: { width: number; openId: string | undefin
       <Failure places={['filters']} />
       <RefreshOffer load={openings.value} onRefresh={() => refreshReport('above')} />
       <ReportBar report={shown} width={width} isStale={isFailed} />
+      <NotFoundNote report={shown} />
       <Failure places={['above']} />
       <RetryNote />
       <ReportRows

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { ListParameter } from '../../../contract/listed-values.ts';
 import { type Fault, faultSentence } from '../../../contract/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -7,8 +8,9 @@ import { Link2Off, UserSearch } from '../../ui/icons.ts';
 import { Link } from '../../ui/location.tsx';
 import { strings } from '../strings.ts';
 import { valueFault } from './check-value.ts';
+import { ListEditor } from './list-editor.tsx';
 import { type ReportState, withFilters } from './report-state.ts';
-import { enterEmail, showReport, subscriptionsPath } from './report-store.ts';
+import { completeLink, showReport, subscriptionsPath } from './report-store.ts';
 import { valueFilters } from './value-filters.ts';
 
 const text = strings.subscriptions;
@@ -44,7 +46,7 @@ export function EmailPrompt({ state }: { state: ReportState }) {
           event.preventDefault();
           const fault = valueFault('email', typed.trim());
           setRule(fault?.rule);
-          if (fault === undefined) enterEmail(typed.trim());
+          if (fault === undefined) completeLink({ email: typed.trim() });
         }}
       >
         <TextField
@@ -66,3 +68,20 @@ export function EmailPrompt({ state }: { state: ReportState }) {
     </EmptyState>
   );
 }
+
+/** Asks for the values that the link has no room for. */
+export const ListPrompt = ({ state, name }: { readonly state: ReportState; readonly name: ListParameter }) => (
+  <EmptyState icon={UserSearch} title={text.list.ask.title[name]} text={text.list.ask.text}>
+    <div class="email-prompt">
+      <ListEditor
+        name={name}
+        values={[]}
+        action={text.askForEmail.show}
+        onList={(listed) => completeLink({ listed })}
+      />
+      <Button variant="quiet" onClick={() => showReport(withFilters(state, { listed: undefined }))}>
+        {text.askForEmail.remove}
+      </Button>
+    </div>
+  </EmptyState>
+);

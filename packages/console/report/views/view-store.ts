@@ -4,10 +4,10 @@ export interface SavedView {
   readonly search: string;
 }
 
-/** Filters that name one person, SIM, device or subscription: the browser must not keep them. */
-const personal = ['email', 'iccid', 'device-id', 'id'];
+/** Filters that name people, SIMs, devices or subscriptions: the browser must not keep them. */
+const personal = ['email', 'iccid', 'device-id', 'id', 'list'];
 
-/** Whether the query of a link has a filter that names one person, SIM, device or subscription. */
+/** Whether the query of a link has a filter that names people, SIMs, devices or subscriptions. */
 export const isPersonal = (search: string): boolean => {
   const query = new URLSearchParams(search);
   return personal.some((name) => query.has(name));

@@ -1,0 +1,32 @@
+import { listParameters } from '../../../contract/listed-values.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { strings } from '../strings.ts';
+import type { LoadedReport } from './report-store.ts';
+
+const text = strings.subscriptions.list;
+
+/** Values that are shown; all of them can be copied. */
+const shownMax = 10;
+
+/** Which values of the list no subscription has. */
+export function NotFoundNote({ report: { state, page } }: { readonly report: LoadedReport }) {
+  const { listed } = state;
+  if (listed === undefined) return null;
+  const missing = listParameters.flatMap((name) => page.notFound[name] ?? []);
+  const asked = text.count[listed.name](listed.values.length);
+  return (
+    <div class="not-found-note" role="status">
+      <p>
+        {text.found(listed.values.length - missing.length, asked)}
+        {missing.length > 0 && (
+          <>
+            {'; '}
+            {text.notFound} <bdi>{missing.slice(0, shownMax).join(', ')}</bdi>
+            {missing.length > shownMax && text.more(missing.length - shownMax)}
+            <CopyButton text={missing.join('\n')} what={text.missing(missing.length)} />
+          </>
+        )}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { readPasted } from './read-pasted.ts';
+
+const iccids = Array.from({ length: 200 }, (_, n) => String(8_944_500_102_198_300_000n + BigInt(n)));
+const listsOf = (text: string) => {
+  const read = readPasted(text);
+  if (read === undefined || 'fault' in read) return read;
+  return read.choices.map(({ apply: { listed } }) => [listed?.name, listed?.values.length]);
+};
+
+describe('a pasted column', () => {
+  test.each([
+    ['ICCIDs', iccids.join('\n'), [['iccid', 200]]],
+    ['ICCIDs below a header, as text of a spreadsheet', `ICCID\r\n"${iccids.join('"\r\n"')}"\r\n`, [['iccid', 200]]],
+    ['ICCIDs with blank lines', `\n${iccids.join('\n\n')}\n`, [['iccid', 200]]],
+    [
+      'ids that could be of either',
+      'a_1\nb_2\n',
+      [
+        ['id', 2],
+        ['device-id', 2],
+      ],
+    ],
+    ['ids that only devices can have', 'tracker 1\ntracker 2', [['device-id', 2]]],
+    ['device ids, by the header', 'Device\nd-1\nd-2', [['device-id', 2]]],
+    ['ids of subscriptions, by the header', 'id\ns-1\ns-2', [['id', 2]]],
+  ])('of %s is recognised', (_what, text, lists) => {
+    expect(listsOf(text)).toEqual(lists);
+  });
+
+  test('repeated values are told', () => {
+    expect(readPasted(`${iccids[0]}\n${iccids[1]}\n${iccids[0]}`)).toMatchObject({
+      choices: [{ label: 'Subscriptions with any of 2 ICCIDs', detail: '1 repeated' }],
+    });
+  });
+
+  test.each([
+    ['one line', '8944500102198304826'],
+    ['one line with its end', ' ada@example.com\n'],
+    ['nothing', ''],
+  ])('%s is no column', (_what, text) => {
+    expect(readPasted(text)).toBeUndefined();
+  });
+
+  test.each([
+    ['several columns', `${iccids[0]}\tACTIVE\n${iccids[1]}\tACTIVE`, 'several columns'],
+    ['numbers that a spreadsheet has rounded', 'ICCID\n8.94E+18\n8,9445E+18', 'has rounded these numbers'],
+    [
+      'an ICCID that is cut',
+      `${iccids[0]}\n8944\n${iccids[1]}`,
+      "Line 2 must be 15 to 22 digits, such as 8944500102198304826: current value is '8944'.",
+    ],
+    ['too many values', Array.from({ length: 1_001 }, (_, n) => 10 ** 15 + n).join('\n'), 'at most 1000 values'],
+    ['a text that is too long to read', '1\n'.repeat(150_001), 'paste at most 1,000 values'],
+  ])('of %s is not taken: %s', (_what, text, fault) => {
+    expect(readPasted(text)).toEqual({ fault: expect.stringContaining(fault) });
+  });
+});
