@@ -9,7 +9,8 @@ export interface Instant {
 
 /** Dates as our responses contain them: parsing these takes a fraction of the time. */
 const responsePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
-const pattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+ -])(\d{2}):?(\d{2}))$/;
+const pattern =
+  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+ -])(\d{2})(?::?(\d{2}))?)$/i;
 const daySeconds = 86_400;
 const zero = '0'.charCodeAt(0);
 
@@ -17,10 +18,10 @@ const zero = '0'.charCodeAt(0);
  * Parses an ISO 8601 date-time (RFC 3339 §5.6, `spec.md` "Query parameters"). Returns `undefined`
  * for anything else.
  *
- * Accepted: `Z` or an offset (`+02:00`, `+0200`; a space is read as an unencoded `+`), a fraction
- * of 1 to 9 digits, years 0001 to
- * 9999. A day that does not exist is rejected. A leap second (`23:59:60` UTC at the end of June or
- * December) is the following second, as in POSIX.
+ * Accepted: `T` or a space before the time, lower case, `Z` or an offset (`+02:00`, `+0200`, `+02`;
+ * a space is read as an unencoded `+`), a fraction of 1 to 9 digits, years 0001 to 9999. A day that
+ * does not exist is rejected. A leap second (`23:59:60` UTC at the end of June or December) is the
+ * following second, as in POSIX.
  *
  * @example
  * parseInstant('2024-05-01T02:00:00.5+02:00') // { seconds: 1714521600, nanos: 500000000 }

@@ -112,7 +112,7 @@ function withoutNulls(product: unknown): unknown {
  * and no leap second.
  */
 const isWritten = (date: unknown): boolean =>
-  typeof date === 'string' && date.length === 20 && date.endsWith('Z') && date[17] !== '6';
+  typeof date === 'string' && date.length === 20 && date[10] === 'T' && date.endsWith('Z') && date[17] !== '6';
 
 function toRow(
   subscription: Subscription,
@@ -259,6 +259,30 @@ export const rowBytesMax = 16_384;
 
 /** Maximum characters of a name or value shown in a fault. */
 const shownMax = 80;
+
+/**
+ * The faults of a row with the numbers that its JSON has: a number of many digits has others once
+ * it is parsed. A row of CSV is no JSON, and has no numbers.
+ */
+export function showSource(faults: readonly RowFault[], json: string): readonly RowFault[] {
+  if (!/\d{16}|\d[.e]/i.test(json)) return faults;
+  let source: unknown;
+  try {
+    source = JSON.parse(json, keepNumber);
+  } catch {
+    return faults;
+  }
+  return faults.map((fault) => {
+    const value = fault.value === null ? undefined : valueAt(source, fault.field === '' ? [] : fault.field.split('.'));
+    return value === undefined ? fault : { ...fault, value: shownValue(value) };
+  });
+}
+
+/** A part of ECMAScript (JSON.parse source text access) that the types of its library lack. */
+const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
+
+const keepNumber = (_name: string, value: unknown, context?: { readonly source?: string }): unknown =>
+  typeof value === 'number' ? rawJSON(context?.source ?? String(value)) : value;
 
 /** A value as shown in a fault: the beginning of its JSON. */
 const shownValue = (value: unknown): string | null =>
