@@ -14,8 +14,8 @@ const pageBytesMax = 32 * 2 ** 20;
 const bytesMax = 2 ** 20;
 
 /** Parses the body of a response; throws if it is not JSON. */
-export async function readJson<T>(response: Response, context: ErrorContext, max = pageBytesMax): Promise<T> {
-  const body = parse<T>(await readText(response, context, max));
+export async function readJson<T>(response: Response, context: ErrorContext): Promise<T> {
+  const body = parse<T>(await readText(response, context));
   if (body === undefined) throw formatError(response, 'JSON', context);
   return body;
 }
@@ -33,7 +33,7 @@ function parse<T>(text: string): T | undefined {
 }
 
 /** Reads a body up to a number of bytes after decompression; throws if there are more. */
-async function readText(response: Response, context: ErrorContext, max: number): Promise<string> {
+export async function readText(response: Response, context: ErrorContext, max = pageBytesMax): Promise<string> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let [text, bytes] = ['', 0];

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { followJson } from './json-object.ts';
+import { BoundsError, followJson, parseJson, RepeatedError } from './json-object.ts';
 
 const bounds = { depthMax: 2, valuesMax: 100 };
 
@@ -23,4 +24,35 @@ test('a text of 20 MiB is followed in parts of 1 MiB that end within strings', (
   const part = `${'content","'.repeat(2 ** 20 / 10)}`;
   for (const text of ['["', ...Array<string>(20).fill(part), 'content"', ']']) expect(follow(text)).toBe(true);
   expect(follow('[[[')).toBe(false);
+});
+
+const wide = { depthMax: 20, valuesMax: 10_000 };
+
+test.each([
+  ['{"id":"a","id":"b"}', 'id'],
+  ['{"id":"a","\\u0069d":"b"}', 'id'],
+  ['{"id" : "a" , "id"\t: "a"}', 'id'],
+  ['{"a":[{"b":1},{"b":2,"c":{"d":1,"d":1}}]}', 'a.c.d'],
+  ['[{"a":1},{"a":{"x":":"},"a":2}]', 'a'],
+  ['{"product":{"id":"p","name":"\\":{","id":"q"}}', 'product.id'],
+  ['{"__proto__":1,"__proto__":2}', '__proto__'],
+  ['{"":1,"":2}', ''],
+])('a text with a repeated member is refused, and the member is named: %s', (text, path) => {
+  expect(() => parseJson(text, wide)).toThrow(RepeatedError);
+  expect(() => parseJson(text, wide)).toThrow(expect.objectContaining({ path }));
+});
+
+test('a text whose members differ is parsed as JSON.parse does (property)', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), fc.constantFrom(undefined, 1), (json, indent) => {
+      const text = JSON.stringify(JSON.parse(json), null, indent);
+      expect(parseJson(text, wide)).toEqual(JSON.parse(text));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a text that exceeds a bound, or is no JSON, is refused', () => {
+  expect(() => parseJson('[[[]]]', bounds)).toThrow(BoundsError);
+  expect(() => parseJson('{"a":1,"a"', wide)).toThrow(SyntaxError);
 });

@@ -1,3 +1,5 @@
+import { shorten } from './problem.ts';
+
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** A JSON object, and the names of its members with those that are repeated. */
@@ -36,7 +38,7 @@ export function parseJsonObject(body: Uint8Array): JsonObject | undefined {
 function memberNames(json: string): string[] {
   const names: string[] = [];
   let depth = 0;
-  for (const [token, text, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[[{]|[\]}]/g)) {
+  for (const [token, text, colon] of json.matchAll(tokens)) {
     if (text !== undefined) {
       if (depth === 1 && colon !== undefined) names.push(JSON.parse(text));
     } else depth += token === '{' || token === '[' ? 1 : -1;
@@ -44,11 +46,96 @@ function memberNames(json: string): string[] {
   return names;
 }
 
-/** Whether a JSON text stays within bounds, whether it is valid or not. It is not parsed. */
-export const isWithin = (text: string, bounds: JsonBounds): boolean => followJson(bounds)(text);
+/** An object in a JSON text has a member twice. */
+export class RepeatedError extends Error {
+  override readonly name = 'RepeatedError';
+  /** The path of the first such member, such as `product.id`. */
+  readonly path: string;
 
-/** Follows a JSON text in parts: whether it stays within bounds, up to the end of each part. */
-export function followJson({ depthMax, valuesMax }: JsonBounds): (part: string) => boolean {
+  constructor(path: string) {
+    super(`Cannot read the JSON: each member must be given once: '${shorten(path)}' is repeated`);
+    this.path = path;
+  }
+}
+
+/** A JSON text exceeds a bound; `rule` is the bounds in words. */
+export class BoundsError extends Error {
+  override readonly name = 'BoundsError';
+  readonly rule: string;
+
+  constructor({ depthMax, valuesMax }: JsonBounds) {
+    const rule = `at most ${valuesMax.toLocaleString('en')} values, at most ${depthMax} levels deep`;
+    super(`Cannot read the JSON: it must have ${rule}`);
+    this.rule = rule;
+  }
+}
+
+/**
+ * Parses a JSON text. Throws `BoundsError`, `RepeatedError` if an object in it has a member twice,
+ * of which `JSON.parse` silently keeps the last, and `SyntaxError` if it is no JSON.
+ */
+export function parseJson(text: string, bounds: JsonBounds): unknown {
+  const tally = { members: 0 };
+  if (!followJson(bounds, tally)(text)) throw new BoundsError(bounds);
+  const value: unknown = JSON.parse(text);
+  // each member has one colon outside strings
+  if (tally.members !== countMembers(value)) throw new RepeatedError(findRepeated(text));
+  return value;
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const each of value) count += countMembers(each);
+    return count;
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name in members) {
+    count += 1;
+    if (typeof members[name] === 'object') count += countMembers(members[name]);
+  }
+  return count;
+}
+
+/** An array or object that is open at a position of a JSON text. */
+interface OpenValue {
+  readonly path: readonly string[];
+  /** The members so far; `undefined` for an array. */
+  readonly names: Set<string> | undefined;
+}
+
+/** The path of the first member that an object of a valid JSON text has for the second time. */
+function findRepeated(json: string): string {
+  const open: OpenValue[] = [];
+  let path: readonly string[] = [];
+  for (const [token, text, colon] of json.matchAll(tokens)) {
+    const within = open.at(-1);
+    if (text === undefined) {
+      if (token === '}' || token === ']') open.pop();
+      else
+        open.push({ path: within?.names ? path : (within?.path ?? []), names: token === '{' ? new Set() : undefined });
+    } else if (colon !== undefined && within?.names) {
+      const name: string = JSON.parse(text);
+      path = [...within.path, name];
+      if (within.names.has(name)) break;
+      within.names.add(name);
+    }
+  }
+  return path.join('.');
+}
+
+/** A string with the colon that makes it a name, or a bracket. */
+const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|[[{]|[\]}]/g;
+
+/** Whether a JSON text stays within bounds, whether it is valid or not. It is not parsed. */
+const isWithin = (text: string, bounds: JsonBounds): boolean => followJson(bounds)(text);
+
+/**
+ * Follows a JSON text in parts: whether it stays within bounds, up to the end of each part. The
+ * members of its objects are added to `tally`.
+ */
+export function followJson({ depthMax, valuesMax }: JsonBounds, tally = { members: 0 }): (part: string) => boolean {
   let [depth, values] = [0, 1];
   /** Whether a part ended in a string, and with the backslash of an escape. */
   let [isInString, isEscaping] = [false, false];
@@ -65,6 +152,7 @@ export function followJson({ depthMax, valuesMax }: JsonBounds): (part: string) 
       const character = part[at];
       if (character === '"') isInString = true;
       else if (character === ',') values += 1;
+      else if (character === ':') tally.members += 1;
       else if (character === '{' || character === '[') {
         values += 1;
         depth += 1;

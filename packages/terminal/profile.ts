@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parseJson, RepeatedError } from '../contract/json-object.ts';
 import { configFolder } from './environment.ts';
 import { CommandError, UsageError, writeFailure } from './error.ts';
 
@@ -33,7 +34,7 @@ export function readProfile(name: string): Profile {
   const file = profileFile('profiles', name);
   const text = readFileIfAny(file);
   if (text === undefined) throw missingProfile(name);
-  const profile = parseProfile(text);
+  const profile = parseProfile(text, file);
   if (profile !== undefined) return profile;
   throw new CommandError(
     `Cannot use profile '${name}': its file must be one that 'subreport login' wrote; log in again to replace it: current value is ${file}`,
@@ -68,8 +69,8 @@ export function profileNames(): string[] {
 }
 
 /** Parses the JSON of a profile; `undefined` if anything is missing. */
-function parseProfile(text: string): Profile | undefined {
-  const { base_url, token_url, client_id, client_secret, allow_http } = parseObject(text);
+function parseProfile(text: string, file: string): Profile | undefined {
+  const { base_url, token_url, client_id, client_secret, allow_http } = parseObject(text, file);
   if (base_url === undefined || client_id === undefined || client_secret === undefined) return undefined;
   return {
     base_url,
@@ -80,15 +81,22 @@ function parseProfile(text: string): Profile | undefined {
   };
 }
 
-/** The members of a JSON object as strings; none if the text is no JSON object. */
-export function parseObject(text: string): Partial<Record<string, string>> {
+/**
+ * The members of the JSON object in a file as strings; none if it is no JSON object. Throws
+ * `CommandError` if a member is repeated.
+ */
+export function parseObject(text: string, file: string): Partial<Record<string, string>> {
   try {
-    const members = Object.entries((JSON.parse(text) ?? {}) as object);
+    const members = Object.entries((parseJson(text, objectBounds) ?? {}) as object);
     return Object.fromEntries(members.map(([name, value]) => [name, String(value)]));
-  } catch {
+  } catch (error) {
+    if (error instanceof RepeatedError)
+      throw new CommandError(`Cannot use '${file}': each member must be given once: '${error.path}' is repeated`);
     return {};
   }
 }
+
+const objectBounds = { depthMax: 4, valuesMax: 64 };
 
 /** Writes a file that only this user can read, in a folder that only this user can open. */
 export function writePrivateFile(path: string, text: string): void {

@@ -52,7 +52,7 @@ export async function readCredentials(options: CredentialOptions, output: Output
 }
 
 async function readCredentialsFile(path: string): Promise<Partial<Record<string, string>>> {
-  const values = parseObject(path === '-' ? await readAllInput() : readFileSync(path, 'utf8'));
+  const values = parseObject(path === '-' ? await readAllInput() : readFileSync(path, 'utf8'), path);
   if (values.client_secret !== undefined) return values;
   throw new CommandError(
     `Cannot use '${path}': it must be a JSON object with client_id and client_secret, such as the output of 'subreport client create --json'`,

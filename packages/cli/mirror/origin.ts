@@ -2,9 +2,10 @@ import { Api } from '../../client/api.ts';
 import { type Clock, systemClock } from '../../client/clock.ts';
 import { RejectionError, SubreportError, TokenRequestError } from '../../client/error.ts';
 import type { RequestOptions } from '../../client/options.ts';
-import { readJson } from '../../client/read-response.ts';
+import { formatError, readText } from '../../client/read-response.ts';
 import { Sender } from '../../client/sender.ts';
 import { TokenSource } from '../../client/token-source.ts';
+import { BoundsError, type JsonBounds, parseJson, RepeatedError } from '../../contract/json-object.ts';
 import { shorten } from '../../contract/problem.ts';
 import { Product } from '../../contract/product.ts';
 import { reportPaths } from '../../contract/report.ts';
@@ -49,6 +50,9 @@ const recordMembers: ReadonlySet<string> = new Set([...Object.keys(Subscription.
 const productMembers: ReadonlySet<string> = new Set(Object.keys(Product.properties));
 /** Most names of other members that are remembered. */
 const leftOutMax = 20;
+
+/** Deepest nesting and most values of a page: 10,000 records with 50 values each. */
+const pageBounds: JsonBounds = { depthMax: 16, valuesMax: 500_000 };
 
 /** Rejections that are about the parameters. */
 const rejections = [400, 404, 416, 422];
@@ -145,8 +149,11 @@ export class Origin {
         {
           path: reportPaths.listSubscriptions,
           query,
-          read: async (response, context) =>
-            this.#readingOf(await readJson<unknown>(response, context), response.headers),
+          read: async (response, context) => {
+            const page = parsePage(await readText(response, context));
+            if (page === undefined) throw formatError(response, 'JSON', context);
+            return 'fault' in page ? page : this.#readingOf(page.body, response.headers);
+          },
         },
         call,
       );
@@ -205,6 +212,17 @@ export class Origin {
     if (isOfTokens || !rejections.includes(status))
       return { fault: `status ${status}: ${printable(error.message)}`, waitMs };
     return { records: [], isRejected: true, total: undefined, dateSeconds: this.#dateOf(headers) };
+  }
+}
+
+/** Parses a page; `undefined` if it is not JSON. */
+function parsePage(text: string): { readonly body: unknown } | Fault | undefined {
+  try {
+    return { body: parseJson(text, pageBounds) };
+  } catch (error) {
+    if (error instanceof RepeatedError)
+      return { fault: `a record has the member '${printable(error.path)}' repeatedly` };
+    return error instanceof BoundsError ? { fault: `it must have ${error.rule}` } : undefined;
   }
 }
 

@@ -88,6 +88,16 @@ describe('reading NDJSON', () => {
     expect(rows[0]?.raw.length).toBeLessThan(100);
   });
 
+  test.each([
+    ['{"id":"a","iccid":"1","id":"b"}', 'id'],
+    ['{"id":"a","product":{"id":"p","\\u0069d":"q"}}', 'product.id'],
+  ])('reports a row with a member twice as faulty, and names the member: %s', async (text, field) => {
+    expect((await read(`${text}\n{"a":1}`)).map(({ content }) => content)).toEqual([
+      { faults: [{ field, value: null, rule: 'given once, not repeatedly' }] },
+      { value: { a: 1 } },
+    ]);
+  });
+
   test('reads a line of exactly the maximum length', async () => {
     const text = `"${'a'.repeat(rowBytesMax - 2)}"`;
     expect((await read(`${text}\n`))[0]?.content).toEqual({ value: text.slice(1, -1) });

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { isWithin } from '../../contract/json-object.ts';
+import { BoundsError, type JsonBounds, parseJson, RepeatedError } from '../../contract/json-object.ts';
+import { shorten } from '../../contract/problem.ts';
 import { type ExportSummary, readSummaryLine, summaryStart } from '../../contract/report.ts';
 import { type RowFault, rowBytesMax, type SourceRow } from './check-row.ts';
 import { ImportError } from './error.ts';
@@ -139,7 +140,7 @@ function readLine(place: Place, bytes: Buffer, skip: boolean): SourceRow | undef
       "Cannot import a JSON array: the source must be NDJSON, one JSON object per line; convert it with: jq -c '.[]' FILE",
     );
   }
-  return { ...place, raw: text, content: parse(text) };
+  return { ...place, raw: text, content: parseRow(text) };
 }
 
 type Place = Pick<SourceRow, 'line' | 'end'>;
@@ -148,16 +149,16 @@ type Place = Pick<SourceRow, 'line' | 'end'>;
  * Deepest nesting and most values of a row that is parsed: values without content take 30 times
  * the memory of their text. A valid row has 2 and 17; the fault of another one names its field.
  */
-const rowBounds = { depthMax: 4, valuesMax: 64 };
+const rowBounds: JsonBounds = { depthMax: 4, valuesMax: 64 };
 
-function parse(text: string): SourceRow['content'] {
-  if (!isWithin(text, rowBounds)) {
-    const { depthMax, valuesMax } = rowBounds;
-    return fault(`a JSON object with at most ${valuesMax} values, at most ${depthMax} levels deep`);
-  }
+/** Parses the JSON of a row. */
+export function parseRow(text: string): SourceRow['content'] {
   try {
-    return { value: JSON.parse(text) };
+    return { value: parseJson(text, rowBounds) };
   } catch (error) {
+    if (error instanceof RepeatedError)
+      return { faults: [{ field: shorten(error.path), value: null, rule: 'given once, not repeatedly' }] };
+    if (error instanceof BoundsError) return fault(`a JSON object with ${error.rule}`);
     return fault(`a JSON object on one line (${(error as SyntaxError).message})`);
   }
 }

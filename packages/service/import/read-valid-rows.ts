@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { LoadCounts } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import type { RowFault, SourceRow } from './check-row.ts';
-import { type CheckedRow, checkRow } from './check-row.ts';
+import { type CheckedRow, checkRow, showSource } from './check-row.ts';
 import { type DecompressionLimits, decompress, fileWindowBytesMax } from './decompress.ts';
 import { ImportError } from './error.ts';
 import { readCsv } from './read-csv.ts';
@@ -95,8 +95,13 @@ export function readRows(source: AsyncIterable<Buffer>, format: ImportFormat, sk
   return format === 'csv' ? readCsv(source) : readNdjson(source, skip);
 }
 
-export function checkSourceRow({ content }: SourceRow): CheckedRow {
-  return 'faults' in content ? content : checkRow(content.value);
+export const checkSourceRow = ({ content, raw }: SourceRow): CheckedRow => checkContent(content, raw);
+
+/** Checks the content of a row; its faults show numbers as they are in `raw`, if that is JSON. */
+export function checkContent(content: SourceRow['content'], raw: string): CheckedRow {
+  if ('faults' in content) return content;
+  const checked = checkRow(content.value);
+  return 'row' in checked ? checked : { faults: showSource(checked.faults, raw) };
 }
 
 /**

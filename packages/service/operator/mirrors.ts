@@ -1,8 +1,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import { formatInstant } from '../../contract/instant.ts';
 import { mirrorRecordsMax } from '../../contract/operator/mirror.ts';
-import { checkRow } from '../import/check-row.ts';
 import { withImportLock } from '../import/import-lock.ts';
+import { parseRow } from '../import/read-ndjson.ts';
+import { checkContent } from '../import/read-valid-rows.ts';
 import type { Directory, Store } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { findAnyTenant, setMirrorStatement, type TenantMirror, unknownCounts } from '../storage/tables/tenant.ts';
@@ -152,7 +153,7 @@ function checkRows(text: string) {
   const rejected: { line: number; reason: string }[] = [];
   const digests: (string | null)[] = [];
   for (const [at, line] of lines.entries()) {
-    const checked = checkRow(parse(line));
+    const checked = checkContent(parseRow(line), line);
     if ('faults' in checked) {
       const reason = checked.faults
         .map(({ field, rule }) => `${field === '' ? 'the record' : field} must be ${rule}`)
@@ -162,14 +163,6 @@ function checkRows(text: string) {
     digests.push('faults' in checked ? null : digestOf(checked.row.record));
   }
   return { rows, rejected, digests };
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined; // checkRow names the fault
-  }
 }
 
 const setMirror = (directory: Directory, name: string, mirror: TenantMirror | null) =>

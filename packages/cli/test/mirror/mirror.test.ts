@@ -33,7 +33,7 @@ function startMirror(
     rmSync(folder, { recursive: true });
   });
   const sent: string[] = [];
-  /** What each page has instead of its first record. */
+  /** What each page has instead of its first record, or as JSON instead of all. */
   const altered: { with?: unknown } = {};
   const fetchIt: typeof fetch = async (input, init) => {
     clock.ms += options.msPerRequest ?? 200;
@@ -41,6 +41,7 @@ function startMirror(
     const response = await origin.fetch(input, init);
     if (altered.with === undefined || !response.ok || !String(input).includes('/v1/subscription')) return response;
     const [, ...others] = (await response.json()) as unknown[];
+    if (typeof altered.with === 'string') return new Response(`[${altered.with}]`);
     return Response.json([...others, altered.with]);
   };
   const urls = { baseUrl: 'http://127.0.0.1/connect-api', tokenUrl: 'http://127.0.0.1/token' };
@@ -90,6 +91,15 @@ describe('a mirror', () => {
     expect(tenant.records).toEqual(new Map([...known].map(([id, record]) => [id, textOf(record)])));
     const named = `the origin's records have members that are not copied: "apn", "product.zone"`;
     expect(events.filter((sentence) => sentence.includes('not copied'))).toEqual([named]);
+  });
+
+  test('applies nothing of a page in which a record has a member twice, and names the member', async () => {
+    const { tenant, walk, altered, origin } = startMirror({}, 30);
+    await walk();
+    const [first] = [...origin.records.values()].map((record) => JSON.stringify(record));
+    altered.with = `${first?.slice(0, -1)},"\\u0069d":"c3ViOTk5"}`;
+    await expect(walk()).rejects.toThrow("a record has the member 'id' repeatedly");
+    expect(tenant.records.size).toBe(30);
   });
 
   test('removes a record after two walks that agree without it, and not after one', async () => {

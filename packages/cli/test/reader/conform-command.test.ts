@@ -82,6 +82,18 @@ describe('subreport conform', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('Cannot use the client secret: it must have no line')]);
   });
 
+  test.each([
+    ['conform', ['--credentials', join(folder, 'subreport/profiles/twice.json')]],
+    ['conform', ['--profile', 'twice']],
+    ['login', ['--credentials', join(folder, 'subreport/profiles/twice.json'), '--profile', 'new']],
+  ])('%s %j names a member of a file with credentials that is repeated', async (command, more) => {
+    mkdirSync(join(folder, 'subreport/profiles'), { recursive: true });
+    const content = '{"base_url":"http://127.0.0.1:9","client_id":"a","client_secret":"s","client_id":"b"}';
+    writeFileSync(join(folder, 'subreport/profiles/twice.json'), content);
+    const { code, stderr } = await runHere([command, ...more], environment);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("each member must be given once: 'client_id' is")]);
+  });
+
   test('checks the server of a profile or of a file with credentials', async () => {
     const { baseUrl, tokenUrl, clientId, clientSecret } = server.target;
     const file = join(folder, 'credentials.json');

@@ -118,6 +118,14 @@ describe.each(engines)('the mirror of a tenant on $engine', ({ openTestStore }) 
     expect(await show('invalid')).toMatchObject({ records: 0 });
   });
 
+  test('rejects a record with a member twice, which it names', async () => {
+    await start('repeated');
+    const [first] = records.map((record) => JSON.stringify(record));
+    const { body } = await put('repeated', { mirror_id: id, records: `${first?.slice(0, -1)},"id":"other"}` });
+    const reason = 'id must be given once, not repeatedly';
+    expect(body).toMatchObject({ inserted: 0, rejected: [{ line: 1, reason }], digests: [null] });
+  });
+
   test('belongs to one origin and state file, and refuses all others', async () => {
     await start('taken');
     const others = { mirror_id: id.replace('0', '1'), origin: mirror.origin };
