@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { StateFile, StateFileError, type StateKind } from '../sync/state-file.ts';
+import { StateFile, StateFileError } from '../sync/state-file.ts';
 import { MirrorError } from './error.ts';
 import type { OriginRecord } from './origin.ts';
 import { createdOf } from './probe.ts';
 import { digestOf } from './record-digest.ts';
+import { stateKind } from './state-kind.ts';
 import type { Applied, MirrorAges, SentRecord, TenantRecord } from './target.ts';
 
 /** A walk over all pages, as evidence of what the origin has. */
@@ -46,33 +47,6 @@ export interface Doubt {
   readonly walk: number;
 }
 
-const kind: StateKind = {
-  applicationId: 0x73726d72,
-  migrations: [
-    `create table mirror (key text primary key, value text not null) strict;
-    create table record (
-      id text primary key, iccid text, created integer, digest text not null,
-      walk integer not null, alive integer not null, rejection text
-    ) strict, without rowid;
-    create index record_alive on record (alive);
-    create table walk (
-      number integer primary key, startedAt integer not null, originAt integer not null, endedAt integer,
-      page integer not null, firstTotal integer, lastTotal integer, seen integer not null default 0,
-      settled integer not null default 0, fault text, size integer not null
-    ) strict;
-    create table removal (id text primary key, at text not null) strict, without rowid;`,
-    // known: the walk during which the mirror first read the record
-    `alter table record add column known integer not null default 0;
-    alter table walk add column missing integer not null default 0;
-    alter table walk drop column settled;`,
-    // stored: the digest of the record in the tenant; staleSince: the age of a version that is kept
-    // because the tenant rejects the newer one
-    `alter table record add column stored text not null default '';
-    alter table record add column staleSince text;
-    alter table walk add column rejected integer not null default 0;`,
-  ],
-};
-
 /** SQL of the ids in a JSON array. */
 const listed = '(select value from json_each(?))';
 
@@ -93,12 +67,12 @@ export class MirrorState {
 
   /** Opens the file for one process. Throws `MirrorError` if another one has it. */
   static open(file: string): MirrorState {
-    return withMirrorError(file, () => new MirrorState(StateFile.open(file, kind)));
+    return withMirrorError(file, () => new MirrorState(StateFile.open(file, stateKind)));
   }
 
   /** Reads the file, also beside a process that has it; `undefined` if there is none. */
   static read<T>(file: string, work: (state: MirrorState) => T): T | undefined {
-    return withMirrorError(file, () => StateFile.read(file, kind, (state) => work(new MirrorState(state))));
+    return withMirrorError(file, () => StateFile.read(file, stateKind, (state) => work(new MirrorState(state))));
   }
 
   close(): void {
