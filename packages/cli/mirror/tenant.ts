@@ -1,11 +1,11 @@
+import { mirrorRecordsMax } from '../../contract/operator/mirror.ts';
 import type { CallOperation } from '../../contract/operator/operations.ts';
 import { fitsText } from '../../contract/schema.ts';
 import { SubscriptionId } from '../../contract/subscription.ts';
 import type { OriginRecord } from './origin.ts';
 import type { Applied, MirrorAges, MirrorCounts, MirrorTarget, TenantRecord } from './target.ts';
 
-/** Records and removals of one request, and the most characters of its records. */
-const togetherMax = 500;
+/** Most characters of the records of one request. */
 const charactersMax = 3_000_000;
 /** Records of one page of a list. */
 const listedTogether = 1_000;
@@ -81,7 +81,7 @@ function* split(records: readonly OriginRecord[]): Generator<readonly OriginReco
   let [part, characters]: [OriginRecord[], number] = [[], 0];
   for (const record of records) {
     const { length } = JSON.stringify(record);
-    if (part.length === togetherMax || (part.length > 0 && characters + length > charactersMax)) {
+    if (part.length === mirrorRecordsMax || (part.length > 0 && characters + length > charactersMax)) {
       yield part;
       [part, characters] = [[], 0];
     }

@@ -5,7 +5,7 @@ import { listOf, listParameters, nullableCount, nullableTime, type OperatorOpera
 import { Tenant } from './tenant.ts';
 
 /** Most records of one `applyMirror`, and most characters of them. */
-export const mirrorRecordsMax = 500;
+export const mirrorRecordsMax = 1_000;
 const charactersMax = 4_194_304;
 
 const mirrorId = Type.String({
