@@ -189,11 +189,7 @@ export class Mirror {
     // one page back: what was removed meanwhile has moved others to it
     if (isContinued) await this.#take((await this.#origin.read({ size, page: walk.page - 1 })).records, how);
     const sinkOf = (hasPages: boolean): PageSink => ({
-      newTo: (records) =>
-        this.#state.newTo(
-          walk.number,
-          records.map(({ id }) => id),
-        ),
+      newTo: (records) => this.#state.newTo(walk.number, records),
       take: async (reading, page, fault) => {
         taken[Math.min(taken.length, 1)] = reading.records; // the first, and the last
         await this.#take(reading.records, how, () =>
@@ -314,7 +310,7 @@ export class Mirror {
     if (differing.length > 0) state.transact(() => state.expect(differing, how.walk));
     const applied = differing.length === 0 ? nothing : await applyTo(this.#target, state, { records: differing });
     state.transact(() => {
-      state.see(records, how, applied);
+      state.see(records, how, { ...applied, differing });
       note();
       if (this.#origin.slowedTo !== (state.perMinute ?? null)) state.set('perMinute', this.#origin.slowedTo);
     });

@@ -26,17 +26,17 @@ export async function readPages(
   let shortPage: number | undefined;
   let full: readonly OriginRecord[] | undefined;
   for (let page = from; ; page += 1) {
-    const reading = await readPage(origin, facts, query, page, sink);
+    const { reading, isNew } = await readPage(origin, facts, query, page, sink);
     const fault = shortPage === undefined ? undefined : `page ${shortPage} had fewer records than others`;
-    if (sink.newTo(reading.records) > 0) {
+    if (isNew) {
       await sink.take(reading, page + 1, fault);
       full = reading.records.length >= facts.pageRecords ? reading.records : undefined;
       if (full === undefined) shortPage = page;
       continue;
     }
     const beyond = await readPage(origin, facts, query, page + 1, sink);
-    if (sink.newTo(beyond.records) > 0) {
-      await sink.take(beyond, page + 2, `page ${page} was missing`);
+    if (beyond.isNew) {
+      await sink.take(beyond.reading, page + 2, `page ${page} was missing`);
       page += 1;
       continue;
     }
@@ -50,9 +50,11 @@ export async function readPages(
 async function readPage(origin: Origin, facts: OriginFacts, query: PageQuery, page: number, sink: PageSink) {
   const { size, pageRecords } = facts;
   const first = await origin.read({ ...query, size, page });
-  if (sink.newTo(first.records) > 0 && first.records.length >= pageRecords) return first;
+  const added = sink.newTo(first.records);
+  if (added > 0 && first.records.length >= pageRecords) return { reading: first, isNew: true };
   const second = await origin.read({ ...query, size, page });
-  return sink.newTo(second.records) >= sink.newTo(first.records) ? second : first;
+  const addedAgain = sink.newTo(second.records);
+  return { reading: addedAgain >= added ? second : first, isNew: Math.max(added, addedAgain) > 0 };
 }
 
 /**

@@ -167,7 +167,7 @@ async function keepFound({ target, state, walk }: Evidence, first: WalkState, fo
   const applied = await applyTo(target, state, { records: differing });
   const fault = `a read returned record '${found.id}', which the walk had missed`;
   state.transact(() => {
-    state.see([found], { walk: walk.number, byWalk: false }, applied);
+    state.see([found], { walk: walk.number, byWalk: false }, { ...applied, differing });
     for (const { number } of state.walks(Number.MAX_SAFE_INTEGER))
       if (number >= first.number) state.updateWalk(number, { fault });
   });

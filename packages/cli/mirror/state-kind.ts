@@ -25,5 +25,15 @@ export const stateKind: StateKind = {
     `alter table record add column stored text not null default '';
     alter table record add column staleSince text;
     alter table walk add column rejected integer not null default 0;`,
+    // in the order of the walks: a page of the origin is a few pages of the file, and an index of
+    // what each walk changes costs more than it saves
+    `alter table record rename to record_by_id;
+    create table record (
+      id text not null unique, iccid text, created integer, digest text not null,
+      walk integer not null, alive integer not null, rejection text, known integer not null default 0,
+      stored text not null default '', staleSince text
+    ) strict;
+    insert into record select * from record_by_id order by created, id;
+    drop table record_by_id;`,
   ],
 };

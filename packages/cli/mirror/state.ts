@@ -50,6 +50,8 @@ export interface Doubt {
 /** SQL of the ids in a JSON array. */
 const listed = '(select value from json_each(?))';
 
+const idsOf = (records: readonly OriginRecord[]): string => JSON.stringify(records.map(({ id }) => id));
+
 const isComplete = 'endedAt is not null and fault is null and seen >= ?';
 
 /** Walks are kept as evidence for a day; of older ones the newest. */
@@ -226,7 +228,7 @@ export class MirrorState {
 
   /** The records of a page that are new or differ from what was mirrored. */
   differing(records: readonly OriginRecord[]): readonly OriginRecord[] {
-    const stored = this.#stored(records.map(({ id }) => id));
+    const stored = this.#stored(records);
     return records.filter((record) => stored.get(record.id)?.digest !== digestOf(record));
   }
 
@@ -243,18 +245,18 @@ export class MirrorState {
 
   /** How many of the records are mirrored. */
   countKnown(records: readonly OriginRecord[]): number {
-    return this.#stored(records.map(({ id }) => id)).size;
+    return this.#stored(records).size;
   }
 
-  /** Number of the ids that a walk has not seen. */
-  newTo(walk: number, ids: readonly string[]): number {
-    const stored = this.#stored(ids);
-    return new Set(ids.filter((id) => Number(stored.get(id)?.walk ?? 0) < walk)).size;
+  /** Number of the records that a walk has not seen. */
+  newTo(walk: number, records: readonly OriginRecord[]): number {
+    const sql = `select count(*) as n from record where walk >= ? and id in ${listed}`;
+    return records.length - Number(this.#get(sql, walk, idsOf(records))?.n);
   }
 
-  /** What is stored of some records, in one statement: a walk asks for each record a few times. */
-  #stored(ids: readonly string[]): ReadonlyMap<unknown, Readonly<Record<string, unknown>>> {
-    const rows = this.#all(`select id, digest, walk from record where id in ${listed}`, JSON.stringify(ids));
+  /** What is stored of some records, in one statement. */
+  #stored(records: readonly OriginRecord[]): ReadonlyMap<unknown, Readonly<Record<string, unknown>>> {
+    const rows = this.#all(`select id, digest from record where id in ${listed}`, idsOf(records));
     return new Map(rows.map((row) => [row.id, row]));
   }
 
@@ -275,40 +277,43 @@ export class MirrorState {
       );
   }
 
-  /** Marks records as seen. Only records seen by the walk itself count as its evidence. */
+  /**
+   * Marks records as seen. Only records seen by the walk itself count as its evidence. Stores what
+   * the tenant has made of those that differ.
+   */
   see(
     records: readonly OriginRecord[],
     how: { readonly walk: number; readonly byWalk: boolean },
-    { rejections, digests }: Pick<Applied, 'rejections' | 'digests'>,
+    {
+      differing,
+      rejections,
+      digests,
+    }: Pick<Applied, 'rejections' | 'digests'> & { differing: readonly OriginRecord[] },
   ): void {
     const walk = how.byWalk ? how.walk : 0;
-    const [differing, unchanged] = [new Set(this.differing(records)), [] as string[]];
-    for (const record of records) {
-      if (!differing.has(record) && !digests.has(record.id) && !rejections.has(record.id)) unchanged.push(record.id);
-      else
-        this.#run(
-          `insert into record (id, iccid, created, digest, walk, alive, rejection, known, stored, staleSince)
-           values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-         on conflict do update set iccid = excluded.iccid, created = excluded.created, alive = excluded.alive,
+    for (const record of differing)
+      this.#run(
+        `insert into record (id, iccid, created, digest, walk, alive, rejection, known, stored, staleSince)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         on conflict do update set iccid = excluded.iccid, created = excluded.created,
            rejection = case when digest = excluded.digest then rejection else excluded.rejection end,
            staleSince = case when digest = excluded.digest or (rejection is not null and excluded.rejection is not null) then staleSince else excluded.staleSince end,
            stored = case when excluded.stored = '' then stored else excluded.stored end,
-           digest = excluded.digest, walk = max(walk, excluded.walk)`,
-          record.id,
-          typeof record.iccid === 'string' ? record.iccid : null,
-          createdOf(record) ?? null,
-          digestOf(record),
-          walk,
-          how.walk,
-          rejections.get(record.id) ?? null,
-          how.walk,
-          digests.get(record.id) ?? '',
-          rejections.has(record.id) ? this.ages.changesAsOf : null,
-        );
-    }
+           digest = excluded.digest`,
+        record.id,
+        typeof record.iccid === 'string' ? record.iccid : null,
+        createdOf(record) ?? null,
+        digestOf(record),
+        walk,
+        how.walk,
+        rejections.get(record.id) ?? null,
+        how.walk,
+        digests.get(record.id) ?? '',
+        rejections.has(record.id) ? this.ages.changesAsOf : null,
+      );
     const sql = `update record set alive = ?, walk = max(walk, ?) where id in ${listed}`;
-    this.#run(sql, how.walk, walk, JSON.stringify(unchanged));
-    this.#run(`delete from removal where id in ${listed}`, JSON.stringify(records.map(({ id }) => id)));
+    this.#run(sql, how.walk, walk, idsOf(records));
+    if (differing.length > 0) this.#run(`delete from removal where id in ${listed}`, idsOf(differing));
   }
 
   /** Distinct records that a walk has seen. */
