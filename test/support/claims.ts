@@ -4,6 +4,7 @@
 export const claims: Readonly<Record<string, readonly string[]>> = {
   'a count of the service, over all records of one snapshot': [
     'commands/listed-files.ts: No subscription has # of the # of --#-file:',
+    'past/past-strings.ts: The first # of #. The past has no pages: Export saves all of them.',
     'subscriptions/list-strings.ts:  and # more',
     'subscriptions/list-strings.ts: # of # found',
     'subscriptions/list-strings.ts: all # that were not found',

@@ -4,6 +4,8 @@ import { CardSim, ChartColumn, Download, History, List, SearchCheck } from '../u
 import { currentLocation } from '../ui/location.tsx';
 import { type Page, pageAt } from '../ui/page.ts';
 import { refreshable } from './live/refreshable.tsx';
+import { isFaultyTime } from './past/as-of.ts';
+import { PastControl } from './past/past-control.tsx';
 import { session } from './session/session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
 import { simPath } from './sim/sim-path.ts';
@@ -12,12 +14,14 @@ import { strings } from './strings.ts';
 const pages: readonly Page[] = [
   {
     path: '/console/',
+    hasPast: true,
     label: strings.overview.title,
     icon: ChartColumn,
     load: async () => refreshable((await import('./overview/overview-page.tsx')).OverviewPage),
   },
   {
     path: '/console/subscriptions',
+    hasPast: true,
     label: strings.subscriptions.title,
     hasThings: true,
     icon: List,
@@ -25,6 +29,7 @@ const pages: readonly Page[] = [
   },
   {
     path: '/console/changes',
+    hasPast: true,
     label: strings.changes.title,
     icon: History,
     load: async () => refreshable((await import('./changes/changes-page.tsx')).ChangesPage),
@@ -37,6 +42,7 @@ const pages: readonly Page[] = [
   },
   {
     path: '/console/exports',
+    hasPast: true,
     label: strings.export.title,
     icon: Download,
     load: async () => (await import('./export/exports-page.tsx')).ExportsPage,
@@ -63,6 +69,7 @@ if (root !== null)
       keeper={session}
       pages={pages}
       describe={({ client_id, name, tenant }) => ({ user: name ?? client_id, context: tenant })}
+      past={{ Control: PastControl, isFaulty: () => isFaultyTime.value }}
       SignIn={SignInPage}
       loadFind={async () => (await import('./find/find-dialog.tsx')).FindDialog}
     />,

@@ -3,6 +3,7 @@ import { changesStrings, historyStrings, simStrings } from './changes/change-str
 import { countStrings } from './counts/count-strings.ts';
 import { exportStrings } from './export/export-strings.ts';
 import { findingsStrings } from './findings/findings-strings.ts';
+import { pastStrings } from './past/past-strings.ts';
 import { listStrings } from './subscriptions/list-strings.ts';
 
 /** Every text of the report console, by page. */
@@ -287,6 +288,7 @@ export const strings = {
       renewal: { true: 'that renew', false: 'that do not renew' },
     },
   },
+  past: pastStrings,
   counts: countStrings,
   views: {
     menu: 'Views',

@@ -3,6 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityFaults } from '../../../test/support/accessibility-faults.ts';
 import { hasChromium } from '../../../test/support/chromium.ts';
 import { type ReportConsole, rowsOf, startReportConsole } from '../../../test/support/report-console.ts';
+import { directoryStatement, type TenantId } from '../../service/storage/store.ts';
+import { formatMinute } from '../ui/format-date.ts';
 
 // Jobs of people who ask a whole question: a step is a click, a key, or something pasted.
 
@@ -12,9 +14,27 @@ const rows = rowsOf(400).map((row, index) => ({ ...row, iccid: String(iccids[ind
 describe.skipIf(!hasChromium)('questions in a browser', () => {
   let reports: ReportConsole;
   let page: Page;
+  let token: string;
+
+  /** Lets the first load be of half a year ago. */
+  async function ageCommits(): Promise<void> {
+    const { store } = reports.service;
+    const ago = Math.floor(Date.now() / 1000) - 180 * 86_400;
+    await store.writeTenant('acme' as TenantId, [
+      { sql: 'update subscription_commit set committed_at = $2 where tenant_id = $1', values: [ago] },
+    ]);
+    await store.writeDirectory([
+      directoryStatement('update tenant set history_from_at = $2, history_at = $2 where id = $1', ['acme', ago]),
+    ]);
+  }
 
   beforeAll(async () => {
     reports = await startReportConsole(rows);
+    await ageCommits();
+    // what has changed since: 100 records have another status, and 20 are new
+    await reports.load(rows.slice(0, 100).map((row) => ({ ...row, status: 'CHANGED' })));
+    await reports.load(rowsOf(20).map((row, index) => ({ ...row, id: `new-${index}` })));
+    token = await reports.service.accessToken(reports.client);
   });
   afterAll(() => reports.close());
   afterEach(() => page.context().close());
@@ -62,5 +82,66 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await page.getByRole('textbox', { name: 'ICCIDs' }).fill(asked.slice(0, 3).join('\n'));
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByText('3 of 3 ICCIDs found').waitFor();
+  });
+
+  test('the report of last month takes two steps, and stays while one moves', async () => {
+    const month = `${new Date().toISOString().slice(0, 7)}-01T00:00:00Z`;
+    const words = `as of ${formatMinute(month)} UTC`;
+    await open('/console/');
+    const total = page.getByRole('link', { name: /^Subscriptions\s*\d+$/ });
+    await total.filter({ hasText: '420' }).waitFor();
+
+    await page.getByRole('button', { name: 'Time of the report: Now' }).click();
+    await page.getByRole('button', { name: 'End of last month' }).click();
+
+    await total.filter({ hasText: '400' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?as-of=this-month');
+    expect(await page.getByRole('img', { name: /Changed/i }).count()).toBe(0);
+    expect(await page.getByRole('main').innerText()).not.toContain('Changed\n120');
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'Subscriptions', exact: true }).click();
+    await page.getByText(`400 subscriptions, newest first, ${words}`).first().waitFor();
+    await page.getByText('The first 20 of 400. The past has no pages: Export saves all of them.').waitFor();
+    const past = await reports.service.get(
+      `/v1/subscription?all=true&format=ndjson&sort=-createdDate&as-of=${month}`,
+      token,
+    );
+    const records = (await past.text())
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { id: string });
+    const links = page.getByRole('table', { name: 'Subscriptions' }).locator('[data-row]');
+    expect(await links.evaluateAll((all) => all.map((row) => row.getAttribute('data-row')))).toEqual(
+      records.slice(0, 20).map(({ id }) => id),
+    );
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    const changed = rows[0]?.id ?? '';
+    await page.goto(`${reports.service.url}/console/subscriptions/${encodeURIComponent(changed)}?as-of=this-month`);
+    const panel = page.getByRole('complementary');
+    await panel.getByText(`/subscription/${encodeURIComponent(changed)}?as-of=`).waitFor({ state: 'attached' });
+    expect(await panel.locator('.record-status').innerText()).not.toContain('CHANGED');
+
+    await page.goto(`${reports.service.url}/console/subscriptions?as-of=this-month&by=status`);
+    await page.getByText(`400 subscriptions by status, ${words}`).first().waitFor();
+    expect(await page.getByRole('row', { name: /CHANGED/ }).count()).toBe(0);
+
+    await page.getByRole('link', { name: 'Changes' }).click();
+    await page.getByText(/^Nothing has changed between .* and 1 /).waitFor();
+    await page.getByRole('link', { name: 'Findings' }).click();
+    await page.getByRole('heading', { name: 'This page shows the present only' }).waitFor();
+    await page.getByRole('button', { name: 'Show the present' }).click();
+    await page.waitForURL(/findings$/);
+    await page.getByText('What is contradictory or missing in 420 subscriptions').waitFor();
+  });
+
+  test('a time that has no past is refused, and so is a page of the past', async () => {
+    await open('/console/?as-of=2999-01-01');
+    await page.getByRole('heading', { name: 'This time cannot be shown' }).waitFor();
+    await page.goto(`${reports.service.url}/console/subscriptions?as-of=this-month&page=2`);
+    await page.getByText('omitted with as-of: the past has no pages').waitFor();
+    await page.goto(`${reports.service.url}/console/?as-of=2001-01-01`);
+    await page.getByRole('alert').getByText(/as-of/).waitFor();
   });
 });

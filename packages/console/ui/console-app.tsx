@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { ErrorNote } from './error-note.tsx';
@@ -8,7 +9,7 @@ import { Frame } from './frame.tsx';
 import { CircleHelp } from './icons.ts';
 import { keepFocus } from './keep-focus.ts';
 import { findIsShown, KeyboardHelp, useFindKey } from './keyboard.tsx';
-import { currentLocation, hrefOf, Link } from './location.tsx';
+import { currentLocation, hrefOf, Link, navigate } from './location.tsx';
 import { type Page, pageAt } from './page.ts';
 import { titleOfThing } from './page-title.ts';
 import type { SessionBody, SessionKeeper, SessionState, SignInWay } from './session.ts';
@@ -23,8 +24,17 @@ interface ConsoleAppProps<Body extends SessionBody> {
   readonly describe: (session: Body) => { readonly user: string; readonly context?: string };
   /** Imports the dialog that finds pages and records. */
   readonly loadFind?: () => Promise<ComponentType<FindProps>>;
+  /** How the pages show a past time; without it, none does. */
+  readonly past?: Past;
   /** The page, or the dialog over one whose session has expired, with which the user signs in. */
   readonly SignIn: ComponentType<{ readonly ways: readonly SignInWay[]; readonly expired?: Body }>;
+}
+
+/** The choice of the time that the pages show. */
+interface Past {
+  readonly Control: ComponentType;
+  /** Whether the address names a time that no page can show. */
+  readonly isFaulty: () => boolean;
 }
 
 /** What a dialog that finds pages and records receives. */
@@ -103,6 +113,7 @@ function SignedIn<Body extends SessionBody>({
   session,
   hasEnded,
   loadFind,
+  past,
 }: ConsoleAppProps<Body> & { session: Body; hasEnded: boolean }) {
   const page = pageAt(pages, currentLocation.value.path);
   const thing = hasEnded ? undefined : titleOfThing();
@@ -119,25 +130,28 @@ function SignedIn<Body extends SessionBody>({
       title={title}
       onSignOut={() => void signOut(keeper)}
       hasFind={loadFind !== undefined}
+      control={past && <past.Control />}
     >
-      <div class="page">
-        {hasEnded ? (
-          <Placeholder />
-        ) : currentLocation.value.query.has('as-of') ? (
-          <NoPast />
-        ) : (
-          <CurrentPage page={page} />
-        )}
-      </div>
+      <div class="page">{hasEnded ? <Placeholder /> : <PageAtTime page={page} past={past} />}</div>
     </Frame>
   );
 }
 
-const CurrentPage = ({ page }: { page: Page | undefined }) =>
+/** A page at the time of the address: no page shows the present under the name of a past time. */
+function PageAtTime({ page, past }: { readonly page: Page | undefined; readonly past: Past | undefined }) {
+  const time = currentLocation.value.query.get('as-of') ?? undefined;
+  if (time !== undefined && past?.isFaulty() === true)
+    return <NoPast title={strings.faultyTime} hint={strings.timeRule} />;
+  if (time !== undefined && page !== undefined && page.hasPast !== true)
+    return <NoPast title={strings.noPast} hint={past === undefined ? strings.noPastHint : strings.noPastHere} />;
+  return <CurrentPage page={page} time={time} />;
+}
+
+const CurrentPage = ({ page, time }: { readonly page: Page | undefined; readonly time: string | undefined }) =>
   page === undefined ? (
     <NotFound />
   ) : (
-    <Boundary key={page.path}>
+    <Boundary key={`${page.path} ${time}`}>
       <LoadedPage page={page} />
     </Boundary>
   );
@@ -206,16 +220,14 @@ class Boundary extends Component<{ children: ComponentChildren }, { error?: unkn
   }
 }
 
-/** Refuses an address that names a past time: no page may show the present instead. */
-function NoPast() {
+/** Refuses a past time that cannot be shown. */
+function NoPast({ title, hint }: { readonly title: string; readonly hint: string }) {
   const { path, query } = currentLocation.value;
   const present = new URLSearchParams(query);
   present.delete('as-of');
   return (
-    <EmptyState icon={CircleHelp} title={strings.noPast} text={strings.noPastHint}>
-      <Link class="button secondary" href={hrefOf(path, present)}>
-        {strings.toPresent}
-      </Link>
+    <EmptyState icon={CircleHelp} title={title} text={hint}>
+      <Button onClick={() => navigate(hrefOf(path, present), { keeps: false })}>{strings.toPresent}</Button>
     </EmptyState>
   );
 }

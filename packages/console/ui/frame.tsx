@@ -26,13 +26,26 @@ interface FrameProps {
   readonly user: string;
   readonly onSignOut: () => void;
   readonly title: string;
+  /** A control of all pages, before the others. */
+  readonly control?: ComponentChildren;
   /** Whether there is a dialog that finds pages and records. */
   readonly hasFind: boolean;
   readonly children: ComponentChildren;
 }
 
 /** The frame of every page: navigation, title, tenant, theme and account. */
-export const Frame = ({ pages, current, word, context, user, onSignOut, title, hasFind, children }: FrameProps) => (
+export const Frame = ({
+  pages,
+  current,
+  word,
+  context,
+  user,
+  onSignOut,
+  title,
+  control,
+  hasFind,
+  children,
+}: FrameProps) => (
   <div class="frame">
     <a class="skip no-print" href="#main">
       {strings.skip}
@@ -61,6 +74,7 @@ export const Frame = ({ pages, current, word, context, user, onSignOut, title, h
         {context}
       </span>
       <PrintedAt />
+      {control}
       <div class="bar-actions no-print">
         {hasFind && (
           <IconButton

@@ -53,15 +53,36 @@ export function hrefOf(path: string, query: URLSearchParams = new URLSearchParam
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
+const kept = new Set<string>();
+
+/** Makes a parameter of the address stay while the user moves between pages. */
+export const keepWhileMoving = (name: string): void => void kept.add(name);
+
+/** An address with the parameters that stay. */
+function withKept(href: string): string {
+  const { query } = currentLocation.value;
+  const given = new URLSearchParams(href.split('?')[1] ?? '');
+  const added = [...kept].filter((name) => query.has(name) && !given.has(name));
+  const pairs = added.map((name) => `${name}=${encodeURIComponent(query.get(name) ?? '').replaceAll('%3A', ':')}`);
+  return pairs.length === 0 ? href : `${href}${href.includes('?') ? '&' : '?'}${pairs.join('&')}`;
+}
+
 /** The page of a path, without what it has open: `/console/subscriptions` of a record's path. */
 export const pagePathOf = (path: string): string => path.split('/').slice(0, 3).join('/');
 
+interface NavigateOptions {
+  readonly replace?: boolean;
+  readonly keeps?: boolean;
+}
+
 /**
  * Shows another address of the console. Back returns to this one, unless `replace` is set. Another
- * page begins at the top; otherwise the position stays.
+ * page begins at the top; otherwise the position stays. The parameters that stay are added, unless
+ * `keeps` is false.
  */
-export function navigate(href: string, { replace = false }: { replace?: boolean } = {}): void {
+export function navigate(to: string, { replace = false, keeps = true }: NavigateOptions = {}): void {
   const before = currentLocation.peek();
+  const href = keeps ? withKept(to) : to;
   clearTimeout(scrollTimer);
   if (!replace) keepScrollTop();
   if (replace) history.replaceState(null, '', href);
@@ -74,7 +95,7 @@ export function navigate(href: string, { replace = false }: { replace?: boolean 
 export const Link = ({ href, onClick, ...rest }: AnchorHTMLAttributes<HTMLAnchorElement> & { href: string }) => (
   <a
     {...rest}
-    href={href}
+    href={withKept(href)}
     onClick={(event) => {
       onClick?.(event);
       const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);

@@ -8,6 +8,8 @@ export interface Page {
   readonly hasThings?: boolean;
   readonly label: string;
   readonly icon: IconNode;
+  /** Whether it can show a past time, which the address names with `as-of`. */
+  readonly hasPast?: boolean;
   /** Imports the component. Begins when the page is first shown. */
   readonly load: () => Promise<ComponentType>;
   /** Without an entry in the rail: a page of things alone. */

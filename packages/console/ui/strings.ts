@@ -33,9 +33,12 @@ export const strings = {
   notFound: 'This page does not exist',
   notFoundHint: 'The address may be mistyped, or the page has moved.',
   toStart: 'Go to the first page',
-  noPast: 'The console shows the present only',
-  noPastHint:
-    'This address names a past time with as-of. Export the report of that time with subreport export --as-of.',
+  noPast: 'This page shows the present only',
+  noPastHint: 'This address names a past time with as-of, which this console does not show.',
+  noPastHere: 'Other pages show the time that you chose.',
+  faultyTime: 'This time cannot be shown',
+  timeRule:
+    'as-of in the address must be a day such as 2026-10-31, a word such as this-month, or an instant, not in the future.',
   toPresent: 'Show the present',
   theme: { label: 'Theme', system: 'Same as system', light: 'Light', dark: 'Dark' },
   account: 'Account',

@@ -12,13 +12,15 @@ import { currentLocation, hrefOf, Link, navigate } from '../../ui/location.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { LastValue, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
+import { asOf, shownTime } from '../past/as-of.ts';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
 import { KindFilter, selectionOf } from './change-filters.tsx';
 import { ChangesCard } from './changes-card.tsx';
+import { PastCounts } from './past-counts.tsx';
 import type { RecentChanges } from './read-changes.ts';
 import { type ChangeSelection, type PeriodChanges, readPeriod } from './read-period.ts';
-import { isPastDay, periods, readSince, type Since } from './since.ts';
+import { isPastDay, pastDefault, periods, readPastDefault, readSince, type Since } from './since.ts';
 import { type RecentChangesState, useRecentChanges } from './use-recent-changes.ts';
 import { formatVisit } from './visit-time.ts';
 
@@ -29,13 +31,16 @@ const listHeight = 320;
 export function ChangesPage() {
   const { query } = currentLocation.value;
   const name = query.get('since') ?? '';
-  const since = readSince(name, new Date());
+  const past = asOf.value;
+  const since = readSince(name, shownTime());
   const selection = selectionOf(query);
   const key = `${name} ${JSON.stringify(selection)}`;
   return (
     <>
-      <SinceBar name={name} since={since} />
-      {since.kind === 'visit' ? (
+      <SinceBar name={name} since={since} isPast={past !== undefined} />
+      {past !== undefined ? (
+        <PastCounts key={key} since={since.kind === 'visit' ? readPastDefault(past.date) : since} past={past} />
+      ) : since.kind === 'visit' ? (
         <VisitChanges key={key} selection={selection} />
       ) : (
         <PeriodList key={key} since={since} selection={selection} />
@@ -52,20 +57,31 @@ function hrefSince(name: string | undefined): string {
   return hrefOf('/console/changes', query);
 }
 
-function SinceBar({ name, since }: { readonly name: string; readonly since: Since }) {
+interface SinceBarProps {
+  readonly name: string;
+  readonly since: Since;
+  readonly isPast: boolean;
+}
+
+function SinceBar({ name, since, isPast }: SinceBarProps) {
   return (
     <nav class="change-periods no-print" aria-label={text.since}>
-      <Link class="button secondary" href={hrefSince(undefined)} aria-current={since.kind === 'visit' || undefined}>
-        {text.lastVisit}
-      </Link>
+      {!isPast && (
+        <Link class="button secondary" href={hrefSince(undefined)} aria-current={since.kind === 'visit' || undefined}>
+          {text.lastVisit}
+        </Link>
+      )}
       {Object.entries(periods).map(([period, days]) => (
         <Link
           key={period}
           class="button secondary"
           href={hrefSince(period)}
-          aria-current={(since.kind === 'days' && period === name) || undefined}
+          aria-current={
+            (since.kind === 'days' ? period === name : isPast && since.kind === 'visit' && period === pastDefault) ||
+            undefined
+          }
         >
-          {text.lastDays(days)}
+          {isPast ? text.daysBefore(days) : text.lastDays(days)}
         </Link>
       ))}
       <span class="change-day" data-chosen={since.kind === 'day' || undefined}>
@@ -76,7 +92,7 @@ function SinceBar({ name, since }: { readonly name: string; readonly since: Sinc
           {(close) => <DayForm day={since.kind === 'day' ? since.day : ''} close={close} />}
         </Popover>
       </span>
-      <KindFilter />
+      {!isPast && <KindFilter />}
     </nav>
   );
 }
@@ -90,7 +106,7 @@ function DayForm({ day, close }: { readonly day: string; readonly close: () => v
       onSubmit={(event) => {
         event.preventDefault();
         const { value } = event.currentTarget.elements.namedItem('day') as HTMLInputElement;
-        if (!isPastDay(value, new Date())) return setError(text.dayRule);
+        if (!isPastDay(value, shownTime())) return setError(text.dayRule);
         close();
         navigate(hrefSince(value));
       }}

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../client/error.ts';
-import type { ChangesOptions, ChangesPage, ChangesSummary } from '../../../client/index.ts';
+import type { ChangesOptions, ChangesPage, ChangesSummary, SubreportClient } from '../../../client/index.ts';
 import type { ListedChange } from './listed-changes.ts';
 
 /** Which changes are listed; the names are those of the address and of the API. */
@@ -66,6 +66,26 @@ async function readCounted(reader: PeriodReader, since: string, selection: Chang
   });
   const summary = await reader.changesSummary(since, { until: revision });
   return { summary, changes, hasMore, next, end: summary.next };
+}
+
+/**
+ * Counts the changes of a period of the past; `undefined` without a history of it. If the history
+ * begins within the period, `knownSince` is when.
+ */
+export async function countUntil(
+  reader: Pick<SubreportClient, 'changesSummary'>,
+  since: Date,
+  until: string,
+): Promise<{ readonly summary: ChangesSummary; readonly knownSince?: Date } | undefined> {
+  const count = (from: string) => reader.changesSummary(from, { until });
+  try {
+    return { summary: await count(`${since.toISOString().slice(0, 19)}Z`) };
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT')) throw error;
+    const { history_begins_at: start } = error.problem;
+    if (start === undefined || start >= until) return undefined;
+    return { summary: await count(start), knownSince: new Date(start) };
+  }
 }
 
 /** Reads the changes that follow those of a page of `readPeriod`. */

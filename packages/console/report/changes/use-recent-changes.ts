@@ -2,10 +2,11 @@ import { useMemo, useState } from 'preact/hooks';
 import { LastValue, type Load, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { readPresentToken } from '../live/poll-changes.ts';
+import type { PastTime } from '../past/read-as-of.ts';
 import { session } from '../session/session.ts';
 import { VisitStore } from './last-visit.ts';
 import { type ChangeReader, markAsSeen, type RecentChanges, readRecentChanges } from './read-changes.ts';
-import { type ChangeSelection, type PeriodChanges, readPeriod } from './read-period.ts';
+import { type ChangeSelection, countUntil, type PeriodChanges, readPeriod } from './read-period.ts';
 
 /** What changed since the last visit of this client in this browser. */
 export interface RecentChangesState {
@@ -41,6 +42,30 @@ export function useRecentChanges({
       const visits = markAsSeen(period, store, Date.now);
       setSeen({ since: visits.last.at, isLost: false, period: await readPeriod(reader, visits.last.token, selection) });
     },
+  };
+}
+
+/** What changed in the 7 days before a past time, or since the last visit. */
+export function useChangesAt(past: PastTime | undefined): Load<RecentChanges> {
+  const [lastOfPast] = useState(() => new LastValue<RecentChanges>(session));
+  const store = useMemo(visitStore, []);
+  return useLoad(
+    () => (past === undefined ? readRecentChanges(reader, store, Date.now, { isListed: false }) : readPastWeek(past)),
+    past === undefined ? last.counted : lastOfPast,
+  );
+}
+
+const weekMs = 7 * 86_400_000;
+
+async function readPastWeek(past: PastTime): Promise<RecentChanges> {
+  const since = new Date(past.date.getTime() - weekMs);
+  const counted = await countUntil(reports, since, past.instant);
+  // changes of less than these days are no number of 7 days
+  const isKnown = counted !== undefined && counted.knownSince === undefined;
+  return {
+    since: since.getTime(),
+    isLost: false,
+    ...(isKnown && { period: { ...counted, changes: [], hasMore: false, next: '', end: '' } }),
   };
 }
 

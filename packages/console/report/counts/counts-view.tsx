@@ -13,8 +13,10 @@ import { Menu } from '../../ui/menu.tsx';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import { reports } from '../api.ts';
 import { SaveCsvButton } from '../export/save-csv-button.tsx';
+import { shownTime } from '../past/as-of.ts';
+import { instantOf } from '../past/read-as-of.ts';
 import { strings } from '../strings.ts';
-import { describeFilters } from '../subscriptions/describe-filter.ts';
+import { describeAsOf, describeFilters } from '../subscriptions/describe-filter.ts';
 import { productName, rememberProducts } from '../subscriptions/product-names.ts';
 import { type ReportState, withFilters } from '../subscriptions/report-state.ts';
 import { openings, reportHref, showReport } from '../subscriptions/report-store.ts';
@@ -51,7 +53,12 @@ export function CountsView({ state, by }: { readonly state: ReportState; readonl
     if (!isCountable) return;
     const abort = new AbortController();
     setCounted({ kind: 'counting' });
-    const query = { ...filters, by, 'date-field': countedDate(filters) } as SummaryQuery;
+    const query = {
+      ...filters,
+      by,
+      'date-field': countedDate(filters),
+      'as-of': instantOf(state.asOf),
+    } as SummaryQuery;
     reports.summary(query, { signal: abort.signal }).then(
       (summary) => {
         rememberProducts(
@@ -102,7 +109,7 @@ function Sentence({ state, by, counted }: { state: ReportState; by: SummaryGroup
   const filters = describeFilters(state, { now: new Date(), productName }).map(({ phrase }) => phrase);
   const count = counted.kind === 'counted' ? strings.subscriptions.count(counted.summary.total) : text.title;
   const date = by === 'day' || by === 'month' ? text.ofDate[countedDate(state.filters)] : '';
-  const sentence = [`${count} ${text.by[by]}${date}`, ...filters].join(', ');
+  const sentence = [`${count} ${text.by[by]}${date}`, ...filters, ...describeAsOf(state)].join(', ');
   useEffect(() => {
     if (counted.kind === 'counted') announce(sentence);
   }, [counted, sentence]);
@@ -156,7 +163,7 @@ function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGrou
 }
 
 function Row({ row, state, by, largest }: { row: CountRow; state: ReportState; by: SummaryGroup; largest: number }) {
-  const changes = filtersOfCount(by, row.value, state.filters, new Date());
+  const changes = filtersOfCount(by, row.value, state.filters, shownTime());
   return (
     <tr>
       <th scope="row">

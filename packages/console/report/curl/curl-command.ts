@@ -3,8 +3,9 @@ import { bodyOf, type ExportQuery, isForBody, queryStringOf } from '../../../cli
 import { reportPaths } from '../../../contract/report.ts';
 
 /** Returns the curl command that reads a record from the service with this origin. */
-export function recordCommand(origin: string, id: string): string {
-  return commandOf(origin + reportPaths.getSubscription.replace('{id}', encodeURIComponent(id)), []);
+export function recordCommand(origin: string, id: string, asOf?: string): string {
+  const query = asOf === undefined ? '' : `?${queryStringOf({ 'as-of': asOf })}`;
+  return commandOf(origin + reportPaths.getSubscription.replace('{id}', encodeURIComponent(id)) + query, []);
 }
 
 /**

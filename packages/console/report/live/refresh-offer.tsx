@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { RefreshCw } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
+import { asOf } from '../past/as-of.ts';
 import { strings } from '../strings.ts';
 import { type ChangesSeen, ChangeWatch, noChanges } from './change-watch.ts';
 import { pollChanges } from './poll-changes.ts';
@@ -34,12 +35,14 @@ interface RefreshOfferProps {
 
 /** Says how many subscriptions changed since the page was loaded, and offers to load it again. */
 export function RefreshOffer({ load, onRefresh }: RefreshOfferProps) {
+  const isPresent = asOf.value === undefined;
   useEffect(() => {
+    if (!isPresent) return undefined; // the past does not change
     watch.begin();
     return () => watch.stop();
-  }, [load]);
+  }, [load, isPresent]);
   const sentence = sentenceOf(seen.value);
-  if (sentence === '') return null;
+  if (sentence === '' || !isPresent) return null;
   return (
     <div class="refresh-offer no-print">
       <p>{sentence}</p>

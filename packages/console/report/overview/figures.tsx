@@ -10,7 +10,7 @@ import type { RecentChanges } from '../changes/read-changes.ts';
 import { formatVisit } from '../changes/visit-time.ts';
 import { strings } from '../strings.ts';
 import type { CreatedWeeks, EndingSoon } from './overview-data.ts';
-import { createdBounds, type Period } from './periods.ts';
+import { createdBounds, endsWithin, type Period } from './periods.ts';
 import { reportLink } from './report-link.ts';
 
 const text = strings.overview;
@@ -20,14 +20,16 @@ interface FiguresProps {
   readonly soon: Load<EndingSoon>;
   readonly created: Load<CreatedWeeks>;
   readonly changes: Load<RecentChanges>;
+  readonly now: Date;
+  readonly isPast: boolean;
 }
 
 /** What needs an action, and the numbers that a reader looks for first; each leads to what it counts. */
-export const Figures = ({ totals, soon, created, changes }: FiguresProps) => (
+export const Figures = ({ totals, soon, created, changes, now, isPast }: FiguresProps) => (
   <ul class="figures">
     <Figure
       label={text.notRenewed}
-      href={reportLink({ 'expires-within': '7d', 'auto-renew': 'false' })}
+      href={reportLink({ ...endsWithin(now, 7, isPast), 'auto-renew': 'false' })}
       load={soon}
       read={({ next }) => formatCount(notRenewedOf(next))}
       note={readyNote(soon, soonNote)}
@@ -52,7 +54,7 @@ export const Figures = ({ totals, soon, created, changes }: FiguresProps) => (
       href="/console/changes"
       load={changes}
       read={changedNumber}
-      note={readyNote(changes, changedNote)}
+      note={isPast ? strings.past.changedBefore : readyNote(changes, changedNote)}
     />
   </ul>
 );
@@ -100,9 +102,9 @@ const countOf = (counts: readonly { value: string | null; count: number }[] = []
 
 const notRenewedOf = ({ by }: SubscriptionSummary): number => countOf(by['auto-renew'], 'false');
 
-const soonNote = ({ next, last, lastFilters }: EndingSoon) => (
+const soonNote = ({ next, nextFilters, last, lastFilters }: EndingSoon) => (
   <>
-    <Link href={reportLink({ 'expires-within': '7d' })}>{text.ofEnding(next.total)}</Link>{' '}
+    <Link href={reportLink(nextFilters)}>{text.ofEnding(next.total)}</Link>{' '}
     <Link href={reportLink(lastFilters)}>{text.endedBefore(notRenewedOf(last))}</Link>
   </>
 );

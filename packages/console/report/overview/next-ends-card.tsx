@@ -15,21 +15,27 @@ import { reportLink } from './report-link.ts';
 const text = strings.overview;
 const rowHeight = 32;
 
+interface NextEndsProps {
+  readonly load: Load<SubscriptionPage>;
+  readonly now: Date;
+  readonly isPast: boolean;
+}
+
 /** The subscriptions that end next and do not renew: what somebody may have to act on. */
-export const NextEndsCard = ({ load }: { readonly load: Load<SubscriptionPage> }) => (
+export const NextEndsCard = ({ load, now, isPast }: NextEndsProps) => (
   <Card
     title={text.nextEnds}
     actions={
       load.kind === 'ready' &&
       load.value.totalCount > 0 && (
-        <Link class="button quiet" href={reportLink(nextEndsQuery)}>
+        <Link class="button quiet" href={reportLink(nextEndsQuery(now, isPast))}>
           {text.allNextEnds(load.value.totalCount, daysShown)}
         </Link>
       )
     }
   >
     <LoadedPart load={load} height={rowHeight * nextEndsMax} isNoted>
-      {({ records }) => (records.length === 0 ? <NoEnds /> : <Ends records={records} />)}
+      {({ records }) => (records.length === 0 ? <NoEnds /> : <Ends records={records} now={now} isPast={isPast} />)}
     </LoadedPart>
   </Card>
 );
@@ -41,18 +47,18 @@ const NoEnds = () => (
   </div>
 );
 
-const Ends = ({ records }: Pick<SubscriptionPage, 'records'>) => (
+const Ends = ({ records, now, isPast }: Pick<SubscriptionPage, 'records'> & Omit<NextEndsProps, 'load'>) => (
   <ol class="next-ends">
     {records.map(({ id, product, iccid, expirationDate }) => (
       <li key={id}>
         <Link
-          href={`/console/subscriptions/${encodeURIComponent(id)}${reportLink(nextEndsQuery).replace(/^[^?]*/, '')}`}
+          href={`/console/subscriptions/${encodeURIComponent(id)}${reportLink(nextEndsQuery(now, isPast)).replace(/^[^?]*/, '')}`}
           aria-label={text.nameOfEnd(nameOf(product), iccid)}
         >
           {nameOf(product)}
         </Link>
         <span class="soft">{`…${iccid.slice(-4)}`}</span>
-        <DateTime value={expirationDate} text={describeEnd(expirationDate, Date.now())} focusable={false} />
+        <DateTime value={expirationDate} text={describeEnd(expirationDate, now.getTime())} focusable={false} />
       </li>
     ))}
   </ol>

@@ -11,6 +11,7 @@ import {
   createdBounds,
   type EndBounds,
   endBounds,
+  endsWithin,
   lastDays,
   lastDaysToNow,
   lastMonths,
@@ -37,19 +38,21 @@ export const readTotals = (reader: SummaryReader): Promise<SubscriptionSummary> 
 /** Counts of what ends within 7 days of now, by whether it renews. */
 export interface EndingSoon {
   readonly next: SubscriptionSummary;
+  readonly nextFilters: ReturnType<typeof endsWithin>;
   /** What ended in the last 7 days, and the filters that select what did not renew. */
   readonly last: SubscriptionSummary;
   readonly lastFilters: EndBounds & { readonly 'auto-renew': 'false' };
 }
 
 /** What ends soon, and as much time ago. */
-export async function readEndingSoon(reader: SummaryReader, now: Date): Promise<EndingSoon> {
+export async function readEndingSoon(reader: SummaryReader, now: Date, isPast: boolean): Promise<EndingSoon> {
   const bounds = lastDaysToNow(now, 7);
+  const nextFilters = endsWithin(now, 7, isPast);
   const [next, last] = await Promise.all([
-    reader.summary({ 'expires-within': '7d', by: 'auto-renew' }),
+    reader.summary({ ...nextFilters, by: 'auto-renew' }),
     reader.summary({ ...bounds, by: 'auto-renew' }),
   ]);
-  return { next, last, lastFilters: { ...bounds, 'auto-renew': 'false' } };
+  return { next, nextFilters, last, lastFilters: { ...bounds, 'auto-renew': 'false' } };
 }
 
 /** The number of subscriptions created in a week of whole days, and in the week before it. */
@@ -73,19 +76,16 @@ export async function readCreatedWeeks(reader: SummaryReader, now: Date): Promis
 export const nextEndsMax = 10;
 
 /** Filters and order of the subscriptions that end next without renewal. */
-export const nextEndsQuery = {
-  'expires-within': `${daysShown}d`,
-  'auto-renew': 'false',
-  sort: 'expirationDate',
-} as const;
+export const nextEndsQuery = (now: Date, isPast: boolean) =>
+  ({ ...endsWithin(now, daysShown, isPast), 'auto-renew': 'false', sort: 'expirationDate' }) as const;
 
 interface PageReader {
   subscriptions(query: SubscriptionQuery): { page(): Promise<SubscriptionPage> };
 }
 
 /** The subscriptions that end next without renewal. */
-export const readNextEnds = (reader: PageReader): Promise<SubscriptionPage> =>
-  reader.subscriptions({ ...nextEndsQuery, size: nextEndsMax }).page();
+export const readNextEnds = (reader: PageReader, now: Date): Promise<SubscriptionPage> =>
+  reader.subscriptions({ ...nextEndsQuery(now, false), size: nextEndsMax }).page();
 
 /** Counts by period: of all subscriptions, and of those that each filter selects. */
 export interface PeriodCounts<Key> {

@@ -7,7 +7,10 @@ import { connection } from '../../ui/connection.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { LastValue, type Load, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
-import { useRecentChanges } from '../changes/use-recent-changes.ts';
+import { useChangesAt } from '../changes/use-recent-changes.ts';
+import { asOf } from '../past/as-of.ts';
+import { readPastPage } from '../past/past-page.ts';
+import type { PastTime } from '../past/read-as-of.ts';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
 import { NoRecords } from '../subscriptions/no-records.tsx';
@@ -21,6 +24,8 @@ import {
   daysShown,
   type EndingSoon,
   monthsShown,
+  nextEndsMax,
+  nextEndsQuery,
   type PeriodCounts,
   readCreated,
   readCreatedWeeks,
@@ -28,32 +33,49 @@ import {
   readEndingSoon,
   readNextEnds,
   readTotals,
+  type SummaryReader,
 } from './overview-data.ts';
 import { PeriodCard } from './period-card.tsx';
 
 const text = strings.overview;
 
-const lastTotals = new LastValue<SubscriptionSummary>(session);
-const lastSoon = new LastValue<EndingSoon>(session);
-const lastWeeks = new LastValue<CreatedWeeks>(session);
-const lastNextEnds = new LastValue<SubscriptionPage>(session);
-const lastEnding = new LastValue<PeriodCounts<'renews'>>(session);
-const lastCreated = new LastValue<CreatedCounts>(session);
+const newLastValues = () => ({
+  totals: new LastValue<SubscriptionSummary>(session),
+  soon: new LastValue<EndingSoon>(session),
+  weeks: new LastValue<CreatedWeeks>(session),
+  nextEnds: new LastValue<SubscriptionPage>(session),
+  ending: new LastValue<PeriodCounts<'renews'>>(session),
+  created: new LastValue<CreatedCounts>(session),
+});
+const present = newLastValues();
+
+/** The counts as they were, as the operations of the present. */
+const readerAt = (past: PastTime | undefined): SummaryReader =>
+  past === undefined ? reports : { summary: (query) => reports.summary({ ...query, 'as-of': past.instant }) };
+
+const readNextEndsAt = (past: PastTime | undefined, now: Date): Promise<SubscriptionPage> =>
+  past === undefined
+    ? readNextEnds(reports, now)
+    : readPastPage({ ...nextEndsQuery(now, true), 'as-of': past.instant }, nextEndsMax, {});
 
 /** What ends soon without renewal, how many subscriptions there are, and how many are active. */
 export function OverviewPage() {
-  const [now] = useState(() => new Date());
-  const totals = useLoad(() => readTotals(reports), lastTotals);
-  const soon = useLoad(() => readEndingSoon(reports, now), lastSoon);
-  const weeks = useLoad(() => readCreatedWeeks(reports, now), lastWeeks);
-  const changes = useRecentChanges({ isListed: false });
-  const ending = useLoad(() => readEnding(reports, now), lastEnding);
-  const nextEnds = useLoad(() => readNextEnds(reports), lastNextEnds);
+  const [past] = useState(() => asOf.peek());
+  const [now] = useState(() => past?.date ?? new Date());
+  const [last] = useState(() => (past === undefined ? present : newLastValues()));
+  const [reader] = useState(() => readerAt(past));
+  const isPast = past !== undefined;
+  const totals = useLoad(() => readTotals(reader), last.totals);
+  const soon = useLoad(() => readEndingSoon(reader, now, isPast), last.soon);
+  const weeks = useLoad(() => readCreatedWeeks(reader, now), last.weeks);
+  const changes = useChangesAt(past);
+  const ending = useLoad(() => readEnding(reader, now), last.ending);
+  const nextEnds = useLoad(() => readNextEndsAt(past, now), last.nextEnds);
   const created = useLoad(
-    totals.kind === 'ready' ? () => readCreated(reports, totals.value, now) : undefined,
-    lastCreated,
+    totals.kind === 'ready' ? () => readCreated(reader, totals.value, now) : undefined,
+    last.created,
   );
-  const figures = [totals, soon, weeks, changes.load, nextEnds];
+  const figures = [totals, soon, weeks, changes, nextEnds];
   const failed = [...figures, created, ending].filter((load) => load.kind === 'failed');
   // a failure that concerns one card is shown there
   const isNoted = failed.length > 1 || figures.some((load) => load.kind === 'failed');
@@ -73,7 +95,7 @@ export function OverviewPage() {
     <>
       <Patterns />
       {totals.kind === 'ready' && totals.asOf !== undefined && <AsOf at={totals.asOf} />}
-      <Figures totals={totals} soon={soon} created={weeks} changes={changes.load} />
+      <Figures totals={totals} soon={soon} created={weeks} changes={changes} now={now} isPast={isPast} />
       {failed[0] !== undefined && isNoted && connection.value === 'up' && (
         <ErrorNote
           error={failed[0].error}
@@ -88,7 +110,7 @@ export function OverviewPage() {
       </div>
       <div class="overview-lists">
         {categoryCards}
-        <NextEndsCard load={nextEnds} />
+        <NextEndsCard load={nextEnds} now={now} isPast={isPast} />
       </div>
     </>
   );

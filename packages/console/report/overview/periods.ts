@@ -73,5 +73,22 @@ export const lastDaysToNow = (now: Date, days: number): EndBounds => ({
   before: instantOf(now.getTime()),
 });
 
+/**
+ * Filters for the subscriptions that end within a number of days from now. The past has no now of
+ * its own: there the days have instants as bounds.
+ */
+export const endsWithin = (
+  now: Date,
+  days: number,
+  isPast: boolean,
+): EndBounds | { readonly 'expires-within': string } =>
+  isPast
+    ? {
+        'date-field': 'expiration',
+        after: instantOf(now.getTime()),
+        before: instantOf(now.getTime() + days * dayMs + 1000), // excludes its own second
+      }
+    : { 'expires-within': `${days}d` };
+
 /** In whole seconds, which is what the service stores. */
 const instantOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

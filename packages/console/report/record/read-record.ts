@@ -9,16 +9,21 @@ export interface ReadRecord {
   readonly json: string;
 }
 
-/** Reads a record; `undefined` if none has this id. Rejects with `RequestError`. */
-export async function readRecord(id: string, signal: AbortSignal): Promise<ReadRecord | undefined> {
+/** Reads a record, also of the past; `undefined` if none has this id. Rejects with `RequestError`. */
+export async function readRecord(
+  id: string,
+  asOf: string | undefined,
+  signal: AbortSignal,
+): Promise<ReadRecord | undefined> {
   const path = reportPaths.getSubscription.replace('{id}', encodeURIComponent(id));
-  const response = await session.fetch(`/console${path}`, { signal });
+  const query = asOf === undefined ? '' : `?as-of=${asOf}`;
+  const response = await session.fetch(`/console${path}${query}`, { signal });
   const json = await response.text();
   const body = parse(json);
   // an id such as `changes` is the path of another operation
   if (response.ok) return isRecord(body, id) ? { record: body, json } : undefined;
   // an address with an id that no record can have is rejected with 400
-  if (response.status === 404 || response.status === 400) return undefined;
+  if (response.status === 404 || (response.status === 400 && asOf === undefined)) return undefined;
   throw new RequestError(response.status, body ?? {}, response.headers.get('x-correlation-id') ?? undefined);
 }
 

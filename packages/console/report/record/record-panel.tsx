@@ -7,6 +7,7 @@ import { useShortcuts } from '../../ui/keyboard.tsx';
 import { SidePanel } from '../../ui/side-panel.tsx';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import { RecordHistory } from '../history/record-history.tsx';
+import { asOf } from '../past/as-of.ts';
 import { strings } from '../strings.ts';
 import { type ReadRecord, readRecord } from './read-record.ts';
 import { RecordView } from './record-view.tsx';
@@ -31,17 +32,18 @@ type PanelState =
 export function RecordPanel({ id, onClose, onPrevious, onNext }: RecordPanelProps) {
   const [state, setState] = useState<PanelState>({ kind: 'loading' });
   const [attempt, setAttempt] = useState(0);
+  const time = asOf.value?.instant;
   useEffect(() => {
     const abort = new AbortController();
     setState({ kind: 'loading' });
-    readRecord(id, abort.signal).then(
+    readRecord(id, time, abort.signal).then(
       (read) => setState(read === undefined ? { kind: 'missing' } : { kind: 'read', ...read }),
       (error: unknown) => {
         if (!abort.signal.aborted) setState({ kind: 'failed', error });
       },
     );
     return () => abort.abort();
-  }, [id, attempt]);
+  }, [id, time, attempt]);
   const shortcuts = [
     { key: 'ArrowLeft', label: text.previous, run: () => onPrevious?.() },
     { key: 'ArrowRight', label: text.next, run: () => onNext?.() },

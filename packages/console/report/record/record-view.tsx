@@ -1,6 +1,7 @@
 import { StatusLabel } from '../../ui/status-label.tsx';
 import { recordCommand } from '../curl/curl-command.ts';
 import { RecordHistory } from '../history/record-history.tsx';
+import { asOf, shownTime } from '../past/as-of.ts';
 import { SourceText } from '../source/source-text.tsx';
 import { strings } from '../strings.ts';
 import { DateLine } from './date-line.tsx';
@@ -19,7 +20,7 @@ export function RecordView({ record, json }: ReadRecord) {
         <StatusLabel status={status} />
         <p class="soft">{meaningOf(status)}</p>
       </div>
-      <DateLine record={record} now={new Date()} />
+      <DateLine record={record} now={shownTime()} />
       <RecordFields record={record} />
       <RelatedRecords record={record} />
       {/* after the links, which it would move when it has been read */}
@@ -27,7 +28,7 @@ export function RecordView({ record, json }: ReadRecord) {
       <SourceText
         title={text.curl}
         what={text.copyCurl}
-        source={recordCommand(window.location.origin, record.id)}
+        source={recordCommand(window.location.origin, record.id, asOf.value?.instant)}
         hint={text.curlHint}
       />
       <SourceText title={text.json} what={text.json} source={json} />

@@ -3,6 +3,7 @@ import type { Subscription } from '../../../client/index.ts';
 import { formatCount } from '../../ui/format-count.ts';
 import { Link } from '../../ui/location.tsx';
 import { reports } from '../api.ts';
+import { asOf } from '../past/as-of.ts';
 import { simHref } from '../sim/sim-path.ts';
 import { strings } from '../strings.ts';
 import { wholeReport } from '../subscriptions/report-state.ts';
@@ -46,7 +47,7 @@ function useCountOfSim(iccid: string): number | undefined {
   useEffect(() => {
     const abort = new AbortController();
     setCount(undefined);
-    reports.summary({ iccid, by: 'status' }, { signal: abort.signal }).then(
+    reports.summary({ iccid, by: 'status', 'as-of': asOf.peek()?.instant }, { signal: abort.signal }).then(
       ({ total }) => setCount(total),
       () => undefined, // the link works without its number
     );

@@ -6,6 +6,7 @@ import { reportParameters } from '../../../contract/query.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../../contract/schema.ts';
 import { summaryGroups } from '../../../contract/summary.ts';
+import { readAsOf } from '../past/read-as-of.ts';
 
 const schemas = reportParameters(defaultPageLimits);
 
@@ -49,6 +50,7 @@ const wordFault = (name: keyof typeof ofPage, text: string): Fault | undefined =
     : { parameter: name, value: shorten(text), rule: `one of ${ofPage[name].join(', ')}` };
 
 function isValid(name: ReportParameter, text: string): boolean {
+  if (name === 'as-of') return readAsOf(text, new Date()) !== undefined;
   if (name === 'expires-within') return parseDuration(text) !== undefined;
   if (name === 'size' || name === 'page') return readWholeNumber({}, text) !== undefined;
   const { enum: words, format } = schemas[name] as { enum?: readonly string[]; format?: string };

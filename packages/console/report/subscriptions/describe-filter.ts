@@ -1,5 +1,8 @@
 import { noStatus } from '../../../contract/subscription.ts';
+import { formatMinute } from '../../ui/format-date.ts';
 import { filterStatusWord } from '../../ui/status-label.tsx';
+import { strings as shared } from '../../ui/strings.ts';
+import { readAsOf } from '../past/read-as-of.ts';
 import { strings } from '../strings.ts';
 import { type CreatedPreset, presetOf } from './days.ts';
 import { describeAfterBefore, describeDuration, describeFromTo } from './describe-interval.ts';
@@ -50,6 +53,12 @@ export function describeFilters(state: ReportState, context: WordContext): reado
     const isUsed = filterKinds[kind].some((name) => name !== 'listed' && state.filters[name] !== undefined);
     return isUsed ? [{ kind, ...describers[kind](state.filters, context) }] : [];
   });
+}
+
+/** The past time, within a sentence. */
+export function describeAsOf({ asOf }: ReportState): readonly string[] {
+  const time = asOf === undefined ? undefined : readAsOf(asOf, new Date());
+  return time === undefined ? [] : [strings.past.shown(`${formatMinute(time.instant)} ${shared.utc}`)];
 }
 
 const describeValue = ({ label, phrase }: (typeof valueFilters)[ValueKind], value: string) => ({

@@ -1,5 +1,5 @@
 import { strings } from '../strings.ts';
-import { describeFilters, type WordContext } from './describe-filter.ts';
+import { describeAsOf, describeFilters, type WordContext } from './describe-filter.ts';
 import type { ReportState } from './report-state.ts';
 
 const text = strings.subscriptions;
@@ -13,5 +13,5 @@ const text = strings.subscriptions;
 export function describeReport(state: ReportState, totalCount: number | undefined, context: WordContext): string {
   const filters = describeFilters(state, context).map(({ phrase }) => phrase);
   const count = totalCount === undefined ? [] : [text.count(totalCount)];
-  return [...count, text.order[state.sort], ...filters].join(', ');
+  return [...count, text.order[state.sort], ...filters, ...describeAsOf(state)].join(', ');
 }

@@ -13,8 +13,8 @@ import { describeFilters, type FilterText, filterKinds } from './describe-filter
 import { NoRecords } from './no-records.tsx';
 import { pagePosition } from './page-position.ts';
 import { productName } from './product-names.ts';
-import { queryOf, type ReportState, wholeReport, withFilters } from './report-state.ts';
-import { type LoadedReport, showReport } from './report-store.ts';
+import { type ReportState, wholeReport, withFilters } from './report-state.ts';
+import { countRecords, type LoadedReport, showReport } from './report-store.ts';
 
 const text = strings.subscriptions;
 
@@ -75,7 +75,9 @@ function NoMatch({ state, filters, explanation }: NoMatchProps) {
             <bdi>{explanation}</bdi>
           </p>
         )}
-        {state.filters.email !== undefined && <SubscriberHint isAlone={filters.length === 1} />}
+        {state.filters.email !== undefined && state.asOf === undefined && (
+          <SubscriberHint isAlone={filters.length === 1} />
+        )}
         {hint !== undefined && <p>{hint}</p>}
       </div>
       {useful.map(({ filter, state: wider, count }) => (
@@ -123,5 +125,5 @@ const changesHref = '/console/changes?since=30d';
 async function loosen(state: ReportState, filter: FilterText, signal: AbortSignal): Promise<Loosened> {
   const removed = Object.fromEntries(filterKinds[filter.kind].map((name) => [name, undefined]));
   const wider = withFilters(state, removed);
-  return { filter, state: wider, count: await reports.subscriptions(queryOf(wider), { signal }).total() };
+  return { filter, state: wider, count: await countRecords(wider, { signal }) };
 }

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { SubscriptionSummary, SummaryQuery } from '../../../client/index.ts';
 import { statusFilterOf } from '../../../contract/subscription.ts';
 import { reports } from '../api.ts';
+import { instantOf } from '../past/read-as-of.ts';
 import type { ReportState } from './report-state.ts';
 
 /** A value of a filter, and how many records would match with it. */
@@ -22,13 +23,16 @@ export type ValueCounts =
  * Counts the records by the values of a filter, under all other filters. There are no counts beside
  * an address or a list, because the query of a summary is part of a URL.
  */
-export function useValueCounts(dimension: 'status' | 'product-id', { filters, listed }: ReportState): ValueCounts {
+export function useValueCounts(
+  dimension: 'status' | 'product-id',
+  { filters, listed, asOf }: ReportState,
+): ValueCounts {
   const [counts, setCounts] = useState<ValueCounts>({ kind: 'counting' });
   useEffect(() => {
     const { [dimension]: _own, email, ...others } = filters;
     if (email !== undefined || listed !== undefined) return setCounts({ kind: 'unknown' });
     const abort = new AbortController();
-    const query = { ...(others as SummaryQuery), by: dimension };
+    const query = { ...(others as SummaryQuery), by: dimension, 'as-of': instantOf(asOf) };
     reports.summary(query, { signal: abort.signal }).then(
       (summary) => setCounts({ kind: 'counted', values: valuesOf(summary, dimension) }),
       (error: unknown) => {
@@ -36,7 +40,7 @@ export function useValueCounts(dimension: 'status' | 'product-id', { filters, li
       },
     );
     return () => abort.abort();
-  }, [dimension, filters, listed]);
+  }, [dimension, filters, listed, asOf]);
   return counts;
 }
 

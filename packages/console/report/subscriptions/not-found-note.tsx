@@ -6,7 +6,7 @@ import type { LoadedReport } from './report-store.ts';
 const text = strings.subscriptions.list;
 
 /** Values that are shown; all of them can be copied. */
-const shownMax = 10;
+const shownMax = 3;
 
 /** Which values of the list no subscription has. */
 export function NotFoundNote({ report: { state, page } }: { readonly report: LoadedReport }) {

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, useComputed } from '@preact/signals';
 import type { Subscription } from '../../../client/index.ts';
 import { StatusLabel } from '../../ui/status-label.tsx';
+import { shownTime } from '../past/as-of.ts';
 import { strings } from '../strings.ts';
 import { EndDate, IccidButton, isRenewed, RecordLink } from './record-parts.tsx';
 import type { ReportState } from './report-state.ts';
@@ -20,7 +21,7 @@ interface RecordListProps {
 export const RecordList = ({ records, ...rest }: RecordListProps) => (
   <ul class="record-list" aria-label={text.table}>
     {records.map((record, index) => (
-      <RecordLines key={index} record={record} now={Date.now()} {...rest} />
+      <RecordLines key={index} record={record} now={shownTime().getTime()} {...rest} />
     ))}
   </ul>
 );

@@ -36,8 +36,11 @@ export function ReportBar({ report, width, isStale }: ReportBarProps) {
       <div class="report-tools">
         {width < tableWidthMin ? <SortMenu report={report} /> : <ColumnChooser width={width} />}
         <CountMenu state={state} />
-        <Pager report={report} place="above" />
+        {state.asOf === undefined && <Pager report={report} place="above" />}
       </div>
+      {state.asOf !== undefined && page.records.length < page.totalCount && (
+        <p class="soft">{strings.past.first(page.records.length, page.totalCount)}</p>
+      )}
     </div>
   );
 }

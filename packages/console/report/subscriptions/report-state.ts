@@ -4,10 +4,11 @@ import type { ListParameter } from '../../../contract/listed-values.ts';
 import { malformedFault, nameFaults } from '../../../contract/parameter-faults.ts';
 import type { Fault } from '../../../contract/problem.ts';
 import type { SummaryGroup } from '../../../contract/summary.ts';
+import { instantOf } from '../past/read-as-of.ts';
 import { type LinkParameter, linkParameters, valueFault } from './check-value.ts';
 
 /** A parameter that selects records. */
-export type FilterName = Exclude<LinkParameter, 'sort' | 'size' | 'page' | 'by' | 'list'>;
+export type FilterName = Exclude<LinkParameter, 'sort' | 'size' | 'page' | 'by' | 'list' | 'as-of'>;
 
 /** Valid values of filters as in a query string. */
 export type ReportFilters = { readonly [Name in FilterName]?: string };
@@ -41,6 +42,8 @@ export interface ReportState {
   readonly asksForList: ListParameter | undefined;
   /** The dimension by which the records are counted instead of listed. */
   readonly by: SummaryGroup | undefined;
+  /** The past time, as in the link; `undefined` is the present. */
+  readonly asOf: string | undefined;
 }
 
 /** The order of a link without `sort`: newest first. */
@@ -56,6 +59,7 @@ export const wholeReport: ReportState = {
   listed: undefined,
   asksForList: undefined,
   by: undefined,
+  asOf: undefined,
 };
 
 /** The value of `email` in a link, instead of the address. */
@@ -81,10 +85,13 @@ export function parseReportState(
     const fault = text === undefined || name === 'email' ? undefined : valueFault(name, text);
     if (fault !== undefined) faults.push(fault);
   }
+  if (values.has('as-of') && values.has('page')) faults.push(noPagesFault);
   const list = values.get('list');
   if (list !== undefined && values.has(list)) faults.push(bothFault(list));
   return faults.length > 0 ? { faults } : { state: stateOf(values, unlinked) };
 }
+
+const noPagesFault: Fault = { parameter: 'page', value: null, rule: 'omitted with as-of: the past has no pages' };
 
 const bothFault = (list: string): Fault => ({
   parameter: list,
@@ -93,7 +100,7 @@ const bothFault = (list: string): Fault => ({
 });
 
 function stateOf(values: ReadonlyMap<string, string>, { email, listed }: Unlinked): ReportState {
-  const { sort = defaultSort, page, size, by, list, ...filters } = Object.fromEntries(values);
+  const { sort = defaultSort, page, size, by, list, 'as-of': asOf, ...filters } = Object.fromEntries(values);
   const isListed = list !== undefined && listed?.name === list;
   const isByEmail = filters.email !== undefined;
   delete filters.email; // an address that somebody put into a link is not used either
@@ -106,12 +113,13 @@ function stateOf(values: ReadonlyMap<string, string>, { email, listed }: Unlinke
     listed: isListed ? listed : undefined,
     asksForList: isListed ? undefined : (list as ListParameter | undefined), // checked above
     by: by as SummaryGroup | undefined,
+    asOf,
   };
 }
 
 /** The query string of the link of a state, without `?`; empty for the whole report. */
 export function formatReportState(state: ReportState): string {
-  const { filters, sort, page, size, asksForEmail, listed, asksForList, by } = state;
+  const { filters, sort, page, size, asksForEmail, listed, asksForList, by, asOf } = state;
   const values: { readonly [Name in LinkParameter]?: string | number | undefined } = {
     ...filters,
     email: asksForEmail || filters.email !== undefined ? hidden : undefined,
@@ -120,6 +128,7 @@ export function formatReportState(state: ReportState): string {
     page,
     by,
     list: listed?.name ?? asksForList,
+    'as-of': asOf,
   };
   return linkParameters
     .flatMap((name) => (values[name] === undefined ? [] : [`${name}=${encode(String(values[name]))}`]))
@@ -130,14 +139,20 @@ export function formatReportState(state: ReportState): string {
 const encode = (text: string): string => encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':');
 
 /** The filters and the order for the client library. */
-export function exportQueryOf({ filters, sort, listed }: ReportState): ExportQuery {
+function recordsQueryOf({ filters, sort, listed }: ReportState): ExportQuery {
   // the values are those of a query string
   return { ...(filters as ExportQuery), ...(listed && { [listed.name]: listed.values }), sort };
 }
 
-/** The whole query for the client library. */
+/** The query of an export, also of the past. */
+export function exportQueryOf(state: ReportState): ExportQuery {
+  const asOf = instantOf(state.asOf);
+  return { ...recordsQueryOf(state), ...(asOf !== undefined && { 'as-of': asOf }) };
+}
+
+/** The query of a page of the present. */
 export function queryOf(state: ReportState): SubscriptionQuery {
-  return { ...exportQueryOf(state), size: state.size, page: state.page };
+  return { ...recordsQueryOf(state), size: state.size, page: state.page };
 }
 
 /** Filters that are set, or removed where they are `undefined`. */

@@ -1,12 +1,15 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { SubscriptionPage } from '../../../client/index.ts';
+import type { CallOptions } from '../../../client/options.ts';
 import { currentLocation, navigate } from '../../ui/location.tsx';
 import { randomId } from '../../ui/random-id.ts';
 import { reports } from '../api.ts';
+import { readPastPage } from '../past/past-page.ts';
 import { session } from '../session/session.ts';
 import { EntryMemories, type EntryMemory } from './entry-memory.ts';
 import { rememberProducts } from './product-names.ts';
 import {
+  exportQueryOf,
   formatReportState,
   isIncomplete,
   parseReportState,
@@ -138,7 +141,7 @@ async function load(state: ReportState, place: Place): Promise<void> {
   const correlationId = randomId();
   pending.value = { state, place, correlationId };
   try {
-    const page = await reports.subscriptions(positioned(state), { signal, correlationId }).page();
+    const page = await readPage(state, { signal, correlationId });
     if (signal.aborted) return;
     batch(() => {
       pending.value = undefined;
@@ -150,6 +153,20 @@ async function load(state: ReportState, place: Place): Promise<void> {
     if (!signal.aborted) pending.value = { state, place, correlationId, error };
   }
 }
+
+/** Rows of the past if the link has no size. */
+const pastSize = 20;
+
+const readPage = (state: ReportState, options: CallOptions): Promise<SubscriptionPage> =>
+  state.asOf === undefined
+    ? reports.subscriptions(positioned(state), options).page()
+    : readPastPage(exportQueryOf(state), state.size ?? pastSize, options);
+
+/** The number of records of a state. */
+export const countRecords = async (state: ReportState, options: CallOptions): Promise<number> =>
+  state.asOf === undefined
+    ? reports.subscriptions(queryOf(state), options).total()
+    : (await readPastPage(exportQueryOf(state), 0, options)).totalCount;
 
 /**
  * The query of a state. The pages beside the one on screen are requested by cursor, so that walking

@@ -6,6 +6,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from '../../ui/icons.ts';
 import { navigate } from '../../ui/location.tsx';
 import { StatusLabel } from '../../ui/status-label.tsx';
+import { shownTime } from '../past/as-of.ts';
 import { strings } from '../strings.ts';
 import { columnChoices } from './column-choices.ts';
 import { type ColumnId, columnIds, fitColumns } from './fit-columns.ts';
@@ -43,7 +44,7 @@ export function ReportTable({ records, state, width, currentId, openId }: Report
       showReport({ ...state, sort: sortOf(sorting), page: undefined }, 'above');
     },
   }));
-  const context = { state, isIccidFull, now: Date.now() };
+  const context = { state, isIccidFull, now: shownTime().getTime() };
   return (
     <table class="report-table" aria-label={text.table}>
       <colgroup>

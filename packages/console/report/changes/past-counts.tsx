@@ -1,0 +1,63 @@
+import { useState } from 'preact/hooks';
+import { Card } from '../../ui/card.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { formatCount } from '../../ui/format-count.ts';
+import { formatDay } from '../../ui/format-date.ts';
+import { History } from '../../ui/icons.ts';
+import { LoadedPart } from '../../ui/loaded-part.tsx';
+import { LastValue, useLoad } from '../../ui/use-load.ts';
+import { reports } from '../api.ts';
+import { describeTime } from '../past/past-control.tsx';
+import type { PastTime } from '../past/read-as-of.ts';
+import { session } from '../session/session.ts';
+import { strings } from '../strings.ts';
+import { partsOf } from './parts-of-changes.ts';
+import { countUntil } from './read-period.ts';
+import type { Since } from './since.ts';
+
+const text = strings.changes;
+
+interface PastCountsProps {
+  readonly since: Exclude<Since, { kind: 'visit' }>;
+  readonly past: PastTime;
+}
+
+type Counted = Awaited<ReturnType<typeof countUntil>>;
+
+/** What changed until a past time, in numbers. */
+export function PastCounts({ since, past }: PastCountsProps) {
+  const [last] = useState(() => new LastValue<Counted>(session));
+  const load = useLoad(() => countUntil(reports, new Date(since.instant), past.instant), last);
+  return (
+    <LoadedPart load={load} height={160}>
+      {(counted) =>
+        counted === undefined ? (
+          <EmptyState icon={History} title={text.noHistory} text={text.noHistoryHint} />
+        ) : (
+          <Counts counted={counted} since={since} past={past} />
+        )
+      }
+    </LoadedPart>
+  );
+}
+
+function Counts({ counted, since, past }: PastCountsProps & { readonly counted: NonNullable<Counted> }) {
+  const { summary, knownSince } = counted;
+  const begin = knownSince ?? new Date(since.instant);
+  const when = text.between(formatDay(begin), describeTime(past));
+  const hint = knownSince === undefined ? undefined : text.knownSince;
+  if (summary.total === 0) return <EmptyState icon={History} title={text.noneIn(when)} text={hint} />;
+  return (
+    <Card title={text.counts(summary, when)}>
+      <ul class="change-parts">
+        {partsOf(summary).map(({ count, words }) => (
+          <li key={words}>
+            {formatCount(count)} {words}
+          </li>
+        ))}
+      </ul>
+      {hint !== undefined && <p class="soft">{hint}</p>}
+      <p class="soft">{strings.past.changesOnly}</p>
+    </Card>
+  );
+}

@@ -1,0 +1,25 @@
+import { formatCount } from '../../ui/format-count.ts';
+
+/** The texts of reports of the past. */
+export const pastStrings = {
+  present: 'Now',
+  asOf: (time: string) => `As of ${time}`,
+  shown: (time: string) => `as of ${time}`,
+  label: 'Time of the report',
+  choices: {
+    today: 'Start of today',
+    yesterday: 'Start of yesterday',
+    'this-month': 'End of last month',
+    'last-month': 'End of the month before',
+    'this-quarter': 'End of last quarter',
+    'this-year': 'End of last year',
+  },
+  day: 'At the start of',
+  dayHint: 'Days begin at midnight UTC. The report is as the service knew it then.',
+  dayRule: 'Enter a day until today, such as 2026-10-31',
+  show: 'Show',
+  first: (shown: number, total: number) =>
+    `The first ${formatCount(shown)} of ${formatCount(total)}. The past has no pages: Export saves all of them.`,
+  changesOnly: 'The changes themselves are listed only in the present.',
+  changedBefore: 'in the 7 days before',
+} as const;
