@@ -9,7 +9,9 @@ export interface ReadRecord {
   readonly json: string;
 }
 
-/** Reads a record, also of the past; `undefined` if none has this id. Rejects with `RequestError`. */
+/**
+ * Reads a record, also of the past; `undefined` if none has this id. Rejects with `RequestError`.
+ */
 export async function readRecord(
   id: string,
   asOf: string | undefined,
