@@ -11,7 +11,7 @@ import { descriptionOf, ruleOf } from '../packages/contract/schema.ts';
 import { summaryParameters } from '../packages/contract/summary.ts';
 import { buildProgram } from '../packages/service/cli/command-line.ts';
 import { settings } from '../packages/service/cli/config.ts';
-import { csvColumns } from '../packages/service/import/read-csv.ts';
+import { csvColumns } from '../packages/service/import/csv-layout.ts';
 import { chooseIndex, covers, type IndexEntries, indexOfOrder } from '../packages/service/storage/read/choose-index.ts';
 import {
   countedFilter,

@@ -30,7 +30,7 @@ const { user, system } = process.cpuUsage();
 console.log(JSON.stringify({ seconds, cpuSeconds: (user + system) / 1e6, grownMb }));
 
 async function checkRows(): Promise<void> {
-  const tally = { read: 0, rejected: 0 };
+  const tally = { read: 0, rejected: 0, skipped: 0 };
   for await (const _ of readValidRows(createReadStream(file), { ...options, tally }));
 }
 

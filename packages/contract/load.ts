@@ -112,6 +112,7 @@ export const LoadSummary = Type.Object(
       examples: ['loaded-with-rejects'],
     }),
     read: wholeNumber('Rows of the body', 3),
+    skipped: wholeNumber('Further rows of CSV without a record: of empty cells, or the header once more', 0),
     accepted: wholeNumber('Valid rows', 2),
     rejected: wholeNumber('Invalid rows', 1),
     inserted: wholeNumber('Records that were added', 2),

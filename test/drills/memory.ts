@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { createClient } from '../../packages/service/auth/clients/manage-clients.ts';
-import { csvColumns } from '../../packages/service/import/read-csv.ts';
+import { csvColumns } from '../../packages/service/import/csv-layout.ts';
 import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';

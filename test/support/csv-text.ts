@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { csvColumns } from '../../packages/service/import/read-csv.ts';
+import { csvColumns } from '../../packages/service/import/csv-layout.ts';
 import type { SyntheticRow } from '../../packages/service/import/synthetic-rows.ts';
 
 /** Rows as a CSV source with all columns. */

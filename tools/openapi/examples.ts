@@ -229,6 +229,7 @@ export const namedExamples: Readonly<Record<string, unknown>> = {
     dry_run: false,
     outcome: 'loaded',
     read: 1,
+    skipped: 0,
     accepted: 1,
     rejected: 0,
     inserted: 1,

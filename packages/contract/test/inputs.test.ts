@@ -5,7 +5,7 @@ import { openSqlite } from '../../../test/support/engines.ts';
 import { startService, type TestService } from '../../../test/support/service.ts';
 import { freePort } from '../../../tools/free-port.ts';
 import { createAuditLog } from '../../service/audit/audit-log.ts';
-import { csvColumns } from '../../service/import/read-csv.ts';
+import { csvColumns } from '../../service/import/csv-layout.ts';
 import { createOperator } from '../../service/operator/operators.ts';
 import type { ErrorCode } from '../error-code.ts';
 import { bodyBounds } from '../json-object.ts';
@@ -110,7 +110,7 @@ const excesses: Readonly<Record<string, (input: Input) => readonly Excess[]>> = 
       status: status.INVALID_HTTP_MESSAGE,
       says: '16384',
     },
-    { body: `${'x,'.repeat(1_000)}\n`, status: status.INVALID_HTTP_MESSAGE, says: 'is not a column' },
+    { body: `${'x,'.repeat(1_000)}\n`, status: status.INVALID_HTTP_MESSAGE, says: 'has none of them' },
   ],
 };
 

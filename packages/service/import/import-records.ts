@@ -7,7 +7,14 @@ import { inSpan } from '../tracing/span.ts';
 import { toOverBudget } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { batchRows, readBatches } from './read-batches.ts';
-import { decompressed, type RejectedRow, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
+import {
+  decompressed,
+  noRowsYet,
+  type RejectedRow,
+  readValidRows,
+  type SourceOptions,
+  type Tally,
+} from './read-valid-rows.ts';
 import { createResumption, SourceDigest } from './resume-import.ts';
 
 /**
@@ -16,6 +23,8 @@ import { createResumption, SourceDigest } from './resume-import.ts';
  */
 export interface ImportSummary extends LoadCounts {
   readonly read: number;
+  /** Rows of CSV without a record: of empty cells, or the header once more. */
+  readonly skipped: number;
   readonly accepted: number;
   readonly rejected: number;
 }
@@ -59,7 +68,7 @@ export async function importRecords(
 
 /** Checks every row and loads none. */
 async function checkRecords(source: AsyncIterable<Buffer>, options: ImportOptions): Promise<ImportSummary> {
-  const tally = { read: 0, rejected: 0 };
+  const tally = noRowsYet();
   try {
     for await (const row of readValidRows(decompressed(source, options), { ...options, tally })) {
       await options.onChecked?.(row);
@@ -80,7 +89,7 @@ async function loadRecords(
   const digest = new SourceDigest();
   const resumePoint = options.resume === true ? await readResumePoint(target.store, target.tenant) : undefined;
   const resumption = createResumption(resumePoint, format, digest);
-  const tally: Tally = { read: 0, rejected: resumePoint?.rejected ?? 0 };
+  const tally: Tally = { ...noRowsYet(), rejected: resumePoint?.rejected ?? 0 };
   const done = { read: resumePoint?.read ?? 0, rejected: tally.rejected };
   const reportResume = once(async () => options.onResume?.(done));
   const onRejected = async (row: RejectedRow): Promise<void> => {
@@ -126,8 +135,9 @@ function once(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-export const summaryOf = ({ read, rejected }: Tally, counts: LoadCounts): ImportSummary => ({
+export const summaryOf = ({ read, rejected, skipped }: Tally, counts: LoadCounts): ImportSummary => ({
   read,
+  skipped,
   accepted: read - rejected,
   rejected,
   ...counts,

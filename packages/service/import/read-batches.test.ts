@@ -17,7 +17,12 @@ async function read(lines: readonly string[], rejectedMax = Number.POSITIVE_INFI
   const onRejected = ({ line }: { line: number }): unknown => rejected.push(line);
   const batches = readBatches(
     source,
-    { format: 'ndjson', tally: { read: 0, rejected: 0 }, rejectedMax, onRejected: (row) => void onRejected(row) },
+    {
+      format: 'ndjson',
+      tally: { read: 0, rejected: 0, skipped: 0 },
+      rejectedMax,
+      onRejected: (row) => void onRejected(row),
+    },
     {
       resumption: createResumption(undefined, 'ndjson', new SourceDigest()),
       onRow: () => undefined,

@@ -55,7 +55,7 @@ export async function* readBatches(
   let batchStart = 0;
   let last = batchEndAfter(0, rowsMax);
   let rows = new Map<string, SubscriptionRow>();
-  for await (const row of readRows(source, reading.format, resumption.rows)) {
+  for await (const row of readRows(source, reading, resumption.rows)) {
     const isPast = resumption.isPast(tally.read + 1, row.end);
     if (isPast) {
       last = batchEndAfter(tally.read + 1, rowsMax);

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { describe, expect, test } from 'vitest';
-import type { SourceRow } from './check-row.ts';
-import { csvColumns, readCsv } from './read-csv.ts';
+import { type SourceRow, utf8Rule } from './check-row.ts';
+import { csvColumns } from './csv-layout.ts';
+import { type CsvReading, readCsv } from './read-csv.ts';
 
 const header = csvColumns.join(',');
 const cells: Readonly<Record<string, string>> = {
@@ -35,11 +36,11 @@ const value = {
   auto_renew: 'TRUE',
 };
 
-async function read(text: string | Buffer): Promise<SourceRow[]> {
+async function read(text: string | Buffer, reading: CsvReading = {}): Promise<SourceRow[]> {
   const source = (async function* () {
     yield Buffer.from(text as string);
   })();
-  return Array.fromAsync(readCsv(source));
+  return Array.fromAsync(readCsv(source, reading));
 }
 
 const piecesOf = (text: string, size: number): Buffer[] =>
@@ -104,7 +105,6 @@ describe('reading CSV', () => {
       message: expect.stringContaining("'id;status' is not a column"),
     });
     expect(await read(csvColumns.join(';'))).toEqual([]);
-    expect(await read('')).toEqual([]);
   });
 
   test('yields the same value for each record as NDJSON does', async () => {
@@ -164,7 +164,7 @@ describe('reading CSV', () => {
 
   test('reports bytes that are not UTF-8 as a faulty row', async () => {
     const latin = Buffer.from(`${header}\n${lineOf({ device_id: 'caf\u00e9' })}\n`, 'latin1');
-    expect((await read(latin))[0]?.content).toEqual({ faults: [{ field: '', value: null, rule: 'UTF-8 text' }] });
+    expect((await read(latin))[0]?.content).toEqual({ faults: [{ field: '', value: null, rule: utf8Rule }] });
   });
 
   test('accepts a character U+FFFD of the source like any other (T5)', async () => {
@@ -198,11 +198,103 @@ describe('reading CSV', () => {
     expect(row?.content).toMatchObject({ value: { product: { period: '3 weeks' } } });
   });
 
+  test.each([
+    ['sep=;', [`sep=;`, header.replaceAll(',', ';'), lineOf({ 'product.name': 'a' }).replaceAll(',', ';'), '']],
+    ['separated by tabs', [header.replaceAll(',', '\t'), lineOf({ 'product.name': 'a' }).replaceAll(',', '\t')]],
+  ])('reads %s', async (_title, lines) => {
+    const rows = await read(lines.join('\r\n'));
+    expect(rows.map(({ content }) => 'value' in content)).toEqual([true]);
+  });
+
+  test('skips rows of empty cells and repeated headers, and tells them', async () => {
+    const skips: number[] = [];
+    const blank = ','.repeat(csvColumns.length - 1);
+    const text = [header, blank, lineOf(), `\ufeff${header}`, lineOf({ id: 'b' }), blank, '  ', `${blank},,`].join(
+      '\n',
+    );
+    const rows = await read(text, { onSkipped: () => skips.push(1) });
+    expect([rows.map(({ line }) => line), skips.length]).toEqual([[3, 5], 5]);
+  });
+
+  test('reads columns without a name if they are empty, and names a cell of theirs that is not', async () => {
+    const first = `${header.replace('status', 'status,')},`;
+    const rowOf = (stray: string) => lineOf().replace('ACTIVE', `ACTIVE,${stray}`);
+    const rows = await read(
+      [first, rowOf(''), `${rowOf('')},`, `${rowOf('')},,`, rowOf('x'), `${rowOf('')},,x`].join('\n'),
+    );
+    expect(rows.map(({ content }) => ('value' in content ? content.value : content.faults[0]?.rule))).toEqual([
+      ...[value, value, value],
+      'without a value in cell 3, as its column has no name',
+      'a row with as many cells as the first line has',
+    ]);
+  });
+
+  test('takes digits out of the formula that keeps them', async () => {
+    const [row] = await read(`${header}\n${lineOf({ iccid: '="8944500102198304826"', device_id: '="1"' })}`);
+    expect(row?.content).toEqual({ value: { ...value, device_id: '="1"' } });
+  });
+
+  test('names a row of totals once', async () => {
+    const [row] = await read(`${header}\nTotal${','.repeat(7)}30${','.repeat(csvColumns.length - 8)}`);
+    expect(row?.content).toEqual({
+      faults: [
+        {
+          field: '',
+          value: null,
+          rule: 'a record: 6 of its 7 required cells are empty; remove it if it has totals or a note',
+        },
+      ],
+    });
+  });
+
+  test.each([
+    ['no header', `${lineOf()}\n${lineOf()}`, 'it has none of them'],
+    ['a header in another encoding', Buffer.from(`${header},gr\u00f6\u00dfe\n`, 'latin1'), 'iconv -f WINDOWS-1252'],
+    [
+      'a header of many unknown columns',
+      Array.from({ length: 500 }, (_, n) => `id${n}`)
+        .concat('id')
+        .join(),
+      'and 49',
+    ],
+    ['a header whose name is long', `${'x'.repeat(9_000)},id`, 'more'],
+  ])('rejects %s in one sentence', async (_title, text, part) => {
+    const message = await read(text).then(String, (error: Error) => error.message);
+    expect(message).toContain(part);
+    expect(message.length).toBeLessThanOrEqual(200);
+  });
+
+  test('maps columns to fields, ignores other columns, and adds constants', async () => {
+    const mapping = {
+      columns: {
+        id: 'SUB',
+        iccid: 'SIM',
+        activationDate: 'FROM',
+        createdDate: 'FROM',
+        expirationDate: 'TO',
+        'product.id': 'TARIFF',
+        device_id: 'IMEI',
+      },
+      constants: { auto_renew: 'false', 'product.period_unit': 'DAYS', 'product.period': '30' },
+    };
+    const text = 'SIM;SUB;FROM;TO;TARIFF;IMEI;CITY\n89;x;a;b;p;;Berlin\n';
+    expect((await read(text, { mapping }))[0]?.content).toEqual({
+      value: {
+        ...{ id: 'x', iccid: '89', activationDate: 'a', createdDate: 'a', expirationDate: 'b', device_id: '' },
+        ...{ auto_renew: 'false', product: { id: 'p', period: 30, period_unit: 'DAYS' } },
+      },
+    });
+    const faults = { columns: { ...mapping.columns, iccid: 'ICC' }, constants: { id: 'x' } };
+    await expect(read(text, { mapping: faults })).rejects.toThrow(
+      "there is no column 'ICC'; 'id' is a constant and a column; 'iccid', 'auto_renew' are missing",
+    );
+  });
+
   test('rejects a header with all its unknown, repeated and missing columns', async () => {
     await expect(read('id,id,Status,iccidd\n')).rejects.toMatchObject({
       code: 'UNREADABLE',
       message: expect.stringMatching(
-        /'Status' is not a column.*did you mean 'status'.*'iccidd'.*'iccid'.*'id' stands twice.*'createdDate' is missing/,
+        /'Status' is not a column.*did you mean 'status'.*'iccidd'.*'iccid'.*; and \d more/,
       ),
     });
   });
@@ -214,7 +306,11 @@ describe('reading CSV', () => {
     await expect(read(text)).rejects.toMatchObject({ code: 'UNREADABLE', message: expect.stringContaining('line 3') });
   });
 
-  test('yields no row for an empty source', async () => {
-    expect(await read('')).toEqual([]);
-  });
+  test.each(['', '\n\r\n', '\ufeff', ';;;\n', 'sep=;\r\n'])(
+    'rejects an empty source unless it may be empty: %j',
+    async (text) => {
+      await expect(read(text)).rejects.toThrow('it is empty');
+      expect(await read(text, { allowEmpty: true })).toEqual([]);
+    },
+  );
 });

@@ -1,42 +1,44 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { recordColumns, revealText } from '../../contract/csv.ts';
-
+import { revealText } from '../../contract/csv.ts';
 import { shorten } from '../../contract/problem.ts';
-import { type RecordField, recordFields } from '../../contract/record-fields.ts';
-import { didYouMean } from '../../contract/suggest.ts';
-import { rowBytesMax, type SourceRow } from './check-row.ts';
+import type { RecordField } from '../../contract/record-fields.ts';
+import { rowBytesMax, type SourceRow, utf8Rule } from './check-row.ts';
+import type { ColumnMapping } from './column-mapping.ts';
+import { type Layout, readLayout } from './csv-layout.ts';
 import { ImportError } from './error.ts';
+import { readHead, unreadable } from './source-head.ts';
 
 /** Bytes without a row after which the source is assumed to be no CSV at all. */
 const gapBytesMax = 4_194_304;
 
-/**
- * A record from csv-parse with the `info` option; `bytes` count from the beginning of the source to
- * the end of the record.
- */
+/** A record from csv-parse; `bytes` count from the beginning of the source to its end. */
 interface ParsedRecord {
-  readonly record: Readonly<Record<string, string>>;
-  readonly info: { readonly bytes: number; readonly error?: CsvError };
+  readonly record: readonly string[];
+  readonly info: { readonly bytes: number };
+}
+
+/** How a CSV source is read. */
+export interface CsvReading {
+  readonly mapping?: ColumnMapping | undefined;
+  /** Whether it may be empty, without even a header. */
+  readonly allowEmpty?: boolean | undefined;
+  /** Called for each row without a record: one of empty cells, or the header once more. */
+  readonly onSkipped?: () => unknown;
 }
 
 /**
- * Reads CSV (RFC 4180, UTF-8, with a header row, separated by commas or semicolons) and yields a
- * row for each record. A record with too few or too many cells, or that is not UTF-8, becomes a row
- * with faults. A broken quotation aborts the reading, because nothing after it can be trusted.
+ * Reads CSV (RFC 4180, UTF-8, with a header row) and yields a row for each record. A record with
+ * too few or too many cells, or that is not UTF-8, becomes a row with faults. A broken quotation
+ * aborts the reading, because nothing after it can be trusted.
  */
-export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<SourceRow> {
+export async function* readCsv(source: AsyncIterable<Buffer>, reading: CsvReading = {}): AsyncGenerator<SourceRow> {
   const { separator, whole } = await readSeparator(source);
   const pending = new PendingBytes();
-  let lines = 0; // lines that end before the pending bytes
   const parser = parse({
     bom: true,
     delimiter: separator,
-    columns: (header: readonly string[]) => {
-      lines += countLines(pending.take(parser.info.bytes).toString('latin1'));
-      return checkCsvHeader(header);
-    },
     info: true,
     // each line may end in its own way; by default, the first line decides for all
     record_delimiter: ['\r\n', '\n', '\r'],
@@ -47,24 +49,18 @@ export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<So
   const input = Readable.from(inRows(whole, pending));
   input.on('error', (error) => parser.destroy(error));
   input.pipe(parser);
+  const rows = new RowReader(separator, reading);
   try {
     for await (const parsed of parser) {
       const { record, info } = parsed as ParsedRecord;
-      const bytes = pending.take(info.bytes);
-      const text = bytes.toString('latin1');
-      const blank = /^[\r\n]*/.exec(text)?.[0] ?? '';
-      yield {
-        line: lines + countLines(blank) + 1,
-        end: info.bytes,
-        ...readRecord(bytes.subarray(blank.length), record, { separator, isUneven: info.error !== undefined }),
-      };
-      lines += countLines(text);
+      const row = rows.read(record, pending.take(info.bytes), info.bytes);
+      if (row !== undefined) yield row;
     }
+    rows.finish();
   } catch (error) {
     if (error instanceof CsvError) {
-      throw new ImportError(
-        'UNREADABLE',
-        `Cannot import the CSV file past line ${error.lines ?? '?'}: it must be RFC 4180, with quotes doubled inside quotes: ${shorten(error.message, 200)}`,
+      throw unreadable(
+        `after line ${error.lines ?? '?'}, it must be RFC 4180, with quotes doubled inside quotes: ${shorten(error.message, 90)}`,
       );
     }
     throw error;
@@ -73,36 +69,86 @@ export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<So
   }
 }
 
-type Separator = ',' | ';';
+type Separator = (typeof separators)[number];
+
+/** Makes rows of the records of a source, and tells those without a record. */
+class RowReader {
+  readonly #separator: Separator;
+  readonly #reading: CsvReading;
+  #layout: Layout | undefined;
+  /** Lines that ended before the next record. */
+  #lines = 0;
+
+  constructor(separator: Separator, reading: CsvReading) {
+    this.#separator = separator;
+    this.#reading = reading;
+  }
+
+  /** The row of a record, given its bytes with blank lines before it, and where it ends. */
+  read(record: readonly string[], bytes: Buffer, end: number): SourceRow | undefined {
+    const text = bytes.toString('latin1');
+    const blank = /^[\r\n]*/.exec(text)?.[0] ?? '';
+    const line = this.#lines + countLines(blank) + 1;
+    this.#lines += countLines(text);
+    const layout = this.#layout;
+    if (layout === undefined) this.#readHeader(record, bytes);
+    else if (isBlank(record) || isHeader(record, layout)) this.#reading.onSkipped?.();
+    else return { line, end, ...readRecord(bytes.subarray(blank.length), record, layout, this.#separator) };
+    return undefined;
+  }
+
+  /** Throws `ImportError` if there was no header. */
+  finish(): void {
+    if (this.#layout === undefined && this.#reading.allowEmpty !== true)
+      throw unreadable('it must have a header and rows: it is empty; export it again');
+  }
+
+  #readHeader(record: readonly string[], bytes: Buffer): void {
+    if (isBlank(record) || isPreamble(record)) return;
+    if (!isUtf8(bytes)) throw unreadable(`its first line must be ${utf8Rule}`);
+    this.#layout = readLayout(record, this.#reading.mapping);
+  }
+}
+
+const isBlank = (cells: readonly string[]): boolean => {
+  const first = cells[0]?.charCodeAt(0) ?? 0;
+  return !(first > 32) && cells.every((cell) => cell.trim() === '');
+};
+
+/** Whether a row is the header again, as in files that were joined. */
+const isHeader = (cells: readonly string[], { header }: Layout): boolean =>
+  cells[0]?.replace('\ufeff', '').trim() === header[0] &&
+  cells.length >= header.length &&
+  header.every((name, at) => at === 0 || cells[at]?.trim() === name);
+
+/** Whether a line before the header is for a program: `sep=;` of Excel, `#TYPE …` of PowerShell. */
+const isPreamble = ([first = '', second = '']: readonly string[]): boolean =>
+  (/^sep=.?$/i.test(first) && second === '') || first.startsWith('#TYPE ');
+
+/** Separators, from the one that wins if a header has several. */
+const separators = [',', ';', '\t', '|'] as const;
 
 /**
- * Finds out how a source is separated, from its first line: no column has a comma or a semicolon in
- * its name. Excel separates by semicolons where numbers have decimal commas.
+ * Finds out how a source is separated: by its line `sep=;`, or by its header, in which no column
+ * has a separator in its name. Excel separates by semicolons where numbers have decimal commas.
  */
 async function readSeparator(
   source: AsyncIterable<Buffer>,
 ): Promise<{ readonly separator: Separator; readonly whole: AsyncIterable<Buffer> }> {
-  const chunks = source[Symbol.asyncIterator]();
-  const head: Buffer[] = [];
-  let text = '';
-  while (!/[^\r\n][\r\n]/.test(text) && text.length <= rowBytesMax) {
-    const { done, value } = await chunks.next();
-    if (done === true) break;
-    head.push(value);
-    text += value.toString('latin1');
-  }
-  const [header = ''] = /[^\r\n]+/.exec(text) ?? [];
-  return { separator: header.includes(';') && !header.includes(',') ? ';' : ',', whole: rejoin(head, chunks) };
-}
-
-/** Yields what was read of a source, then the rest. */
-async function* rejoin(head: readonly Buffer[], chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  try {
-    yield* head;
-    yield* { [Symbol.asyncIterator]: () => chunks };
-  } finally {
-    await chunks.return?.();
-  }
+  const { head, whole } = await readHead(
+    source,
+    (bytes) => bytes.length > rowBytesMax || /[^\r\n][\r\n]+[^\r\n]+[\r\n]/.test(bytes.toString('latin1')),
+  );
+  const lines = head
+    .toString('utf8')
+    .replace('\ufeff', '')
+    .split(/[\r\n]+/);
+  const given = /^"?sep=(.)/i.exec(lines.find((line) => line !== '') ?? '')?.[1];
+  const isHead = (line: string): boolean => /[^\s,;|"]/.test(line) && !line.startsWith('#TYPE ');
+  const header = lines.find(isHead) ?? lines.join('');
+  const unquoted = header.replaceAll(/"(?:[^"]|"")*"/g, '');
+  const separator = separators.find((each) => (given === undefined ? unquoted.includes(each) : each === given));
+  return { separator: separator ?? ',', whole };
 }
 
 /**
@@ -128,54 +174,33 @@ async function* inRows(source: AsyncIterable<Buffer>, pending: PendingBytes): As
  */
 function readRecord(
   bytes: Buffer,
-  record: ParsedRecord['record'],
-  { separator, isUneven }: { readonly separator: Separator; readonly isUneven: boolean },
+  cells: readonly string[],
+  layout: Layout,
+  separator: Separator,
 ): Pick<SourceRow, 'raw' | 'content'> {
   const isText = isUtf8(bytes);
   const raw = bytes.toString(isText ? 'utf8' : 'latin1').replace(/[\r\n]+$/, '');
-  const fault = (rule: string) => ({ raw, content: { faults: [{ field: '', value: null, rule }] } });
-  if (isUneven) return fault('a row with as many cells as the first line has');
-  return isText ? { raw, content: { value: csvRowValue(record, raw, separator) } } : fault('UTF-8 text');
+  const rule = isText ? ruleOfCells(cells, layout) : utf8Rule;
+  if (rule !== undefined) return { raw, content: { faults: [{ field: '', value: null, rule }] } };
+  return { raw, content: { value: csvRowValue(cells, raw, layout, separator) } };
+}
+
+/** The rule that the cells of a row break, whatever their columns mean. */
+function ruleOfCells(cells: readonly string[], { header, unnamed, width, columns }: Layout): string | undefined {
+  // a spreadsheet writes a separator too many, or leaves out the last ones
+  if (cells.length < width || cells.some((cell, at) => at >= header.length && cell !== ''))
+    return 'a row with as many cells as the first line has';
+  const stray = unnamed.find((at) => (cells[at] ?? '').trim() !== '');
+  if (stray !== undefined) return `without a value in cell ${stray + 1}, as its column has no name`;
+  const required = columns.filter(({ field }) => field?.isOptional === false && !field.mayBeEmpty);
+  const empty = required.filter(({ at }) => cells[at] === '').length;
+  if (required.length - empty <= 1)
+    return `a record: ${empty} of its ${required.length} required cells are empty; remove it if it has totals or a note`;
+  return undefined;
 }
 
 /** Number of line ends; CRLF counts as one. */
 const countLines = (text: string): number => text.match(/\r\n|[\r\n]/g)?.length ?? 0;
-
-/**
- * The columns of a CSV source: the fields of a record, `product.…` for those of its product, and
- * the subscriber's email.
- */
-export const csvColumns: readonly string[] = [...recordColumns, 'email'];
-
-const fieldOf: ReadonlyMap<string, RecordField> = new Map(recordFields.map((field) => [field.name, field]));
-
-/** Most unknown or repeated names that an error lists: a line of 16 KiB may have 8,000. */
-const unknownMax = 16;
-
-/** Returns the trimmed header row of a CSV source; throws an error that lists every fault. */
-function checkCsvHeader(header: readonly string[]): string[] {
-  const names = header.map((name) => name.trim());
-  const faults = [
-    ...names
-      .filter((name) => !csvColumns.includes(name))
-      .slice(0, unknownMax)
-      .map((name) => `'${shorten(name)}' is not a column${didYouMean(name, csvColumns)}`),
-    ...names
-      .filter((name, index) => names.indexOf(name) !== index)
-      .slice(0, unknownMax)
-      .map((name) => `'${shorten(name)}' stands twice`),
-    ...csvColumns
-      .filter((name) => fieldOf.get(name)?.isOptional === false && !names.includes(name))
-      .map((name) => `'${name}' is missing`),
-  ];
-  if (faults.length > 0) {
-    throw new ImportError(
-      'UNREADABLE',
-      `Cannot import the CSV file: its first line must name the columns ${csvColumns.join(',')}: ${faults.join('; ')}`,
-    );
-  }
-  return names;
-}
 
 /**
  * Converts a row of a CSV source to the value that the same row has in NDJSON. An empty cell is an
@@ -183,29 +208,38 @@ function checkCsvHeader(header: readonly string[]): string[] {
  * strings if the cell is quoted, as our CSV reports write an empty string. Removes the apostrophe
  * that our CSV reports put before a string that a spreadsheet would run as a formula.
  */
-function csvRowValue(cells: Readonly<Record<string, string>>, raw: string, separator: Separator): unknown {
+function csvRowValue(cells: readonly string[], raw: string, layout: Layout, separator: Separator): unknown {
   const value: Record<string, unknown> = {};
   const product: Record<string, unknown> = {};
-  for (const [column, cell] of Object.entries(cells)) {
-    const field = fieldOf.get(column);
-    if (cell === '' && (!field?.mayBeEmpty || (field.isOptional && !isQuoted(column, cells, raw, separator)))) continue;
-    const text = revealText(cell);
+  const set = (name: string, field: RecordField | undefined, text: string): void => {
     const shown = field?.type === 'integer' && /^\d{1,9}$/.test(text) ? Number(text) : text;
-    if (field?.path[1] === undefined) value[column] = shown;
+    if (field?.path[1] === undefined) value[name] = shown;
     else product[field.path[1]] = shown;
+  };
+  for (const { name, field, at } of layout.columns) {
+    const cell = cells[at] ?? '';
+    if (cell === '' && (!field?.mayBeEmpty || (field.isOptional && !isQuoted(at, raw, separator)))) continue;
+    set(name, field, name === 'iccid' ? withoutFormula(revealText(cell)) : revealText(cell));
   }
+  for (const [name, field, text] of layout.constants) set(name, field, text);
   return { ...value, product };
 }
 
+/** The digits in a formula such as `="8944500102198304826"`, which keeps them in a spreadsheet. */
+const withoutFormula = (text: string): string => /^="(\d+)"$/.exec(text)?.[1] ?? text;
+
 /** Whether an empty cell is written as two quotes. */
-function isQuoted(column: string, cells: Readonly<Record<string, string>>, raw: string, separator: Separator): boolean {
+function isQuoted(at: number, raw: string, separator: Separator): boolean {
   if (!raw.includes('""')) return false;
-  const written = [...raw.matchAll(separator === ',' ? cellBeforeComma : cellBeforeSemicolon)];
-  return written[Object.keys(cells).indexOf(column)]?.[1] === '""';
+  return [...raw.matchAll(cellsBefore[separator])][at]?.[1] === '""';
 }
 
-const cellBeforeComma = /("(?:[^"]|"")*"|[^,]*)(?:,|$)/g;
-const cellBeforeSemicolon = /("(?:[^"]|"")*"|[^;]*)(?:;|$)/g;
+const cellsBefore: Readonly<Record<Separator, RegExp>> = {
+  ',': /("(?:[^"]|"")*"|[^,]*)(?:,|$)/g,
+  ';': /("(?:[^"]|"")*"|[^;]*)(?:;|$)/g,
+  '\t': /("(?:[^"]|"")*"|[^\t]*)(?:\t|$)/g,
+  '|': /("(?:[^"]|"")*"|[^|]*)(?:\||$)/g,
+};
 
 /** Bytes of a source that have been read but do not belong to a finished row yet. */
 class PendingBytes {

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { BoundsError, type JsonBounds, parseJson, RepeatedError } from '../../contract/json-object.ts';
 import { shorten } from '../../contract/problem.ts';
 import { type ExportSummary, readSummaryLine, summaryStart } from '../../contract/report.ts';
-import { type RowFault, rowBytesMax, type SourceRow } from './check-row.ts';
+import { type RowFault, rowBytesMax, type SourceRow, utf8Rule } from './check-row.ts';
 import { ImportError } from './error.ts';
 
 const newline = 0x0a;
@@ -130,7 +130,7 @@ function readLine(place: Place, bytes: Buffer, skip: boolean): SourceRow | undef
     text = decoder.decode(bytes).trim();
   } catch {
     // the decoder throws TypeError for bytes that are not UTF-8
-    return { ...place, raw: bytes.toString('latin1'), content: fault('UTF-8 text') };
+    return { ...place, raw: bytes.toString('latin1'), content: fault(utf8Rule) };
   }
   if (text === '') return undefined;
   if (skip) return { ...place, raw: '', content: { value: undefined } };

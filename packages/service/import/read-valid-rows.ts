@@ -3,10 +3,12 @@ import type { LoadCounts } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import type { RowFault, SourceRow } from './check-row.ts';
 import { type CheckedRow, checkRow, showSource } from './check-row.ts';
+import type { ColumnMapping } from './column-mapping.ts';
 import { type DecompressionLimits, decompress, fileWindowBytesMax } from './decompress.ts';
 import { ImportError } from './error.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
+import { checkedText } from './source-head.ts';
 
 export const importFormats = ['ndjson', 'csv'] as const;
 export type ImportFormat = (typeof importFormats)[number];
@@ -24,6 +26,10 @@ export const decompressedGibMax = 64;
 const gib = 2 ** 30;
 export interface SourceOptions {
   readonly format: ImportFormat;
+  /** Which columns of CSV are which fields; by default, those with their names. */
+  readonly mapping?: ColumnMapping | undefined;
+  /** Whether CSV may be empty, without even a header. */
+  readonly allowEmpty?: boolean | undefined;
   /** Limits of a compressed source, by default those of a file. */
   readonly decompression?: Partial<DecompressionLimits>;
   /**
@@ -47,7 +53,11 @@ export interface SourceOptions {
 export interface Tally {
   read: number;
   rejected: number;
+  /** Rows of CSV without a record, which `read` does not count. */
+  skipped: number;
 }
+
+export const noRowsYet = (): Tally => ({ read: 0, rejected: 0, skipped: 0 });
 
 export interface RowReading extends SourceOptions {
   /** Counts all rows while they are read. */
@@ -59,7 +69,7 @@ export async function* readValidRows(
   source: AsyncIterable<Buffer>,
   reading: RowReading,
 ): AsyncGenerator<SubscriptionRow> {
-  for await (const sourceRow of readRows(source, reading.format)) {
+  for await (const sourceRow of readRows(source, reading)) {
     reading.tally.read += 1;
     const checked = checkSourceRow(sourceRow);
     if ('row' in checked) yield checked.row;
@@ -91,8 +101,17 @@ export const decompressed = (
 ) => decompress(source, { bytesMax, windowBytesMax });
 
 /** The rows of a source; the values of the first `skip` rows of NDJSON are not needed. */
-export function readRows(source: AsyncIterable<Buffer>, format: ImportFormat, skip = 0): AsyncGenerator<SourceRow> {
-  return format === 'csv' ? readCsv(source) : readNdjson(source, skip);
+export function readRows(
+  source: AsyncIterable<Buffer>,
+  { format, mapping, allowEmpty, tally }: RowReading,
+  skip = 0,
+): AsyncGenerator<SourceRow> {
+  const text = checkedText(source);
+  if (format === 'ndjson') return readNdjson(text, skip);
+  const onSkipped = (): void => {
+    tally.skipped += 1;
+  };
+  return readCsv(text, { mapping, allowEmpty, onSkipped });
 }
 
 export const checkSourceRow = ({ content, raw }: SourceRow): CheckedRow => checkContent(content, raw);

@@ -5,7 +5,7 @@ import { ImportError, toOverBudget } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { type ImportSummary, nothingLoaded, summaryOf } from './import-records.ts';
 import { batchRows } from './read-batches.ts';
-import { decompressed, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
+import { decompressed, noRowsYet, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
 
 interface ReplaceOptions extends SourceOptions {
   /** Count what would change, and change nothing. */
@@ -38,7 +38,7 @@ export async function replaceRecords(
   return withImportLock(store, tenant, async (lock) => {
     await options.onStart?.();
     const replacement = await store.openReplacement(tenant, options.importId);
-    const tally = { read: 0, rejected: 0 };
+    const tally = noRowsYet();
     try {
       await addRows(replacement, source, options, tally);
       const refused = refusalOf(tally, options.allowEmpty);

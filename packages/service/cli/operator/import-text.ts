@@ -53,6 +53,7 @@ function summaryText(result: ImportResult, replace: boolean): string {
     ? `would be ${changes} (dry run: nothing was changed)`
     : `${accepted} valid (dry run: nothing was loaded)`;
   const more = result.rejected > errors.length ? ` (${errors.length} of them shown; --errors FILE writes all)` : '';
+  const skipped = result.skipped > 0 ? `, ${countText(result.skipped)} blank rows or repeated headers skipped` : '';
   const resumed = resumedFrom > 0 ? ` (resumed after row ${countText(resumedFrom)})` : '';
-  return `Tenant ${tenant}: ${outcome.replaceAll('-', ' ')}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}.`;
+  return `Tenant ${tenant}: ${outcome.replaceAll('-', ' ')}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}${skipped}.`;
 }

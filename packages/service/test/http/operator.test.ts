@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { servicesOnEngines, type TestService } from '../../../../test/support/service.ts';
 import { freePort } from '../../../../tools/free-port.ts';
 import { editClient } from '../../auth/clients/edit-client.ts';
-import { csvColumns } from '../../import/read-csv.ts';
+import { csvColumns } from '../../import/csv-layout.ts';
 import { type SyntheticRow, syntheticRows } from '../../import/synthetic-rows.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
 import type { TenantId } from '../../storage/store.ts';
@@ -122,7 +122,7 @@ describe.each(servicesOnEngines)(
     test.runIf(processes === 1)('a CSV body without its header, or of another charset, loads nothing', async () => {
       await begin();
       const cases = [
-        { body: csvLine(rows[0] as SyntheticRow), type: 'text/csv', status: 400, message: 'product.id' },
+        { body: csvLine(rows[0] as SyntheticRow), type: 'text/csv', status: 400, message: 'add a header' },
         { body: `${csvColumns.join()}\n"open`, type: 'text/csv', status: 400, message: 'line' },
         { body: '', type: 'text/csv; charset=windows-1252', status: 415, message: "'windows-1252'" },
         { body: '', type: 'application/csv', status: 415, message: 'text/csv' },

@@ -86,7 +86,7 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     async (format) => {
       const tenant = await makeTenant(`twice-${format}`);
       const text = format === 'csv' ? csvText(rows) : ndjson(rows);
-      const counts = { read: 2_500, accepted: 2_500, rejected: 0, updated: 0, errors: [] };
+      const counts = { read: 2_500, skipped: 0, accepted: 2_500, rejected: 0, updated: 0, errors: [] };
       expect(await load(tenant, text, format)).toEqual({ ...counts, inserted: 2_500, unchanged: 0 });
       expect(await stored(tenant)).toEqual(sorted(rows));
       const revision = await revisionOf(tenant);
@@ -142,7 +142,7 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     const [one, two, three] = rows as [SyntheticRow, SyntheticRow, SyntheticRow];
     const text = `${ndjson([one])}nonsense\n${ndjson([{ ...two, iccid: 'x', id: '' }])}\n${ndjson([three])}`;
     const { errors, ...counts } = await load(tenant, text);
-    expect(counts).toEqual({ read: 4, accepted: 2, rejected: 2, inserted: 2, updated: 0, unchanged: 0 });
+    expect(counts).toEqual({ read: 4, skipped: 0, accepted: 2, rejected: 2, inserted: 2, updated: 0, unchanged: 0 });
     expect(errors.map(({ line, errors: faults }) => [line, faults.map(({ field }) => field).toSorted()])).toEqual([
       [2, ['']],
       [3, ['iccid', 'id']],

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
-import { csvColumns } from '../../import/read-csv.ts';
+import { csvColumns } from '../../import/csv-layout.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
 import { readResumePoint } from '../../storage/tables/resume-point.ts';

@@ -83,11 +83,11 @@ describe.each(engines)('an import into $engine of rows that may be stored', ({ o
     expect(await stored()).toEqual(whole([changed, second, third]));
   });
 
-  test('takes the last id of a row that has two', async () => {
+  test('rejects a row with two ids', async () => {
     await begin();
     const text = `${JSON.stringify(first).slice(0, -1)},"id":"other"}\n`;
-    expect(await load(text)).toMatchObject({ inserted: 1, updated: 0, unchanged: 0 });
-    expect(await stored()).toEqual(whole([...rows, { ...first, id: 'other' }]));
+    expect(await load(text)).toMatchObject({ rejected: 1, inserted: 0, updated: 0, unchanged: 0 });
+    expect(await stored()).toEqual(whole(rows));
   });
 
   test('removes the stored email address of a row that has none, and no other', async () => {

@@ -1,0 +1,99 @@
+import { recordColumns } from '../../contract/csv.ts';
+import { shorten } from '../../contract/problem.ts';
+import { type RecordField, recordFields } from '../../contract/record-fields.ts';
+import { didYouMean } from '../../contract/suggest.ts';
+import type { ColumnMapping } from './column-mapping.ts';
+import { ImportError } from './error.ts';
+
+/**
+ * The columns of a CSV source: the fields of a record, `product.…` for those of its product, and
+ * the subscriber's email.
+ */
+export const csvColumns: readonly string[] = [...recordColumns, 'email'];
+
+const fields: ReadonlyMap<string, RecordField> = new Map(recordFields.map((field) => [field.name, field]));
+
+/** A column of a source that is loaded. */
+interface Column {
+  readonly name: string;
+  /** `undefined` for the email, which is no field of a record. */
+  readonly field: RecordField | undefined;
+  /** Position of its cells, from 0. */
+  readonly at: number;
+}
+
+/** What the columns of a CSV source mean. */
+export interface Layout {
+  readonly header: readonly string[];
+  readonly columns: readonly Column[];
+  readonly constants: readonly (readonly [name: string, field: RecordField | undefined, value: string])[];
+  /** Positions of columns without a name, whose cells must be empty. */
+  readonly unnamed: readonly number[];
+  /** Number of columns up to the last one with a name. */
+  readonly width: number;
+}
+
+/**
+ * Reads the header of a CSV source. A mapping names the columns of fields, and the file may have
+ * others; without one, every column must be a field. Throws `ImportError` with the faults.
+ */
+export function readLayout(cells: readonly string[], mapping: ColumnMapping = noMapping): Layout {
+  const header = cells.map((cell) => cell.trim());
+  const mapped = Object.values(mapping.columns);
+  /** The column of a field: the mapped one, or the one with its name. */
+  const columnOf = (name: string): string => mapping.columns[name] ?? (mapped.includes(name) ? '' : name);
+  const isConstant = (name: string): boolean => Object.hasOwn(mapping.constants, name);
+  const known = csvColumns.filter((name) => columnOf(name) !== '' && header.includes(columnOf(name)));
+  const faults = [
+    ...mapped.filter((column) => !header.includes(column)).map((column) => `there is no column '${shorten(column)}'`),
+    ...header
+      .filter((name) => mapping === noMapping && name !== '' && !csvColumns.includes(name))
+      .map((name) => `'${shorten(name)}' is not a column${didYouMean(name, csvColumns)}`),
+    ...header
+      .filter((name, index) => header.indexOf(name) !== index && known.some((each) => columnOf(each) === name))
+      .map((name) => `'${shorten(name)}' stands twice`),
+    ...known.filter(isConstant).map((name) => `'${name}' is a constant and a column`),
+    ...missingOf(csvColumns.filter((name) => !known.includes(name) && !isConstant(name))),
+  ];
+  if (faults.length > 0) throw headerError(known.length === 0, faults);
+  return {
+    header,
+    columns: known.map((name) => ({ name, field: fields.get(name), at: header.indexOf(columnOf(name)) })),
+    constants: Object.entries(mapping.constants).map(([name, value]) => [name, fields.get(name), value]),
+    unnamed: header.flatMap((name, at) => (name === '' ? [at] : [])),
+    width: header.findLastIndex((name) => name !== '') + 1,
+  };
+}
+
+const noMapping: ColumnMapping = { columns: {}, constants: {} };
+
+function missingOf(names: readonly string[]): string[] {
+  const missing = names.filter((name) => fields.get(name)?.isOptional === false).map((name) => `'${name}'`);
+  return missing.length === 0 ? [] : [`${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`];
+}
+
+/** Longest sentence about a file. */
+const sentenceMax = 200;
+
+function headerError(isData: boolean, faults: readonly string[]): ImportError {
+  const start = 'Cannot import the CSV file: its first line must name its columns';
+  const text = isData
+    ? `${start}, such as id,iccid,createdDate: it has none of them; add a header, or map its columns`
+    : `${start}: ${listed(faults, sentenceMax - start.length - 2)}`;
+  return new ImportError('UNREADABLE', text);
+}
+
+/** As many faults as fit, and the number of the others. */
+function listed(faults: readonly string[], charactersMax: number): string {
+  let text = '';
+  for (const [index, fault] of faults.entries()) {
+    const longer = index === 0 ? fault : `${text}; ${fault}`;
+    const left = faults.length - index - 1;
+    const end = left === 0 ? '' : `; and ${left} more`;
+    if (longer.length + end.length > charactersMax) {
+      return index === 0 ? shorten(fault, charactersMax - 1) : `${text}; and ${faults.length - index} more`;
+    }
+    text = longer;
+  }
+  return text;
+}
