@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { setDrawSeed } from './test/support/draw-seed.ts';
 import { hasOldestPostgres } from './test/support/oldest-postgres.ts';
 import { cpuReporter } from './test/support/report-cpu.ts';
 import { waitMsMax } from './test/support/wait-limit.ts';
@@ -10,6 +11,8 @@ if (major < 26) {
     `Cannot run the tests: Node must be 26 or later (.node-version): current version is ${major}.${minor}. 'npm test' uses the Node in node_modules/.bin; point your editor at it`,
   );
 }
+
+setDrawSeed();
 
 /** Suites that start programs or stores, or cross folders. */
 const suites = ['packages/*/test/**/*.test.ts'];

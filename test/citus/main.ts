@@ -109,7 +109,7 @@ async function runSuites({ coordinator }: CitusCluster, folders: readonly string
   const child = spawn('npx', [...args, ...folders], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, TEST_DATABASE_URL: coordinator.url },
+    env: { ...process.env, TEST_DATABASE_URL: coordinator.url, ALL: '1' },
   });
   await once(child, 'close');
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as { testResults: readonly TestFile[] };

@@ -5,9 +5,12 @@ import type { Subscription } from '../../packages/contract/subscription.ts';
 import { importRecords } from '../../packages/service/import/import-records.ts';
 import type { RejectedRow } from '../../packages/service/import/read-valid-rows.ts';
 import type { TenantId } from '../../packages/service/storage/store.ts';
+import { drawOne } from '../support/draw.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 // Every statement of the specification, under its headings.
 
@@ -81,7 +84,7 @@ async function load(service: TestService, tenant: TenantId, rows: readonly objec
 
 const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 
-describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
+describe.each(drawn)('the specification on $engine', ({ openTestStore }) => {
   let service: TestService;
   let acme: TenantId;
   let client: TestClient;

@@ -6,6 +6,7 @@ import { inject } from 'vitest';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import type { DirectorySql, Store } from '../../packages/service/storage/store.ts';
 import { allowPooler, createDatabase, dropDatabase } from './databases.ts';
+import { drawOne } from './draw.ts';
 import { templateDatabase, testRole, urlOf } from './global-setup.ts';
 import { makeNewerVersion } from './newer-version.ts';
 import { type PoolerOptions, startPooler } from './pooler.ts';
@@ -97,7 +98,7 @@ export const pooledPostgres = { engine: 'postgres behind a pooler', openTestStor
  */
 export const enginesAndMore = inject('isPostgresOnly')
   ? engines
-  : [...engines, ...enginesOfNewerSchema, pooledPostgres];
+  : [...engines, ...drawOne([...enginesOfNewerSchema, pooledPostgres], import.meta.url)];
 
 /** Opens PostgreSQL behind a pooler, which may be too old for prepared statements. */
 export async function openPooled(options?: PoolerOptions): Promise<TestStore> {

@@ -8,6 +8,7 @@ const linesMax = 40;
 /** Prints the CPU seconds of a run by folder, or by file with CPU_BY_FILE=1. */
 export const cpuReporter: Reporter = {
   onTestRunEnd(modules) {
+    if (process.env.ALL !== '1') console.log(`Drawn by DRAW=${process.env.DRAW}; ALL=1 runs everything`);
     const processes = readProcesses();
     if (!processes.has(process.pid)) return;
     const suites = new Map<string, number>();
@@ -15,8 +16,9 @@ export const cpuReporter: Reporter = {
     for (const module of modules) add(suiteOf(module), module.meta().cpuSeconds ?? 0);
     for (const [id, { name, parent }] of processes)
       if (name === 'postgres' && parent === process.pid) add('PostgreSQL servers', cpuSecondsOf(id, processes));
-    const total = cpuSecondsOf(process.pid, processes);
-    add('vitest, bundles, and what outlives its file', total - [...suites.values()].reduce((sum, each) => sum + each));
+    // the processes of tests may have been killed, and then count no seconds of what they started
+    add('vitest and bundles', ownCpuSeconds());
+    const total = [...suites.values()].reduce((sum, each) => sum + each);
     const rows = [...suites].sort(([, one], [, other]) => other - one);
     const rest = rows.splice(linesMax - 2).reduce((sum, [, seconds]) => sum + seconds, 0);
     if (rest > 0) rows.push(['other suites', rest]);
@@ -25,6 +27,11 @@ export const cpuReporter: Reporter = {
       console.log(`${seconds.toFixed(1).padStart(8)}  ${suite}`);
   },
 };
+
+function ownCpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000_000;
+}
 
 const suiteOf = ({ project, relativeModuleId }: TestModule): string =>
   `${project.name}: ${process.env.CPU_BY_FILE === undefined ? dirname(relativeModuleId) : relativeModuleId}`;

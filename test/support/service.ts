@@ -7,6 +7,7 @@ import { serve } from '../../packages/service/cli/serve.ts';
 import type { Store, TenantId } from '../../packages/service/storage/store.ts';
 import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
+import { drawPairs } from './draw.ts';
 import { engines, type TestStore } from './engines.ts';
 import { startCommand, untilWritten } from './run-command.ts';
 
@@ -107,8 +108,8 @@ export const services = [
   { service: '--workers 2', processes: 2, start: startWorkers },
 ] as const;
 
-/** Each of these services on each engine. */
-export const servicesOnEngines = engines.flatMap((engine) => services.map((service) => ({ ...engine, ...service })));
+/** Pairs of these services and the engines. */
+export const servicesOnEngines = drawPairs(engines, services).map(([engine, service]) => ({ ...engine, ...service }));
 
 /** The client side of a service, wherever it runs. */
 function serviceAt(port: number, store: Store, running: Pick<TestService, 'logText' | 'close'>): TestService {

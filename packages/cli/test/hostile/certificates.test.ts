@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCertificate, type SignedOptions, signCertificate } from '../../../../test/support/certificates.ts';
+import { isWhole } from '../../../../test/support/draw.ts';
 import { startHostile } from './hostile-server.ts';
-import { isWhole, programs, requireCalm, requireSmall, runWatched } from './programs.ts';
+import { programs, requireCalm, requireSmall, runWatched } from './programs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'subreport-wrong-tls-'));
 const here = 'IP:127.0.0.1';

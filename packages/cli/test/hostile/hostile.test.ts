@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { drawPairs } from '../../../../test/support/draw.ts';
 import { bearable, hostilities, startHostile, trap } from './hostile-server.ts';
-import { isWhole, programs, requireCalm, requireSmall, runWatched } from './programs.ts';
+import { programs, requireCalm, requireSmall, runWatched } from './programs.ts';
 
 let server: Awaited<ReturnType<typeof startHostile>>;
 beforeAll(async () => {
@@ -8,12 +9,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Each program once, so each hostility once or twice; all pairs if `isWhole`. */
-const pairs = programs.flatMap(([name, program], index) =>
-  Object.keys(hostilities)
-    .filter((_hostility, position, { length }) => isWhole || position === index % length)
-    .map((hostility) => ({ name, program, hostility })),
-);
+/** Each program once, so each hostility once or twice; the whole matrix is some 500 processes. */
+const pairs = drawPairs(programs, Object.keys(hostilities)).map(([[name, program], hostility]) => ({
+  name,
+  program,
+  hostility,
+}));
 
 test.concurrent.each(pairs)('$name bears a server that sends $hostility', async ({ program, hostility }) => {
   const { mayEnd = [] } = program;

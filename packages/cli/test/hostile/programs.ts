@@ -168,9 +168,6 @@ export async function runWatched(
   return outcome;
 }
 
-/** Whether each program meets each server: some 500 processes. */
-export const isWhole = process.env.HOSTILE_ALL === '1';
-
 /** What must hold of all that a program prints about a server that it cannot trust. */
 export function requireCalm({ code, stdout, stderr }: Outcome, mayEnd: readonly number[] = []): void {
   for (const form of [...secretForms, operatorToken]) expect(stdout + stderr).not.toContain(form);

@@ -5,9 +5,10 @@ import { type AddressInfo, createServer as createNetServer, type Socket } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { isWhole } from '../../../../test/support/draw.ts';
 import { runCommand } from '../../../../test/support/run-command.ts';
 import { secret } from './hostile-server.ts';
-import { isWhole, programs, requireCalm, requireSmall, runWatched } from './programs.ts';
+import { programs, requireCalm, requireSmall, runWatched } from './programs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'subreport-proxy-'));
 const seen: string[] = [];

@@ -3,9 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isWhole } from '../../../../test/support/draw.ts';
 import { WebhookState } from '../../sync/webhook-state.ts';
 import { type Hostility, hostilities, secretForms, startHostile, trap } from './hostile-server.ts';
-import { isWhole, type Program, requireCalm, requireSmall, runWatched } from './programs.ts';
+import { type Program, requireCalm, requireSmall, runWatched } from './programs.ts';
 
 /** Sends the signature back, in all that a receiver chooses. */
 const echo: Hostility = (response, { headers }) => {

@@ -6,6 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { parquetReadObjects } from 'hyparquet';
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isWhole } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
@@ -327,13 +328,11 @@ async function templateOf(format: string): Promise<Place> {
   return place;
 }
 
-// `VERIFY_ALL=1` also makes all alterations where each step is a process of rclone
-const isAll = process.env.VERIFY_ALL === '1';
-
 describe.each(Object.entries(places).filter(([name]) => name === 'dir' || hasReceivers()))(
   'verify of files in %s',
   (name, placeOf) => {
-    const few = (all: readonly Alteration[]) => all.filter((_, at) => name === 'dir' || isAll || at % 9 === 0);
+    // only in a folder no step is a process of rclone
+    const few = (all: readonly Alteration[]) => all.filter((_, at) => name === 'dir' || isWhole || at % 9 === 0);
 
     async function alter([, format, change]: Alteration): Promise<Place> {
       const [place, template] = [placeOf(), await templateOf(format)];

@@ -1,11 +1,14 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import type { TokenResponse } from '../../../contract/oauth/token.ts';
 import type { TenantId } from '../../storage/store.ts';
 
-describe.each(engines)('the audit trail of the token endpoint on $engine', ({ openTestStore }) => {
+const drawn = drawOne(engines, import.meta.url);
+
+describe.each(drawn)('the audit trail of the token endpoint on $engine', ({ openTestStore }) => {
   let service: TestService;
   let tenant: TenantId;
   let client: TestClient;

@@ -1,6 +1,7 @@
 import { decodeProtectedHeader } from 'jose';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { rotateDue, rotateKeys } from '../../../../test/support/key-ring.ts';
 import { startService } from '../../../../test/support/service.ts';
@@ -13,10 +14,12 @@ import { checkKeys } from '../../cli/operator/doctor-command.ts';
 import { rotateRegularly } from '../../cli/serving/rotate-regularly.ts';
 import { listAuthKeys } from '../../storage/tables/auth-key.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const start = 1_800_000_000;
 const day = 86_400;
 
-describe.each(engines)('KEY_ROTATION_DAYS on $engine', ({ openTestStore }) => {
+describe.each(drawn)('KEY_ROTATION_DAYS on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let time = start;
   const options = (more: Partial<KeyRingOptions> = {}): KeyRingOptions => ({

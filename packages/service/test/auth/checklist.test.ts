@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { decodeJwt, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectTokenError } from '../../../../test/support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
@@ -10,6 +11,8 @@ import type { TokenResponse } from '../../../contract/oauth/token.ts';
 import { createKeyCipher } from '../../auth/keys/key-cipher.ts';
 import { openKeyRing } from '../../auth/keys/key-ring.ts';
 import { directoryStatement } from '../../storage/store.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 /**
  * Lengths of the values compared in constant time; the service's modules use the counting function
@@ -58,7 +61,7 @@ test('every rule of packages/service/test/auth/token-checklist.md has a test, an
   expect(titled.filter((number) => !rules.includes(number))).toEqual([]);
 });
 
-describe.each(engines)('items of the checklist that stand alone, on $engine', ({ openTestStore }) => {
+describe.each(drawn)('items of the checklist that stand alone, on $engine', ({ openTestStore }) => {
   let service: TestService;
   let client: TestClient;
   const issue = async (given: TestClient = client) => {

@@ -1,5 +1,6 @@
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import type { TokenResponse } from '../../../contract/oauth/token.ts';
 import type { AuthContext } from '../../auth/auth-context.ts';
@@ -18,6 +19,8 @@ import { revokeClientTokens } from '../../storage/tables/client-changes.ts';
 import { deleteDeadFamilies } from '../../storage/tables/refresh-family.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const start = 1_800_000_000;
 const ringOptions = (store: Store, now: () => number) => ({
   store,
@@ -27,7 +30,7 @@ const ringOptions = (store: Store, now: () => number) => ({
   lifetimes: { access: 300, refresh: 36_000 },
 });
 
-describe.each(engines)('tokens in the course of time on $engine', ({ openTestStore }) => {
+describe.each(drawn)('tokens in the course of time on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let context: AuthContext;
   let client: ClientRow;

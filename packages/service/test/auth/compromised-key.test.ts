@@ -1,13 +1,16 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { rotateKeys } from '../../../../test/support/key-ring.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import { createKeyCipher } from '../../auth/keys/key-cipher.ts';
 import type { Store } from '../../storage/store.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const now = (): number => Math.floor(Date.now() / 1000);
 
-describe.each(engines)('subreport keys rotate --compromised on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('subreport keys rotate --compromised on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let service: TestService;
   const start = async (): Promise<TestClient> => {

@@ -1,5 +1,6 @@
 import { argon2Sync, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectTokenError } from '../../../../test/support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
@@ -10,10 +11,12 @@ import { readConfig } from '../../cli/config.ts';
 import { createCounters } from '../../cli/serving/counters.ts';
 import { directoryStatement, type TenantId } from '../../storage/store.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const grant = { grant_type: 'client_credentials' };
 const failuresMax = 5;
 
-describe.each(engines)('guessing at the token endpoint on $engine', ({ openTestStore }) => {
+describe.each(drawn)('guessing at the token endpoint on $engine', ({ openTestStore }) => {
   let service: TestService;
   let tenant: TenantId;
   beforeAll(async () => {

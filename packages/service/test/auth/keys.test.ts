@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createRemoteJWKSet, decodeProtectedHeader, exportJWK, generateKeyPair, jwtVerify } from 'jose';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, postgresUrl, type TestStore } from '../../../../test/support/engines.ts';
 import { rotateKeys } from '../../../../test/support/key-ring.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
@@ -17,11 +18,13 @@ import type { Store } from '../../storage/store.ts';
 import { listAuthKeys } from '../../storage/tables/auth-key.ts';
 import { deleteAuthKeys, insertAuthKey } from '../../storage/tables/auth-key-changes.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const start = 1_800_000_000;
 const secret = 'a secret of at least thirty-two characters';
 const secretBefore = 'another secret that was used before, for long';
 
-describe.each(engines)('the keys of the service on $engine', ({ openTestStore }) => {
+describe.each(drawn)('the keys of the service on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let time = start;
   const options = (more: Partial<KeyRingOptions> = {}): KeyRingOptions => ({

@@ -1,13 +1,16 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { OldClient, type OldClientOptions } from '../../../../test/support/old-client.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import type { RefreshTokenUse } from '../../../contract/oauth/grant.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const minuteMs = 60_000;
 
-describe.each(engines)('a client written for the published v1, on $engine', ({ openTestStore }) => {
+describe.each(drawn)('a client written for the published v1, on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let service: TestService;
   /**

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, pooledPostgres, type TestStore } from '../../../../test/support/engines.ts';
 import { expectTokenError } from '../../../../test/support/expect-error.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
@@ -6,9 +7,11 @@ import { startService, type TestClient, type TestService } from '../../../../tes
 import type { TokenResponse } from '../../../contract/oauth/token.ts';
 import { directoryStatement } from '../../storage/store.ts';
 
+const drawn = drawOne([...engines, pooledPostgres], import.meta.url);
+
 type Issued = TokenResponse & { readonly refresh_token: string };
 
-describe.each([...engines, pooledPostgres])('revocation always revokes, on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('revocation always revokes, on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let service: TestService;
   const start = async (environment: Record<string, string> = {}) => {

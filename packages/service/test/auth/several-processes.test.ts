@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { type RunningCommand, startCommand, untilWritten } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
@@ -9,6 +10,8 @@ import type { TokenResponse } from '../../../contract/oauth/token.ts';
 import { createClient } from '../../auth/clients/manage-clients.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const now = (): number => Math.floor(Date.now() / 1000);
 const processes = 3;
@@ -60,7 +63,7 @@ const read = async (url: string, token: string): Promise<number> => {
   return response.status;
 };
 
-describe.each(engines)(`${processes} processes over one $engine`, ({ engine, openTestStore }) => {
+describe.each(drawn)(`${processes} processes over one $engine`, ({ engine, openTestStore }) => {
   let opened: TestStore;
   let fleet: Fleet;
   let tenant: TenantId;
@@ -185,7 +188,7 @@ describe.each(engines)(`${processes} processes over one $engine`, ({ engine, ope
   );
 });
 
-describe.each(engines)('REFRESH_GRACE_SECONDS=0 with several processes over one $engine', ({ openTestStore }) => {
+describe.each(drawn)('REFRESH_GRACE_SECONDS=0 with several processes over one $engine', ({ openTestStore }) => {
   test('32 (strict): of concurrent refreshes of one token at most one succeeds, and the family is revoked', async () => {
     const opened = await openTestStore();
     await insertTenant(opened.store, 'acme', now());

@@ -1,11 +1,14 @@
 import { request as httpRequest } from 'node:http';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem, expectTokenError } from '../../../../test/support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import type { TokenResponse } from '../../../contract/oauth/token.ts';
 import { disableClientById, rotateClientSecret } from '../../auth/clients/manage-clients.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const now = (): number => Math.floor(Date.now() / 1000);
 const basic = ({ client_id, client_secret }: TestClient): string =>
@@ -13,7 +16,7 @@ const basic = ({ client_id, client_secret }: TestClient): string =>
 
 // Titles carry the number of the rule in packages/service/test/auth/token-checklist.md and the
 // section of the standard.
-describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
+describe.each(drawn)('the token endpoint on $engine', ({ openTestStore }) => {
   let service: TestService;
   let client: TestClient;
   const grant = { grant_type: 'client_credentials' };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem, expectTokenError } from '../../../../test/support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
@@ -8,12 +9,14 @@ import { disableClientById, rotateClientSecret } from '../../auth/clients/manage
 import type { TenantId } from '../../storage/store.ts';
 import { findClient } from '../../storage/tables/client.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const now = (): number => Math.floor(Date.now() / 1000);
 const basic = ({ client_id: id, client_secret: secret }: TestClient) => ({
   authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
 });
 
-describe.each(engines)('revocation and introspection on $engine', ({ openTestStore }) => {
+describe.each(drawn)('revocation and introspection on $engine', ({ openTestStore }) => {
   let service: TestService;
   let tenant: TenantId;
   let client: TestClient;
@@ -180,7 +183,7 @@ describe.each(engines)('revocation and introspection on $engine', ({ openTestSto
   });
 });
 
-describe.each(engines)('REFRESH_FAMILIES_MAX on $engine', ({ openTestStore }) => {
+describe.each(drawn)('REFRESH_FAMILIES_MAX on $engine', ({ openTestStore }) => {
   test('REFRESH_FAMILIES_MAX keeps the most recently used families, and all of other clients', async () => {
     const service = await startService(await openTestStore(), { REFRESH_FAMILIES_MAX: '3' });
     const tenant = await service.createTenant('acme');

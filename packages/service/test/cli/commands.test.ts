@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { type CommandOptions, type CommandResult, runCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
@@ -13,6 +14,8 @@ import { buildProgram, runCommandLine } from '../../cli/command-line.ts';
 import { settings } from '../../cli/config.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { findClientWithSecrets } from '../../storage/tables/client-secret.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const launcher = fileURLToPath(new URL('../../cli/subreport.mjs', import.meta.url));
 const [row] = syntheticRows({ count: 1, seed: 1, until: 1_767_225_600 });
@@ -128,7 +131,7 @@ describe('config', () => {
   });
 });
 
-describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('commands on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let folder: string;
   const run = (args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> =>

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startCommand } from '../../../../test/support/run-command.ts';
@@ -15,10 +16,12 @@ import type { TenantId } from '../../storage/store.ts';
 import { listClients } from '../../storage/tables/list-clients.ts';
 import { findTenant, listTenants } from '../../storage/tables/tenant.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const tables = ['subscription', 'subscription_span', 'subscription_tombstone', 'subscription_import'] as const;
 const errorMessage = /^Cannot [^\n]+\n$/;
 
-describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('deleting on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let service: TestService;
   let folder: string;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openPostgres, type TestStore } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -13,6 +14,8 @@ import { examineStore } from '../../cli/store/examine-store.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { historyStart, readHistory } from '../../storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 interface Report {
   readonly ok: boolean;
@@ -37,7 +40,7 @@ async function tamper({ environment }: TestStore, sql: string): Promise<void> {
   await client.end();
 }
 
-describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   const doctor = async (...args: string[]): Promise<[number | null, Report]> => {
     const { code, stdout, stderr } = await runHere(['doctor', '--json', ...args], opened.environment);

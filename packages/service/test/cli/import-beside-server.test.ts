@@ -3,14 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const total = 20_000;
 
-describe.each(engines)('an import in another process while a server runs, on $engine', ({ openTestStore }) => {
+describe.each(drawn)('an import in another process while a server runs, on $engine', ({ openTestStore }) => {
   let service: TestService;
   let environment: Readonly<Record<string, string>>;
   let folder: string;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TestStore } from '../../../../test/support/engines.ts';
+import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
-import { servicesOnEngines, type TestService } from '../../../../test/support/service.ts';
+import { services, type TestService } from '../../../../test/support/service.ts';
 import type { TenantId } from '../../storage/store.ts';
 
 /** Each engine once. The commands open their own store, as another process does. */
-const chosen = servicesOnEngines.filter(({ engine, processes }) => (engine === 'postgres') === processes > 1);
+const chosen = engines.map((each) => ({ ...each, ...(each.engine === 'postgres' ? services[1] : services[0]) }));
 
 describe.each(chosen)('administering clients on $engine with $service', ({ openTestStore, start }) => {
   let opened: TestStore;

@@ -10,6 +10,7 @@ import pg from 'pg';
 import { Check } from 'typebox/value';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeCommandFolder } from '../../../../test/support/command-folder.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openPostgres } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { testRole } from '../../../../test/support/global-setup.ts';
@@ -24,6 +25,8 @@ import {
 } from '../../../../test/support/run-command.ts';
 import { freePort } from '../../../../tools/free-port.ts';
 import { Subscription } from '../../../contract/subscription.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const errorMessage = /^Cannot [^\n]+\n$/;
 let folder: string;
@@ -306,7 +309,7 @@ describe('serve fails with a message, exit code 1 and no stack for', () => {
   });
 });
 
-describe.each(engines)('stopping, on $engine', ({ openTestStore }) => {
+describe.each(drawn)('stopping, on $engine', ({ openTestStore }) => {
   test('SIGTERM with running requests: each gets its response, then the process exits with 0', async () => {
     const opened = await openTestStore();
     const command = await startDemo({ environment: { ...opened.environment, DATA_DIR: environment.DATA_DIR ?? '' } });

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Balancer, startBalancer } from '../../../../test/support/balancer.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openPostgres, type TestStore } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { testRole } from '../../../../test/support/global-setup.ts';
@@ -20,6 +21,8 @@ import type { Store, TenantId } from '../../storage/store.ts';
 import { readHistory } from '../../storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 // Two versions on one store (docs/decisions/storage.md#upgrades): this one, and one with
 // another migration.
 
@@ -35,7 +38,7 @@ afterAll(() => {
   incompatible.remove();
 });
 
-describe.each(engines)('two versions on $engine', ({ openTestStore }) => {
+describe.each(drawn)('two versions on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   beforeEach(async () => {
     opened = await openTestStore();

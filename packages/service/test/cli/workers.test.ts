@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
@@ -19,11 +20,13 @@ import {
 } from '../../../../test/support/workers.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const now = (): number => Math.floor(Date.now() / 1000);
 
 const ownRequest = { 'x-correlation-id': 'every-worker' };
 
-describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('serve --workers on $engine', ({ engine, openTestStore }) => {
   let opened: FilledStore;
   /** Serves in all tests but the last, which stops it. */
   let workers: Workers;

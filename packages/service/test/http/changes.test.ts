@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
@@ -14,6 +15,8 @@ import { encodeChangeToken, historyFingerprint } from '../../report/change-token
 import type { TenantId } from '../../storage/store.ts';
 import { sweepVersions } from '../../storage/tables/sweep-versions.ts';
 import { findTenant } from '../../storage/tables/tenant.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const records = [...syntheticRows({ count: 40, seed: 6, until: 1_767_225_600 })].map(
   ({ email: _email, ...record }) => record,
@@ -59,7 +62,7 @@ const notTokens = [
   ].map((fields) => Buffer.from(JSON.stringify(fields)).toString('base64url')),
 ].map((text) => ({ text, shown: text.slice(0, 60) }));
 
-describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('GET /v1/subscription/changes on $engine', ({ engine, openTestStore }) => {
   let service: TestService;
   let tenant: TenantId;
   let token: string;

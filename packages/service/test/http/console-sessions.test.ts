@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ownPage, signIn, signInWith, type TestSession } from '../../../../test/support/console-session.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -19,12 +20,14 @@ import { beginHistory } from '../../storage/tables/history.ts';
 import { deleteDeadFamilies } from '../../storage/tables/refresh-family.ts';
 import { clientSessions } from '../../storage/tables/session.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const report = '/connect-api/v1/subscription';
 const now = (): number => Math.floor(Date.now() / 1000);
 
 afterEach(() => vi.useRealTimers());
 
-describe.each(engines)('sessions of the console on $engine', ({ openTestStore }) => {
+describe.each(drawn)('sessions of the console on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let service: TestService;
   let another: Store;
@@ -389,7 +392,7 @@ test('with CONSOLE=false, neither listener has sessions or the API below /consol
   await service.close();
 });
 
-test.each(engines)('with several workers on $engine, each of them knows a session and its end', async (engine) => {
+test.each(drawn)('with several workers on $engine, each of them knows a session and its end', async (engine) => {
   const service = await startWorkers(await engine.openTestStore());
   const client = await service.createClient(await service.createTenant('acme'));
   const { cookie } = await signIn(service.url, client);

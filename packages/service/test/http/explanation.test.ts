@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
@@ -7,6 +8,8 @@ import type { SubscriptionSummary } from '../../../contract/summary.ts';
 import { explainPage } from '../../report/explain-nothing.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { findTenant } from '../../storage/tables/tenant.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const statuses = ['ACTIVE', 'ACTIVE', 'Été', 'none', null];
 const rows = statuses.map((status, n) =>
@@ -43,7 +46,7 @@ const explained: readonly (readonly [query: string, explanation: string | undefi
   ['status=\\none', undefined],
 ];
 
-describe.each(engines)('a response without records on $engine', ({ openTestStore }) => {
+describe.each(drawn)('a response without records on $engine', ({ openTestStore }) => {
   let service: TestService;
   let acme: TenantId;
   let credentials: TestClient;

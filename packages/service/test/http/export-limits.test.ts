@@ -2,12 +2,15 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { finishExport, openExport } from '../../../../test/support/read-export.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 /** Long records instead of many, which take longer to load: 16 MB, more than buffers hold. */
 const recordBytes = 3_200;
@@ -19,7 +22,7 @@ const rows = Array.from({ length: 5_000 }, (_, index) =>
   }),
 );
 
-describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) => {
+describe.each(drawn)('whole reports at once, on $engine', ({ openTestStore }) => {
   let service: TestService;
   /** The same with a least rate that no reader reaches. */
   let demanding: TestService;

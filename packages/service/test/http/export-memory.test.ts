@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { finishExport, openExport } from '../../../../test/support/read-export.ts';
 import { startCommand, untilWritten } from '../../../../test/support/run-command.ts';
@@ -9,6 +10,8 @@ import { createClient } from '../../auth/clients/manage-clients.ts';
 import { checkRow } from '../../import/check-row.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 /** Peak memory of a process in MB. */
 const peakMb = (pid: number | undefined): number =>
@@ -26,7 +29,7 @@ async function steadyPeakMb(pid: number | undefined): Promise<number> {
 
 const recordCount = 60_000;
 
-test.skipIf(process.platform !== 'linux').each(engines)(
+test.skipIf(process.platform !== 'linux').each(drawn)(
   'on $engine three whole reports of 70 MB and more that nobody reads take a fraction of that in memory',
   async ({ openTestStore }) => {
     const opened = await openTestStore();

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
@@ -21,6 +22,8 @@ import type { ImportFormat } from '../../import/read-valid-rows.ts';
 import { type SyntheticRow, syntheticRows } from '../../import/synthetic-rows.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const until = 1_767_225_600;
 const report = '/connect-api/v1/subscription';
@@ -96,7 +99,7 @@ const summaryOf = (text: string) => {
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const idOf = (record: string): string => (JSON.parse(record) as Subscription).id;
 
-describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('whole reports on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let service: TestService;
   /** The same service with an export stall limit of two seconds. */

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -9,9 +10,11 @@ import { SubscriptionFindings } from '../../../contract/findings.ts';
 import { checkRow } from '../../import/check-row.ts';
 import type { TenantId } from '../../storage/store.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const path = '/v1/subscription/findings';
 
-describe.each(engines)('GET /v1/subscription/findings on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('GET /v1/subscription/findings on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let service: TestService;
   let acme: TenantId;

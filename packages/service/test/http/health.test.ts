@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { directoryStatement } from '../../storage/store.ts';
 
-describe.each(engines)('health on $engine', ({ openTestStore }) => {
+const drawn = drawOne(engines, import.meta.url);
+
+describe.each(drawn)('health on $engine', ({ openTestStore }) => {
   let service: TestService;
   beforeEach(async () => {
     service = await startService(await openTestStore());

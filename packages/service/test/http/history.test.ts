@@ -1,5 +1,6 @@
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -7,10 +8,12 @@ import { startService, type TestService } from '../../../../test/support/service
 import { SubscriptionHistory } from '../../../contract/history.ts';
 import type { TenantId } from '../../storage/store.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const row = (id: string, status: string) => subscriptionRow({ id, status });
 const future = '2999-05-01T00:00:00Z';
 
-describe.each(engines)('the history over HTTP on $engine', ({ openTestStore }) => {
+describe.each(drawn)('the history over HTTP on $engine', ({ openTestStore }) => {
   let service: TestService;
   let acme: TenantId;
   let token: string;

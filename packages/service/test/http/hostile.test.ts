@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem, expectTokenError } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -7,6 +8,8 @@ import { startService, type TestClient, type TestService } from '../../../../tes
 import type { ErrorCode, TokenErrorCode } from '../../../contract/error-code.ts';
 import type { filterParameters } from '../../../contract/query.ts';
 import { decodeCursor, encodeCursor } from '../../report/cursor.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const report = '/connect-api/v1/subscription';
 const date = '2024-05-01T00:00:00Z';
@@ -168,7 +171,7 @@ function exchange(url: string, bytes: string | Buffer): Promise<Response> {
 const headersWithout = (response: Response, ...names: string[]) =>
   Object.fromEntries([...response.headers].filter(([name]) => !names.includes(name)));
 
-describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
+describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
   let service: TestService;
   let client: TestClient;
   let token: string;

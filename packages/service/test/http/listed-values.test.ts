@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { eraseRecords } from '../../import/erase-records.ts';
 import type { TenantId } from '../../storage/store.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const path = '/v1/subscription/search';
 const statuses = ['ACTIVE', 'DEPLETED', null];
@@ -27,7 +30,7 @@ const rows = Array.from({ length: 240 }, (_, n) =>
 
 type Lists = Readonly<Record<string, string | readonly string[]>>;
 
-describe.each(engines)('lists of a search on $engine', ({ openTestStore }) => {
+describe.each(drawn)('lists of a search on $engine', ({ openTestStore }) => {
   let service: TestService;
   let acme: TenantId;
   let token: string;

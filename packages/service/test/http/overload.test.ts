@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openPostgres } from '../../../../test/support/engines.ts';
 import { expectProblem, expectTokenError } from '../../../../test/support/expect-error.ts';
 import { testRole } from '../../../../test/support/global-setup.ts';
@@ -10,6 +11,8 @@ import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 import { operations } from '../../../contract/operations.ts';
 import type { Problem } from '../../../contract/problem.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const page = '/v1/subscription?size=1';
 
@@ -220,7 +223,7 @@ describe('tenants whose statements hang', () => {
   });
 });
 
-describe.each(engines)('the quota of a client on $engine', ({ openTestStore }) => {
+describe.each(drawn)('the quota of a client on $engine', ({ openTestStore }) => {
   test('replaces RATE_LIMIT_PER_MINUTE from its next request on, also for a repeated request, and 0 means none', async () => {
     const opened = await openTestStore();
     const service = await startService(opened, { RATE_LIMIT_PER_MINUTE: '1000' });

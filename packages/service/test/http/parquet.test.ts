@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rewriteParquet } from '../../../../test/support/checker-packages.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { parquetRowOf } from '../../../../test/support/parquet-row.ts';
@@ -19,6 +20,8 @@ import type { Subscription } from '../../../contract/subscription.ts';
 import { importRecords } from '../../import/import-records.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import type { TenantId } from '../../storage/store.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const columnNames = recordFields.map(({ column }) => column);
 
@@ -37,7 +40,7 @@ const hostile = hostileTexts.map((text, n) =>
 const arrayBufferOf = (bytes: Buffer): ArrayBuffer => new Uint8Array(bytes).buffer;
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-describe.each(engines)('a report as Parquet on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('a report as Parquet on $engine', ({ engine, openTestStore }) => {
   // the rest is about bytes that are the same on both engines
   const isFirst = engine === engines[0].engine;
   let service: TestService;

@@ -2,15 +2,18 @@ import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { disableClientById } from '../../auth/clients/manage-clients.ts';
 import { SqliteConnection } from '../../storage/sqlite/connection.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const remedy = 'this process must be allowed to open more files';
 
-describe.each(engines)('refusals on $engine', ({ openTestStore }) => {
+describe.each(drawn)('refusals on $engine', ({ openTestStore }) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startService(await openTestStore());

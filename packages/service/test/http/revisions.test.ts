@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectTokenError } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import type { TenantId } from '../../storage/store.ts';
 
-describe.each(engines)('responses of a revision on $engine', ({ openTestStore }) => {
+const drawn = drawOne(engines, import.meta.url);
+
+describe.each(drawn)('responses of a revision on $engine', ({ openTestStore }) => {
   let service: TestService;
   let tenant: TenantId;
   let token: string;
@@ -64,7 +67,7 @@ describe.each(engines)('responses of a revision on $engine', ({ openTestStore })
   });
 });
 
-describe.each(engines)('OAuth requests under a rate limit on $engine', ({ openTestStore }) => {
+describe.each(drawn)('OAuth requests under a rate limit on $engine', ({ openTestStore }) => {
   test('count for their client, apart from reports, and without a known client for their address (A 2.4.1)', async () => {
     const service = await startService(await openTestStore(), { RATE_LIMIT_PER_MINUTE: '3' });
     const [tenant] = [await service.createTenant('acme')];

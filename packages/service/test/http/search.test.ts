@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const path = '/v1/subscription/search';
 const date = '2024-05-01T00:00:00Z';
 
-describe.each(engines)('searching on $engine', ({ openTestStore }) => {
+describe.each(drawn)('searching on $engine', ({ openTestStore }) => {
   let service: TestService;
   let client: TestClient;
   let token: string;

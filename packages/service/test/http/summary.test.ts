@@ -1,11 +1,14 @@
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { services, startService, type TestService } from '../../../../test/support/service.ts';
 import { SubscriptionSummary } from '../../../contract/summary.ts';
 import type { TenantId } from '../../storage/store.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const path = '/v1/subscription/summary';
 const rows = Array.from({ length: 60 }, (_, index) =>
@@ -18,7 +21,7 @@ const rows = Array.from({ length: 60 }, (_, index) =>
   }),
 );
 
-describe.each(engines)('GET /v1/subscription/summary on $engine', ({ openTestStore }) => {
+describe.each(drawn)('GET /v1/subscription/summary on $engine', ({ openTestStore }) => {
   let service: TestService;
   let acme: TenantId;
   let token: string;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { startManagement, type TestManagement } from '../../../../test/support/management.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -7,6 +8,8 @@ import { errorTable } from '../../../contract/error.ts';
 import { Spool } from '../../import/import-strictly.ts';
 import { openStore } from '../../storage/open-store.ts';
 import type { Store } from '../../storage/store.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const bytesMax = 2 ** 18;
 const path = '/operator/v1/tenants';
@@ -19,7 +22,7 @@ const linesOf = (count: number, version: number, first = 0): string =>
     return JSON.stringify({ ...others, product: { ...product, name: 'n'.repeat(200) } });
   }).join('\n');
 
-describe.each(engines)('loads within a storage budget on $engine', ({ openTestStore }) => {
+describe.each(drawn)('loads within a storage budget on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let management: TestManagement;

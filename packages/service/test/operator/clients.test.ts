@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../../../../test/support/management.ts';
 import { findClientWithSecrets } from '../../storage/tables/client-secret.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const path = '/operator/v1/clients';
 
-describe.each(engines)('clients on $engine', ({ openTestStore }) => {
+describe.each(drawn)('clients on $engine', ({ openTestStore }) => {
   let management: TestManagement;
   let token: string;
   beforeAll(async () => {

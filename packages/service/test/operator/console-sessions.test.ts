@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openSqlite, type TestStore } from '../../../../test/support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../../../../test/support/management.ts';
 import type { OperatorScope } from '../../../contract/oauth/grant.ts';
@@ -6,10 +7,12 @@ import { createOperator, revokeOperator } from '../../operator/operators.ts';
 import { beginHistory } from '../../storage/tables/history.ts';
 import { deleteEndedOperatorSessions } from '../../storage/tables/session.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const ownPage = { 'sec-fetch-site': 'same-origin' };
 const tenants = '/console/operator/v1/tenants';
 
-describe.each(engines)("sessions of the operator's console on $engine", ({ openTestStore }) => {
+describe.each(drawn)("sessions of the operator's console on $engine", ({ openTestStore }) => {
   let opened: TestStore;
   let management: TestManagement;
 

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../../../../test/support/management.ts';
 import { createOperator } from '../../operator/operators.ts';
 import { performOnce } from '../../operator/perform-once.ts';
 import { directoryStatement } from '../../storage/store.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const path = '/operator/v1/tenants';
 
-describe.each(engines)('an Idempotency-Key on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('an Idempotency-Key on $engine', ({ engine, openTestStore }) => {
   let management: TestManagement;
   let token: string;
   let keys = 0;

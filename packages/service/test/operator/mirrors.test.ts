@@ -1,16 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { startManagement, type TestManagement } from '../../../../test/support/management.ts';
 import type { MirrorCounts } from '../../../cli/mirror/target.ts';
 import { TenantTarget } from '../../../cli/mirror/tenant.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const id = '0b6f2f53-6d7a-4b60-9c0e-5d2c2f0c8f11';
 const mirror = { id, origin: 'https://connect.example.com/connect-api reader' };
 const records = [...syntheticRows({ count: 1_200, seed: 5, until: 1_767_225_600 })].map((row) => ({ ...row }));
 const ages = { newAsOf: '2026-11-01T00:00:00Z', changesAsOf: null };
 
-describe.each(engines)('the mirror of a tenant on $engine', ({ openTestStore }) => {
+describe.each(drawn)('the mirror of a tenant on $engine', ({ openTestStore }) => {
   let management: TestManagement;
   let token: string;
   const path = (tenant: string) => `/operator/v1/tenants/${tenant}`;

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../../../../test/support/management.ts';
 import { operatorScopes } from '../../../contract/oauth/grant.ts';
 import { operatorApi } from '../../../contract/operator/operations.ts';
 import { createOperator, listOperators, revokeOperator } from '../../operator/operators.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const path = '/operator/v1/operators';
 
-describe.each(engines)('operators on $engine', ({ openTestStore }) => {
+describe.each(drawn)('operators on $engine', ({ openTestStore }) => {
   let management: TestManagement;
   let token: string;
   beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
@@ -7,10 +8,12 @@ import { freePort } from '../../../../tools/free-port.ts';
 import { DoctorResult } from '../../../contract/operator/doctor.ts';
 import { Setting } from '../../../contract/operator/setting.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 /** The members of the responses of these tests. */
 type Body = Partial<DoctorResult> & { readonly type?: string; readonly data?: readonly Setting[] };
 
-describe.each(engines)('the state of the service on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('the state of the service on $engine', ({ engine, openTestStore }) => {
   let service: TestService;
   let environment: Readonly<Record<string, string>>;
   let management: string;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { startManagement, type TestManagement } from '../../../../test/support/management.ts';
 import { withImportLock } from '../../import/import-lock.ts';
@@ -6,11 +7,13 @@ import { importRecords } from '../../import/import-records.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { requireTenant } from '../../operator/tenants.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const path = '/operator/v1/tenants';
 const rows = [...syntheticRows({ count: 40, seed: 3, until: 1_767_225_600 })];
 const ndjson = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
-describe.each(engines)('tenants on $engine', ({ openTestStore }) => {
+describe.each(drawn)('tenants on $engine', ({ openTestStore }) => {
   let management: TestManagement;
   let token: string;
   /** Loads `rows` into a tenant. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { ChangesSummary, listedMax } from '../../../contract/changes-summary.ts';
@@ -15,6 +16,8 @@ import { directoryStatement, type Store, type TenantId } from '../../storage/sto
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { type Change, readerOfPast } from './read-past.ts';
+
+const chosen = drawOne(engines, import.meta.url);
 
 // Random histories, whose changes are counted here from the records of each revision. Commits of
 // one second, records that come and go, moves to another product and imports of several batches are
@@ -167,7 +170,7 @@ const selections = (summary: ChangesSummary): readonly (readonly [query: string,
   ]),
 ];
 
-describe.each(engines)('the summary of changes on $engine', ({ openTestStore }) => {
+describe.each(chosen)('the summary of changes on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let context: ReportContext;

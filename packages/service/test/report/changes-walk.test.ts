@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { changeKinds } from '../../../contract/history.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
@@ -10,6 +11,8 @@ import { historyStart } from '../../storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { idOf, replaceAll, rowOf, type VersionOf } from './history-records.ts';
 import { type Change, readerOfPast } from './read-past.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 // Walks through the changes with `before` or `kind`, between whose pages records change.
 // `WALK_RUNS=2000` reads that many histories.
@@ -46,7 +49,7 @@ const drawnWalk = fc.record({
 const asAfterRestore = `update tenant set revision = $1, swept_revision = $1, history_from = $1, history_revision = $1,
   bytes_revision = $1 where id = $2`;
 
-describe.each(engines)('a walk through the changes on $engine', ({ openTestStore }) => {
+describe.each(drawn)('a walk through the changes on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let read: ReturnType<typeof readerOfPast>;

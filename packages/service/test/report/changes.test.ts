@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
@@ -12,6 +13,8 @@ import { type ChangeFormat, parseChanges } from '../../report/parse-changes.ts';
 import type { ReportContext } from '../../report/report-query.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 type Change = { readonly id: string; readonly removed?: true };
 
@@ -76,7 +79,7 @@ const historyStep = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('elsewhere' as const), ids: someIds, removes: fc.boolean() }) },
 );
 
-describe.each(engines)('the changes on $engine', ({ openTestStore }) => {
+describe.each(drawn)('the changes on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let context: ReportContext;

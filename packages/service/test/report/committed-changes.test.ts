@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { readTenant } from '../../report/moment.ts';
@@ -8,12 +9,14 @@ import type { Store, TenantId } from '../../storage/store.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const max = { transitions: 500, imports: 100, perImport: 20 };
 const importIds = ['01890a5d-ac96-774b-bcce-b302099a8057', '01890a5d-ac96-774b-bcce-b302099a8058'] as const;
 const row = (n: number, given: Partial<SubscriptionRow> = {}): SubscriptionRow =>
   subscriptionRow({ id: `id${n}`, ...given });
 
-describe.each(engines)('changes that are added up from their commits on $engine', ({ openTestStore }) => {
+describe.each(drawn)('changes that are added up from their commits on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let tenant: TenantId;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { findingKinds, SubscriptionFindings } from '../../../contract/findings.ts';
 import { formatInstant } from '../../../contract/instant.ts';
@@ -11,6 +12,8 @@ import type { Store, TenantId } from '../../storage/store.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { readRevision } from '../../storage/tables/tenant-revision.ts';
+
+const chosen = drawOne(engines, import.meta.url);
 
 const now = 1_700_000_000;
 const moment = findingsMoment(now);
@@ -192,7 +195,7 @@ function groups<T>(items: readonly T[], keyOf: (item: T) => string): [string, T[
   return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-describe.each(engines)('findings on $engine', ({ openTestStore }) => {
+describe.each(chosen)('findings on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   beforeAll(async () => {

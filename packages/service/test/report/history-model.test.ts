@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
 import { createAuditLog } from '../../audit/audit-log.ts';
@@ -23,6 +24,8 @@ import {
   type VersionOf,
 } from './history-records.ts';
 import { type Change, readerOfPast } from './read-past.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 // Reports, summaries and records of random histories are kept as the service returned them at each
 // revision. Later each is read again, and the changes between any two are compared with them.
@@ -167,7 +170,7 @@ class Model {
   }
 }
 
-describe.each(engines)('the history on $engine', ({ openTestStore }) => {
+describe.each(drawn)('the history on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let context: ReportContext;

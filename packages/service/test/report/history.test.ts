@@ -1,5 +1,6 @@
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import type { SubscriptionHistory } from '../../../client/index.ts';
 import { SubscriptionHistory as SubscriptionHistorySchema, versionsMax } from '../../../contract/history.ts';
@@ -21,6 +22,8 @@ import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { adasSim, countVersions, daySeconds, idOf, replaceAll, rowOf, type VersionOf } from './history-records.ts';
 import { readerOfPast } from './read-past.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const instant = (seconds: number): string => formatInstant(seconds);
 const notKept = { code: 'HISTORY_NOT_KEPT' };
 /** Repeats a version for each revision up to `$2`, at which the record is the present one. */
@@ -33,7 +36,7 @@ const rethrow = (error: unknown): never => {
   throw error;
 };
 
-describe.each(engines)('the history on $engine', ({ openTestStore }) => {
+describe.each(drawn)('the history on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let context: ReportContext;

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../../../../test/simulation/random.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { runCommand } from '../../../../test/support/run-command.ts';
 import { formatInstant } from '../../../contract/instant.ts';
@@ -18,6 +19,8 @@ import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 import { daySeconds, idOf, replaceAll, rowOf, type VersionOf } from './history-records.ts';
 import { type Change, readerOfPast } from './read-past.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 // An instant is final: what was answered for it is the answer for ever, and no change that was not
 // in it is missing from the changes since it (docs/readers/history.md).
 
@@ -28,7 +31,7 @@ const clockAhead = (seconds: number): string =>
 const nowMs = () => Date.now();
 const nowSeconds = () => Math.floor(nowMs() / 1000);
 
-describe.each(engines)('an instant on $engine', ({ openTestStore }) => {
+describe.each(drawn)('an instant on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let context: ReportContext;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { createClient } from '../../auth/clients/manage-clients.ts';
@@ -7,6 +8,8 @@ import type { DirectoryStatement, SqlValue, Store, TenantId } from '../../storag
 import { sweepTombstones } from '../../storage/tables/history.ts';
 import { sweepVersions } from '../../storage/tables/sweep-versions.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const daySeconds = 86_400;
 const now = 20_000 * daySeconds;
@@ -37,7 +40,7 @@ function losing(store: Store, lost: string, known: readonly string[]): Store {
   });
 }
 
-describe.each(engines)('a sweep while a node is lost, on $engine', ({ openTestStore }) => {
+describe.each(drawn)('a sweep while a node is lost, on $engine', ({ openTestStore }) => {
   const lost = 'a-lost';
   const living = ['b-client', 'c-client'];
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, onCluster, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import type { filterParameters } from '../../../contract/query.ts';
@@ -14,6 +15,8 @@ import { readProductNames, summarise } from '../../storage/read/summary.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const day = 86_400;
 const start = Date.parse('2023-06-01T00:00:00Z') / 1000;
@@ -144,7 +147,7 @@ test('the cache key of a summary contains the time only with expires-within', ()
   expect(keyAt('by=status,month&status=B,A', 1)).toBe(keyAt('status=A,B&by=month,status', 1));
 });
 
-describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('the summary on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let made = 0;

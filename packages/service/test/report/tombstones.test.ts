@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
@@ -10,6 +11,8 @@ import type { ReportContext } from '../../report/report-query.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { sweepTombstones } from '../../storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 interface Answer {
   readonly changes: readonly { readonly id: string; readonly removed?: true }[];
@@ -21,7 +24,7 @@ const day = 86_400;
 const days = 90;
 const idOf = (n: number): string => `id${n}`;
 
-describe.each(engines)('the retention of tombstones on $engine', ({ openTestStore }) => {
+describe.each(drawn)('the retention of tombstones on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let context: ReportContext;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
+import { drawOne, drawPairs } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -15,6 +16,8 @@ import { RangeMemory } from '../../storage/read/range-memory.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 /** The model: rows in memory, filtered and sorted as documented. */
 interface Filters {
@@ -175,7 +178,7 @@ const someFilters: readonly Filters[] = [
   { 'plan-id': 'plan-b', status: 'none,ACTIVE', sort: '-activationDate' },
 ];
 
-describe.each(engines)('paging through a report on $engine', ({ openTestStore }) => {
+describe.each(drawn)('paging through a report on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let context: ReportContext;
   let store: Store;
@@ -203,8 +206,10 @@ describe.each(engines)('paging through a report on $engine', ({ openTestStore })
   });
   afterAll(() => opened.close());
 
-  describe.each([17, 100, 1_000])('4,000 records with ties in pages of %i', (size) => {
-    test.each(someFilters)('pages by X-Next-Page equal the model: %j', async (filters) => {
+  describe('4,000 records with ties', () => {
+    const pairs = drawPairs([17, 100, 1_000], someFilters);
+
+    test.each(pairs)('of %i at a time: pages by X-Next-Page equal the model: %j', async (size, filters) => {
       const expected = expectedRecords(rows, filters);
       expect(expected.length).toBeGreaterThan(0);
       const pages = await walk(context, tenant, queryOf(filters, { size }), 'x-next-page');
@@ -212,14 +217,15 @@ describe.each(engines)('paging through a report on $engine', ({ openTestStore })
       expect(pages.slice(0, -1).every((page) => page.length === size)).toBe(true);
     });
 
-    test.each(someFilters)('pages by X-Previous-Page from the last page equal the model: %j', async (filters) => {
+    test.each(pairs)('of %i at a time: pages by X-Previous-Page from the last one: %j', async (size, filters) => {
       const expected = expectedRecords(rows, filters);
       const last = Math.ceil(expected.length / size);
       const pages = await walk(context, tenant, queryOf(filters, { size, page: last }), 'x-previous-page');
       expect(pages.reverse().flat()).toEqual(expected);
     });
 
-    test.each(someFilters)('pages by number equal the model, with the total on every page: %j', async (filters) => {
+    const byNumber = 'of %i at a time: pages by number equal the model, with the total on every page: %j';
+    test.each(pairs)(byNumber, async (size, filters) => {
       const expected = expectedRecords(rows, filters);
       const count = Math.ceil(expected.length / size);
       const pages: string[][] = [];

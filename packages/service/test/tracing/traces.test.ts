@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openSqlite } from '../../../../test/support/engines.ts';
 import {
   attributesOf,
@@ -9,6 +10,8 @@ import {
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startService, startWorkers, type TestService } from '../../../../test/support/service.ts';
 import { freePort } from '../../../../tools/free-port.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const clientSpanId = 'b7ad6b7169203331';
 const hexOf = (digit: string): string => digit.repeat(32);
@@ -41,7 +44,7 @@ const namesIn = (tree: SpanTree): string[] =>
 
 const path = '/v1/subscription?email=hushed%40example.com&size=10';
 
-describe.each(engines)('traces of a service on $engine', ({ engine, openTestStore }) => {
+describe.each(drawn)('traces of a service on $engine', ({ engine, openTestStore }) => {
   let receiver: OtlpReceiver;
   let service: TestService;
   const responses: Partial<Record<keyof typeof traceIds | 'malformed', string | null>> = {};

@@ -1,5 +1,6 @@
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../../test/support/draw.ts';
 import { engines } from '../../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../../test/support/rows.ts';
@@ -9,12 +10,14 @@ import { createExternalClient, disableClientById } from '../../../auth/clients/m
 import { directoryStatement, type TenantId } from '../../../storage/store.ts';
 import { type CertifiedIssuer, makeKey, sign, startCertifiedIssuer, startScriptedIssuer } from './issuers.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const report = '/v1/subscription';
 const now = (): number => Math.floor(Date.now() / 1000);
 
 // Titles carry the number of the rule in packages/service/test/auth/token-checklist.md and the
 // section of the standard.
-describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $engine', ({ openTestStore }) => {
+describe.each(drawn)('tokens of oidc-provider, a strict RFC 9068 issuer, on $engine', ({ openTestStore }) => {
   let issuer: CertifiedIssuer;
   let service: TestService;
   const external = (tenant: TenantId, clientId: string) =>
@@ -265,7 +268,7 @@ async function importAs(jwk: object, hash: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('jwk', { ...jwk, alg: 'RS512' } as JsonWebKey, algorithm, false, ['sign']);
 }
 
-describe.each(engines)('settings of a strict issuer on $engine', ({ openTestStore }) => {
+describe.each(drawn)('settings of a strict issuer on $engine', ({ openTestStore }) => {
   let issuer: CertifiedIssuer;
   let service: TestService;
   const start = async (environment: Record<string, string>) => {

@@ -1,16 +1,19 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../../test/support/draw.ts';
 import { engines } from '../../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../../test/support/expect-error.ts';
 import { startService, type TestService } from '../../../../../test/support/service.ts';
 import { createExternalClient } from '../../../auth/clients/manage-clients.ts';
 import { type IssuerKey, makeKey, type ScriptedIssuer, sign, startScriptedIssuer } from './issuers.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 const report = '/v1/subscription';
 const now = (): number => Math.floor(Date.now() / 1000);
 
 // Titles carry the number of the rule in packages/service/test/auth/token-checklist.md and the
 // section of the standard.
-describe.each(engines)('a service whose external issuer cannot be asked, on $engine', ({ openTestStore }) => {
+describe.each(drawn)('a service whose external issuer cannot be asked, on $engine', ({ openTestStore }) => {
   let key: IssuerKey;
   let issuer: ScriptedIssuer;
   let service: TestService;

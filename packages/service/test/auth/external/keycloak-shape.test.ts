@@ -1,11 +1,14 @@
 import { decodeProtectedHeader } from 'jose';
 import type { MutableToken } from 'oauth2-mock-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../../test/support/draw.ts';
 import { engines } from '../../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../../test/support/expect-error.ts';
 import { startService, type TestService } from '../../../../../test/support/service.ts';
 import { createExternalClient } from '../../../auth/clients/manage-clients.ts';
 import { type KeycloakShapedIssuer, startKeycloakShapedIssuer } from './issuers.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const report = '/v1/subscription';
 const now = (): number => Math.floor(Date.now() / 1000);
@@ -26,7 +29,7 @@ const ofUser = { client_id: undefined, clientHost: undefined, sid: '7a1e', acr: 
 
 // Titles carry the number of the rule in packages/service/test/auth/token-checklist.md and the
 // section of the standard.
-describe.each(engines)('tokens in the shape of Keycloak on $engine', ({ openTestStore }) => {
+describe.each(drawn)('tokens in the shape of Keycloak on $engine', ({ openTestStore }) => {
   let issuer: KeycloakShapedIssuer;
   let service: TestService;
   const token = (edit?: Edit, clientId = 'acme-portal') => issuer.token(clientId, service.baseUrl, edit);

@@ -13,6 +13,7 @@ import {
   WWWAuthenticateChallengeError,
 } from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../../test/support/draw.ts';
 import { engines } from '../../../../../test/support/engines.ts';
 import {
   credentialKinds,
@@ -21,13 +22,15 @@ import {
 } from '../../../../../test/support/interop-service.ts';
 import type { TestClient } from '../../../../../test/support/service.ts';
 
+const drawn = drawOne(engines, import.meta.url);
+
 type Authenticate = (secret: string) => ClientAuth;
 const methods: readonly { method: string; authenticate: Authenticate }[] = [
   { method: 'client_secret_basic', authenticate: ClientSecretBasic },
   { method: 'client_secret_post', authenticate: ClientSecretPost },
 ];
 
-describe.each(engines)('openid-client on $engine', ({ openTestStore }) => {
+describe.each(drawn)('openid-client on $engine', ({ openTestStore }) => {
   let service: InteropService;
   beforeAll(async () => {
     service = await startInteropService(await openTestStore());

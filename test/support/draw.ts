@@ -1,0 +1,31 @@
+import { basename } from 'node:path';
+
+/**
+ * What a run takes of a matrix, such as cases and engines, which has more pairs than a run needs:
+ * each row and each column, drawn by a seed. The whole matrix with `isWhole`.
+ */
+export function createDraw(seed: number, isWhole: boolean) {
+  const isTaken = (row: number, rows: number, column: number, columns: number): boolean =>
+    isWhole || (rows < columns ? (column + seed) % rows === row : (row + seed) % columns === column);
+  return {
+    /** One of the values, or all of them; `url` is that of the test file, because files differ. */
+    drawOne<T>(values: readonly T[], url: string): readonly T[] {
+      const own = [...basename(url)].reduce((sum, letter) => sum + letter.charCodeAt(0), 0);
+      return values.filter((_value, at) => isWhole || at === (own + seed) % values.length);
+    },
+    /** Pairs that have each row and each column at least once. */
+    drawPairs<Row, Column>(rows: readonly Row[], columns: readonly Column[]): readonly (readonly [Row, Column])[] {
+      return rows.flatMap((row, at) =>
+        columns
+          .filter((_column, place) => isTaken(at, rows.length, place, columns.length))
+          .map((column) => [row, column] as const),
+      );
+    },
+  };
+}
+
+/** Whether this run takes everything. */
+export const isWhole = process.env.ALL === '1';
+
+/** The draw of this run: vitest.config.ts sets the seed. */
+export const { drawOne, drawPairs } = createDraw(Number(process.env.DRAW ?? 0), isWhole);
