@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
@@ -16,6 +16,7 @@ import {
   hasReceivers,
   largeRows,
   localServer,
+  mediumRows,
   namesAt,
   type Place,
   startCuttingProxy,
@@ -31,6 +32,9 @@ import { startLossyProxy } from './lossy-proxy.ts';
 
 let folder: string;
 let service: TestService;
+let medium: ChangingReport;
+let large: ChangingReport;
+/** What the runs of a test copy. */
 let report: ChangingReport;
 let sshd: Awaited<ReturnType<typeof startSshd>>;
 const withReceivers = hasReceivers();
@@ -38,9 +42,14 @@ const ends: (() => unknown)[] = [];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'subreport-faults-'));
   service = await startService(await engines[0].openTestStore());
-  report = await createChangingReport(service, 'faults', 1);
-  await report.load(largeRows);
+  medium = await createChangingReport(service, 'medium', 1);
+  await medium.load(mediumRows);
+  large = await createChangingReport(service, 'large', 1);
+  await large.load(largeRows);
   if (withReceivers) sshd = await startSshd(join(folder, 'sshd'));
+});
+beforeEach(() => {
+  report = medium;
 });
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -101,6 +110,7 @@ const local = (name: string): Place => {
 describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a disk that is full', () => {
   /** A file system of 4 MiB at a folder; returns a function that makes room. */
   function mountSmallDisk(at: string): () => void {
+    report = large;
     mkdirSync(at);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=0755', 'subreport-test', at]);
     ends.push(() => execFileSync('umount', ['--lazy', at]));
@@ -158,6 +168,7 @@ describe.runIf(withReceivers)('S3', () => {
     ],
     ['to take the manifest', (_method: string, key: string) => key.includes('/manifest-')],
   ])('that refuses %s is a failure, and leaves no upload', async (what, refuses) => {
+    report = large;
     let isOver = false;
     let parts = 0;
     const s3 = await during(
@@ -189,7 +200,7 @@ describe.runIf(withReceivers)('S3', () => {
     );
     const place = s3.placeOf('files');
     const { code, stdout, stderr } = await runHere(argsOf(place), variablesOf(place));
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^copy 2,500 rows/)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^copy 300 rows/)]);
     expect(stderr).toMatch(
       /^Cannot read rclone:s3:exports\/files: .*AccessDenied.* So earlier files in rclone:s3:exports\/files were not looked at\n$/,
     );
@@ -331,7 +342,7 @@ describe.runIf(withReceivers)('rclone', () => {
   });
 
   test('that is lost in the middle of a file is a failure', async () => {
-    const proxy = await during(startCuttingProxy(sshd.port, 2_000_000));
+    const proxy = await during(startCuttingProxy(sshd.port, 200_000));
     const place = sshd.placeOf('lost');
     const known = join(folder, 'lost_hosts');
     writeFileSync(known, readFileSync(sshd.knownHosts, 'utf8').replace(`:${sshd.port} `, `:${proxy.port} `));
@@ -346,7 +357,7 @@ describe.runIf(withReceivers)('rclone', () => {
     ends.push(() => proxy.close());
     for (const server of [localServer(join(folder, 'early')), await during(startS3(join(folder, 's3-early')))]) {
       const place = (server as FileServer).placeOf('files');
-      proxy.lose(1_000, 1_000_000);
+      proxy.lose(1_000, 100_000);
       const { code } = await runHere(argsOf(place), { ...variablesOf(place), SUBREPORT_URL: proxy.url });
       expect([code === 0, manifestsAt(place)]).toEqual([false, []]);
       await expectComplete(place);

@@ -20,11 +20,16 @@ export interface Place {
   readonly folder: string;
 }
 
+const longRows = (length: number) =>
+  Array.from({ length }, (_, n) => {
+    const row = subscriptionRow({ id: `id_${n}`, createdDate: 1_600_000_000 + n });
+    return { ...row, record: row.record.replace('Europe 1 GB', 'Europe '.repeat(300)) };
+  });
+
 /** NDJSON of 6 MB in few records: two parts of S3, and more than a small disk has. */
-export const largeRows = Array.from({ length: 2_500 }, (_, n) => {
-  const row = subscriptionRow({ id: `id_${n}`, createdDate: 1_600_000_000 + n });
-  return { ...row, record: row.record.replace('Europe 1 GB', 'Europe '.repeat(300)) };
-});
+export const largeRows = longRows(2_500);
+/** NDJSON of 0.7 MB: too much for rclone to hold it back until the end. */
+export const mediumRows = longRows(300);
 
 /** A server of files, with places below its folder. */
 export interface FileServer {
