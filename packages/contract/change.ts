@@ -81,7 +81,7 @@ export const withoutImport = 'none';
 const valueOfField = {
   pattern: '^[^\\u0000-\\u001f\\u007f]{1,128}$',
   maxLength: 128,
-  'x-rule': `a value of field, of 1 to 128 characters; ${noStatus} is no status`,
+  'x-rule': `a value of 'field', of 1 to 128 characters; ${noStatus} is no status`,
 };
 
 /** The parameters that select changes. */
@@ -131,8 +131,7 @@ export function changeParameters(limits: PageLimits) {
       examples: [...changeToken.examples, '2026-10-31T00:00:00Z'],
       description:
         'Only changes after this change token, or in and after the second of this instant. If absent, all changes from the beginning; with the value now, no changes and the current change token',
-      'x-rule':
-        'absent, to read everything from the beginning; now, to get the current change token; the value of next from an earlier response, unchanged; or an ISO 8601 date-time with Z or an offset that is not in the future',
+      'x-rule': 'a change token, now, a past ISO 8601 date-time with Z or an offset, or absent to read everything',
     }),
     before: Type.String({
       enum: ['true', 'false'],

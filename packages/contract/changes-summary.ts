@@ -14,15 +14,13 @@ export const changesSummaryParameters = {
   since: Type.String({
     ...since,
     description: 'Counts the changes after this change token, or in and after the second of this instant; required',
-    'x-rule':
-      'given: a change token, which is the value of next from an earlier response, or an ISO 8601 date-time with Z or an offset that is not in the future',
+    'x-rule': 'given: a change token, or a past ISO 8601 date-time with Z or an offset',
   }),
   until: Type.String({
     ...summaryAsOf,
     description:
       'The end of the period, an instant or a revision; what was committed within its second is not counted. Now if it is absent',
-    'x-rule':
-      'after since: an ISO 8601 date-time with Z or an offset that is not in the future, or a revision, of the kept history',
+    'x-rule': "a past ISO 8601 date-time with Z or an offset, or a revision, after 'since'",
   }),
 } as const;
 

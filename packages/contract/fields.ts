@@ -1,7 +1,7 @@
 import type { FormPair } from './form.ts';
 import { type Fault, shorten } from './problem.ts';
 import { recordFields } from './record-fields.ts';
-import { ruleOf } from './schema.ts';
+import { exampleOf, ruleOf } from './schema.ts';
 import { didYouMean, suggestionsMax } from './suggest.ts';
 import { Type } from './type.ts';
 
@@ -59,10 +59,11 @@ export function takeFields(pairs: readonly FormPair[], faults: Fault[]): readonl
   return asked.fields;
 }
 
-const rule = ruleOf(fieldsOf(''));
+const schema = fieldsOf('');
 
+/** A suggestion needs no list of all names. */
 const fault = (name: string, suggestion = ''): Fault => ({
   parameter: 'fields',
   value: shorten(name),
-  rule: rule + suggestion,
+  rule: suggestion ? `names separated by commas, such as ${exampleOf(schema)}${suggestion}` : ruleOf(schema),
 });

@@ -10,7 +10,7 @@ import { Type } from './type.ts';
 const moment = {
   pattern: '^([0-9]{1,16}|[0-9]{4}-[0-9]{2}-[0-9]{2}T.*)$',
   maxLength: 40,
-  'x-rule': 'an ISO 8601 date-time with Z or an offset that is not in the future, or a revision',
+  'x-rule': 'a past ISO 8601 date-time with Z or an offset, or a revision',
   examples: ['2026-10-31T00:00:00Z', '42'],
 };
 

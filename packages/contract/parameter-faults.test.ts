@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 import { describeFaults, nameFaults } from './parameter-faults.ts';
 
-test('several unknown names get the list of known ones once, and each its own suggestion', () => {
-  const faults = nameFaults([{ name: 'statu' }, { name: 'pages' }, { name: 'x' }], ['status', 'page', 'size']);
+test('unknown names get a suggestion, and the first one without it the list of all', () => {
+  const pairs = ['statu', 'x', 'pages', 'y'].map((name) => ({ name }));
+  const faults = nameFaults(pairs, ['status', 'page', 'size']);
   expect(describeFaults(faults, false).messages).toEqual([
-    expect.stringMatching(/statu.* one of status, page, size; did you mean 'status'\?/),
-    expect.stringMatching(/pages.* one of the names that an earlier message lists; did you mean 'page'\?/),
-    expect.stringMatching(/x.* one of the names that an earlier message lists$/),
+    expect.stringMatching(/statu.* a known name; did you mean 'status'\?$/),
+    expect.stringMatching(/x.* one of status, page, size$/),
+    expect.stringMatching(/pages.* a known name; did you mean 'page'\?$/),
+    expect.stringMatching(/y.* one of the names that an earlier message lists$/),
   ]);
 });
 

@@ -6,6 +6,14 @@ import { didYouMean, suggestionsMax } from './suggest.ts';
 
 const listedBefore = 'one of the names that an earlier message lists';
 
+/** The rule of a name with a suggestion, which needs no list. */
+const knownName = 'a known name';
+
+/** What a request has in a header, never in its URL. */
+const headerOnly: ReadonlyMap<string, string> = new Map([
+  ['access_token', "absent: send the header 'Authorization: Bearer <ACCESS_TOKEN>'"],
+]);
+
 /** Returns a fault for each unknown name, with a suggestion, and for each repeated one. */
 export function nameFaults(pairs: readonly Pick<FormPair, 'name'>[], known: readonly string[]): Fault[] {
   const isValid = pairs.every(
@@ -15,12 +23,20 @@ export function nameFaults(pairs: readonly Pick<FormPair, 'name'>[], known: read
   const names = new Set(pairs.map(({ name }) => name));
   const unknown = [...names].filter((name) => !known.includes(name));
   const repeated = [...repeatedNames(pairs)].filter((name) => known.includes(name));
+  const suggestions = unknown.map((name, index) => (index < suggestionsMax ? didYouMean(name, known) : ''));
+  const listed = suggestions.indexOf('');
   return [
     ...unknown.map((name, index) => ({
       parameter: shorten(name),
       value: null,
       // the list once: it takes half a kilobyte
-      rule: `${index === 0 ? `one of ${known.join(', ')}` : listedBefore}${index < suggestionsMax ? didYouMean(name, known) : ''}`,
+      rule:
+        headerOnly.get(name) ??
+        (suggestions[index]
+          ? knownName + suggestions[index]
+          : index === listed
+            ? `one of ${known.join(', ')}`
+            : listedBefore),
     })),
     ...repeated.map((name) => ({ parameter: name, value: null, rule: 'given only once' })),
   ];
@@ -77,7 +93,11 @@ interface Keywords {
 export function valueFault(parameter: string, schema: TSchema, value: unknown): Fault | undefined {
   if (fits(schema, value)) return undefined;
   const isShown = value !== undefined && (schema as Keywords)['x-secret'] !== true;
-  return { parameter, value: isShown ? shorten(JSON.stringify(value)) : null, rule: ruleOf(schema) };
+  return {
+    parameter,
+    value: isShown ? shorten(typeof value === 'string' ? value : JSON.stringify(value)) : null,
+    rule: ruleOf(schema),
+  };
 }
 
 /** Whether a JSON value matches a schema. */

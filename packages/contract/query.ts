@@ -16,7 +16,7 @@ export const Email = Type.String({
   minLength: 1,
   maxLength: 254,
   description: "The subscriber's email address or identifier, case-insensitive",
-  'x-rule': 'an email address or identifier of 1 to 254 characters without whitespace (in a URL, write + as %2B)',
+  'x-rule': 'an email address or identifier of 1 to 254 characters without whitespace',
   examples: ['ada@example.com'],
 });
 
@@ -57,7 +57,8 @@ export const filterParameters = {
   iccid: Type.String({ ...Iccid, description: 'Only subscriptions of this ICCID' }),
   email: Type.String({
     ...Email,
-    description: 'Only subscriptions of this subscriber: an email address or identifier, case-insensitive',
+    description:
+      'Only subscriptions of this subscriber: an email address or identifier, case-insensitive; + in a URL is %2B',
   }),
   'product-id': Type.String({ ...ProductId, description: 'Only subscriptions with this product id' }),
   status: Type.String({
@@ -120,7 +121,7 @@ const answerParameters = {
     maxLength: 512,
     description:
       'Position in the report, from X-Next-Page or X-Previous-Page. Valid only with the query that it came from',
-    'x-rule': 'the unchanged cursor of an X-Next-Page or X-Previous-Page header, with the query that it came from',
+    'x-rule': 'the cursor of the following or the previous page, unchanged, with the query that it came from',
     examples: ['eyJvIjoiMSJ9'],
   }),
   format: Type.String({

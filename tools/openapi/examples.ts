@@ -23,7 +23,7 @@ const messages: Readonly<Record<ErrorCode, string>> = {
   SESSION_ENDED: 'Cannot continue the session: it ended because it was not used; sign in again',
   ACCESS_DENIED: "Cannot use the access token for this operation: its scope must include 'subscription:read'",
   NOT_FOUND: 'Cannot find the subscription: its id must be that of one of your subscriptions',
-  METHOD_NOT_ALLOWED: 'Cannot use this method: it must be one of GET, HEAD',
+  METHOD_NOT_ALLOWED: 'Cannot use the method DELETE: it must be one of GET, HEAD',
   UNACCEPTABLE:
     "Cannot respond in the requested format: the header 'accept' must allow application/json, text/csv, application/x-ndjson, or format must be one of their names",
   REQUEST_TIMEOUT: 'Cannot read the body: its next bytes must arrive within 30 s',
@@ -190,7 +190,7 @@ const introspection: IntrospectionResponse = {
 };
 
 const tokenErrorDescriptions: Readonly<Record<TokenErrorCode, string>> = {
-  invalid_request: 'Cannot issue a token: grant_type must be given',
+  invalid_request: 'Cannot issue a token: grant_type must be given, such as client_credentials',
   invalid_client: 'Cannot authenticate the client: client_id and client_secret must be those of an active client',
   invalid_grant:
     'Cannot refresh: refresh_token must be the latest one of this client, unused and not expired; request a new one with grant_type=client_credentials',

@@ -67,7 +67,7 @@ const instant = (description: string) =>
     maxLength: 20,
     pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
     description,
-    'x-rule': 'a time in UTC, such as 2026-05-01T08:00:00Z',
+    'x-rule': 'a time in UTC',
     examples: ['2026-05-01T08:00:00Z'],
   });
 
@@ -76,7 +76,7 @@ const after = Type.Integer({
   maximum: Number.MAX_SAFE_INTEGER,
   format: 'int64',
   description: 'Only entries after this id, oldest first; to follow the log, send the id of the last entry received',
-  'x-rule': 'a whole number, such as the id of an entry',
+  'x-rule': 'the id of an entry',
   examples: [1042],
 });
 

@@ -33,11 +33,11 @@ export function findUnstreamable(pairs: readonly FormPair[], format: ReportForma
     .map(({ name }) => ({
       parameter: name,
       value: null,
-      rule: 'absent with all=true, which returns the whole report',
+      rule: "absent with 'all=true', which returns the whole report",
     }));
   if (format === 'json') {
     const rule =
-      'used with format=csv, ndjson or parquet, or with such an Accept header; read a JSON array page by page';
+      "used with 'format=csv', ndjson or parquet, or with such an Accept header; read a JSON array page by page";
     faults.push({ parameter: 'all', value: 'true', rule });
   }
   return faults;
@@ -46,7 +46,7 @@ export function findUnstreamable(pairs: readonly FormPair[], format: ReportForma
 /** Finds a format that only a whole report has. */
 export function findUnpaged(format: ReportFormat | undefined): Fault[] {
   if (format !== 'parquet') return [];
-  return [{ parameter: 'format', value: format, rule: 'used with all=true: a Parquet file is a whole report' }];
+  return [{ parameter: 'format', value: format, rule: "used with 'all=true': a Parquet file is a whole report" }];
 }
 
 /**
@@ -54,10 +54,10 @@ export function findUnpaged(format: ReportFormat | undefined): Fault[] {
  * from now.
  */
 export function findUnreadablePast(pairs: readonly FormPair[], isWhole: boolean): Fault[] {
-  const rule = 'used with all=true and format=csv, ndjson or parquet: the past has no pages';
+  const rule = "used with 'all=true' and 'format=csv', ndjson or parquet: the past has no pages";
   const asOf = pairs.find(({ name }) => name === 'as-of')?.value ?? null;
   const within = pairs.find(({ name }) => name === 'expires-within')?.value;
-  const other = 'absent with as-of, as it counts from now; use before and after with date-field=expiration';
+  const other = "absent with 'as-of', as it counts from now; use 'before' and 'after' with 'date-field=expiration'";
   return [
     ...(isWhole ? [] : [{ parameter: 'as-of', value: asOf, rule }]),
     ...(within === undefined ? [] : [{ parameter: 'expires-within', value: within, rule: other }]),
@@ -92,7 +92,7 @@ function emptyRanges({ before, after, createdFrom, createdTo, dateField }: Repor
 function boundTwice({ expiresWithinSeconds, before, after, dateField }: ReportFilters): Fault[] {
   if (expiresWithinSeconds === undefined || dateField !== 'expiration') return [];
   if (before === undefined && after === undefined) return [];
-  const rule = 'absent if before or after is used with date-field=expiration, which limits the same date';
+  const rule = "absent if 'before' or 'after' is used with 'date-field=expiration', which limits the same date";
   return [{ parameter: 'expires-within', value: formatDuration(expiresWithinSeconds), rule }];
 }
 
@@ -103,6 +103,6 @@ function strayCursor({ cursor, page, fingerprint }: Position): Fault[] {
     return [{ parameter: 'cursor', value: null, rule }];
   }
   if (page === undefined || page === cursor.page) return [];
-  const rule = `${cursor.page}, the page of the cursor; omit cursor to jump to another page`;
+  const rule = `${cursor.page}, the page of the cursor; omit 'cursor' to jump to another page`;
   return [{ parameter: 'page', value: String(page), rule }];
 }

@@ -301,7 +301,7 @@ function requireOwnToken(token: ChangeToken, tenant: TenantId, history: TenantHi
   const isSwept = cleanRevisionOf(token) < history.sweptRevision;
   if (!isAhead && !isSwept && fingerprint === historyFingerprint(tenant, history, token)) return;
   const rule =
-    'a token of the current records of the service; read everything again, without since, into an empty copy';
+    "a token of the current records of the service; read everything again, without 'since', into an empty copy";
   throw new ReportError(
     'RESYNC_REQUIRED',
     [`Cannot continue from the token in 'since': it must be ${rule}`],

@@ -45,7 +45,7 @@ export function parseChanges(
   const fields = takeFields(pairs, faults);
   faults.push(...filterFaults({ field, from, to, kinds }));
   if (isWalk(since) && order === 'oldest')
-    faults.push({ parameter: 'order', value: order, rule: 'newest, or absent: the token in since is of that order' });
+    faults.push({ parameter: 'order', value: order, rule: "newest, or absent: the token in 'since' is of that order" });
   refuse(faults, isMalformed);
   if (accepted === undefined) throw noFormFits();
   const filters = { kinds, field, from, to, importId, fields };
@@ -66,10 +66,10 @@ function filterFaults({ field, from, to, kinds }: ChangeFilters): readonly Fault
       .map(([parameter, value]) => ({
         parameter,
         value: shorten(String(value)),
-        rule: `absent without field, which must be one of ${valueFields.join(', ')}`,
+        rule: `absent without 'field', which must be one of ${valueFields.join(', ')}`,
       })),
     ...(field !== undefined && kinds !== undefined && !(kinds.length === 1 && kinds[0] === 'changed')
-      ? [{ parameter: 'kind', value: kinds.join(','), rule: 'changed, or absent: field selects changed records' }]
+      ? [{ parameter: 'kind', value: kinds.join(','), rule: "changed, or absent: 'field' selects changed records" }]
       : []),
   ];
 }

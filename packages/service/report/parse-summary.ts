@@ -82,12 +82,12 @@ function tooManyDays(query: SummaryQuery): Fault[] {
   const { afterSeconds = Number.NEGATIVE_INFINITY, beforeSeconds = Number.POSITIVE_INFINITY } = bounds ?? {};
   if (beforeSeconds - afterSeconds - 1 <= summaryDaysMax * daySeconds) return [];
   const names = boundNames[query.dateField];
-  const rule = `combined with bounds of its date at most ${summaryDaysMax} days apart: date-field is ${query.dateField}, so use ${names}; or count by month`;
+  const rule = `combined with bounds of its date at most ${summaryDaysMax} days apart: ${names}; or count by month`;
   return [{ parameter: 'by', value: query.by.join(','), rule }];
 }
 
 const boundNames = {
-  created: 'created-from and created-to, or after and before',
-  activation: 'after and before',
-  expiration: 'after and before, or expires-within',
+  created: "'created-from' and 'created-to', or 'after' and 'before'",
+  activation: "'after' and 'before'",
+  expiration: "'after' and 'before', or 'expires-within'",
 } as const;

@@ -42,10 +42,7 @@ export function parseNoParameters(queryString: string, why = 'this operation has
   refuse(faults, malformed.length > 0);
 }
 
-interface ReportParts extends QueryParts {
-  /** Whether the parameters came in a URL and may appear in a link. */
-  readonly linkable: boolean;
-}
+type ReportParts = QueryParts & Required<Pick<QueryParts, 'linkable'>>;
 
 /**
  * Reads each parameter and checks them against each other. `accepted` is the format that the
@@ -117,6 +114,8 @@ interface QueryParts {
   readonly faults: readonly Fault[];
   /** Whether a part could not be decoded. */
   readonly unreadable: boolean;
+  /** Whether the parameters came in a URL, which is the default, and may appear in a link. */
+  readonly linkable?: boolean;
 }
 
 interface RequestReader extends ParameterReader {
@@ -137,7 +136,9 @@ export function createParameterReader(parts: QueryParts, limits: PageLimits): Re
     const value = parse(text);
     if (value !== undefined) return value;
     if ((schemas[name] as { readonly format?: string }).format === 'date-time') unreadable = true;
-    faults.push({ parameter: name, value: shownValue(name, text), rule: ruleOf(schemas[name]) });
+    // a plus of a URL arrives as a space
+    const hint = name === 'email' && parts.linkable !== false && text.includes(' ') ? '; in a URL, write + as %2B' : '';
+    faults.push({ parameter: name, value: shownValue(name, text), rule: ruleOf(schemas[name]) + hint });
     return undefined;
   };
   return {

@@ -14,7 +14,10 @@ const grants: ReadonlyMap<string, Grant> = new Map(
 export function chooseGrant(form: ReadonlyMap<string, string>): Grant {
   const grantType = form.get('grant_type');
   if (grantType === undefined)
-    throw new TokenError('invalid_request', 'Cannot issue a token: grant_type must be given');
+    throw new TokenError(
+      'invalid_request',
+      `Cannot issue a token: grant_type must be given, such as ${clientCredentialsGrant.grantType}`,
+    );
   const grant = grants.get(grantType);
   if (grant === undefined) {
     throw new TokenError(

@@ -18,9 +18,13 @@ export function createUnroutedHandler(table: OperationTable, notFound: string): 
     const allow = allowed.find(({ pattern }) => pattern.test(path))?.allow;
     if (allow === undefined) throw new RequestError('NOT_FOUND', notFound);
     if (request.method === 'OPTIONS') return reply.code(204).header('allow', allow).send();
-    throw new RequestError('METHOD_NOT_ALLOWED', `Cannot use this method: it must be one of ${allow}`, {
-      headers: { allow },
-    });
+    throw new RequestError(
+      'METHOD_NOT_ALLOWED',
+      `Cannot use the method ${request.method}: it must be one of ${allow}`,
+      {
+        headers: { allow },
+      },
+    );
   };
 }
 

@@ -34,17 +34,17 @@ describe.each(drawn)('the history over HTTP on $engine', ({ openTestStore }) => 
   afterAll(() => service.close());
 
   test.each([
-    [`?all=true&format=csv&as-of=${future}`, 'not in the future'],
-    [`/summary?as-of=${future}`, 'not in the future'],
-    [`/a?as-of=${future}`, 'not in the future'],
-    [`/changes?since=${future}&before=true`, 'not in the future'],
+    [`?all=true&format=csv&as-of=${future}`, 'a past ISO 8601 date-time'],
+    [`/summary?as-of=${future}`, 'a past ISO 8601 date-time'],
+    [`/a?as-of=${future}`, 'a past ISO 8601 date-time'],
+    [`/changes?since=${future}&before=true`, 'a past ISO 8601 date-time'],
     ['?all=true&format=ndjson&as-of=99', 'at most the present revision, 2'],
     ['/summary?as-of=99', 'at most the present revision, 2'],
     ['/a?as-of=99', 'at most the present revision, 2'],
-    ['?as-of=1', 'used with all=true and format=csv, ndjson or parquet: the past has no pages'],
-    ['?as-of=1&page=2&size=1', 'used with all=true and format=csv, ndjson or parquet: the past has no pages'],
-    ['?all=true&format=csv&as-of=1&expires-within=7d', 'use before and after with date-field=expiration'],
-    ['/summary?as-of=1&expires-within=7d', 'use before and after with date-field=expiration'],
+    ['?as-of=1', "used with 'all=true' and 'format=csv', ndjson or parquet: the past has no pages"],
+    ['?as-of=1&page=2&size=1', "used with 'all=true' and 'format=csv', ndjson or parquet: the past has no pages"],
+    ['?all=true&format=csv&as-of=1&expires-within=7d', "use 'before' and 'after' with 'date-field=expiration'"],
+    ['/summary?as-of=1&expires-within=7d', "use 'before' and 'after' with 'date-field=expiration'"],
   ])('%s is refused with 400: it must be %s', async (path, rule) => {
     const problem = await expectProblem(await get(path), 'INVALID_REQUEST_PARAMS');
     expect(problem.messages).toEqual([expect.stringContaining(rule)]);

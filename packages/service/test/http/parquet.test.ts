@@ -235,7 +235,7 @@ describe.each(drawn)('a report as Parquet on $engine', ({ engine, openTestStore 
       await service.get('/v1/subscription?format=parquet', token),
       'INVALID_REQUEST_PARAMS',
     );
-    expect(detail).toContain("'format': it must be used with all=true: a Parquet file is a whole report");
+    expect(detail).toContain("'format': it must be used with 'all=true': a Parquet file is a whole report");
     const accept = { accept: 'application/vnd.apache.parquet' };
     await expectProblem(await service.get('/v1/subscription', token, accept), 'INVALID_REQUEST_PARAMS');
     const whole = await service.get('/v1/subscription?all=true&device-id=nobody', token, accept);

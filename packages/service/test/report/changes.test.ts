@@ -255,7 +255,7 @@ describe.each(drawn)('the changes on $engine', ({ openTestStore }) => {
     const expectResync = async (tenant: TenantId, token: string) =>
       expect(answer(tenant, `since=${token}`), token).rejects.toMatchObject({
         code: 'RESYNC_REQUIRED',
-        messages: [expect.stringContaining('without since')],
+        messages: [expect.stringContaining("without 'since'")],
         faults: [{ parameter: 'since', value: null }],
       });
 

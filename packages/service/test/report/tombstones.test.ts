@@ -53,7 +53,10 @@ describe.each(drawn)('the retention of tombstones on $engine', ({ openTestStore 
     const query = `${token === undefined ? '' : `since=${token}&`}size=${size}`;
     return JSON.parse((await listChanges(context, tenant, parseChanges(query, context, 'json'))).body) as Answer;
   };
-  const refused = { code: 'RESYNC_REQUIRED', messages: [expect.stringContaining('without since, into an empty copy')] };
+  const refused = {
+    code: 'RESYNC_REQUIRED',
+    messages: [expect.stringContaining("without 'since', into an empty copy")],
+  };
 
   beforeAll(async () => {
     opened = await openTestStore();
