@@ -163,7 +163,7 @@ export function connectionErrorOf(url: string, failure: unknown, context: ErrorC
   const [, code, what] = kinds.find(([pattern]) => pattern.test(text)) ?? [
     undefined,
     'NETWORK_FAILED' as const,
-    'the network failed, or the browser blocked the request',
+    'the network failed, or the request was blocked',
   ];
   const message = `Cannot reach ${new URL(url).origin}: it must accept the request and respond: ${what}`;
   return new ConnectionError(code, message, context, failure);

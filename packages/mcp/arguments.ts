@@ -1,9 +1,9 @@
 import { shorten } from '../contract/problem.ts';
 import { isReservedId } from '../contract/report.ts';
-import { fitsText } from '../contract/schema.ts';
+import { exampleOf, fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
 import { didYouMean } from '../contract/suggest.ts';
-import { type ObjectSchema, rowsMax } from './schemas.ts';
+import { type ObjectSchema, rowsDefault, rowsMax } from './schemas.ts';
 
 /** Arguments by name: as a model sent them, or as `readArguments` returns them. */
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -48,7 +48,7 @@ export function readArguments({ properties, required }: ObjectSchema, given: Arg
       faults.push(
         names.length === 0
           ? `Cannot use '${shown}': this tool has no arguments`
-          : `Cannot use '${shown}': it must be one of ${names.join(', ')}${didYouMean(wanted, names)}`,
+          : `Cannot use '${shown}': it must be ${didYouMean(wanted, names) ? 'a known name' : `one of ${names.join(', ')}`}${didYouMean(wanted, names)}`,
       );
     else if (isRepeated) reject(`given once, as '${name}'`);
     else if (Array.isArray(value) && takesList(schema)) {
@@ -90,12 +90,13 @@ function readValue(name: string, schema: object, value: unknown): string | numbe
   const { type, enum: choices = [] } = schema as { type?: string; enum?: readonly string[] };
   if (type === 'integer') {
     const rows = /^\s*\d{1,3}\s*$/.test(text) ? Number(text) : 0;
-    return rows >= 1 && rows <= rowsMax ? rows : { rule: `an integer from 1 to ${rowsMax}` };
+    return rows >= 1 && rows <= rowsMax ? rows : { rule: `an integer from 1 to ${rowsMax}, such as ${rowsDefault}` };
   }
   // an ICCID of 19 digits would be another one
   if (typeof value === 'number' && !Number.isSafeInteger(value)) return { rule: 'a string: a number loses digits' };
   if (name === 'cursor') return isCursor(text) ? text : { rule: 'next_cursor of an earlier answer, unchanged' };
-  if (name === 'id' && !takesList(schema)) return isId(text) ? text : { rule: 'the id of a record, unchanged' };
+  if (name === 'id' && !takesList(schema))
+    return isId(text) ? text : { rule: `the id of a record, unchanged, such as ${exampleOf(SubscriptionId)}` };
   if (choices.includes('true')) return text.toLowerCase();
   return moments.includes(name) && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
 }

@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { type ResponseEvent, type SubreportClient, SubreportError } from '../client/index.ts';
+import { inWords } from '../contract/in-words.ts';
 import { maskSecrets, printable } from '../terminal/printable.ts';
 import { sentencesOf } from '../terminal/reader-action.ts';
 import { type Arguments, readArguments } from './arguments.ts';
@@ -91,11 +92,16 @@ async function answer(tool: Tool, given: Arguments, client: SubreportClient, app
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof SubreportError)) return failure([error instanceof Error ? error.message : String(error)]);
-    return failure([...sentencesOf(error), `Correlation id: ${error.correlationId}`]);
+    const sentences = sentencesOf(error).map((sentence) => inWords(sentence, argumentOf));
+    return failure([...sentences, `Correlation id: ${error.correlationId}`]);
   } finally {
     applied.delete(correlationId);
   }
 }
+
+/** A parameter of the API as an argument of a tool. */
+const argumentOf = (name: string, value: string | undefined): string =>
+  value === undefined ? `'${name}'` : `'${name}' ${value}`;
 
 const textOf = (text: string) => ({ type: 'text' as const, text });
 const failure = (lines: readonly string[]) => ({ isError: true, content: [textOf(lines.map(printable).join('\n'))] });

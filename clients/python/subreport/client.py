@@ -64,7 +64,9 @@ def create_client(
         issuer = service if issuer is None and token_url is None else issuer
     known = {each.name for each in fields(RequestOptions)}
     if unknown := sorted(set(request_options) - known):
-        raise TypeError(f"Cannot create a client: unknown options: {', '.join(unknown)}")
+        raise TypeError(
+            f"Cannot create a client: unknown options: {', '.join(unknown)}; there are {', '.join(sorted(known))}"
+        )
     options = RequestOptions(**request_options)
     for each in (base_url, issuer or token_url):
         require_secure_url(str(each), options.allow_http)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 from email.message import Message
@@ -48,8 +49,34 @@ class ApiError(RejectionError):
     """The service rejected a request (RFC 9457). `problem` is the complete response body."""
 
     def __init__(self, problem: dict[str, Any], response: Any, context: ErrorContext, hint: str = "") -> None:
-        super().__init__(problem["type"], str(problem.get("detail", "")) + hint, response, context)
+        message = in_words(str(problem.get("detail", ""))) + hint
+        super().__init__(problem["type"], message, response, context)
         self.problem = problem
+
+
+def in_words(detail: str) -> str:
+    """The sentences of a problem with the parameters that they name in quotes as keywords.
+
+    Values that were sent, and suggestions of values, stay as they are.
+    """
+    return "; ".join(map(_sentence, re.split(r"; (?=Cannot )", detail)))
+
+
+def _sentence(text: str) -> str:
+    is_of_names = ": it must be a known name; " in text
+    rule = text if is_of_names else re.split(r": current value is |; did you mean ", text)[0]
+    words = re.sub(r"(?:parameter )?'([\w\[\]-]+)(?:=([\w-]+))?'", _keyword, rule)
+    # the list of all names
+    words = re.sub(r"(?<=it must be one of )id, [a-z, -]+", lambda list_: list_[0].replace("-", "_"), words)
+    return words + text[len(rule) :]
+
+
+def _keyword(match: re.Match[str]) -> str:
+    name, value = match[1].replace("-", "_"), match[2]
+    if name == "all":
+        return "export()"
+    name = {"from": "from_"}.get(name, name)
+    return f"'{name}'" if value is None else f"{name}='{value}'"
 
 
 class TokenRequestError(RejectionError):

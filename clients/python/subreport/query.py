@@ -60,7 +60,7 @@ def _member_of(name: str, value: Any) -> Any:
     elif isinstance(value, datetime) and value.tzinfo is None:
         rule = "a datetime with a time zone"
     if rule is not None:
-        raise ValueError(f"Cannot use parameter '{name}': it must be {rule}: current value is {value!r}")
+        raise ValueError(f"Cannot use '{name}': it must be {rule}: current value is {value!r}")
     return instant_of(value) if isinstance(value, datetime) else value
 
 

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectionErrorOf } from '../../client/error.ts';
+import { inWords } from '../../contract/in-words.ts';
 import type { OperatorOperation } from '../../contract/operator/operation.ts';
 import { type CallOperation, type OperatorApiId, operatorApi } from '../../contract/operator/operations.ts';
 import type { Problem } from '../../contract/problem.ts';
@@ -185,7 +186,8 @@ function rejectionOf(server: Server, { status, text }: Reply, correlationId: str
     const error = responseError(server, `its status was ${status}`, id);
     return isUnavailable ? new UnavailableError(error.message) : error; // of a proxy
   }
-  const message = [...messages, `Correlation id: ${id}`].map((line) => printable(String(line))).join('\n');
+  const sentences = messages.map((message) => inWords(String(message), (name) => `'${name}'`));
+  const message = [...sentences, `Correlation id: ${id}`].map(printable).join('\n');
   if (isUnavailable) return new UnavailableError(message);
   return type === 'INVALID_REQUEST_PARAMS' ? new UsageError(message) : new CommandError(message);
 }

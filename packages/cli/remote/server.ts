@@ -48,6 +48,6 @@ function readToken(): string {
   if (token !== undefined && isWellFormedOperatorToken(token)) return token;
   const state = token === undefined ? '; it is not set' : '';
   throw new UsageError(
-    `Cannot use --server: ${variable}, or the content of the file ${file}, must be a token that 'subreport operator create' printed, such as sro_ and 43 characters${state}`,
+    `Cannot use --server: ${variable}, or the content of the file ${file}, must be a token of 'subreport operator create': sro_ and 43 characters${state}`,
   );
 }

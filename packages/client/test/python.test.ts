@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { hasTools } from '../../../test/support/has-tools.ts';
 import { waitMsMax } from '../../../test/support/wait-limit.ts';
 import { errorStatuses, tokenErrorStatuses } from '../../contract/error-code.ts';
+import { inWords } from '../../contract/in-words.ts';
 import { ApiError, createClient, SubreportError } from '../index.ts';
 import { type ClientService, optionsOf, startClientService } from './client-service.ts';
 import { type Fault, type FaultyProxy, type ProxiedRequest, startFaultyProxy } from './faulty-proxy.ts';
@@ -98,9 +99,17 @@ function pageOf({ headers: _headers, ...value }: Record<string, unknown>): objec
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [pythonName(name), member ?? null]));
 }
 
+/** The sentences of the API with the keywords of Python. */
+const asKeywords = (message: string): string =>
+  message
+    .split(/; (?=Cannot )/)
+    .map((sentence) => inWords(sentence, (name) => `'${pythonName(name)}'`))
+    .join('; ');
+
 function failureOf(error: Error): { name: string; code?: string } {
   if (!(error instanceof SubreportError)) return { name: error.name, message: error.message } as { name: string };
-  const { name, message, code, attempts } = error;
+  const { name, code, attempts } = error;
+  const message = error instanceof ApiError ? asKeywords(error.message) : error.message;
   const { status, retryAfterMs } = error as { status?: number; retryAfterMs?: number };
   const problem = error instanceof ApiError ? error.problem : undefined;
   return JSON.parse(JSON.stringify({ name, message, code, attempts, status, retry_after_ms: retryAfterMs, problem }));
@@ -332,7 +341,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     expect(invalid).toMatchObject([
       {
         error: {
-          message: "Cannot use parameter 'status': it must be a value, or None to omit it: current value is []",
+          message: "Cannot use 'status': it must be a value, or None to omit it: current value is []",
         },
       },
       { error: { message: expect.stringContaining('an email address or ids in a URL') } },

@@ -310,18 +310,22 @@ describe('an assistant', () => {
     for (const id of ids)
       for (const name of ['get_subscription', 'get_subscription_history']) {
         const { content, isError } = await assistant.call(name, { id });
-        const sentence = `Cannot use 'id': it must be the id of a record, unchanged: current value is ${JSON.stringify(id)}`;
+        const sentence = `Cannot use 'id': it must be the id of a record, unchanged, such as c3Vic2NyaXB0aW9uLTAwMDE=: current value is ${JSON.stringify(id)}`;
         expect([isError, content[0]?.text]).toEqual([true, sentence]);
       }
   });
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['list_subscriptions', { size: 51 }, "Cannot use 'size': it must be an integer from 1 to 50: current value is 51"],
+    [
+      'list_subscriptions',
+      { size: 51 },
+      "Cannot use 'size': it must be an integer from 1 to 50, such as 20: current value is 51",
+    ],
     ['list_subscriptions', { stauts: 'ACTIVE' }, "did you mean 'status'?"],
     [
       'list_subscriptions',
       { size: 2.5 },
-      "Cannot use 'size': it must be an integer from 1 to 50: current value is 2.5",
+      "Cannot use 'size': it must be an integer from 1 to 50, such as 20: current value is 2.5",
     ],
     ['list_subscriptions', { toString: 'a' }, "Cannot use 'toString': it must be one of id, iccid"],
     ['list_subscriptions', { constructor: 'a' }, "Cannot use 'constructor': it must be one of id, iccid"],
@@ -342,13 +346,13 @@ describe('an assistant', () => {
     ['count_subscriptions', { plan_id: 'a', 'plan-id': 'b' }, "it must be given once, as 'plan-id'"],
     ['list_findings', { status: 'ACTIVE' }, "Cannot use 'status': this tool has no arguments"],
     ['get_subscription', { id: null }, "Cannot use 'id': it must be given"],
-    ['count_subscriptions', { before: 'yesterday', iccid: '1' }, "Cannot use parameter 'before': it must be an ISO"],
-    ['count_subscriptions', { before: 'yesterday', iccid: '1' }, "Cannot use parameter 'iccid': it must be 15 to 22"],
+    ['count_subscriptions', { before: 'yesterday', iccid: '1' }, "Cannot use 'before': it must be an ISO"],
+    ['count_subscriptions', { before: 'yesterday', iccid: '1' }, "Cannot use 'iccid': it must be 15 to 22"],
     ['get_subscription', {}, "Cannot use 'id': it must be given"],
     ['get_subscription', { id: 'nobody-has-this' }, 'Correlation id: '],
     ['list_subscriptions', { cursor: 'page 2' }, "Cannot use 'cursor': it must be next_cursor of an earlier answer"],
     ['list_subscriptions', { cursor: '51..' }, "Cannot use 'cursor': it must be next_cursor of an earlier answer"],
-    ['list_changes', { since: 'x'.repeat(50) }, "Cannot use parameter 'since'"],
+    ['list_changes', { since: 'x'.repeat(50) }, "Cannot use 'since'"],
   ])('%s with %j says what is wrong', async (name, given, sentence) => {
     const { content, isError } = await assistant.call(name, given);
     expect(isError).toBe(true);
