@@ -102,7 +102,8 @@ export function openClient(
     };
     return createClientWith(options, systemClock, CheckedApi);
   } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(error.message);
+    if (error instanceof TypeError)
+      throw new UsageError(error.message.replace('allowHttp permits', "'subreport login --allow-http' permits"));
     throw error;
   }
 }

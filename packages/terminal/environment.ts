@@ -20,6 +20,9 @@ export function readVariable(name: (typeof commandVariables)[number]): string | 
 /** All variables, for rclone, which has settings and credentials in them. */
 export const allVariables = (): NodeJS.ProcessEnv => process.env;
 
+/** Whether npx started the program, which is then not on the path. */
+export const isStartedByNpx = (): boolean => process.env.npm_command === 'exec';
+
 /** The folder of the profiles (XDG Base Directory Specification). */
 export const configFolder = (): string => join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'subreport');
 

@@ -24,8 +24,19 @@ export class TemporaryError extends CommandError {
   override readonly name = 'TemporaryError';
 }
 
+/** The error of a file that cannot be read, which a system call reported. */
+export const readFailure = (file: string, error: unknown): UsageError =>
+  new UsageError(`Cannot read '${file}': it must be a file that this user can read (${codeOf(error)})`);
+
 /** The error of a file that cannot be written, which a system call reported. */
-export const writeFailure = (file: string, { code }: NodeJS.ErrnoException): CommandError =>
-  new CommandError(
-    `Cannot write '${file}': it must be a file that this user can write, in an existing folder (${code})`,
-  );
+export function writeFailure(file: string, error: unknown): CommandError {
+  const rule = isDiskFull(error)
+    ? 'its disk must have room'
+    : 'it must be a file that this user can write, in an existing folder';
+  return new CommandError(`Cannot write '${file}': ${rule} (${codeOf(error)})`);
+}
+
+/** Whether a system call reported a full disk, or the end of a quota. */
+export const isDiskFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? (error as Error).message;

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { Command, CommanderError } from 'commander';
-import { CommandError, InterruptedError, TemporaryError, UsageError } from './error.ts';
+import { isStartedByNpx } from './environment.ts';
+import { CommandError, InterruptedError, readFailure, TemporaryError, UsageError } from './error.ts';
 import type { Output } from './output.ts';
 import { packageVersion } from './package-version.ts';
 
@@ -95,10 +96,14 @@ export async function runProgram(
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof InterruptedError) return error.exitCode;
     const { message, exitCode } = failureOf(error);
-    output.stderr.write(`${message}\n`);
+    output.stderr.write(`${asStarted(message)}\n`);
     return exitCode;
   }
 }
+
+/** A message whose commands begin as this one was started. */
+const asStarted = (message: string): string =>
+  isStartedByNpx() ? message.replaceAll(/(?<=['(]|: |^)subreport (?=[a-z])/gm, 'npx subreport ') : message;
 
 /** The message of an error that the user can fix, and the stack of any other. */
 export function failureOf(error: unknown): Failure {
@@ -128,14 +133,24 @@ function namesFor(commands: Commands, argv: readonly string[]): string[] | undef
  * Copies the exit and output settings of a command to its subcommands, which do not inherit
  * settings made after they were added.
  */
-function inheritSettings(command: Command): void {
+function inheritSettings(command: Command, path = command.name()): void {
+  command.showHelpAfterError(`(${hintOf(command, path)})`);
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
     // not in the group of the program's
     if (child.commands.length > 0) child.helpCommand('help [command]');
-    inheritSettings(child);
+    inheritSettings(child, `${path} ${child.name()}`);
   }
 }
+
+/** Most commands that an error lists. */
+const commandsMax = 12;
+
+/** What a command with a mistake in its words can be instead. */
+const hintOf = ({ commands }: Command, path: string): string =>
+  commands.length === 0 || commands.length > commandsMax
+    ? `${commands.length === 0 ? 'Options' : 'Commands'}: ${path} --help`
+    : `Commands of ${path}: ${commands.map((child) => child.name()).join(', ')}`;
 
 /** Variables of PostgreSQL, S3, rclone and the commands. Others may run programs. */
 const isLoadable = (name: string): boolean => /^(PG|AWS_|RCLONE_|SUBREPORT_)/.test(name);
@@ -152,10 +167,7 @@ async function loadEnvironment(file: string | undefined, loadSettings: LoadSetti
     process.loadEnvFile(file);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new UsageError(
-      `Cannot use --env-file: it must be a file that this user can read: ${code ?? message}: current value is '${file}'`,
-    );
+    throw readFailure(file, error);
   }
 }
 

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { ApiError, SubreportError, TokenRequestError } from '../client/index.ts';
-import { CommandError, InterruptedError, UsageError } from './error.ts';
+import { inWords } from '../contract/in-words.ts';
+import { CommandError, InterruptedError, isDiskFull, UsageError } from './error.ts';
 import { printable } from './printable.ts';
 
 /**
@@ -27,17 +28,35 @@ export function forUser(error: unknown): unknown {
     return new CommandError(printable(error.message));
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   const isSystemError = error instanceof Error && code !== undefined && syscall !== undefined;
+  if (isSystemError && isDiskFull(error))
+    return new CommandError(`Cannot write the result: its disk must have room (${code})`);
   return isSystemError ? new CommandError(`Cannot use a file: ${message}`) : error;
 }
 
-/** The parameters of the API are the options of the command. */
+/** The parameters of the API are the options of the command, which reads dates in more words. */
 const messagesOf = (error: SubreportError): readonly string[] =>
-  sentencesOf(error).map((message) => message.replace(/^Cannot use parameter '([\w-]+)'/, 'Cannot use --$1'));
+  sentencesOf(error).map((message) =>
+    inWords(message, optionOf).replace(
+      /an? (past )?ISO 8601 date-time with Z or an offset/,
+      'a $1date such as 2024-05-01 or 7d',
+    ),
+  );
+
+/** A parameter of the API on the command line. */
+function optionOf(name: string, value: string | undefined): string {
+  if (name === 'all') return "'subreport export'";
+  return value === undefined ? `--${name}` : `--${name} ${value}`;
+}
 
 /** All sentences of an error. Those of a server may be anything. */
 export function sentencesOf(error: SubreportError): readonly string[] {
-  const messages: unknown = error instanceof ApiError ? error.problem.messages : undefined;
-  return (Array.isArray(messages) ? messages : [error.message]).map((message) => printable(String(message)));
+  const { messages, detail = '' } = error instanceof ApiError ? error.problem : {};
+  const hint = error.message.startsWith(detail) ? error.message.slice(detail.length) : '';
+  const sentences: readonly unknown[] = Array.isArray(messages) ? messages : [error.message];
+  const isHinted = Array.isArray(messages) && hint !== '';
+  return sentences.map((message, at) =>
+    printable(String(message) + (isHinted && at === sentences.length - 1 ? hint : '')),
+  );
 }
 
 function adviceOn(error: SubreportError): string[] {

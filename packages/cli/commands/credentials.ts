@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { baseUrlOf } from '../../terminal/connection.ts';
 import { readVariable } from '../../terminal/environment.ts';
-import { CommandError, InterruptedError, UsageError } from '../../terminal/error.ts';
+import { CommandError, InterruptedError, readFailure, UsageError } from '../../terminal/error.ts';
 import type { Output } from '../../terminal/output.ts';
 import { type Profile, parseObject } from '../../terminal/profile.ts';
 
@@ -52,11 +52,19 @@ export async function readCredentials(options: CredentialOptions, output: Output
 }
 
 async function readCredentialsFile(path: string): Promise<Partial<Record<string, string>>> {
-  const values = parseObject(path === '-' ? await readAllInput() : readFileSync(path, 'utf8'), path);
+  const values = parseObject(path === '-' ? await readAllInput() : readText(path), path);
   if (values.client_secret !== undefined) return values;
   throw new CommandError(
     `Cannot use '${path}': it must be a JSON object with client_id and client_secret, such as the output of 'subreport client create --json'`,
   );
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw readFailure(file, error);
+  }
 }
 
 async function orAsk(value: string | undefined, option: string, question: string, output: Output): Promise<string> {
@@ -71,7 +79,7 @@ async function readSecret(
   output: Output,
 ): Promise<string> {
   if (secretStdin === true) return (await readAllInput()).replace(/\r?\n$/, '');
-  if (clientSecretFile !== undefined) return readFileSync(clientSecretFile, 'utf8').replace(/\r?\n$/, '');
+  if (clientSecretFile !== undefined) return readText(clientSecretFile).replace(/\r?\n$/, '');
   const given = fromFile ?? readVariable('SUBREPORT_CLIENT_SECRET');
   const secret = given ?? (canAsk() ? await askHidden('Client secret', output) : '');
   if (secret !== '') return secret;

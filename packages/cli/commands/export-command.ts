@@ -144,7 +144,7 @@ async function writeReport(
     const content = format === 'xlsx' ? await workbookOf(lines, report, fields) : lines;
     const chunks = compressed.test(file) ? gzip(content) : content;
     if (file === '-') for await (const chunk of chunks) await screen.write(chunk);
-    else if (isOtherThanFile(file)) await pipeline(chunks, createWriteStream(file));
+    else if (isOtherThanFile(file)) await pipeline(chunks, createWriteStream(file)).catch(failureOf(file));
     else await writeCompletely(file, chunks);
   } finally {
     bar.end();
@@ -201,12 +201,16 @@ async function writeCompletely(file: string, chunks: AsyncIterable<Uint8Array | 
   } catch (error) {
     // the first error is the one to report
     await rm(temporary, { force: true }).catch(() => undefined);
-    // its own message would have the name of the temporary file
-    throw (error as NodeJS.ErrnoException).syscall === undefined
-      ? error
-      : writeFailure(file, error as NodeJS.ErrnoException);
+    return failureOf(file)(error);
   }
 }
+
+/** Names the file; the message of a system call has that of a temporary one, or none. */
+const failureOf =
+  (file: string) =>
+  (error: unknown): never => {
+    throw (error as NodeJS.ErrnoException).syscall === undefined ? error : writeFailure(file, error);
+  };
 
 /** Whether a path is a pipe or a device, which must not be replaced by a file. */
 function isOtherThanFile(path: string): boolean {

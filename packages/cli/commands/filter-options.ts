@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TSchema } from 'typebox';
 import { parseDuration } from '../../contract/duration.ts';
 import { formatInstant, parseInstant } from '../../contract/instant.ts';
-import { descriptionOf } from '../../contract/schema.ts';
+import { descriptionOf, ruleOf } from '../../contract/schema.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import { UsageError } from '../../terminal/error.ts';
 
@@ -25,11 +25,10 @@ function parameterOption(name: string, schema: TSchema): Option {
   if (choices !== undefined) option.choices(choices);
   return option.argParser((given: string, before: string | undefined) => {
     const text = choices?.includes('true') === true ? (truths[given.toLowerCase()] ?? given) : given;
-    if (choices !== undefined && !choices.includes(text)) {
+    if (choices !== undefined && !choices.includes(text))
       throw new InvalidArgumentError(`It must be one of ${choices.join(', ')}${didYouMean(text, choices)}`);
-    }
-    if (type === 'integer' && !/^\d{1,15}$/.test(text))
-      throw new InvalidArgumentError('It must be an integer, such as 2');
+    if (text === '' || (type === 'integer' && !/^\d{1,15}$/.test(text)))
+      throw new InvalidArgumentError(`It must be ${ruleOf(schema)}`);
     if (before !== undefined && !lists.includes(name)) throw new InvalidArgumentError('It must be given only once');
     return before === undefined ? text : `${before},${text}`;
   });
@@ -62,7 +61,10 @@ export function readParameters(
     // the present, also if the clocks differ
     if ((name === 'as-of' || name === 'until') && given === 'now') continue;
     const value = isDate(schema) ? readDate(given, nowSeconds) : readMoment(name, given, nowSeconds);
-    if (value === undefined) faults.push(`Cannot use --${name}: it must be ${dateRule}: current value is '${given}'`);
+    if (value === undefined)
+      faults.push(
+        `Cannot use --${name}: it must be ${dateRule}${didYouMean(given, dateWords)}: current value is '${given}'`,
+      );
     else values[name] = value;
     if (value !== undefined && value !== given) dates.push({ name, instant: value });
   }
@@ -77,9 +79,11 @@ const readMoment = (name: string, given: string, nowSeconds: number): string =>
 const daySeconds = 86_400;
 const dayNames: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
 
+const dateWords = [...Object.keys(dayNames), 'now'];
+
 /** The rule for dates on the command line. */
-const dateRule =
-  'a date such as 2024-05-01 or 2024-05-01T08:00:00Z, today, yesterday, tomorrow or now, a duration before now such as 7d, or after now such as +7d';
+export const dateRule =
+  'a date such as 2024-05-01 or 2024-05-01T08:00:00Z, today, yesterday, tomorrow, now, 7d (before now) or +7d (after now)';
 
 /**
  * Converts a date of the command line to an ISO 8601 date-time; `undefined` if it is not a date. A

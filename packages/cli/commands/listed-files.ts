@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { NotFound } from '../../client/index.ts';
 import { type ListParameter, listedMax, listParameters } from '../../contract/listed-values.ts';
 import { readColumn } from '../../contract/read-column.ts';
-import { UsageError } from '../../terminal/error.ts';
+import { readFailure, UsageError } from '../../terminal/error.ts';
 import { countText } from '../../terminal/output.ts';
 
 /** The options `--iccid-file` and the like, each with the path of a file of values. */
@@ -73,8 +73,7 @@ async function readSource(file: string): Promise<string> {
       parts.push(part);
     }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`Cannot read '${file}': it must be a file that this user can read (${code})`);
+    throw readFailure(file, error);
   }
   if (bytes <= bytesMax) return Buffer.concat(parts).toString('utf8');
   throw new UsageError(`Cannot read '${file}': it must have at most ${countText(bytesMax)} bytes`);

@@ -46,7 +46,7 @@ export class SqliteTables implements TableDatabase {
     this.#file = file;
     this.shown = `sqlite:${file}`;
     this.#isNew = !existsSync(file);
-    if (this.#isNew && !create) throw this.#failure('it must be a file that exists');
+    if (this.#isNew && !create) throw this.#failure("it must be a file that 'subreport sync' has made");
     this.#database = this.#try(() => openDatabase(file, waitMsMax));
   }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isOnThisMachine } from '../../contract/secure-url.ts';
+import { readFailure } from '../../terminal/error.ts';
 import { printable } from '../../terminal/printable.ts';
 import { SyncError } from './error.ts';
 
@@ -121,7 +122,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    return invalid('secret-file', 'name a file that this user can read', (error as NodeJS.ErrnoException).code ?? file);
+    throw readFailure(file, error);
   }
 }
 

@@ -299,7 +299,10 @@ test.each([
   ),
   [['--to', 'sqlite:/nowhere/copy.db'], 'Cannot use sqlite:/nowhere/copy.db: it must be a database of SQLite'],
   [['--to', 'sqlite:x.db', '--table', 'Sub"s'], 'Cannot use --table: it must be a name of lower-case letters'],
-  [['verify', '--to', 'sqlite:/nowhere/copy.db'], 'Cannot use sqlite:/nowhere/copy.db: it must be a file that exists'],
+  [
+    ['verify', '--to', 'sqlite:/nowhere/copy.db'],
+    "Cannot use sqlite:/nowhere/copy.db: it must be a file that 'subreport sync' has made",
+  ],
 ] as const)('%j is a sentence with exit code 2', async (args, message) => {
   const { code, stdout, stderr } = await run(...args);
   expect([code, stdout]).toEqual([2, '']);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { dateRule, readDate } from '../../../cli/commands/filter-options.ts';
 import type { ServerChoice } from '../../../cli/remote/server.ts';
-import { parseDuration } from '../../../contract/duration.ts';
 import { formatInstant, parseInstant } from '../../../contract/instant.ts';
 import type { AuditEntry } from '../../../contract/operator/audit.ts';
 import type { CallOperation } from '../../../contract/operator/operations.ts';
@@ -34,7 +34,7 @@ export function addAuditCommand(program: Command, output: Output): void {
   const audit = program
     .command('audit')
     .description('list the audit log: who did what to which tenant or client, newest first')
-    .option('--since <time>', 'only from this time on: an ISO 8601 date-time, or a duration before now', parseTime)
+    .option('--since <time>', 'only from this time on: a date, or a duration before now', parseTime)
     .option('--until <time>', 'only before this time', parseTime)
     .option('--tenant <tenant>', 'only about this tenant, which may be deleted')
     .option('--client <id>', 'only about the client with this id')
@@ -43,7 +43,7 @@ export function addAuditCommand(program: Command, output: Output): void {
     )
     .option('--actor <actor>', 'only by the actor with this id or name')
     .addOption(new Option('--outcome <outcome>', 'only with this outcome').choices(auditOutcomes))
-    .option('--limit <n>', 'maximum number of entries', integerFrom(0, idMax, 50), 50)
+    .option('--limit <n>', 'maximum number of entries', integerFrom(1, idMax, 50), 50)
     .option('--json', 'print a JSON array')
     .option('--ndjson', 'print all entries as NDJSON, oldest first; ignores --limit')
     .option('--after <id>', 'with --ndjson or --follow: only entries after this id', integerFrom(0, idMax, 1042))
@@ -110,13 +110,7 @@ function cellsOf(entry: AuditEntry): readonly string[] {
 
 /** The time of `--since` or `--until` as the API has it. */
 function parseTime(text: string): string {
-  const seconds = parseInstant(text)?.seconds ?? ago(parseDuration(text));
-  if (seconds === undefined)
-    throw new InvalidArgumentError(
-      'It must be an ISO 8601 date-time or a duration, such as 2026-05-01T08:00:00Z or 24h',
-    );
-  return formatInstant(seconds);
+  const instant = parseInstant(readDate(text, nowSeconds()) ?? '');
+  if (instant !== undefined) return formatInstant(instant.seconds);
+  throw new InvalidArgumentError(`It must be ${dateRule}`);
 }
-
-const ago = (seconds: number | undefined): number | undefined =>
-  seconds === undefined ? undefined : nowSeconds() - seconds;

@@ -1,6 +1,6 @@
 import { type BigIntStats, constants, createReadStream } from 'node:fs';
 import { type FileHandle, lstat, open, rm, stat } from 'node:fs/promises';
-import { CommandError } from '../../../terminal/error.ts';
+import { CommandError, isDiskFull } from '../../../terminal/error.ts';
 import type { RejectedRow } from '../../import/read-valid-rows.ts';
 
 interface ErrorsFile {
@@ -44,9 +44,10 @@ export async function openErrorsFile(
 
 const cannotWrite =
   (file: string) =>
-  ({ code }: NodeJS.ErrnoException): never => {
+  (error: NodeJS.ErrnoException): never => {
+    const { code } = error;
     throw new CommandError(
-      code === 'ENOSPC' || code === 'EDQUOT'
+      isDiskFull(error)
         ? `Cannot write '${file}': its disk must have enough space for the rejected rows (${code}); the import stopped, run it again with --resume`
         : `Cannot write '${file}': it must be a file that this user can write, and no symbolic link (${code})`,
     );

@@ -1,7 +1,7 @@
 import { createReadStream, fstatSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { ServerChoice } from '../../../cli/remote/server.ts';
-import { CommandError, UsageError } from '../../../terminal/error.ts';
+import { readFailure, UsageError } from '../../../terminal/error.ts';
 import type { Spool } from '../../import/import-strictly.ts';
 import type { ImportFormat } from '../../import/read-valid-rows.ts';
 import type { FileIdentity } from './errors-file.ts';
@@ -66,9 +66,7 @@ function findSource(file: string, format: ImportFormat): ImportSource {
       dispose,
     };
   } catch (error) {
-    throw new CommandError(
-      `Cannot read '${file}': it must be a file that this user can read (${(error as NodeJS.ErrnoException).code})`,
-    );
+    throw readFailure(file, error);
   }
 }
 

@@ -5,7 +5,7 @@ import { type ServerChoice, serverOf } from '../../../cli/remote/server.ts';
 import { erasureIdsMax } from '../../../contract/operator/tenant.ts';
 import { fitsText, ruleOf } from '../../../contract/schema.ts';
 import { SubscriptionId } from '../../../contract/subscription.ts';
-import { CommandError, UsageError } from '../../../terminal/error.ts';
+import { CommandError, readFailure, UsageError } from '../../../terminal/error.ts';
 import { type Output, writeResult } from '../../../terminal/output.ts';
 import { addServerOption, withOperations } from './operator-api.ts';
 
@@ -99,8 +99,7 @@ async function readIds(file: string): Promise<string[]> {
     }
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CommandError(`Cannot read '${file}': it must be a file that this user can read (${code})`);
+    throw readFailure(file, error);
   }
   return ids;
 }

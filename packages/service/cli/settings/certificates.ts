@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import { formatInstant } from '../../../contract/instant.ts';
-import { CommandError } from '../../../terminal/error.ts';
+import { CommandError, readFailure } from '../../../terminal/error.ts';
 import type { ListenerTls, TlsPair } from '../../http/listener/tls.ts';
 import { type TlsFiles, type TlsValues, tlsFiles } from './tls-settings.ts';
 
@@ -103,7 +103,6 @@ function readPem(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CommandError(`Cannot read ${path}: it must be a file that this user can read (${code})`);
+    throw readFailure(path, error);
   }
 }

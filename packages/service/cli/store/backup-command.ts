@@ -1,7 +1,7 @@
 import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { CommandError, UsageError } from '../../../terminal/error.ts';
+import { CommandError, UsageError, writeFailure } from '../../../terminal/error.ts';
 import { type Output, writeResult } from '../../../terminal/output.ts';
 import { createProgressBar } from '../../../terminal/progress-bar.ts';
 import { perform } from '../../operator/perform.ts';
@@ -103,8 +103,7 @@ async function writeBackup(config: Config, file: string, force: boolean, output:
  */
 function requirePlace({ DATA_DIR }: Config, file: string, force: boolean): void {
   const folder = dirname(file);
-  if (!existsSync(folder))
-    throw new CommandError(`Cannot write the backup: its directory must exist: current value is '${folder}'`);
+  if (!existsSync(folder)) throw writeFailure(file, { code: 'ENOENT' });
   if (existsSync(DATA_DIR) && realpathSync(folder) === realpathSync(DATA_DIR)) {
     throw new CommandError(
       `Cannot write the backup: it must be outside of the data directory, preferably on another disk: current value is '${file}'`,

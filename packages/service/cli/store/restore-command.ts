@@ -1,7 +1,7 @@
-import { constants, copyFileSync, existsSync, statSync } from 'node:fs';
+import { accessSync, constants, copyFileSync, existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { CommandError, UsageError } from '../../../terminal/error.ts';
+import { CommandError, readFailure, UsageError } from '../../../terminal/error.ts';
 import { type Output, writeResult } from '../../../terminal/output.ts';
 import { createProgressBar } from '../../../terminal/progress-bar.ts';
 import { fillPostgresStore } from '../../storage/backup/postgres-restore.ts';
@@ -165,9 +165,16 @@ async function renewHistory(config: Config): Promise<void> {
   await beginHistory(store, nowSeconds()).finally(() => store.close());
 }
 
-/** Throws `CommandError` unless the file can be a backup; the copy is checked for damage later. */
+/**
+ * Throws `CommandError` or `UsageError` unless the file can be a backup; the copy is checked for
+ * damage later.
+ */
 function requireBackup(file: string): void {
-  if (!existsSync(file)) throw new CommandError(`Cannot restore: the file must exist: current value is '${file}'`);
+  try {
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    throw readFailure(file, error);
+  }
   const wal = `${file}-wal`;
   if (existsSync(wal) && statSync(wal).size > 0) {
     throw new CommandError(

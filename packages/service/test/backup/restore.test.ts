@@ -232,7 +232,7 @@ describe('subreport restore', () => {
       expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot restore/)]);
       expect(stderr).toContain('restore another backup');
     }
-    expect(await restore(place, join(place.folder, 'none.db'), '--yes')).toMatchObject({ code: 1 });
+    expect(await restore(place, join(place.folder, 'none.db'), '--yes')).toMatchObject({ code: 2 });
     expect(readdirSync(place.environment.DATA_DIR ?? '').filter((name) => /replaced|restoring$/.test(name))).toEqual(
       [],
     );

@@ -402,12 +402,12 @@ describe.each(drawn)('commands on $engine', ({ engine, openTestStore }) => {
     });
 
     test.each([
-      ['a missing file', ['import', '/no/such/file.csv'], 'ENOENT'],
-      ['a folder', ['import', '/tmp', '--format', 'csv'], 'EISDIR'],
-      ['an unwritable --errors file', ['import', '-', '--format', 'csv', '--errors', '/no/such/folder/x'], 'ENOENT'],
-    ])('of %s exits with 1 and a message', async (_title, args, reason) => {
+      ['a missing file', 2, ['import', '/no/such/file.csv'], 'ENOENT'],
+      ['a folder', 2, ['import', '/tmp', '--format', 'csv'], 'EISDIR'],
+      ['an unwritable --errors file', 1, ['import', '-', '--format', 'csv', '--errors', '/no/such/folder/x'], 'ENOENT'],
+    ] as const)('of %s exits with %i and a message', async (_title, exitCode, args, reason) => {
       const { code, stderr } = await run([...args, '--tenant', 'acme']);
-      expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
+      expect([code, stderr]).toEqual([exitCode, expect.stringMatching(errorMessage)]);
       expect(stderr).toContain(reason);
     });
 

@@ -193,7 +193,7 @@ describe.each(drawn)('deleting on $engine', ({ engine, openTestStore }) => {
     const wrong = await run(['subscription', 'delete', '--tenant', 'careful', '--file', file]);
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('line 2 must be')]);
     const absent = await run(['subscription', 'delete', '--tenant', 'careful', '--file', join(folder, 'absent')]);
-    expect([absent.code, absent.stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
+    expect([absent.code, absent.stderr]).toEqual([2, expect.stringMatching(errorMessage)]);
     for (const args of [[], ['--id', 'a b']]) {
       const { code, stderr } = await run(['subscription', 'delete', '--tenant', 'careful', ...args]);
       expect([code, stderr]).toEqual([2, expect.stringMatching(errorMessage)]);
