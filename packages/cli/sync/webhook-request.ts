@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import { describeProxy } from '../../terminal/outgoing/proxy.ts';
 import { keepConnection, openRequest } from '../../terminal/outgoing/request.ts';
 import type { Webhook } from './webhook-options.ts';
 
@@ -59,7 +60,8 @@ export class WebhookEndpoint {
     } catch (error) {
       signal?.throwIfAborted();
       const { code, message: text } = error as NodeJS.ErrnoException;
-      return { shown: limit.aborted ? `no response within ${this.#tryMsMax / 1_000} s` : (code ?? text) };
+      const shown = limit.aborted ? `no response within ${this.#tryMsMax / 1_000} s` : (code ?? text);
+      return { shown: shown + describeProxy(this.#url.href) };
     }
   }
 

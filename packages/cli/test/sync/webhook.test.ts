@@ -15,7 +15,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
-import { startCommand } from '../../../../test/support/run-command.ts';
+import { runCommand, startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { waitMsMax } from '../../../../test/support/wait-limit.ts';
@@ -371,6 +371,17 @@ describe('an answer that is not a response in time', () => {
     else expect(found).toMatchObject(expected);
     expect(sent).toBeLessThan(100 * 1_048_576);
   });
+});
+
+test('a delivery that fails names the proxy that it went through', async () => {
+  const options = { ...optionsOf(newSecret()), to: 'webhook:https://hook.invalid/x' };
+  const environment = { ...environmentOf(service, report.credentials), HTTPS_PROXY: 'http://ada:hunter22@127.0.0.1:9' };
+  expect(await runCommand(argumentsOf(options), { environment })).toMatchObject({ code: 0 });
+  await load('proxied');
+  const { code, stderr } = await runCommand(argumentsOf(options), { environment });
+  expect(code).toBe(75);
+  expect(stderr).toContain('go through the proxy 127.0.0.1:9 of HTTPS_PROXY');
+  expect(stderr).not.toContain('hunter22');
 });
 
 test('a receiver that hangs delays no other', async () => {
