@@ -33,11 +33,16 @@ export function revealText(text: string): string {
  * quoted, and so are those with a semicolon: a spreadsheet may split there as well, and the rest of
  * the cell may be a formula.
  */
-export const writeCsvLine = (cells: readonly string[]): string => `${cells.map(cellOf).join(',')}\r\n`;
+export const writeCsvLine = (cells: readonly string[]): string => lineOf(cells.map(cellOf));
 
-/** The same with an empty string as two quotes, unlike an absent value. */
+/**
+ * The same with an empty string as two quotes, unlike an absent value. A line of one absent value
+ * has two quotes too: readers skip an empty line.
+ */
 export const writeRecordLine = (cells: readonly (string | undefined)[]): string =>
-  `${cells.map((cell) => (cell === '' ? '""' : cellOf(cell ?? ''))).join(',')}\r\n`;
+  lineOf(cells.map((cell) => (cell === '' ? '""' : cellOf(cell ?? ''))));
+
+const lineOf = (cells: readonly string[]): string => `${cells.join(',') || '""'}\r\n`;
 
 const cellOf = (text: string): string => (special.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 

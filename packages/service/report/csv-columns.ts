@@ -11,11 +11,17 @@ export function selectColumns(lines: Buffer, fields: readonly string[]): Buffer 
   const starts = new Uint32Array(recordColumns.length + 1);
   let to = 0;
   for (let at = 0; at < lines.length; ) {
+    const start = to;
     at = findCells(lines, at, starts);
     for (const column of columns) {
       const end = (starts[column + 1] ?? 0) - 1;
       for (let from = starts[column] ?? 0; from < end; from += 1) selected[to++] = lines[from] ?? 0;
       selected[to++] = comma;
+    }
+    // readers skip an empty line
+    if (to === start + 1) {
+      selected.fill(quote, start, start + 2);
+      to += 2;
     }
     selected[to - 1] = carriageReturn;
     selected[to++] = lineFeed;
