@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import type { Readable, Writable } from 'node:stream';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { type ResponseEvent, type SubreportClient, SubreportError } from '../client/index.ts';
@@ -10,6 +10,7 @@ import { sentencesOf } from '../terminal/reader-action.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import type { ObjectSchema } from './schemas.ts';
 import { type Tool, tools } from './tools.ts';
+import { trackCalls } from './track-calls.ts';
 
 /** What the server works with. */
 interface McpOptions {
@@ -27,7 +28,10 @@ const instructions =
 /** The filters that the service applied, by the correlation id of the request. */
 type Applied = Map<string, string>;
 
-/** Serves the tools of a client over stdio; resolves when the input ends or the signal aborts. */
+/**
+ * Serves the tools of a client over stdio; resolves when the input has ended and its calls are
+ * answered, or the signal aborts.
+ */
 export async function serveMcp({ open, version, input, output, signal }: McpOptions): Promise<void> {
   const applied: Applied = new Map();
   const client = open({
@@ -36,11 +40,17 @@ export async function serveMcp({ open, version, input, output, signal }: McpOpti
       if (filters !== null) applied.set(correlationId, filters);
     },
   });
-  const connection = serveStdio(() => createServer(client, applied, version), {
-    transport: new StdioServerTransport(input, output),
-  });
+  // the transport closes when its input ends, with calls open
+  const messages = new PassThrough();
+  const transport = new StdioServerTransport(messages, output);
+  const connection = serveStdio(() => createServer(client, applied, version), { transport });
+  const calls = trackCalls(transport);
   try {
+    input.pipe(messages, { end: false });
     await once(input, 'end', { signal });
+    // the last line may lack a line break
+    await new Promise((resolve) => messages.write('\n', resolve));
+    await calls.whenAnswered(signal);
   } finally {
     await connection.close();
   }

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -403,4 +405,29 @@ test.each([
   const { code, stdout, stderr } = await runCommand([], { program, environment: env });
   const sentence = `Cannot use the client ${name}: it must have no line break, such as that at the end of a file\n`;
   expect([code, stdout, stderr]).toEqual([2, '', sentence]);
+});
+
+test('calls that are open when the input ends are answered, with and without a last line break', async () => {
+  const version = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: info };
+  const calls = Array.from({ length: 5 }, (_, n) => ({
+    id: n + 2,
+    method: 'tools/call',
+    params: { name: 'summarize_subscriptions', arguments: {} },
+  }));
+  const cancelled = { method: 'notifications/cancelled', params: { requestId: 2 } };
+  const messages = [{ id: 1, method: 'initialize', params: version }, ...calls, cancelled];
+  const text = messages.map((message) => JSON.stringify({ jsonrpc: '2.0', ...message })).join('\n');
+  for (const end of ['', '\n']) {
+    const { command, args, env } = commandOf(shared.service, hostile);
+    const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    child.stdin.end(text + end);
+    const [lines, [code]] = await Promise.all([child.stdout.toArray(), once(child, 'close')]);
+    const answers = Buffer.concat(lines)
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect([code, answers.map(({ id }) => id).toSorted()]).toEqual([0, [1, 3, 4, 5, 6]]);
+    expect(answers.every(({ result }) => result !== undefined && result.isError !== true)).toBe(true);
+  }
 });

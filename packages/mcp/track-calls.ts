@@ -1,0 +1,45 @@
+import type { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+
+/** A message of JSON-RPC. */
+interface Message {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Tracks the calls that a transport has received, and not yet answered. */
+export function trackCalls(transport: StdioServerTransport) {
+  const open = new Set<unknown>();
+  let onAnswered = (): void => undefined;
+  const end = (id: unknown): void => {
+    if (open.delete(id) && open.size === 0) onAnswered();
+  };
+  const { onmessage, onclose } = transport;
+  const send = transport.send.bind(transport);
+  transport.onmessage = (message) => {
+    const { id, method, params }: Message = message;
+    // a subscription has no answer, nor has a call that is cancelled
+    if (id !== undefined && method !== undefined && method !== 'subscriptions/listen') open.add(id);
+    if (method === 'notifications/cancelled') end(params?.requestId);
+    onmessage?.(message);
+  };
+  transport.onclose = () => {
+    open.clear();
+    onAnswered();
+    onclose?.();
+  };
+  transport.send = async (message) => {
+    const { id, method }: Message = message;
+    await send(message).finally(() => method === undefined && end(id));
+  };
+  return {
+    /** Resolves when no call is open. Rejects if the signal is aborted. */
+    async whenAnswered(signal: AbortSignal): Promise<void> {
+      signal.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      onAnswered = resolve;
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      if (open.size > 0) await promise;
+    },
+  };
+}
