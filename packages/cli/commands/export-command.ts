@@ -86,9 +86,8 @@ Examples:
         const query = { ...values, ...listed.lists } as ExportQuery;
         const report = await connect(options).client.export(query, { format: sent, signal });
         await writeReport(report, file, { format, screen, output, fields: values.fields });
-        const { totalCount, explanation, notFound, headers } = report;
-        // a proxy may have removed it
-        const rows = headers.has('x-total-count') ? totalCount : undefined;
+        const { explanation, notFound } = report;
+        const rows = announcedRows(report);
         const what = rows === undefined ? 'The report is' : `${countText(rows)} subscriptions,`;
         if (explanation !== undefined) screen.remark(explanation);
         for (const line of describeNotFound(notFound, listed)) screen.remark(line);
@@ -138,32 +137,43 @@ async function writeReport(
   },
 ): Promise<void> {
   const isShown = !screen.isQuiet && !(file === '-' && output.stdout.isTTY === true);
-  const bar = createProgressBar(isShown ? output : { ...output, stderr: silent }, report.totalCount);
+  const bar = createProgressBar(isShown ? output : { ...output, stderr: silent }, announcedRows(report));
   try {
-    const lines = format === 'parquet' ? report : withProgress(report, (count) => bar.update(count, count));
-    const content = format === 'xlsx' ? await workbookOf(lines, report, fields) : lines;
+    // only a workbook needs the library that writes it
+    const workbook = format === 'xlsx' ? await import('../workbook/workbook.ts') : undefined;
+    const rowsMax = workbook?.workbookRecordsMax ?? Number.POSITIVE_INFINITY;
+    requireAtMost(rowsMax, announcedRows(report) ?? 0);
+    const note = (rows: number): void => {
+      requireAtMost(rowsMax, rows);
+      bar.update(rows, rows);
+    };
+    const lines = format === 'parquet' ? report : withProgress(report, note);
+    const chosen = fields === undefined ? undefined : readFields(fields).fields;
+    const stream = () => ReadableStream.from(lines) as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>;
+    const content = workbook?.writeWorkbook(stream(), chosen) ?? lines;
     const chunks = compressed.test(file) ? gzip(content) : content;
     if (file === '-') for await (const chunk of chunks) await screen.write(chunk);
     else if (isOtherThanFile(file)) await pipeline(chunks, createWriteStream(file)).catch(failureOf(file));
     else await writeCompletely(file, chunks);
+  } catch (error) {
+    await report.cancel().catch(() => undefined); // it is being read, and ends by itself
+    throw error;
   } finally {
     bar.end();
   }
 }
 
-/** Only a workbook needs the library that writes it. */
-async function workbookOf(lines: AsyncIterable<Uint8Array>, report: SubscriptionExport, fields: string | undefined) {
-  const { workbookRecordsMax, writeWorkbook } = await import('../workbook/workbook.ts');
-  if (report.totalCount <= workbookRecordsMax)
-    return writeWorkbook(
-      ReadableStream.from(lines) as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>,
-      fields === undefined ? undefined : readFields(fields).fields,
-    );
-  await report.cancel();
+/** Throws `UsageError` if a report has more records than a file of its format. */
+function requireAtMost(rowsMax: number, rows: number): void {
+  if (rows <= rowsMax) return;
   throw new UsageError(
-    `Cannot write a workbook: a sheet must have at most ${workbookRecordsMax} subscriptions: current value is ${report.totalCount}. Narrow the report, or export .csv`,
+    `Cannot write a workbook: a sheet must have at most ${rowsMax} subscriptions: current value is ${rows}. Narrow the report, or export .csv`,
   );
 }
+
+/** The number of records that the service announced; a proxy may have removed it. */
+const announcedRows = ({ headers, totalCount }: SubscriptionExport): number | undefined =>
+  headers.has('x-total-count') ? totalCount : undefined;
 
 /** Compresses a stream; an error of the source is the error of the result. */
 const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>

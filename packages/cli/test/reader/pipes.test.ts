@@ -474,6 +474,14 @@ describe('export', () => {
       expect(readFileSync(target, 'utf8')).toBe(await sent('/v1/subscription?all=true&format=csv'));
     });
 
+    test('a report whose number a proxy has removed is a workbook too', async () => {
+      afterHalf = undefined;
+      const target = join(folder, 'uncounted.xlsx');
+      const { code, stderr } = await runHere(['export', target], variables);
+      expect([code, stderr]).toEqual([0, `The report is complete: ${target}\n`]);
+      expect(readFileSync(target).subarray(0, 2).toString()).toBe('PK');
+    });
+
     test('a workbook has at most as many rows as a sheet', async () => {
       afterHalf = undefined;
       const codes: (number | null)[] = [];
