@@ -1,3 +1,4 @@
+import { calendarOf } from '../../packages/service/report/calendar.ts';
 import { readTenant } from '../../packages/service/report/moment.ts';
 import { type ChangesPeriod, summariseChanges } from '../../packages/service/storage/read/changes-summary.ts';
 import { countCommitted } from '../../packages/service/storage/read/committed-changes.ts';
@@ -21,6 +22,7 @@ const options = readOptions({ records: 1_000_000 });
 const changedRecords = 60_000;
 /** Records of an import's transaction. */
 const batchRows = 1_000;
+const days = calendarOf('day', undefined, { from: 0, until: 0 });
 const max = { transitions: 500, imports: 100, perImport: 20 };
 
 /** Loads records in the batches of an import, with another status. */
@@ -69,8 +71,8 @@ async function measure(open: typeof openBenchSqlite): Promise<string> {
         ...(end < second && { until: end }),
       };
       const ways = {
-        commits: () => readTenant(store, tenant, (reader) => countCommitted(reader, period, end, max)),
-        records: () => readTenant(store, tenant, (reader) => summariseChanges(reader, period, max)),
+        commits: () => readTenant(store, tenant, (reader) => countCommitted(reader, period, end, days, max)),
+        records: () => readTenant(store, tenant, (reader) => summariseChanges(reader, period, days, max)),
       };
       const cpu = () => exactCpuSeconds(process.pid) + (serverPid === undefined ? 0 : exactFamilyCpuSeconds(serverPid));
       const times = { commits: [] as number[], records: [] as number[] };

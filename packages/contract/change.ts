@@ -5,6 +5,7 @@ import { reportParameters } from './query.ts';
 import type { PageLimits } from './report.ts';
 import { noStatus, Subscription, SubscriptionId } from './subscription.ts';
 import { Type } from './type.ts';
+import { zoneOf } from './zone.ts';
 
 /** A tombstone: the record of this id was removed. Records never have a member `removed`. */
 export const RemovedSubscription = Type.Object(
@@ -127,7 +128,7 @@ export function changeParameters(limits: PageLimits) {
   return {
     since: Type.String({
       ...changeToken,
-      pattern: `${changeToken.pattern}|^[0-9]{4}-[0-9]{2}-[0-9]{2}T.*$`,
+      pattern: `${changeToken.pattern}|^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].*)?$`,
       examples: [...changeToken.examples, '2026-10-31T00:00:00Z'],
       description:
         'Only changes after this change token, or in and after the second of this instant. If absent, all changes from the beginning; with the value now, no changes and the current change token',
@@ -154,6 +155,7 @@ export function changeParameters(limits: PageLimits) {
     ...changeFilterParameters,
     fields: fieldsOf('Records and their former versions have', '. A tombstone always has its id'),
     size: Type.Integer({ ...reportParameters(limits).size, description: 'Maximum number of changes in the response' }),
+    zone: zoneOf('The time zone of a date without an offset in since'),
   } as const;
 }
 

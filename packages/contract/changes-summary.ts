@@ -6,6 +6,7 @@ import { defaultPageLimits } from './report.ts';
 import { wholeNumber } from './schema.ts';
 import { AutoRenew, Status } from './subscription.ts';
 import { Type } from './type.ts';
+import { answeredZone, zoneOf } from './zone.ts';
 
 const { since } = changeParameters(defaultPageLimits);
 
@@ -22,6 +23,7 @@ export const changesSummaryParameters = {
       'The end of the period, an instant or a revision; what was committed within its second is not counted. Now if it is absent',
     'x-rule': "a past ISO 8601 date-time with Z or an offset, or a revision, after 'since'",
   }),
+  zone: zoneOf('The time zone of the days, and of dates without an offset'),
 } as const;
 
 /** Most transitions, most imports, and most transitions of an import that a summary lists. */
@@ -106,7 +108,7 @@ export const ChangesSummary = Type.Object(
                   Type.String({
                     pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
                     maxLength: 10,
-                    description: 'In UTC',
+                    description: 'In the time zone of the query',
                     examples: ['2026-10-31'],
                   }),
                   Type.Null(),
@@ -126,6 +128,7 @@ export const ChangesSummary = Type.Object(
       },
       { additionalProperties: false, description: 'The counts by dimension' },
     ),
+    zone: answeredZone,
     omitted: Type.Object(
       {
         status: count('Changed records whose status changed in a way that is not listed'),

@@ -2,13 +2,14 @@ import type { Static } from 'typebox';
 import { fieldsOf } from './fields.ts';
 import { Subscription, SubscriptionId } from './subscription.ts';
 import { Type } from './type.ts';
+import { zoneOf } from './zone.ts';
 
 /**
  * A moment of the past: an instant, or a revision of the tenant's records. An instant means the
  * last revision that was committed before its second.
  */
 const moment = {
-  pattern: '^([0-9]{1,16}|[0-9]{4}-[0-9]{2}-[0-9]{2}T.*)$',
+  pattern: '^([0-9]{1,16}|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].*)?)$',
   maxLength: 40,
   'x-rule': 'a past ISO 8601 date-time with Z or an offset, or a revision',
   examples: ['2026-10-31T00:00:00Z', '42'],
@@ -36,6 +37,7 @@ export const subscriptionParameters = {
     description:
       'The subscription as it was at this instant or revision, as the service knew it then, without what was committed within the second of the instant',
   }),
+  zone: zoneOf('The time zone of a date without an offset in as-of'),
 } as const;
 
 /** What happened to a record since the moment that a request names. */

@@ -44,8 +44,7 @@ function toInstant(text: string, offset: number, nanos: number): Instant | undef
   if (days === undefined || hour > 23 || minute > 59 || second > 60) return undefined;
   const seconds = days * daySeconds + hour * 3600 + minute * 60 + second - offset;
   if (second === 60 && !endsLeapSecond(seconds)) return undefined;
-  if (seconds < earliestSeconds || seconds > latestSeconds) return undefined;
-  return { seconds, nanos };
+  return isWithinYears(seconds) ? { seconds, nanos } : undefined;
 }
 
 /** The number whose digits are a part of a string. */
@@ -111,6 +110,9 @@ function endsLeapSecond(nextSecond: number): boolean {
 
 const earliestSeconds = (epochDays(1, 1, 1) ?? 0) * daySeconds;
 const latestSeconds = (epochDays(9999, 12, 31) ?? 0) * daySeconds + daySeconds - 1;
+
+/** Whether a time in UTC epoch seconds is in the years 1 to 9999. */
+export const isWithinYears = (seconds: number): boolean => seconds >= earliestSeconds && seconds <= latestSeconds;
 
 /** Formats a time in UTC epoch seconds; `null` stays `null`. */
 export const timeOf = (seconds: number | null): string | null => (seconds === null ? null : formatInstant(seconds));

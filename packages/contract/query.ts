@@ -6,6 +6,7 @@ import { ProductId } from './product.ts';
 import { formatWords, type PageLimits } from './report.ts';
 import { AutoRenew, Iccid, knownStatuses, noStatus, SubscriptionId, statusFilterPattern } from './subscription.ts';
 import { Type } from './type.ts';
+import { zoneParameter } from './zone.ts';
 
 /**
  * A subscriber's email address or identifier: a filter only, never part of a response and never
@@ -42,7 +43,7 @@ export type SortValue = (typeof sortValues)[number];
 
 const dateTime = (description: string) =>
   Type.String({
-    format: 'date-time',
+    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].*)?$',
     maxLength: 40,
     description,
     'x-rule': 'an ISO 8601 date-time with Z or an offset',
@@ -112,7 +113,11 @@ export const filterParameters = {
     'x-rule': `one of ${sortValues.join(', ')}`,
     examples: ['createdDate'],
   }),
+  zone: zoneParameter,
 } as const satisfies Record<string, TSchema>;
+
+/** The parameters whose values are instants. */
+export const instantParameters: ReadonlySet<string> = new Set(['before', 'after', 'created-from', 'created-to']);
 
 /** Position and format of the response: the parameters without configurable limits. */
 const answerParameters = {

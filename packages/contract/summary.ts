@@ -5,9 +5,10 @@ import { filterParameters } from './query.ts';
 import { plainText } from './schema.ts';
 import { AutoRenew, Status } from './subscription.ts';
 import { Type } from './type.ts';
+import { answeredZone } from './zone.ts';
 
 /**
- * The dimensions of a summary: fields by the name of their filter, and the days or months (UTC) of
+ * The dimensions of a summary: fields by the name of their filter, and the days or months of
  * the date that `date-field` selects.
  */
 export const summaryGroups = ['status', 'product-id', 'plan-id', 'auto-renew', 'day', 'month'] as const;
@@ -62,7 +63,7 @@ const counts = <T extends TProperties>(description: string, members: T) =>
   );
 
 const bucket = (pattern: string, example: string) =>
-  Type.String({ pattern, maxLength: 10, description: 'In UTC', examples: [example] });
+  Type.String({ pattern, maxLength: 10, description: 'In the time zone of the query', examples: [example] });
 
 /** An explanation as the service gives it. */
 export const exampleExplanation = "No subscription of yours has the status 'ACTVE': did you mean 'ACTIVE'?";
@@ -82,6 +83,7 @@ export const SubscriptionSummary = Type.Object(
         examples: [exampleExplanation],
       }),
     ),
+    zone: answeredZone,
     by: Type.Object(
       {
         status: counts('By status; records without a status come last', {

@@ -43,6 +43,7 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
     'packages/service/cli/serving/worker-messages.ts': 'requests under way',
     'packages/service/cli/serving/workers.ts': 'worker processes',
     'packages/contract/schema.ts': 'patterns of the contract',
+    'packages/contract/zone.ts': '16 zones of at most 16,384 blocks',
     'packages/service/storage/migrations.ts': 'migrations of the program',
     'packages/service/parquet/parquet-thread.ts': 'exports under way',
     'packages/service/parquet/write-parquet.ts': 'exports under way',

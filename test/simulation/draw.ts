@@ -6,6 +6,7 @@ import { type ReportParameter, reportParameters } from '../../packages/contract/
 import { recordFields } from '../../packages/contract/record-fields.ts';
 import { defaultPageLimits } from '../../packages/contract/report.ts';
 import { type SummaryParameter, summaryGroups, summaryParameters } from '../../packages/contract/summary.ts';
+import { instantMs, localDate } from '../support/zoned.ts';
 import * as domain from './domain.ts';
 import { durationOf, type Query } from './model.ts';
 import type { Random } from './random.ts';
@@ -59,8 +60,9 @@ const instant = (chance: number, start?: string): Rule => ({
     const begin = start === undefined ? undefined : drawn[start];
     const isNear = begin !== undefined && random.chance(0.8);
     const ms = isNear
-      ? Date.parse(begin) + random.between(1, 40) * domain.step
+      ? instantMs(begin, drawn.zone) + random.between(1, 40) * domain.step
       : domain.base + random.between(0, 900) * domain.step;
+    if (drawn.zone !== undefined && random.chance(0.6)) return writeLocal(random, ms, drawn.zone);
     return writeInstant(random, ms + random.pick([0, 0, 0, 1, 500, 1_000]));
   },
 });
@@ -72,6 +74,13 @@ function writeInstant(random: Random, ms: number): string {
   const date = ms % 1_000 === 0 && random.chance(0.7) ? text.slice(0, 19) : text.slice(0, 23);
   const clock = `${String(Math.floor(Math.abs(minutes) / 60)).padStart(2, '0')}:${String(Math.abs(minutes) % 60).padStart(2, '0')}`;
   return minutes === 0 ? `${date}Z` : `${date}${minutes < 0 ? '-' : '+'}${clock}`;
+}
+
+/** A local date, or a local time: of those that a change skips or repeats, too. */
+function writeLocal(random: Random, ms: number, zone: string): string {
+  const date = localDate(ms, zone);
+  const time = random.pick(['', '', 'T00:00', 'T01:30', 'T02:30:00', 'T02:30:00.5', 'T23:45']);
+  return `${date}${time}`;
 }
 
 const drawSim = (random: Random): number => domain.simOf(random.between(0, domain.usedIds - 1));
@@ -147,6 +156,14 @@ const rules: Readonly<
   'created-from': instant(0.15),
   'created-to': instant(0.15, 'created-from'),
   'expires-within': oneOf(0.15, ['1h', '90d', '26w', 'P30D', 'PT36H', 'P400DT2H5M', '3600d']),
+  zone: oneOf(0.4, [
+    'Europe/Berlin',
+    'America/St_Johns',
+    'Australia/Lord_Howe',
+    'America/Sao_Paulo',
+    'Asia/Kathmandu',
+    'UTC',
+  ]),
   sort: listed(0.6),
   size: integer(0.9, [1, 2, 3, 7, 20, 50, 100, 250]),
   page: integer(0.4, [1, 2, 3, 5, 40, 400, 1_000_000]),
@@ -182,10 +199,12 @@ export function drawQuery(random: Random, operation: keyof typeof contractParame
 const chanceOf = ({ chance }: Rule, drawn: Query): number => (typeof chance === 'number' ? chance : chance(drawn));
 
 /**
- * The parameters in the order of the contract, but `before` behind `after`, on which it depends.
+ * The parameters in the order of the contract, but `zone` before the dates, and `before` behind
+ * `after`, on which it depends.
  */
 function inOrder(parameters: Readonly<Record<string, TSchema>>): [string, TSchema][] {
-  const names = Object.keys(parameters).filter((name) => name !== 'before');
+  const names = Object.keys(parameters).filter((name) => name !== 'before' && name !== 'zone');
+  if ('zone' in parameters) names.unshift('zone');
   if ('before' in parameters) names.splice(names.indexOf('after') + 1, 0, 'before');
   return names.map((name) => [name, parameters[name] as TSchema]);
 }

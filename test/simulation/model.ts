@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dateFields, type filterParameters } from '../../packages/contract/query.ts';
 import type { SummaryGroup } from '../../packages/contract/summary.ts';
+import { instantMs, localDate } from '../support/zoned.ts';
 
 // What a report must return, computed from records in memory. This file does not use our SQL,
 // counts, cursors or caches; it follows docs/readers/report.md, docs/readers/summary.md and
@@ -98,7 +99,7 @@ function digestOfState(state: State, size: number): bigint | undefined {
   return state.size === size ? [...state.values()].reduce((sum, { digest }) => sum ^ digest, 0n) : undefined;
 }
 
-type Filter = Exclude<keyof typeof filterParameters, 'sort' | 'date-field'>;
+type Filter = Exclude<keyof typeof filterParameters, 'sort' | 'date-field' | 'zone'>;
 type Match = (version: Version) => boolean;
 
 /** What each filter of the contract selects. `now` is in milliseconds. */
@@ -124,11 +125,11 @@ const filters: Readonly<Record<Filter, (value: string, query: Query, now: number
     return ({ record: { status } }) => words.includes(status ?? 'none');
   },
   before: (value, query) => {
-    const [at, name] = [Date.parse(value), dateNameOf(query)];
+    const [at, name] = [instantMs(value, query.zone), dateNameOf(query)];
     return ({ times }) => times[name] < at;
   },
   after: (value, query) => {
-    const [at, name] = [Date.parse(value), dateNameOf(query)];
+    const [at, name] = [instantMs(value, query.zone), dateNameOf(query)];
     return ({ times }) => times[name] > at;
   },
   'device-id':
@@ -143,12 +144,12 @@ const filters: Readonly<Record<Filter, (value: string, query: Query, now: number
     (value) =>
     ({ record }) =>
       record.auto_renew === value,
-  'created-from': (value) => {
-    const at = Date.parse(value);
+  'created-from': (value, { zone }) => {
+    const at = instantMs(value, zone);
     return ({ times }) => times.createdDate >= at;
   },
-  'created-to': (value) => {
-    const at = Date.parse(value);
+  'created-to': (value, { zone }) => {
+    const at = instantMs(value, zone);
     return ({ times }) => times.createdDate < at;
   },
   'expires-within': (value, _query, now) => {
@@ -211,7 +212,8 @@ export const reportOf = (state: State, query: Query, now: number): Version[] =>
  * rejected (docs/readers/report.md).
  */
 export function isContradictory(query: Query): boolean {
-  const time = (name: string): number | undefined => (query[name] === undefined ? undefined : Date.parse(query[name]));
+  const time = (name: string): number | undefined =>
+    query[name] === undefined ? undefined : instantMs(query[name], query.zone);
   const isEmpty = (end: string, start: string): boolean => (time(end) ?? Infinity) <= (time(start) ?? -Infinity);
   const dateField = query['date-field'] ?? 'created';
   const isBounded = query.before !== undefined || query.after !== undefined;
@@ -235,8 +237,8 @@ const dimensions: Readonly<Record<SummaryGroup, (version: Version, query: Query)
   'product-id': ({ record }) => record.product.id,
   'plan-id': ({ record }) => record.product.plan_id,
   'auto-renew': ({ record }) => record.auto_renew,
-  day: ({ record }, query) => record[dateNameOf(query)].slice(0, 10),
-  month: ({ record }, query) => record[dateNameOf(query)].slice(0, 7),
+  day: ({ times }, query) => localDate(times[dateNameOf(query)], query.zone),
+  month: ({ times }, query) => localDate(times[dateNameOf(query)], query.zone).slice(0, 7),
 };
 
 /** The summary of a report by one dimension. */

@@ -1,5 +1,6 @@
 import { type ChangesSummary, listedMax } from '../../packages/contract/changes-summary.ts';
 import { defaultPageLimits } from '../../packages/contract/report.ts';
+import { localDate } from '../support/zoned.ts';
 import {
   changeOf,
   changesBetween,
@@ -183,7 +184,9 @@ export async function checkChangesSummary(source: Source, period: Period, random
   const { session, service, tenant } = source;
   const until = end && nameOf(end, random);
   const since = instantOf(start, random) ?? start.token;
-  const path = `/changes/summary?${new URLSearchParams({ since, ...(until !== undefined && { until }) })}`;
+  const { zone } = drawQuery(random, 'getChangesSummary');
+  const query = { since, ...(until !== undefined && { until }), ...(zone !== undefined && { zone }) };
+  const path = `/changes/summary?${new URLSearchParams(query)}`;
   const received = await session.get(service, tenant, path);
   if (received.status === 410 && (start.mayBeSwept || end?.mayBeSwept)) return;
   if (end !== undefined && end.revision < start.revision) {
@@ -211,7 +214,7 @@ export async function checkChangesSummary(source: Source, period: Period, random
   expectTransitions(`by product of ${path}`, by['product-id'], moves);
   const switches = { expected: transitionsOf('auto-renew', changes), omitted: 0 };
   expectTransitions(`by auto_renew of ${path}`, by['auto-renew'], switches);
-  if (end === undefined) checkCommits(path, summary, all);
+  if (end === undefined) checkCommits(path, summary, all, zone);
   else checkSums(path, summary, { added, changed, removed });
   const after = await readChanges(source, { since: summary.next, before: 'true' }, random);
   const later = end === undefined ? [] : changesBetween(end.state, present).map(({ id }) => id);
@@ -221,8 +224,15 @@ export async function checkChangesSummary(source: Source, period: Period, random
 }
 
 /** Counts by day and by import of changes whose commits the service described. */
-function checkCommits(path: string, { by, omitted }: ChangesSummary, all: readonly KnownChange[]): void {
-  const days = [...Map.groupBy(all, ({ described }) => described.committed_at?.slice(0, 10) ?? null)];
+function checkCommits(
+  path: string,
+  { by, omitted }: ChangesSummary,
+  all: readonly KnownChange[],
+  zone: string | undefined,
+): void {
+  const dayOf = ({ described: { committed_at: at } }: KnownChange) =>
+    at === undefined ? null : localDate(Date.parse(at), zone);
+  const days = [...Map.groupBy(all, dayOf)];
   const byDay = days.map(([value, ofDay]) => ({ value, ...kindsOf(ofDay.map(({ change }) => change)) }));
   expectEqual(`by day of ${path}`, by.day, byDay);
   // the newest change of an import decides its place

@@ -4,9 +4,9 @@ import { filterParameters } from '../../contract/query.ts';
 import { canonicalFilters, describeFilters, readFilters } from './filters.ts';
 
 test('every filter of the contract is read', () => {
-  const names: string[] = ['sort']; // read with the order
+  const names: string[] = ['sort', 'zone']; // read with the order, and before the dates
   const note = (name: string): undefined => void names.push(name);
-  readFilters({ read: note, readText: note, readList: () => undefined });
+  readFilters({ read: note, readText: note, readList: () => undefined, zone: undefined });
   expect(names.sort()).toEqual(Object.keys(filterParameters).sort());
 });
 

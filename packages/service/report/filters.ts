@@ -1,6 +1,7 @@
 import { formatDuration, parseDuration } from '../../contract/duration.ts';
-import { formatExactInstant, formatInstant, type Instant, parseInstant } from '../../contract/instant.ts';
+import { formatExactInstant, formatInstant, type Instant } from '../../contract/instant.ts';
 import { type ListParameter, type Lists, listParameters } from '../../contract/listed-values.ts';
+import { parseInstantIn } from '../../contract/local-time.ts';
 import {
   type DateField,
   dateFields,
@@ -9,6 +10,7 @@ import {
   type SortValue,
 } from '../../contract/query.ts';
 import { readStatusFilter } from '../../contract/subscription.ts';
+import type { Zone } from '../../contract/zone.ts';
 import type {
   DateBounds,
   DateColumn,
@@ -25,6 +27,8 @@ export interface ParameterReader {
   readText(name: ReportParameter, normalise?: (text: string) => string): string | undefined;
   /** Returns the values of a list; `undefined` if the parameter is no list. */
   readList(name: ListParameter): readonly string[] | undefined;
+  /** The zone of dates without an offset. */
+  readonly zone: Zone | undefined;
 }
 
 /** A filter: its parameter, and what it means. */
@@ -72,7 +76,7 @@ const values = (parameter: ListParameter, column: ListColumn): FilterRow<string 
 
 const date = (parameter: ReportParameter, where: FilterRow<Instant>['where']): FilterRow<Instant> => ({
   parameter,
-  read: ({ read }) => read(parameter, parseInstant),
+  read: ({ read, zone }) => read(parameter, (text) => parseInstantIn(text, zone)),
   format: formatExactInstant,
   where,
 });
@@ -122,6 +126,12 @@ const rows = {
       afterSeconds: nowSeconds,
       beforeSeconds: nowSeconds + seconds + 1, // includes the last second
     }),
+  }),
+  zone: row<string>({
+    parameter: 'zone',
+    read: ({ zone }) => zone?.name,
+    format: (name) => name,
+    where: () => undefined,
   }),
 };
 

@@ -13,9 +13,9 @@ import { readProductNames } from '../storage/read/summary.ts';
 import type { SqlValue, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
 import { createStages, type StageTimer } from '../tracing/span.ts';
+import { calendarOf, formatBucket, periodWithin } from './calendar.ts';
 import { keyBehind } from './change-token.ts';
 import { ReportError } from './error.ts';
-import { daySeconds, formatBucket } from './get-subscription-summary.ts';
 import { findPeriodStart, isReadable, settleSince, writeToken } from './list-changes.ts';
 import type { TimedReport } from './list-subscriptions.ts';
 import { notKept, readTenant, requireRevision, settle } from './moment.ts';
@@ -39,9 +39,9 @@ export async function getChangesSummary(
   const read = await stages.run('run', async () => {
     const start = await settleSince(store, tenant, query.since, now());
     const end = await settle(store, tenant, query.until, { nowSeconds: now(), parameter: 'until' });
-    return readTenant(store, tenant, (reader) => readPeriod(reader, tenant, { since: query.since, start, end }));
+    return readTenant(store, tenant, (reader) => readPeriod(reader, tenant, { ...query, start, end }));
   });
-  const summary = stages.run('format', () => formatCounts(tenant, read));
+  const summary = stages.run('format', () => formatCounts(tenant, query.zone, read));
   const headers = {
     'content-type': reportFormats.json.contentType,
     'x-revision': String(summary.revision),
@@ -61,7 +61,7 @@ interface ReadPeriod {
 }
 
 /** The bounds of a period; instants are settled. */
-interface PeriodBounds extends Pick<ChangesSummaryQuery, 'since'> {
+interface PeriodBounds extends Pick<ChangesSummaryQuery, 'since' | 'zone'> {
   readonly start: SettledMoment | undefined;
   readonly end: SettledMoment | undefined;
 }
@@ -75,8 +75,11 @@ async function readPeriod(reader: TenantReader, tenant: TenantId, bounds: Period
   const end = bounds.end === undefined ? revision : (await requireRevision(reader, bounds.end, 'until')).revision;
   if (end < base) throw beforeSince(end, base);
   const period: ChangesPeriod = { after: key, base, ...(end < revision && { until: end }) };
+  const { fromSeconds, lastSeconds = 0 } = history.kept ?? {};
+  const days = calendarOf('day', bounds.zone, periodWithin(fromSeconds, undefined, lastSeconds));
   const counts =
-    (await countCommitted(reader, period, end, listedMax)) ?? (await summariseChanges(reader, period, listedMax));
+    (await countCommitted(reader, period, end, days, listedMax)) ??
+    (await summariseChanges(reader, period, days, listedMax));
   const products = new Set(counts.products.listed.flatMap(({ from, to }) => [String(from), String(to)]));
   const productNames = products.size === 0 ? new Map() : await readProductNames(reader, [...products]);
   return { history, base, end, counts, productNames };
@@ -92,7 +95,11 @@ function beforeSince(end: number, base: number): ReportError {
   );
 }
 
-function formatCounts(tenant: TenantId, { history, base, end, counts, productNames }: ReadPeriod): ChangesSummary {
+function formatCounts(
+  tenant: TenantId,
+  zone: string | undefined,
+  { history, base, end, counts, productNames }: ReadPeriod,
+): ChangesSummary {
   const { kinds, renewed, status, products, autoRenew, days, imports, importCount } = counts;
   const nameOf = (member: 'from_name' | 'to_name', id: string) => {
     const name = productNames.get(id);
@@ -113,11 +120,12 @@ function formatCounts(tenant: TenantId, { history, base, end, counts, productNam
       })),
       'auto-renew': autoRenew.map(({ from, to, count }) => ({ from: String(from), to: String(to), count })),
       day: [...days].map(([day, ofDay]) => ({
-        value: day === undefined ? null : formatBucket('day', day * daySeconds),
+        value: day === undefined ? null : formatBucket('day', day),
         ...ofDay,
       })),
       import: imports.map(formatImport),
     },
+    ...(zone !== undefined && { zone }),
     omitted: { status: status.others, 'product-id': products.others, import: importCount - imports.length },
     since_revision: base,
     revision: end,

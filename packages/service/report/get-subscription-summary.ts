@@ -3,7 +3,9 @@ import type { SubscriptionSummary, SummaryGroup } from '../../contract/summary.t
 import { countErased, type Moment, summarisePast } from '../storage/read/past.ts';
 import type { DimensionCounts, SummaryBucket, SummaryCounts, SummaryPlan } from '../storage/read/summary.ts';
 import type { SqlValue, Store, TenantId } from '../storage/store.ts';
+import { boundsOf } from '../storage/subscription-filter.ts';
 import { createStages, type StageTimer } from '../tracing/span.ts';
+import { type BucketUnit, calendarOf, formatBucket, periodWithin } from './calendar.ts';
 import { explainNothing } from './explain-nothing.ts';
 import { type AskedFilters, canonicalFilters, dateColumns, describeFilters, planFilter } from './filters.ts';
 import type { FormattedReport } from './format.ts';
@@ -65,17 +67,24 @@ export function planSummary(query: SummaryQuery): SummaryPlan {
   };
 }
 
-function planBucket({ by, dateField }: SummaryQuery): SummaryBucket | undefined {
-  const unit = bucketUnit(by);
+function planBucket(query: SummaryQuery): SummaryBucket | undefined {
+  const unit = bucketUnit(query.by);
   if (unit === undefined) return undefined;
-  return { dateColumn: dateColumns[dateField], startOf: startOfBucket(unit), next: nextBucket(unit) };
+  const dateColumn = dateColumns[query.dateField];
+  const { afterSeconds, beforeSeconds } =
+    boundsOf(planFilter(query)).find((each) => each.dateColumn === dateColumn) ?? {};
+  const period = periodWithin(afterSeconds, beforeSeconds, query.nowSeconds);
+  return { dateColumn, ...calendarOf(unit, query.zone, period) };
 }
 
 function formatSummary(query: SummaryQuery, counts: SummaryCounts, explanation: string | undefined): FormattedReport {
   const { total } = counts;
   const by = Object.fromEntries(query.by.map((group) => [group, writeGroup(group, counts)]));
   return {
-    body: JSON.stringify({ total, explanation, by } satisfies Record<keyof SubscriptionSummary, unknown>),
+    body: JSON.stringify({ total, explanation, zone: query.zone, by } satisfies Record<
+      keyof SubscriptionSummary,
+      unknown
+    >),
     headers: {
       'content-type': reportFormats.json.contentType,
       'x-total-count': String(total),
@@ -114,39 +123,6 @@ const inOrder = (counts: DimensionCounts): ValueCount[] =>
       return a.value < b.value ? -1 : 1;
     });
 
-/** Units of time that a summary counts by. */
-type BucketUnit = 'day' | 'month';
-
 /** Returns the finest unit that `by` names. */
 export const bucketUnit = (by: readonly SummaryGroup[]): BucketUnit | undefined =>
   (['day', 'month'] as const).find((unit) => by.includes(unit));
-
-export const daySeconds = 86_400;
-
-/**
- * Returns the start of the UTC day or month that contains a second, in epoch seconds.
- *
- * @example startOfBucket('month')(1714608001) // 1714521600, 2024-05-01T00:00:00Z
- */
-export const startOfBucket =
-  (unit: BucketUnit) =>
-  (seconds: number): number =>
-    unit === 'day' ? Math.floor(seconds / daySeconds) * daySeconds : monthStart(seconds, 0);
-
-/** Returns the start of the following day or month, from the start of one. */
-export const nextBucket =
-  (unit: BucketUnit) =>
-  (start: number): number =>
-    unit === 'day' ? start + daySeconds : monthStart(start, 1);
-
-/** Formats a day as `2024-05-01`, a month as `2024-05`. */
-export const formatBucket = (unit: BucketUnit, seconds: number): string =>
-  new Date(seconds * 1000).toISOString().slice(0, unit === 'day' ? 10 : 7);
-
-function monthStart(seconds: number, later: number): number {
-  const date = new Date(seconds * 1000);
-  const start = new Date(0);
-  // Date.UTC would read the years 1 to 99 as 1901 to 1999
-  start.setUTCFullYear(date.getUTCFullYear(), date.getUTCMonth() + later, 1);
-  return start.getTime() / 1000;
-}

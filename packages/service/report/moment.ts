@@ -1,5 +1,7 @@
-import { durationText, formatInstant, parseInstant } from '../../contract/instant.ts';
+import { durationText, formatInstant } from '../../contract/instant.ts';
+import { parseInstantIn } from '../../contract/local-time.ts';
 import { faultSentence } from '../../contract/problem.ts';
+import type { Zone } from '../../contract/zone.ts';
 import { findRevision, type Moment, type PastRevision, type SettledMoment } from '../storage/read/past.ts';
 import type { ReadOptions, Store, TenantId, TenantReader } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
@@ -11,12 +13,12 @@ import { ReportError } from './error.ts';
  * was committed before its second began; a fraction makes no difference. Returns `undefined` for
  * anything else, and for a time after `nowSeconds`.
  */
-export function parseMoment(text: string, nowSeconds: number): Moment | undefined {
+export function parseMoment(text: string, nowSeconds: number, zone: Zone | undefined): Moment | undefined {
   if (/^\d{1,16}$/.test(text)) {
     const revision = Number(text);
     return Number.isSafeInteger(revision) ? { revision } : undefined;
   }
-  const instant = parseInstant(text);
+  const instant = parseInstantIn(text, zone);
   return instant === undefined || instant.seconds > nowSeconds ? undefined : { seconds: instant.seconds };
 }
 

@@ -14,6 +14,7 @@ import { malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
 import { type Fault, shorten } from '../../contract/problem.ts';
 import { type ReportFormat, reportFormats } from '../../contract/report.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../contract/schema.ts';
+import { takeZone, type Zone } from '../../contract/zone.ts';
 import type { Moment } from '../storage/read/past.ts';
 import { type ChangeToken, decodeChangeToken } from './change-token.ts';
 import { ReportError, refuse } from './error.ts';
@@ -32,8 +33,8 @@ export function parseChanges(
   accepted: ChangeFormat | undefined,
 ): ChangesQuery {
   const schemas = changeParameters(limits);
-  const { read, pairs, faults, isMalformed } = openQuery(queryString, schemas);
-  const since = read('since', (text) => (text === sinceNow ? sinceNow : readStart(text, now())));
+  const { read, pairs, faults, isMalformed, zone } = openQuery(queryString, schemas);
+  const since = read('since', (text) => (text === sinceNow ? sinceNow : readStart(text, now(), zone)));
   const before = read('before', (text) => memberOf(['true', 'false'], text)) === 'true';
   const kinds = read('kind', readKinds);
   const order = read('order', (text) => memberOf(changeOrders, text));
@@ -79,18 +80,18 @@ function filterFaults({ field, from, to, kinds }: ChangeFilters): readonly Fault
  * every fault at once.
  */
 export function parseChangesSummary(queryString: string, { now }: Pick<QueryContext, 'now'>): ChangesSummaryQuery {
-  const { read, pairs, faults, isMalformed } = openQuery(queryString, changesSummaryParameters);
+  const { read, pairs, faults, isMalformed, zone } = openQuery(queryString, changesSummaryParameters);
   const ofChanges = (text: string) => {
-    const start = readStart(text, now());
+    const start = readStart(text, now(), zone);
     return isWalk(start) ? undefined : start;
   };
   const since = read('since', ofChanges);
-  const until = read('until', (text) => parseMoment(text, now()));
+  const until = read('until', (text) => parseMoment(text, now(), zone));
   if (!pairs.some(({ name }) => name === 'since'))
     faults.push({ parameter: 'since', value: null, rule: ruleOf(changesSummaryParameters.since) });
   refuse(faults, isMalformed);
   if (since === undefined) throw new TypeError('Cannot parse the query: since must be given');
-  return { since, ...(until && { until }) };
+  return { since, ...(until && { until }), ...(zone && { zone: zone.name }) };
 }
 
 type Schema = Parameters<typeof ruleOf>[0];
@@ -99,6 +100,7 @@ type Schema = Parameters<typeof ruleOf>[0];
 function openQuery<S extends Readonly<Record<string, Schema>>>(queryString: string, schemas: S) {
   const { pairs, malformed } = parseForm(queryString);
   const faults: Fault[] = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(schemas))];
+  const zone = takeZone(pairs, faults);
   const read = <T>(name: keyof S & string, parse: (text: string) => T | undefined): T | undefined => {
     const text = pairs.find((pair) => pair.name === name)?.value;
     const value = text === undefined ? undefined : parse(text);
@@ -106,15 +108,20 @@ function openQuery<S extends Readonly<Record<string, Schema>>>(queryString: stri
       faults.push({ parameter: name, value: shorten(text), rule: ruleOf(schemas[name] as Schema) });
     return value;
   };
-  return { read, pairs, faults, isMalformed: malformed.length > 0 };
+  return { read, pairs, faults, isMalformed: malformed.length > 0, zone };
 }
 
 /** The start of a period: a change token, or an instant. */
-const readStart = (text: string, nowSeconds: number) => decodeChangeToken(text) ?? readInstant(text, nowSeconds);
+const readStart = (text: string, nowSeconds: number, zone: Zone | undefined) =>
+  decodeChangeToken(text) ?? readInstant(text, nowSeconds, zone);
 
 /** An instant of the past; a revision would be a token that lost its other parts. */
-function readInstant(text: string, nowSeconds: number): { readonly seconds: number } | undefined {
-  const moment = parseMoment(text, nowSeconds);
+function readInstant(
+  text: string,
+  nowSeconds: number,
+  zone: Zone | undefined,
+): { readonly seconds: number } | undefined {
+  const moment = parseMoment(text, nowSeconds, zone);
   return moment !== undefined && 'seconds' in moment ? moment : undefined;
 }
 
@@ -149,6 +156,8 @@ interface ChangeFilters {
 export interface ChangesSummaryQuery {
   readonly since: ChangeToken | { readonly seconds: number };
   readonly until?: Moment;
+  /** The name of the zone of the days; UTC if absent. */
+  readonly zone?: string;
 }
 
 /** A validated query of changes; whether the token belongs to the store is checked later. */

@@ -4,6 +4,7 @@ import { subscriptionParameters } from '../../contract/history.ts';
 import { malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
 import { shorten } from '../../contract/problem.ts';
 import { ruleOf } from '../../contract/schema.ts';
+import { takeZone } from '../../contract/zone.ts';
 import type { Moment } from '../storage/read/past.ts';
 import { refuse } from './error.ts';
 import { parseMoment } from './moment.ts';
@@ -20,8 +21,9 @@ interface RecordQuery {
 export function parseOne(queryString: string, { now }: QueryContext): RecordQuery {
   const { pairs, malformed } = parseForm(queryString);
   const faults = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(subscriptionParameters))];
+  const zone = takeZone(pairs, faults);
   const text = pairs.find(({ name }) => name === 'as-of')?.value;
-  const asOf = text === undefined ? undefined : parseMoment(text, now());
+  const asOf = text === undefined ? undefined : parseMoment(text, now(), zone);
   if (text !== undefined && asOf === undefined)
     faults.push({ parameter: 'as-of', value: shorten(text), rule: ruleOf(subscriptionParameters['as-of']) });
   const fields = takeFields(pairs, faults);

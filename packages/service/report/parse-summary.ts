@@ -11,10 +11,12 @@ import {
   summaryGroups,
   summaryParameters,
 } from '../../contract/summary.ts';
+import type { Zone } from '../../contract/zone.ts';
+import { daySeconds } from './calendar.ts';
 import { findFilterContradictions, findUnreadablePast } from './contradictions.ts';
 import { refuse } from './error.ts';
 import { dateColumns, planFilter, readFilters } from './filters.ts';
-import { daySeconds, type SummaryQuery } from './get-subscription-summary.ts';
+import type { SummaryQuery } from './get-subscription-summary.ts';
 import { parseMoment } from './moment.ts';
 import { createParameterReader } from './parse.ts';
 import type { QueryContext } from './report-query.ts';
@@ -43,12 +45,12 @@ export function parseSummary(queryString: string, context: QueryContext): Summar
   const filters = pairs.filter((pair): pair is FormPair & { name: ReportParameter } => known.includes(pair.name));
   const reader = createParameterReader({ pairs: filters, faults, unreadable: malformed.length > 0 }, context.limits);
   const asked = readFilters(reader);
-  const asOf = reader.read('as-of', (text) => parseMoment(text, context.now()));
+  const asOf = reader.read('as-of', (text) => parseMoment(text, context.now(), reader.zone));
   if (reader.faults.length === 0) reader.faults.push(...findFilterContradictions(asked));
   if (reader.faults.length === 0 && asOf !== undefined) reader.faults.push(...findUnreadablePast(pairs, true));
   refuse(reader.faults, reader.isUnreadable());
   const query = { ...asked, nowSeconds: context.now(), by: by ?? [], ...(asOf !== undefined && { asOf }) };
-  refuse(tooManyDays(query), false);
+  refuse(tooManyDays(query, reader.zone), false);
   return query;
 }
 
@@ -74,13 +76,18 @@ const strangerFault = (parameter: string): Fault => ({
  * Rejects a `by=day` whose bounds allow too many days. The result depends on the query alone,
  * neither on the records nor on the current time: a valid request stays valid.
  */
-function tooManyDays(query: SummaryQuery): Fault[] {
+function tooManyDays(query: SummaryQuery, zone: Zone | undefined): Fault[] {
   if (!query.by.includes('day')) return [];
   const column = dateColumns[query.dateField];
   const filter = planFilter(query);
   const bounds = [filter, ...(filter.furtherBounds ?? [])].find(({ dateColumn }) => dateColumn === column);
-  const { afterSeconds = Number.NEGATIVE_INFINITY, beforeSeconds = Number.POSITIVE_INFINITY } = bounds ?? {};
-  if (beforeSeconds - afterSeconds - 1 <= summaryDaysMax * daySeconds) return [];
+  const { afterSeconds, beforeSeconds } = bounds ?? {};
+  if (afterSeconds !== undefined && beforeSeconds !== undefined) {
+    const offsetAt = (seconds: number): number => zone?.offsetAt(seconds) ?? 0;
+    const length = beforeSeconds - afterSeconds - 1;
+    const localLength = length + offsetAt(beforeSeconds) - offsetAt(afterSeconds + 1);
+    if (Math.min(length, localLength) <= summaryDaysMax * daySeconds) return [];
+  }
   const names = boundNames[query.dateField];
   const rule = `combined with bounds of its date at most ${summaryDaysMax} days apart: ${names}; or count by month`;
   return [{ parameter: 'by', value: query.by.join(','), rule }];

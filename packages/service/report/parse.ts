@@ -3,9 +3,10 @@ import { type FormPair, parseForm } from '../../contract/form.ts';
 import type { ListParameter } from '../../contract/listed-values.ts';
 import { malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
 import { type Fault, shorten } from '../../contract/problem.ts';
-import { type ReportParameter, reportParameters, sortValues } from '../../contract/query.ts';
+import { instantParameters, type ReportParameter, reportParameters, sortValues } from '../../contract/query.ts';
 import { formatWords, type PageLimits, type ReportFormat, reportFormats } from '../../contract/report.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../contract/schema.ts';
+import { takeZone } from '../../contract/zone.ts';
 import { findContradictions, findUnpaged, findUnreadablePast, findUnstreamable } from './contradictions.ts';
 import { decodeCursor, fingerprintOf } from './cursor.ts';
 import { ReportError, refuse } from './error.ts';
@@ -66,7 +67,7 @@ export function readQuery(
   const format = read('format', (text) => memberOf(formatWords, text)) ?? accepted;
   const fields = takeFields(pairs, faults);
   const all = read('all', (text) => memberOf(['true', 'false'], text)) === 'true';
-  const asOf = read('as-of', (text) => parseMoment(text, now()));
+  const asOf = read('as-of', (text) => parseMoment(text, now(), reader.zone));
   const canonical = canonicalFilters(filters, sort);
   const fingerprint = fingerprintOf(JSON.stringify([size, canonical]));
   if (faults.length === 0) faults.push(...findContradictions(filters, { cursor, page, fingerprint }));
@@ -129,13 +130,14 @@ interface RequestReader extends ParameterReader {
 export function createParameterReader(parts: QueryParts, limits: PageLimits): RequestReader {
   const schemas = reportParameters(limits);
   const faults = [...parts.faults];
+  const zone = takeZone(parts.pairs, faults);
   let { unreadable } = parts;
   const read: ParameterReader['read'] = (name, parse) => {
     const text = parts.pairs.find((pair) => pair.name === name)?.value;
     if (text === undefined) return undefined;
     const value = parse(text);
     if (value !== undefined) return value;
-    if ((schemas[name] as { readonly format?: string }).format === 'date-time') unreadable = true;
+    if (instantParameters.has(name)) unreadable = true;
     // a plus of a URL arrives as a space
     const hint = name === 'email' && parts.linkable !== false && text.includes(' ') ? '; in a URL, write + as %2B' : '';
     faults.push({ parameter: name, value: shownValue(name, text), rule: ruleOf(schemas[name]) + hint });
@@ -146,6 +148,7 @@ export function createParameterReader(parts: QueryParts, limits: PageLimits): Re
     readList: (name) => parts.lists?.get(name),
     readText: (name, normalise = (text) => text) =>
       read(name, (text) => (fitsText(schemas[name], normalise(text)) ? normalise(text) : undefined)),
+    zone,
     faults,
     isUnreadable: () => unreadable,
   };

@@ -208,9 +208,3 @@ export function countedFilter(filter: Scan, column?: DateColumn): SubscriptionFi
   if (productId !== undefined && wanted !== 'created_date') return undefined;
   return { ...filter, dateColumn: wanted };
 }
-
-/**
- * SQL of the first second of a date's day. Holds before 1970 too, where both engines return a
- * negative remainder.
- */
-export const dayOf = (column: DateColumn): string => `(${column} - ((${column} % 86400 + 86400) % 86400))`;

@@ -2,7 +2,7 @@ import { parseDuration } from '../../../contract/duration.ts';
 import { parseInstant } from '../../../contract/instant.ts';
 import { listParameters } from '../../../contract/listed-values.ts';
 import { type Fault, shorten } from '../../../contract/problem.ts';
-import { reportParameters } from '../../../contract/query.ts';
+import { instantParameters, reportParameters } from '../../../contract/query.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../../contract/schema.ts';
 import { summaryGroups } from '../../../contract/summary.ts';
@@ -53,7 +53,7 @@ function isValid(name: ReportParameter, text: string): boolean {
   if (name === 'as-of') return readAsOf(text, new Date()) !== undefined;
   if (name === 'expires-within') return parseDuration(text) !== undefined;
   if (name === 'size' || name === 'page') return readWholeNumber({}, text) !== undefined;
-  const { enum: words, format } = schemas[name] as { enum?: readonly string[]; format?: string };
+  const { enum: words } = schemas[name] as { enum?: readonly string[] };
   if (words !== undefined) return words.includes(text);
-  return format === 'date-time' ? parseInstant(text) !== undefined : fitsText(schemas[name], text);
+  return instantParameters.has(name) ? parseInstant(text) !== undefined : fitsText(schemas[name], text);
 }

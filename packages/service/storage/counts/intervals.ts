@@ -1,6 +1,7 @@
+import { dayNumberFrom } from '../calendar.ts';
 import { compareOrderKeys, endOrderKey, type OrderKey } from '../order-key.ts';
 import type { Row, SqlValue, TenantReader } from '../store.ts';
-import { and, binder, countedPart, dayOf, filterConditions, type SubscriptionFilter } from '../subscription-filter.ts';
+import { and, binder, countedPart, filterConditions, type SubscriptionFilter } from '../subscription-filter.ts';
 import { productSeries } from './limit-values.ts';
 import { readRange } from './range.ts';
 import {
@@ -29,8 +30,8 @@ interface KeyRange {
 
 /**
  * Counts the rows of a filter's `countedPart` between each two adjacent `edges`: dates in UTC epoch
- * seconds, ascending, each included in the interval that it begins. All edges
- * except the first and the last must be midnights, as rows are counted by day. A span inside one
+ * seconds, ascending, each included in the interval that it begins. Edges between which
+ * many days lie should be at the same time of day, as rows are counted by day. A span inside one
  * interval is added as it is; one across an edge is replaced by its children, and a leaf by its
  * rows, at most `leafRowsMax` for each edge.
  */
@@ -48,12 +49,16 @@ export async function countIntervals(
     );
     ranges = addWholeSpans(filter, edges, intervals, (await Promise.all(read)).flat());
   }
+  const clipped = ranges.map(({ from, until }) =>
+    clip({ from: compareOrderKeys(from, first) < 0 ? first : from, until }, last),
+  );
   await Promise.all(
-    ranges.map(async ({ from, until }) => {
-      const range = clip({ from: compareOrderKeys(from, first) < 0 ? first : from, until }, last);
-      for (const { date, status, n } of await readRows(reader, filter, range))
-        addTo(intervals[intervalOf(edges, Number(date))], status === null ? null : String(status), Number(n));
-    }),
+    clipped
+      .flatMap((range) => splitByTime(range, edges))
+      .map(async (range) => {
+        for (const { date, status, n } of await readRows(reader, filter, range))
+          addTo(intervals[intervalOf(edges, Number(date))], status === null ? null : String(status), Number(n));
+      }),
   );
   return intervals;
 }
@@ -127,12 +132,37 @@ async function readSpans(
   return rows.map(toSpan);
 }
 
+interface EndedRange {
+  readonly from: OrderKey;
+  readonly until: OrderKey;
+}
+
+/** A range whose inner edges are all so many seconds after midnight in UTC. */
+interface TimedRange extends EndedRange {
+  readonly secondsOfDay: number;
+}
+
+const daySeconds = 86_400;
+
+/** Splits a range into those whose inner edges are at the same time of day, at an edge before. */
+function splitByTime({ from, until }: EndedRange, edges: readonly number[]): readonly TimedRange[] {
+  const ranges: TimedRange[] = [];
+  let [start, secondsOfDay, previous]: [OrderKey, number | undefined, OrderKey] = [from, undefined, from];
+  for (let index = intervalOf(edges, from.date) + 1; index < edges.length; index += 1) {
+    const edge = keyOf(edges[index] ?? 0);
+    if (compareOrderKeys(edge, until) >= 0) break;
+    const time = ((edge.date % daySeconds) + daySeconds) % daySeconds;
+    if (secondsOfDay !== undefined && time !== secondsOfDay) {
+      ranges.push({ from: start, until: previous, secondsOfDay });
+      start = previous;
+    }
+    [secondsOfDay, previous] = [time, edge];
+  }
+  return [...ranges, { from: start, until, secondsOfDay: secondsOfDay ?? 0 }];
+}
+
 /** Counts the rows of a range by day and status. */
-function readRows(
-  reader: TenantReader,
-  filter: SubscriptionFilter,
-  { from, until }: { readonly from: OrderKey; readonly until: OrderKey },
-) {
+function readRows(reader: TenantReader, filter: SubscriptionFilter, { from, until, secondsOfDay }: TimedRange) {
   const { dateColumn } = filter;
   const values: SqlValue[] = [];
   const bind = binder(values);
@@ -140,7 +170,7 @@ function readRows(
   return reader.all(
     `select min(${dateColumn}) as date, status, count(*) as n from subscription where tenant_id = $1${and(conditions)}
       and (${dateColumn}, id) >= (${bind(from.date)}, ${bind(from.id)}) and (${dateColumn}, id) < (${bind(until.date)}, ${bind(until.id)})
-      group by ${dayOf(dateColumn)}, status`,
+      group by ${dayNumberFrom(dateColumn, bind(secondsOfDay))}, status`,
     values,
   );
 }

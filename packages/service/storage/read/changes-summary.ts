@@ -1,3 +1,4 @@
+import { type Calendar, dayNumber, type KnownOffsets } from '../calendar.ts';
 import { type ChangeKind, changeKinds } from '../change-groups.ts';
 import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
 import { type ChangeKey, couldBeThere } from './changes.ts';
@@ -49,7 +50,7 @@ export interface ChangesCounts {
   readonly status: Transitions;
   readonly products: Transitions;
   readonly autoRenew: readonly Transition[];
-  /** By days since 1970, in order; `undefined` if the time is not kept. */
+  /** By the start of each day, in order; `undefined` if the time is not kept. */
   readonly days: ReadonlyMap<number | undefined, KindCounts>;
   /** The newest imports first, and how many there are. */
   readonly imports: readonly ImportChanges[];
@@ -71,11 +72,14 @@ export interface ListedMax {
 export async function summariseChanges(
   reader: TenantReader,
   { after, base, until }: ChangesPeriod,
+  days: Calendar,
   max: ListedMax,
 ): Promise<ChangesCounts> {
   const hasEnd = until !== undefined;
   const values: SqlValue[] = [after.revision, after.id, base, ...(hasEnd ? [until] : [])];
-  const rows = Map.groupBy(await reader.all(countChanges(hasEnd, max), values), (row) => String(row.part));
+  const rows = Map.groupBy(await reader.all(countChanges(hasEnd, days.offsets(), max), values), (row) =>
+    String(row.part),
+  );
   const partOf = (name: string): readonly Row[] => rows.get(name) ?? [];
   const kinds = kindsOf(partOf('kind'));
   const changed = partOf('kind').find(({ kind }) => changeKinds[Number(kind)] === 'changed');
@@ -92,9 +96,7 @@ export async function summariseChanges(
       { from: 'false', to: 'true', count: numberOf('switched_on') },
       { from: 'true', to: 'false', count: numberOf('switched_off') },
     ].filter(({ count }) => count > 0),
-    days: new Map(
-      [...Map.groupBy(partOf('day'), ({ day }) => secondsOf(day))].map(([day, members]) => [day, kindsOf(members)]),
-    ),
+    days: byDay(partOf('day'), days),
     imports: partOf('import').map((row) => ({
       importId: row.import_id === '' ? undefined : String(row.import_id),
       firstSeconds: secondsOf(row.first_at),
@@ -105,6 +107,15 @@ export async function summariseChanges(
     })),
     importCount: Number(partOf('import count')[0]?.n ?? 0),
   };
+}
+
+function byDay(rows: readonly Row[], { startOf }: Calendar): ReadonlyMap<number | undefined, KindCounts> {
+  const dayOf = ({ day }: Row): number | undefined => {
+    const seconds = secondsOf(day);
+    return seconds === undefined ? undefined : startOf(seconds);
+  };
+  const days = [...Map.groupBy(rows, dayOf)].sort(([a = -Infinity], [b = -Infinity]) => a - b);
+  return new Map(days.map(([day, members]) => [day, kindsOf(members)]));
 }
 
 const secondsOf = (value: SqlValue | undefined): number | undefined =>
@@ -121,8 +132,6 @@ function transitionsOf(rows: readonly Row[], total: number): Transitions {
   const listed = rows.map((row) => ({ from: text(row.former), to: text(row.latter), count: Number(row.n) }));
   return { listed, others: total - listed.reduce((sum, { count }) => sum + count, 0) };
 }
-
-const daySeconds = 86_400;
 
 /** Columns that say what a change did. */
 const compared = 'status, auto_renew, product_id, expiration_date';
@@ -190,7 +199,11 @@ const summed = (...names: readonly (keyof typeof partColumns)[]) =>
  * All counts in one statement: records by commit and transition first, which sorts them once, and
  * the few groups of that by everything else.
  */
-const countChanges = (hasEnd: boolean, max: ListedMax): TenantSql => `with ${lastChanges(hasEnd)}, grouped as (
+const countChanges = (
+  hasEnd: boolean,
+  offsets: KnownOffsets,
+  max: ListedMax,
+): TenantSql => `with ${lastChanges(hasEnd)}, grouped as (
     select s.revision, case when v.id is null then 0 else 1 end as kind,
       v.status as former, s.status as latter, count(*) as n,
       ${[
@@ -205,7 +218,7 @@ const countChanges = (hasEnd: boolean, max: ListedMax): TenantSql => `with ${las
     select s.revision, 2, null, null, count(*), 0, 0, 0, 0, 0
     from gone as s ${former} where ${couldBeThere('$4')} group by 1
   ), placed as materialized (
-    select g.*, coalesce(c.import_id, '') as import_id, c.committed_at, c.committed_at / ${daySeconds} as day
+    select g.*, coalesce(c.import_id, '') as import_id, c.committed_at, ${dayNumber('c.committed_at', offsets)} as day
     from grouped as g left join subscription_commit as c on c.tenant_id = $1 and c.revision = g.revision
   ), imports as (
     select import_id, max(revision) as last_revision, min(committed_at) as first_at, max(committed_at) as last_at,
@@ -228,7 +241,7 @@ const countChanges = (hasEnd: boolean, max: ListedMax): TenantSql => `with ${las
       { ...same('former', 'latter'), n: 'sum(turned)' },
       `from placed where turned > 0 group by former, latter order by sum(turned) desc, former, latter limit ${max.transitions}`,
     ),
-    part('day', { ...same('kind', 'day'), ...summed('n') }, 'from placed group by day, kind order by day'),
+    part('day', { ...same('kind'), day: 'min(committed_at)', ...summed('n') }, 'from placed group by placed.day, kind'),
     part(
       'import',
       same('turned', 'renewed', 'import_id', 'first_at', 'last_at', 'added', 'changed', 'removed'),

@@ -1,3 +1,4 @@
+import type { Calendar } from '../calendar.ts';
 import {
   addToGroups,
   type ChangeEffect,
@@ -36,6 +37,7 @@ export async function countCommitted(
   reader: TenantReader,
   { after, base }: ChangesPeriod,
   end: number,
+  days: Calendar,
   max: ListedMax,
 ): Promise<ChangesCounts | undefined> {
   if (after.revision !== base + 1 || after.id !== '' || end - base > limits.revisions) return undefined;
@@ -52,7 +54,7 @@ export async function countCommitted(
     if (again.length > limits.records) return undefined;
     await correct(reader, byRevision, { base, end, ids: [...new Set(again.map(({ id }) => String(id)))] });
   }
-  return sumUp([...byRevision.values()], max);
+  return sumUp([...byRevision.values()], days, max);
 }
 
 const selectCommits = `select revision, committed_at, import_id, change_groups from subscription_commit
@@ -163,18 +165,19 @@ function correctRecord(
 }
 
 /** Adds up what the commits of a period did. */
-function sumUp(commits: readonly Commit[], max: ListedMax): ChangesCounts {
+function sumUp(commits: readonly Commit[], { startOf }: Calendar, max: ListedMax): ChangesCounts {
   const all = new Sum();
   const days = new Map<number, Sum>();
   const imports = new Map<string | undefined, Sum>();
-  for (const commit of commits)
+  for (const commit of commits) {
+    const [day, { importId }] = [startOf(commit.at), commit];
     for (const [effect, n] of effectsOf(commit)) {
-      const [day, { importId }] = [Math.floor(commit.at / daySeconds), commit];
       const sums = [all, days.get(day) ?? new Sum(), imports.get(importId) ?? new Sum()] as const;
       days.set(day, sums[1]);
       imports.set(importId, sums[2]);
       for (const sum of sums) sum.add(commit, effect, n);
     }
+  }
   const newest = [...imports].sort(([, a], [, b]) => b.lastRevision - a.lastRevision).slice(0, max.imports);
   return {
     kinds: all.kinds,
@@ -187,8 +190,6 @@ function sumUp(commits: readonly Commit[], max: ListedMax): ChangesCounts {
     importCount: imports.size,
   };
 }
-
-const daySeconds = 86_400;
 
 const toImport = (importId: string | undefined, sum: Sum, { perImport }: ListedMax): ImportChanges => ({
   importId,

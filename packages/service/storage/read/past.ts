@@ -1,5 +1,6 @@
+import { dayNumber } from '../calendar.ts';
 import type { LineBatch, Row, SqlValue, TenantReader, TenantSnapshot, TenantSql } from '../store.ts';
-import { and, type Bind, binder, dayOf, filterConditions, type SubscriptionFilter } from '../subscription-filter.ts';
+import { and, type Bind, binder, filterConditions, type SubscriptionFilter } from '../subscription-filter.ts';
 import type { SubscriptionOrder } from './page-sql.ts';
 import { countMatching, streamRecords } from './records.ts';
 import { readProductNames, type SummaryCounts, type SummaryPlan, summarise } from './summary.ts';
@@ -139,7 +140,17 @@ async function countDifferences(
 ): Promise<{ readonly total: number; readonly dimensions: ReadonlyMap<string, Counts> }> {
   const dimensions = new Map<string, Map<SqlValue, number>>();
   if (revision === current) return { total: 0, dimensions };
-  const groups = [...columns, ...(bucket === undefined ? [] : [`${dayOf(bucket.dateColumn)} as day`])];
+  const groups: readonly Group[] = [
+    ...columns.map((column) => ({ selected: column, key: column })),
+    ...(bucket === undefined
+      ? []
+      : [
+          {
+            selected: `min(${bucket.dateColumn}) as day`,
+            key: dayNumber(bucket.dateColumn, bucket.offsets()),
+          },
+        ]),
+  ];
   let total = 0;
   for (const [sign, isVersion] of [
     [-1, false],
@@ -158,11 +169,17 @@ async function countDifferences(
   return { total, dimensions };
 }
 
+/** What versions are grouped by, and the expression that is read of it. */
+interface Group {
+  readonly selected: string;
+  readonly key: string;
+}
+
 /** Counts the versions that were current at a revision, or the records that have changed since. */
 function readGroups(
   reader: TenantReader,
   filter: SubscriptionFilter,
-  groups: readonly string[],
+  groups: readonly Group[],
   revision: number,
   isVersion: boolean,
 ): Promise<readonly Row[]> {
@@ -170,8 +187,8 @@ function readGroups(
   const bind = binder(values);
   const at = bind(revision);
   const rows = isVersion ? versionsAt(at) : `subscription where tenant_id = $1 and revision > ${at}`;
-  const selected = [...groups, 'count(*) as n'].join(', ');
-  const grouping = groups.length === 0 ? '' : ` group by ${groups.map((_, index) => index + 1).join(', ')}`;
+  const selected = [...groups.map((each) => each.selected), 'count(*) as n'].join(', ');
+  const grouping = groups.length === 0 ? '' : ` group by ${groups.map(({ key }) => key).join(', ')}`;
   const conditions = and(filterConditions(filter, bind));
   return reader.all(`select ${selected} from ${rows}${conditions}${grouping}` as TenantSql, values);
 }

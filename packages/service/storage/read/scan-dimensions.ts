@@ -7,7 +7,6 @@ import {
   boundsOf,
   type DateColumn,
   dateOfIndex,
-  dayOf,
   filterConditions,
   type RecordIndex,
   rowsFrom,
@@ -19,13 +18,13 @@ import { chooseIndex, covers, readSelectivity, readsProduct, scanCost, scanRange
 /** A column that a summary counts by, or the day of a date. */
 export type Dimension = 'status' | 'product_id' | 'plan_id' | 'auto_renew' | 'day';
 
-/**
- * Rows of a filter to count by some columns; `day` is the first second of the day of `dateColumn`.
- */
+/** Rows of a filter to count by some columns; `day` is the first date of its day. */
 export interface DimensionScan {
   readonly filter: SubscriptionFilter;
   readonly columns: readonly Dimension[];
   readonly dateColumn: DateColumn;
+  /** SQL of the number of a date's day (`dayNumber`), to count by `day`. */
+  readonly days?: string;
 }
 
 /** Entries that are counted in the index of products at the cost of one that is grouped. */
@@ -107,33 +106,36 @@ async function scanSteps(
  */
 function countStep(
   reader: TenantReader,
-  { filter, columns, dateColumn }: DimensionScan,
+  scan: DimensionScan,
   index: RecordIndex,
   isTogether: boolean,
 ): Promise<readonly Row[]> {
+  const { filter, columns, dateColumn } = scan;
   const values: SqlValue[] = [];
   const bind = binder(values);
-  const selected = selectedOf(columns, dateColumn);
-  const groups = columns.join(', ');
+  const [selected, groups] = [selectedOf(scan), groupsOf(scan)];
   const entries = `from subscription where tenant_id = $1${and(filterConditions({ ...filter, index }, bind))}` as const;
   if (isTogether) return reader.all(`select count(*) as n ${entries}`, values);
   if (covers(index, readsProduct(filter, columns)))
     return reader.all(`select ${selected}, count(*) as n ${entries} group by ${groups}`, values);
+  const read = columns.map((column) => (column === 'day' ? dateColumn : column)).join(', ');
   return reader.all(
-    `select ${groups}, count(*) as n from (select ${selected} ${entries}
+    `select ${selected}, count(*) as n from (select ${read} ${entries}
       order by ${dateOfIndex(index)}, id limit ${bind(Number.MAX_SAFE_INTEGER)}) as step group by ${groups}`,
     values,
   );
 }
 
-const selectedOf = (columns: readonly Dimension[], dateColumn: DateColumn): string =>
-  columns.map((column) => (column === 'day' ? `${dayOf(dateColumn)} as day` : column)).join(', ');
+const selectedOf = ({ columns, dateColumn }: DimensionScan): string =>
+  columns.map((column) => (column === 'day' ? `min(${dateColumn}) as day` : column)).join(', ');
+
+const groupsOf = ({ columns, days }: DimensionScan): string =>
+  columns.map((column) => (column === 'day' ? days : column)).join(', ');
 
 /** Counts the rows of one SIM, device or subscriber by the columns, in one statement. */
-function countFound(reader: TenantReader, { filter, columns, dateColumn }: DimensionScan): Promise<readonly Row[]> {
+function countFound(reader: TenantReader, scan: DimensionScan): Promise<readonly Row[]> {
   const values: SqlValue[] = [];
-  const rows = rowsFrom(filter, `status, product_id, plan_id, auto_renew, ${dateColumn}`, binder(values));
-  const groups = columns.join(', ');
-  const sql = `select ${selectedOf(columns, dateColumn)}, count(*) as n ${rows} group by ${groups}`;
+  const rows = rowsFrom(scan.filter, `status, product_id, plan_id, auto_renew, ${scan.dateColumn}`, binder(values));
+  const sql = `select ${selectedOf(scan)}, count(*) as n ${rows} group by ${groupsOf(scan)}`;
   return reader.all(sql as TenantSql, values);
 }

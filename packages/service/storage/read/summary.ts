@@ -1,3 +1,4 @@
+import { type Calendar, dayNumber } from '../calendar.ts';
 import {
   addTo,
   countIntervals,
@@ -36,7 +37,7 @@ export interface SummaryPlan {
   readonly bucket?: SummaryBucket;
 }
 
-/** Records by value, days and months by their first second. Has only values that occur. */
+/** Records by value, days and months by their start. Has only values that occur. */
 export type DimensionCounts = ReadonlyMap<SqlValue, number>;
 
 /** The number of records, in all and by dimension. */
@@ -75,7 +76,8 @@ export async function summarise(reader: TenantReader, plan: SummaryPlan): Promis
   const rest = asked.filter((column) => !counted.has(column));
   if (rest.length > 0) {
     const dateColumn = bucket?.dateColumn ?? 'created_date';
-    const scan = { filter, columns: rest, dateColumn };
+    const days = bucket === undefined ? undefined : dayNumber(dateColumn, bucket.offsets());
+    const scan = { filter, columns: rest, dateColumn, ...(days !== undefined && { days }) };
     for (const [column, counts] of await readScan(reader, scan, bucket)) counted.set(column, counts);
   }
   const [any] = counted.values();
@@ -148,11 +150,13 @@ async function countDimension(
   if (column !== 'day' || bucket === undefined || ordered === undefined) return undefined;
   const [first, last] = await readEnds(reader, ordered);
   if (first === undefined || last === undefined) return new Map();
-  const starts: number[] = [];
-  for (let start = bucket.startOf(first); start <= last; start = bucket.next(start)) starts.push(start);
-  const edges = [first, ...starts.slice(1), last + 1];
-  const intervals = await countIntervals(reader, ordered, edges);
-  return withoutNone(new Map(starts.map((start, index) => [start, sumOf(intervals[index] ?? new Map())])));
+  const edges: number[] = [];
+  for (let edge = first; edge <= last; edge = bucket.endOf(edge)) edges.push(edge);
+  const intervals = await countIntervals(reader, ordered, [...edges, last + 1]);
+  const counts = new Map<number, number>();
+  for (const [index, edge] of edges.entries())
+    addTo(counts, bucket.startOf(edge), sumOf(intervals[index] ?? new Map()));
+  return counts;
 }
 
 async function countByRenewal(
@@ -211,12 +215,8 @@ async function readScan(
 }
 
 /** Days or months of a date. */
-export interface SummaryBucket {
+export interface SummaryBucket extends Calendar {
   readonly dateColumn: DateColumn;
-  /** The UTC epoch second at which the day or month of a second begins. */
-  readonly startOf: (seconds: number) => number;
-  /** The start of the next day or month, from the start of one. */
-  readonly next: (start: number) => number;
 }
 
 /** Conditions of a filter whose columns the index of each date has after the date. */
@@ -238,16 +238,14 @@ function hasBucketIndex(filter: SubscriptionFilter, dateColumn: DateColumn): boo
 async function countBuckets(
   reader: TenantReader,
   filter: SubscriptionFilter,
-  { dateColumn, startOf, next }: SummaryBucket,
+  { dateColumn, startOf, endOf }: SummaryBucket,
 ): Promise<ReadonlyMap<number, number>> {
   const counts = new Map<number, number>();
   const { beforeSeconds: last = Number.POSITIVE_INFINITY } = filter;
   let date = await readFirstDate(reader, filter, dateColumn);
   while (date !== undefined) {
-    const start = startOf(date);
-    const end = next(start);
-    const { n, following } = await countRange(reader, filter, dateColumn, date, Math.min(end, last));
-    if (n > 0) counts.set(start, n);
+    const { n, following } = await countRange(reader, filter, dateColumn, date, Math.min(endOf(date), last));
+    addTo(counts, startOf(date), n);
     date = following;
   }
   return counts;

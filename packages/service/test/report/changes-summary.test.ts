@@ -8,6 +8,7 @@ import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { ChangesSummary, listedMax } from '../../../contract/changes-summary.ts';
 import { formatInstant } from '../../../contract/instant.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
+import { calendarOf } from '../../report/calendar.ts';
 import { getChangesSummary } from '../../report/get-changes-summary.ts';
 import { parseChangesSummary } from '../../report/parse-changes.ts';
 import type { ReportContext } from '../../report/report-query.ts';
@@ -50,6 +51,7 @@ const drawnState: fc.Arbitrary<State> = fc.record({
   version: fc.nat(1),
 });
 const drawnRecords = fc.uniqueArray(fc.tuple(fc.nat(9), drawnState), { maxLength: 8, selector: ([n]) => n });
+const days = calendarOf('day', undefined, { from: 0, until: 0 });
 const importIds = ['0a', '0b', '0c'];
 const drawnStep = fc.record({
   kind: fc.constantFrom('load', 'load', 'replace', 'remove'),
@@ -395,7 +397,7 @@ describe.each(chosen)('the summary of changes on $engine', ({ openTestStore }) =
     await store.writeTenant(tenant, [{ sql: times, values: [] }]);
     const max = { transitions: 1, imports: 2, perImport: 1 };
     const period = { after: { revision: base + 1, id: '' }, base };
-    const counts = await store.readTenant(tenant, (reader) => summariseChanges(reader, period, max));
+    const counts = await store.readTenant(tenant, (reader) => summariseChanges(reader, period, days, max));
     expect(counts.status).toEqual({ listed: [{ from: 'NEW', to: 'Z', count: 4 }], others: 6 });
     expect(counts.products).toEqual({ listed: [{ from: 'p-0', to: 'p-9', count: 4 }], others: 6 });
     const imports = counts.imports.map(({ importId, firstSeconds, lastSeconds, status }) => ({

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
+import { calendarOf } from '../../report/calendar.ts';
 import { readTenant } from '../../report/moment.ts';
 import { summariseChanges } from '../../storage/read/changes-summary.ts';
 import { countCommitted } from '../../storage/read/committed-changes.ts';
@@ -11,6 +12,7 @@ import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
+const days = calendarOf('day', undefined, { from: 0, until: 0 });
 const max = { transitions: 500, imports: 100, perImport: 20 };
 const importIds = ['01890a5d-ac96-774b-bcce-b302099a8057', '01890a5d-ac96-774b-bcce-b302099a8058'] as const;
 const row = (n: number, given: Partial<SubscriptionRow> = {}): SubscriptionRow =>
@@ -44,8 +46,8 @@ describe.each(drawn)('changes that are added up from their commits on $engine', 
     const end = await revision();
     const period = { after: { revision: base + 1, id }, base };
     return {
-      committed: await readTenant(store, tenant, (reader) => countCommitted(reader, period, end, max)),
-      read: await readTenant(store, tenant, (reader) => summariseChanges(reader, period, max)),
+      committed: await readTenant(store, tenant, (reader) => countCommitted(reader, period, end, days, max)),
+      read: await readTenant(store, tenant, (reader) => summariseChanges(reader, period, days, max)),
     };
   }
 
@@ -89,7 +91,7 @@ describe.each(drawn)('changes that are added up from their commits on $engine', 
     await store.deleteSubscriptions(tenant, ['id1']);
     expect((await count(base)).committed).toBe(undefined);
     const period = { after: { revision: base + 1, id: '' }, base, until };
-    const before = await readTenant(store, tenant, (reader) => countCommitted(reader, period, until, max));
+    const before = await readTenant(store, tenant, (reader) => countCommitted(reader, period, until, days, max));
     expect(before).toBe(undefined); // also for a period before the erasure
     const later = await revision();
     const many = [2, 3, 4, 5, 6, 7, 8].map((n) => row(n, { status: `${n}`.repeat(64), productId: `p${n}`.repeat(40) }));

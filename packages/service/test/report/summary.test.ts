@@ -6,6 +6,7 @@ import { checkProperty } from '../../../../test/support/check-property.ts';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, onCluster, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
+import { localDate } from '../../../../test/support/zoned.ts';
 import type { filterParameters } from '../../../contract/query.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
 import type { SubscriptionSummary } from '../../../contract/summary.ts';
@@ -53,7 +54,7 @@ const fieldOf = (asked: Parameters) => fields[(asked['date-field'] ?? 'created')
 const secondsOf = (text: string): number => Date.parse(text) / 1000;
 
 /** What each filter matches, implemented independently. */
-type Filter = Exclude<keyof typeof filterParameters, 'date-field' | 'sort'>;
+type Filter = Exclude<keyof typeof filterParameters, 'date-field' | 'sort' | 'zone'>;
 const meanings: Readonly<Record<Filter, (row: SubscriptionRow, value: string, asked: Parameters) => boolean>> = {
   id: (row, value) => row.id === value,
   iccid: (row, value) => row.iccid === value,
@@ -77,8 +78,8 @@ const dimensions: Readonly<Record<string, (row: SubscriptionRow, asked: Paramete
   'product-id': ({ productId }) => productId,
   'plan-id': ({ planId }) => planId,
   'auto-renew': ({ autoRenew }) => autoRenew,
-  day: (row, asked) => new Date(row[fieldOf(asked)] * 1000).toISOString().slice(0, 10),
-  month: (row, asked) => new Date(row[fieldOf(asked)] * 1000).toISOString().slice(0, 7),
+  day: (row, asked) => localDate(row[fieldOf(asked)] * 1000, asked.zone),
+  month: (row, asked) => localDate(row[fieldOf(asked)] * 1000, asked.zone).slice(0, 7),
 };
 
 /** The summary computed by counting row by row. */
@@ -91,7 +92,8 @@ function modelOf(rows: readonly SubscriptionRow[], asked: Parameters): Subscript
     const sorted = [...counts].sort(([a], [b]) => (a === null ? 1 : b === null ? -1 : a < b ? -1 : 1));
     return [group, sorted.map(([value, { length }]) => ({ value, count: length }))];
   });
-  return { total: left.length, by: Object.fromEntries(by) };
+  const { zone } = asked;
+  return { total: left.length, ...(zone !== undefined && { zone }), by: Object.fromEntries(by) };
 }
 
 const instant = (from: number, to: number) =>
@@ -118,6 +120,7 @@ const queries = fc
       'created-to': instant(start + 365 * day, start + 500 * day),
       'expires-within': fc.constantFrom('1d', '30d', '366d'),
       by: fc.uniqueArray(fc.constantFrom(...Object.keys(dimensions)), { minLength: 1 }).map((names) => names.join(',')),
+      zone: fc.constantFrom('Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'UTC'),
       keep: fc.infiniteStream(fc.integer({ min: 0, max: 3 })),
     },
     { requiredKeys: ['keep'] },
@@ -125,7 +128,7 @@ const queries = fc
   .map(({ keep, ...all }) => {
     // Most combinations of filters match nothing: keep a few, and those that a dimension requires.
     const kept = Object.entries(all).filter(
-      ([name]) => name === 'by' || name === 'date-field' || keep.next().value === 0,
+      ([name]) => name === 'by' || name === 'date-field' || name === 'zone' || keep.next().value === 0,
     );
     const asked = Object.fromEntries(kept) as Record<string, string>;
     if (asked['date-field'] === 'expiration' && (asked.before ?? asked.after) !== undefined)
@@ -218,6 +221,11 @@ describe.each(drawn)('the summary on $engine', ({ engine, openTestStore }) => {
     { by: 'day', 'created-from': '2023-06-01T00:00:00Z', 'created-to': '2024-06-01T00:00:00Z' },
     { by: 'day,month', 'created-from': '2023-06-30T00:00:00Z', 'created-to': '2023-07-02T00:00:00Z' },
     { by: 'month', 'date-field': 'expiration' },
+    { by: 'month', zone: 'Europe/Berlin' },
+    { by: 'day,status', zone: 'Australia/Lord_Howe', after: '2023-07-01T00:00:00Z', before: '2024-04-30T00:00:00Z' },
+    { by: 'month,status', zone: 'America/St_Johns', 'product-id': 'product-2' },
+    { by: 'month', zone: 'Asia/Kathmandu', 'date-field': 'activation', 'created-from': '2023-06-02T00:00:00Z' },
+    { by: 'month,plan-id', zone: 'Europe/Berlin', email: 'user7@example.com' },
     { by: 'plan-id', 'created-from': '2023-06-30T00:00:00Z', 'created-to': '2023-07-02T00:00:00Z' },
     { by: 'plan-id,auto-renew', 'created-from': '2023-06-02T00:00:00Z' },
     { by: 'day', 'date-field': 'expiration', 'expires-within': '30d', 'auto-renew': 'false' },
@@ -265,6 +273,9 @@ describe.each(drawn)('the summary on $engine', ({ engine, openTestStore }) => {
     const tenant = await newTenant(rows);
     const { by } = await summaryOf(tenant, { by: 'month', 'date-field': 'expiration' });
     expect(by.month).toEqual(['1970-01', '2024-02', '2024-03', '9999-12'].map((value) => ({ value, count: 1 })));
+    const local = await summaryOf(tenant, { by: 'month', 'date-field': 'expiration', zone: 'Asia/Tokyo' });
+    const months = { '1970-01': 1, '2024-03': 2, '9999-12': 1 }; // no month of the year 10000
+    expect(local.by.month).toEqual(Object.entries(months).map(([value, count]) => ({ value, count })));
   });
 
   test('a summary counts records without a status under null, last', async () => {

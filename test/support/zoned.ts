@@ -1,0 +1,36 @@
+// Local time by Temporal, which shares no code with packages/contract/zone.ts.
+
+interface ZonedDateTime {
+  readonly epochMilliseconds: number;
+  toPlainDate(): { toString(): string };
+  getTimeZoneTransition(direction: 'previous'): ZonedDateTime | null;
+  toPlainDateTime(): { equals(other: PlainDateTime): boolean };
+}
+
+interface PlainDateTime {
+  toZonedDateTime(zone: string, options?: { readonly disambiguation: 'earlier' | 'later' }): ZonedDateTime;
+}
+
+declare const Temporal: {
+  readonly Instant: {
+    fromEpochMilliseconds(ms: number): { toZonedDateTimeISO(zone: string): ZonedDateTime };
+  };
+  readonly PlainDateTime: { from(text: string): PlainDateTime };
+};
+
+/** The date of an instant in milliseconds, such as `2024-05-01`. */
+export const localDate = (ms: number, zone = 'UTC'): string =>
+  Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate().toString();
+
+/**
+ * The instant of a date or date-time in milliseconds: of two the first one, and of a time that is
+ * skipped the end of the gap.
+ */
+export function instantMs(text: string, zone = 'UTC'): number {
+  if (/T.*(?:Z|[+-]\d{2}:\d{2})$/.test(text)) return Date.parse(text);
+  const local = Temporal.PlainDateTime.from(text);
+  const earlier = local.toZonedDateTime(zone, { disambiguation: 'earlier' });
+  if (earlier.toPlainDateTime().equals(local)) return earlier.epochMilliseconds;
+  const later = local.toZonedDateTime(zone, { disambiguation: 'later' });
+  return later.getTimeZoneTransition('previous')?.epochMilliseconds ?? later.epochMilliseconds;
+}
