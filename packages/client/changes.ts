@@ -21,6 +21,8 @@ export interface ChangesOptions<Before extends boolean = false> extends CallOpti
   readonly 'import-id'?: string | undefined;
   /** The only fields of each record and of the former one; a tombstone always has its id. */
   readonly fields?: OrderedQuery['fields'];
+  /** The time zone of a date without an offset. */
+  readonly zone?: string | undefined;
   /**
    * Maximum number of changes per page; by default 1,000, or the service's limit if it is lower.
    */
@@ -31,6 +33,8 @@ export interface ChangesOptions<Before extends boolean = false> extends CallOpti
 export interface ChangesSummaryOptions extends CallOptions {
   /** The end of the period; now if it is absent. */
   readonly until?: Moment | undefined;
+  /** The time zone of the days, and of dates without an offset; UTC by default. */
+  readonly zone?: string | undefined;
 }
 
 interface ChangesBody<Change> {

@@ -63,6 +63,7 @@ export interface SubreportClient {
     options?: Omit<ListOptions<Parse>, 'checkpoint'> & {
       readonly 'as-of'?: Moment | undefined;
       readonly fields?: OrderedQuery['fields'];
+      readonly zone?: string | undefined;
     },
   ): Promise<RecordOf<Parse>>;
 
@@ -179,8 +180,8 @@ export function createReader(api: Api, clock: Clock): ReportReader {
   return {
     subscriptions: (query = {}, given) => list(query, isForBody(query), given),
     search: (query, given) => list(query, true, given),
-    subscription: async (id, { 'as-of': asOf, fields, ...given } = {}) => {
-      return converterOf(given)(await read<Subscription>(pathOf(id), { 'as-of': asOf, fields }, given));
+    subscription: async (id, { 'as-of': asOf, fields, zone, ...given } = {}) => {
+      return converterOf(given)(await read<Subscription>(pathOf(id), { 'as-of': asOf, fields, zone }, given));
     },
     history: async (id, given) => read<SubscriptionHistory>(`${pathOf(id)}/history`, {}, given),
     export: (query, given) => exportSubscriptions(api, query, given),
@@ -188,8 +189,8 @@ export function createReader(api: Api, clock: Clock): ReportReader {
       read<SubscriptionSummary>(reportPaths.getSubscriptionSummary, inUrl(query), given),
     findings: (given) => read<SubscriptionFindings>(`${reportPaths.listSubscriptions}/findings`, {}, given),
     changes: (since, given = {}) => listChanges(api, since, given),
-    changesSummary: (since, { until, ...given } = {}) =>
-      read<ChangesSummary>(`${reportPaths.listSubscriptionChanges}/summary`, { since, until }, given),
+    changesSummary: (since, { until, zone, ...given } = {}) =>
+      read<ChangesSummary>(`${reportPaths.listSubscriptionChanges}/summary`, { since, until, zone }, given),
     follow: (given) => followChanges(api, given, clock),
   };
 }

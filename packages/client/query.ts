@@ -1,6 +1,9 @@
 import type { Product, Subscription, SubscriptionStatus } from './records.ts';
 
-/** An instant: a `Date`, or an ISO 8601 date-time with `Z` or an offset. */
+/**
+ * An instant: a `Date`, or an ISO 8601 date-time with `Z` or an offset. With `zone`, also one
+ * without an offset, or a date: the start of that day.
+ */
 export type Instant = Date | string;
 
 /** A status, compared exactly, or `none` for records without one; `\\none` is the status `none`. */
@@ -34,6 +37,8 @@ export interface SubscriptionFilters {
   readonly 'created-to'?: Instant | undefined;
   /** Only subscriptions that expire within this duration from now: `7d`, `12h`, `2w`, `P7D`. */
   readonly 'expires-within'?: string | undefined;
+  /** The IANA time zone of days and months, and of dates without an offset: `Europe/Berlin`. */
+  readonly zone?: string | undefined;
 }
 
 /** A value, or up to 1,000 of which a record has any. Lists are sent in a request body. */

@@ -181,7 +181,7 @@ export interface ChangesSummary extends KindCounts {
     readonly status: readonly StatusTransition[];
     readonly 'product-id': readonly (Transition & { readonly from_name?: string; readonly to_name?: string })[];
     readonly 'auto-renew': readonly Transition[];
-    /** Days in UTC, in order; `null`: before the kept history. */
+    /** Days of `zone`, in order; `null`: before the kept history. */
     readonly day: readonly (KindCounts & { readonly value: string | null })[];
     /** The newest import first; without an id, all that was changed without an import. */
     readonly import: readonly (KindCounts & {
@@ -196,6 +196,8 @@ export interface ChangesSummary extends KindCounts {
   };
   /** What the lists leave out: records with other transitions, and older imports. */
   readonly omitted: { readonly status: number; readonly 'product-id': number; readonly import: number };
+  /** The time zone of the query, if it has one. */
+  readonly zone?: string;
   /** The revision before the period, and its last one. */
   readonly since_revision: number;
   readonly revision: number;
@@ -220,6 +222,8 @@ export interface SubscriptionSummary {
   readonly total: number;
   /** Why no record matches: none has a status, product or plan of the filters. */
   readonly explanation?: string;
+  /** The time zone of the query, if it has one; days and months are otherwise in UTC. */
+  readonly zone?: string;
   /** The requested dimensions, each ordered by value. */
   readonly by: {
     /** `null`: records without a status. */

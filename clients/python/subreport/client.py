@@ -84,8 +84,8 @@ class SubreportClient:
     """Reads reports. It may be shared by threads. Every failed request raises a SubreportError.
 
     Filters are keyword arguments with the names of the API's parameters, with `_` for `-`:
-    `product_id`, `created_from`, `expires_within`. Dates may be datetimes with a time zone,
-    `status` and `by` may be lists, `auto_renew` may be a bool. None omits a parameter.
+    `product_id`, `created_from`, `expires_within`. Dates may be datetimes with a time zone, or
+    with `zone` strings without an offset. `status` and `by` may be lists, `auto_renew` may be a bool. None omits a parameter.
     """
 
     def __init__(self, api: "_Api", tokens: TokenSource, clock: Clock) -> None:
@@ -126,11 +126,13 @@ class SubreportClient:
         *,
         as_of: datetime | str | int | None = None,
         fields: str | Iterable[str] | None = None,
+        zone: str | None = None,
         parse: bool = False,
         correlation_id: str | None = None,
     ) -> Record:
         """Returns one record; raises ApiError with the code NOT_FOUND if there is none."""
-        record, _ = self._api.json(_path_of(id), {"as_of": as_of, "fields": fields}, correlation_id)
+        query = {"as_of": as_of, "fields": fields, "zone": zone}
+        record, _ = self._api.json(_path_of(id), query, correlation_id)
         return parse_subscription(record) if parse else record
 
     def history(self, id: str, *, correlation_id: str | None = None) -> dict[str, Any]:
@@ -193,7 +195,7 @@ class SubreportClient:
     ) -> Iterator[ChangesPage]:
         """Yields pages of changes after a change token or an instant, until the copy is up to date.
 
-        `filters` are `order`, `field`, `from_`, `to`, `import_id` and `fields`.
+        `filters` are `order`, `field`, `from_`, `to`, `import_id`, `fields` and `zone`.
 
         Without a token, all changes from the beginning; with `now`, one empty page with the
         current token. Raises ApiError with the code RESYNC_REQUIRED if the token is no longer
@@ -215,10 +217,11 @@ class SubreportClient:
         since: datetime | str,
         *,
         until: datetime | str | int | None = None,
+        zone: str | None = None,
         correlation_id: str | None = None,
     ) -> dict[str, Any]:
         """Returns exact counts of the changes after a change token or an instant."""
-        query = {"since": since, "until": until}
+        query = {"since": since, "until": until, "zone": zone}
         return self._api.json(f"{_CHANGES}/summary", query, correlation_id)[0]
 
     def follow(
