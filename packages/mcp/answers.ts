@@ -34,6 +34,8 @@ export function tableOf(items: readonly object[]): Table {
   const products = new Map<string, string>();
   const productCell = (product: Product): unknown => {
     const { id, ...rest } = product;
+    // some fields of a product do not name it
+    if (id === undefined) return product;
     const json = JSON.stringify(rest);
     if (!products.has(id)) products.set(id, json);
     return products.get(id) === json ? id : product;

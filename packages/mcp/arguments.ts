@@ -15,7 +15,7 @@ interface ReadArguments {
 }
 
 /** Arguments that are lists: the API separates their values by commas. */
-const lists = ['status', 'by', 'kind'];
+const lists = ['status', 'by', 'kind', 'fields'];
 
 /**
  * A cursor of a list: the size that the service's cursor belongs to, the last row that was returned
@@ -25,13 +25,14 @@ export const cursorPattern = /^(\d{1,2})\.([\w=-]*)\.([\w-]*)$/;
 
 /**
  * Reads what assistants send: `null`, an empty string and an empty list are absent, a list is
- * joined, a number may be a string, a date is midnight in UTC, and `_` may stand for `-`. The
+ * joined, a number may be a string, a date without `zone` is midnight in UTC, and `_` may stand for `-`. The
  * service names the faults of all other values.
  */
 export function readArguments({ properties, required }: ObjectSchema, given: Arguments): ReadArguments {
   const values: Record<string, string | number | readonly string[]> = {};
   const faults: string[] = [];
   const names = Object.keys(properties);
+  const hasZone = !isAbsent(given.zone);
   const present = new Set<string>();
   for (const [wanted, raw] of Object.entries(given)) {
     const value = presentIn(raw);
@@ -52,14 +53,14 @@ export function readArguments({ properties, required }: ObjectSchema, given: Arg
       );
     else if (isRepeated) reject(`given once, as '${name}'`);
     else if (Array.isArray(value) && takesList(schema)) {
-      const read = value.map((each) => readValue(name, schema, each));
+      const read = value.map((each) => readValue(name, { schema, hasZone }, each));
       const fault = read.find((each) => typeof each === 'object');
       if (fault === undefined) values[name] = read.map(String);
       else reject(`a list of strings, each ${fault.rule}`);
     } else if (Array.isArray(value) && !(lists.includes(name) && value.every(isScalar)))
       reject(lists.includes(name) ? 'a string' : 'one value');
     else {
-      const read = readValue(name, schema, Array.isArray(value) ? value.join(',') : value);
+      const read = readValue(name, { schema, hasZone }, Array.isArray(value) ? value.join(',') : value);
       if (typeof read === 'object') reject(read.rule);
       else values[name] = read;
     }
@@ -84,7 +85,11 @@ function presentIn(raw: unknown): unknown {
 }
 
 /** The value of an argument as the service reads it, or the rule that it breaks. */
-function readValue(name: string, schema: object, value: unknown): string | number | { readonly rule: string } {
+function readValue(
+  name: string,
+  { schema, hasZone }: { readonly schema: object; readonly hasZone: boolean },
+  value: unknown,
+): string | number | { readonly rule: string } {
   if (!isScalar(value)) return { rule: 'a string' };
   const text = String(value);
   const { type, enum: choices = [] } = schema as { type?: string; enum?: readonly string[] };
@@ -98,7 +103,7 @@ function readValue(name: string, schema: object, value: unknown): string | numbe
   if (name === 'id' && !takesList(schema))
     return isId(text) ? text : { rule: `the id of a record, unchanged, such as ${exampleOf(SubscriptionId)}` };
   if (choices.includes('true')) return text.toLowerCase();
-  return moments.includes(name) && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
+  return !hasZone && moments.includes(name) && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
 }
 
 /** Arguments that are, or may be, an instant. */

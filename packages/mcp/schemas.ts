@@ -30,17 +30,14 @@ const limits = { ...defaultPageLimits, sizeMax: rowsMax, sizeDefault: rowsDefaul
 const {
   email: _email,
   format: _format,
-  fields: _fields,
   all: _all,
   page: _page,
   'as-of': _ofExports,
   ...listed
 } = reportParameters(limits);
-const { sort: _sort, size: _size, cursor: _ofApi, ...filters } = listed;
+const { sort: _sort, size: _size, cursor: _ofApi, fields: _fields, ...filters } = listed;
 const { email: _ofSummary, ...counted } = summaryParameters;
 const { 'as-of': asOf } = counted;
-const { fields: _ofOne, ...ofOne } = subscriptionParameters;
-const { fields: _ofChanges, ...ofChanges } = changeParameters(limits);
 
 const cursor = {
   type: 'string',
@@ -55,11 +52,11 @@ const pastOfList = {
 export const inputs = {
   count: argumentsOf(withLists({ ...filters, 'as-of': asOf })),
   list: argumentsOf(withLists({ ...listed, cursor, 'as-of': pastOfList })),
-  get: argumentsOf({ id: SubscriptionId, ...ofOne }, ['id']),
+  get: argumentsOf({ id: SubscriptionId, ...subscriptionParameters }, ['id']),
   history: argumentsOf({ id: SubscriptionId }, ['id']),
   summary: argumentsOf(counted),
   findings: argumentsOf({}),
-  changes: argumentsOf(ofChanges),
+  changes: argumentsOf(changeParameters(limits)),
   changesSummary: argumentsOf(changesSummaryParameters, ['since']),
 };
 

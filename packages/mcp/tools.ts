@@ -127,12 +127,9 @@ export const tools: Readonly<Record<string, Tool>> = {
     description:
       'Counts what was added, changed and removed since a change token or an instant, each record once: by transition of the status, move to another product, day and import. All counts are exact and from one moment; omitted says what the lists leave out. Use it for every question of how many; list_changes shows the changes behind a count.',
     input: inputs.changesSummary,
-    async run({ client, options }, { since, until }) {
-      const summary = await client.changesSummary(String(since), {
-        ...(until !== undefined && { until: String(until) }),
-        ...options,
-      });
-      return fewerTransitions(summary, { applied_filters: queryStringOf({ since, until }) });
+    async run({ client, options }, { since, ...given }) {
+      const summary = await client.changesSummary(String(since), { ...given, ...options });
+      return fewerTransitions(summary, { applied_filters: queryStringOf({ since, ...given }) });
     },
   },
 };
@@ -176,7 +173,10 @@ async function listRows(call: Call, given: Arguments): Promise<Answer> {
   const { size = rowsDefault, cursor = `${size}..`, ...query } = given;
   const [, pageSize, last, at = ''] = cursorPattern.exec(String(cursor)) ?? [];
   const position = { size: Number(pageSize), ...(at !== '' && { cursor: at }) };
-  const page = await client.subscriptions({ ...query, ...position }, options).page();
+  // a cursor names the last row by its id
+  const isNamed = query.fields === undefined || String(query.fields).split(',').includes('id');
+  const asked = isNamed ? query : { ...query, fields: `id,${query.fields}` };
+  const page = await client.subscriptions({ ...asked, ...position }, options).page();
   const applied = call.appliedFilters();
   const note = await explained(call, given, page.explanation);
   const rows = page.records.slice(page.records.findIndex(({ id }) => id === last) + 1);
@@ -185,7 +185,8 @@ async function listRows(call: Call, given: Arguments): Promise<Answer> {
     const next = page.nextCursor === undefined ? undefined : `${pageSize}..${page.nextCursor}`;
     const following = records.length < rows.length ? here : next;
     const rest = { ...(following !== undefined && { next_cursor: following }), applied_filters: applied };
-    return { ...totalOf(page), ...note, ...missingOf(page.notFound), ...tableOf(records), ...rest };
+    const shown = isNamed ? records : records.map(({ id: _id, ...others }) => others);
+    return { ...totalOf(page), ...note, ...missingOf(page.notFound), ...tableOf(shown), ...rest };
   });
 }
 

@@ -19,11 +19,13 @@ import { addParameterOptions, type GivenQuery, readParameters, readSeconds } fro
 import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { changeLayout, describedLayout } from './subscription-layout.ts';
 
-const { since, size } = changeParameters(defaultPageLimits);
+const { since, size, fields, zone } = changeParameters(defaultPageLimits);
 const { until } = changesSummaryParameters;
 const parameters = {
   since,
   ...changeFilterParameters,
+  fields,
+  zone,
   size: { ...size, description: 'maximum number of changes per request' },
 };
 
@@ -40,6 +42,7 @@ interface ChangesOptions extends ProfileOption, OutputOptions {
   readonly from?: string;
   readonly to?: string;
   readonly importId?: string;
+  readonly fields?: string;
   readonly size?: string;
 }
 
@@ -72,19 +75,19 @@ Examples:
 /** Counts the changes of a period. */
 async function countChanges(options: ChangesOptions, output: Output, signal: AbortSignal): Promise<void> {
   const screen = openScreen(options, output);
-  const { values, dates } = readParameters({ ...options }, { since, until });
+  const { values, dates } = readParameters({ ...options }, { since, until, zone });
   for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
   const others = (
-    ['before', 'newest', 'follow', 'state', 'kind', 'field', 'from', 'to', 'importId', 'size'] as const
+    ['before', 'newest', 'follow', 'state', 'kind', 'field', 'from', 'to', 'importId', 'fields', 'size'] as const
   ).find((name) => options[name] !== undefined);
   if (others !== undefined)
     throw new UsageError(
-      `Cannot count changes with --${others === 'importId' ? 'import-id' : others}: --summary takes only --since and --until`,
+      `Cannot count changes with --${others === 'importId' ? 'import-id' : others}: --summary takes only --since, --until and --zone`,
     );
   if (values.since === undefined)
     throw new UsageError('Cannot count changes: --since must be given, such as --since yesterday');
   const { client } = connect(options);
-  const count = (since: string) => client.changesSummary(since, { until: values.until, signal });
+  const count = (since: string) => client.changesSummary(since, { until: values.until, zone: values.zone, signal });
   const summary = await count(values.since).catch((error: unknown) =>
     count(laterStart(error, { isDate: isDateOf(dates, values.since), screen })),
   );
@@ -100,16 +103,21 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
     throw new UsageError('Cannot follow as JSON: an array would never end: use -o ndjson');
   const { values, dates } = readParameters({ ...options }, parameters);
   for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
-  const { since: given, size, ...filters } = values;
+  const { since: given, size, fields, zone, ...filters } = values;
   const isPart = options.newest === true || Object.keys(filters).length > 0;
-  if (options.follow === true && (options.before === true || isPart))
-    throw new UsageError('Cannot follow with --before, --newest or a filter: a copy needs all changes: omit them');
+  if (options.follow === true && (options.before === true || fields !== undefined || isPart))
+    throw new UsageError(
+      'Cannot follow with --before, --newest, --fields or a filter: a copy needs all changes: omit them',
+    );
   if (options.state !== undefined && isPart)
     throw new UsageError('Cannot keep --state with --newest or a filter: a copy needs all changes in order: omit them');
   const { client } = connect(options);
   const store = options.state === undefined ? undefined : tokenFile(options.state);
   const since = (await store?.load()) ?? given;
-  const writer = writeRecords(screen, options.before === true ? describedLayout() : changeLayout(screen.color));
+  const writer = writeRecords(
+    screen,
+    options.before === true ? describedLayout(fields) : changeLayout(screen.color, fields),
+  );
   const sizeOption = size === undefined ? {} : { size: Number(size) };
   let [next, count] = [since, 0];
   const onPage = async (page: ChangesPage) => {
@@ -144,6 +152,8 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
     for await (const page of client.changes(from, {
       ...sizeOption,
       ...(filters as Pick<ChangesOptionsOfClient, 'kind' | 'field' | 'from' | 'to' | 'import-id'>),
+      ...({ fields } as Pick<ChangesOptionsOfClient, 'fields'>),
+      zone,
       ...(options.newest === true && { order: 'newest' as const }),
       ...(options.before === true && { before: true as const }),
       signal,

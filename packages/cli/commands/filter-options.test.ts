@@ -3,6 +3,7 @@ import { changeParameters } from '../../contract/change.ts';
 import { changesSummaryParameters } from '../../contract/changes-summary.ts';
 import { exportAsOf } from '../../contract/history.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
+import { findZone } from '../../contract/zone.ts';
 import { readDate, readParameters } from './filter-options.ts';
 
 const now = Date.parse('2026-05-10T12:30:00Z') / 1000;
@@ -19,13 +20,26 @@ test.each([
   ['2024-05-01', '2024-05-01T00:00:00Z'],
   ['2024-05-01T02:00:00.5+02:00', '2024-05-01T02:00:00.5+02:00'],
 ])('the date %s is sent as %s', (text, instant) => {
-  expect(readDate(text, now)).toBe(instant);
+  expect(readDate(text, { nowSeconds: now })).toBe(instant);
+});
+
+test.each([
+  ['today', '2026-05-09T22:00:00Z'],
+  ['yesterday', '2026-05-08T22:00:00Z'],
+  ['2026-03-30', '2026-03-29T22:00:00Z'],
+  ['2026-03-29T02:30', '2026-03-29T01:00:00Z'], // skipped: the end of the gap
+  ['2026-10-25T02:30:00.5', '2026-10-25T00:30:00.5Z'], // the first of two
+  ['7d', '2026-05-03T12:30:00Z'],
+  ['2024-05-01T02:00:00Z', '2024-05-01T02:00:00Z'],
+  ['2024-02-30', undefined],
+])('the date %s in Berlin is %s', (text, instant) => {
+  expect(readDate(text, { nowSeconds: now, zone: findZone('Europe/Berlin') })).toBe(instant);
 });
 
 test.each(['', '7', '7m', '--7d', '+', '0d', '2024-02-30', '1 May', 'Today', 'constructor'])(
   "'%s' is not a date",
   (text) => {
-    expect(readDate(text, now)).toBeUndefined();
+    expect(readDate(text, { nowSeconds: now })).toBeUndefined();
   },
 );
 

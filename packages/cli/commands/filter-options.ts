@@ -1,9 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TSchema } from 'typebox';
 import { parseDuration } from '../../contract/duration.ts';
-import { formatInstant, parseInstant } from '../../contract/instant.ts';
+import { formatExactInstant, formatInstant, parseInstant } from '../../contract/instant.ts';
+import { parseInstantIn } from '../../contract/local-time.ts';
+import { instantParameters } from '../../contract/query.ts';
 import { descriptionOf, ruleOf } from '../../contract/schema.ts';
 import { didYouMean } from '../../contract/suggest.ts';
+import { findZone, type Zone } from '../../contract/zone.ts';
 import { UsageError } from '../../terminal/error.ts';
 
 /** Parameters of an operation, by name (`packages/contract/`). */
@@ -19,7 +22,7 @@ export function addParameterOptions(command: Command, parameters: Parameters): C
 
 function parameterOption(name: string, schema: TSchema): Option {
   const { enum: choices, type } = schema as { enum?: readonly string[]; type?: string };
-  const value = isDate(schema) ? 'date' : type === 'integer' ? 'n' : 'value';
+  const value = instantParameters.has(name) ? 'date' : type === 'integer' ? 'n' : 'value';
   const description = descriptionOf(schema);
   const option = new Option(`--${name} <${value}>`, description.charAt(0).toLowerCase() + description.slice(1));
   if (choices !== undefined) option.choices(choices);
@@ -37,8 +40,6 @@ function parameterOption(name: string, schema: TSchema): Option {
 /** How people write a boolean. */
 const truths: Readonly<Record<string, string>> = { yes: 'true', no: 'false', true: 'true', false: 'false' };
 
-const isDate = (schema: TSchema): boolean => (schema as { format?: string }).format === 'date-time';
-
 /** A query of the command line: parameters as strings, dates as ISO 8601 date-times. */
 export interface GivenQuery {
   readonly values: Readonly<Record<string, string>>;
@@ -55,12 +56,13 @@ export function readParameters(
   const values: Record<string, string> = {};
   const dates: { name: string; instant: string }[] = [];
   const faults: string[] = [];
-  for (const [name, schema] of Object.entries(parameters)) {
+  const clock = { nowSeconds, zone: findZone(String(options.zone)) };
+  for (const name of Object.keys(parameters)) {
     const given = options[new Option(`--${name}`).attributeName()];
     if (typeof given !== 'string') continue;
     // the present, also if the clocks differ
     if ((name === 'as-of' || name === 'until') && given === 'now') continue;
-    const value = isDate(schema) ? readDate(given, nowSeconds) : readMoment(name, given, nowSeconds);
+    const value = instantParameters.has(name) ? readDate(given, clock) : readMoment(name, given, clock);
     if (value === undefined)
       faults.push(
         `Cannot use --${name}: it must be ${dateRule}${didYouMean(given, dateWords)}: current value is '${given}'`,
@@ -73,8 +75,14 @@ export function readParameters(
 }
 
 /** A date where a revision or a change token may also be given; anything else is unchanged. */
-const readMoment = (name: string, given: string, nowSeconds: number): string =>
-  given !== 'now' && ['as-of', 'since', 'until'].includes(name) ? (readDate(given, nowSeconds) ?? given) : given;
+const readMoment = (name: string, given: string, clock: ZonedClock): string =>
+  given !== 'now' && ['as-of', 'since', 'until'].includes(name) ? (readDate(given, clock) ?? given) : given;
+
+/** The present, and the zone of days; UTC if absent. */
+interface ZonedClock {
+  readonly nowSeconds: number;
+  readonly zone?: Zone | undefined;
+}
 
 const daySeconds = 86_400;
 const dayNames: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
@@ -87,26 +95,30 @@ export const dateRule =
 
 /**
  * Converts a date of the command line to an ISO 8601 date-time; `undefined` if it is not a date. A
- * date-time is returned unchanged. Days begin at midnight UTC.
+ * date-time with an offset is returned unchanged. Days are those of the zone, or of UTC.
  *
  * @example
  * // at 2026-05-10T12:30:00Z
- * readDate('7d', now)         // '2026-05-03T12:30:00Z', as '-7d'
- * readDate('+12h', now)       // '2026-05-11T00:30:00Z'
- * readDate('today', now)      // '2026-05-10T00:00:00Z'
- * readDate('2024-05-01', now) // '2024-05-01T00:00:00Z'
+ * readDate('7d', { nowSeconds })          // '2026-05-03T12:30:00Z', as '-7d'
+ * readDate('+12h', { nowSeconds })        // '2026-05-11T00:30:00Z'
+ * readDate('today', { nowSeconds })       // '2026-05-10T00:00:00Z'
+ * readDate('today', { nowSeconds, zone }) // '2026-05-09T22:00:00Z' in Europe/Berlin
+ * readDate('2024-05-01', { nowSeconds })  // '2024-05-01T00:00:00Z'
  */
-export function readDate(text: string, nowSeconds: number): string | undefined {
+export function readDate(text: string, { nowSeconds, zone }: ZonedClock): string | undefined {
+  const days = Object.hasOwn(dayNames, text) ? dayNames[text] : undefined;
   const seconds = secondsOf(text, nowSeconds);
   if (seconds !== undefined) return formatInstant(seconds);
-  const instant = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text;
-  return parseInstant(instant) === undefined ? undefined : instant;
+  if (parseInstant(text) !== undefined) return text;
+  const local = nowSeconds + (zone?.offsetAt(nowSeconds) ?? 0) + (days ?? 0) * daySeconds;
+  const date = days === undefined ? text : formatInstant(local).slice(0, 10);
+  if (zone === undefined) return parseInstant(`${date}T00:00:00Z`) && `${date}T00:00:00Z`;
+  const instant = parseInstantIn(date, zone);
+  return instant && formatExactInstant(instant);
 }
 
 function secondsOf(text: string, nowSeconds: number): number | undefined {
   if (text === 'now') return nowSeconds;
-  const days = Object.hasOwn(dayNames, text) ? dayNames[text] : undefined;
-  if (days !== undefined) return nowSeconds - (nowSeconds % daySeconds) + days * daySeconds;
   const duration = parseDuration(text.replace(/^[+-]/, ''));
   if (duration === undefined) return undefined;
   return nowSeconds + (text.startsWith('+') ? duration : -duration);

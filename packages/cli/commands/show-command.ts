@@ -53,7 +53,8 @@ Examples:
           );
         for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
         const named = namingId(id);
-        const read = () => client.subscription(id, { ...(values as Pick<OneQuery, 'as-of' | 'fields'>), signal });
+        const read = () =>
+          client.subscription(id, { ...(values as Pick<OneQuery, 'as-of' | 'fields' | 'zone'>), signal });
         if (options.history === true) await showHistory(await client.history(id, { signal }).catch(named), screen);
         else await showSubscription(await read().catch(named), screen, values.fields);
       }),

@@ -24,44 +24,50 @@ export function subscriptionLayout(color: boolean, fields?: string): RowLayout<S
   };
 }
 
-/** Changes: subscriptions, and the ids of removed ones. */
-export function changeLayout(color: boolean): RowLayout<SubscriptionChange> {
-  const [id, ...others] = subscriptionColumns(color);
+/** Changes: subscriptions with their columns, or those of `fields`, and the ids of removed ones. */
+export function changeLayout(color: boolean, fields?: string): RowLayout<SubscriptionChange> {
+  const others = subscriptionLayout(color, fields).columns.filter(({ header }) => header.toLowerCase() !== 'id');
   const columns: Column<SubscriptionChange>[] = others.map((column) => ({
     ...column,
     cell: (change) => (isRemoved(change) ? '' : column.cell(change)),
   }));
+  const names = columnsOf(fields);
   return {
-    columns: [
-      { header: 'CHANGE', cell: kindOf },
-      { header: id?.header ?? 'ID', cell: (change) => change.id },
-      ...columns,
-    ],
-    csvHeader: ['removed', ...recordColumns],
+    columns: [{ header: 'CHANGE', cell: kindOf }, { header: 'ID', cell: ({ id }) => id ?? '-' }, ...columns],
+    csvHeader: ['removed', ...names],
     csvCells: (change) =>
       isRemoved(change)
-        ? ['true', ...recordColumns.map((name) => (name === 'id' ? change.id : undefined))]
-        : [undefined, ...cellsOf(change)],
+        ? ['true', ...names.map((name) => (name === 'id' ? change.id : undefined))]
+        : [undefined, ...cellsOf(change, names)],
   };
 }
 
-/** Changes of `--before`: when each was committed, and the fields that differ. */
-export const describedLayout = (): RowLayout<SubscriptionChange | DescribedChange> => ({
-  columns: [
-    { header: 'CHANGE', cell: kindOf },
-    { header: 'COMMITTED', cell: (change) => detailsOf(change).committed_at ?? '-', drop: 1 },
-    { header: 'ID', cell: ({ id }) => id },
-    { header: 'DIFFERENCES', cell: differencesIn, least: 20 },
-  ],
-  csvHeader: ['kind', 'committed_at', 'import_id', ...recordColumns, ...recordColumns.map((name) => `before.${name}`)],
-  csvCells: (change) => {
-    const { committed_at: at, import_id: importId, before } = detailsOf(change);
-    const now = isRemoved(change) ? noCells : cellsOf(change);
-    return [kindOf(change), at, importId, change.id, ...now.slice(1), ...(before ? cellsOf(before) : noCells)];
-  },
-});
+/** The columns of a change, whose id is always one. */
+function columnsOf(fields: string | undefined): readonly string[] {
+  const names = fields === undefined ? recordColumns : readFields(fields).fields;
+  return names.includes('id') ? names : ['id', ...names];
+}
 
-const noCells: readonly undefined[] = recordColumns.map(() => undefined);
+/** Changes of `--before`: when each was committed, and the fields that differ. */
+export function describedLayout(fields?: string): RowLayout<SubscriptionChange | DescribedChange> {
+  const names = columnsOf(fields);
+  const cells = (record: Subscription | undefined) => (record ? cellsOf(record, names) : names.map(() => undefined));
+  return {
+    columns: [
+      { header: 'CHANGE', cell: kindOf },
+      { header: 'COMMITTED', cell: (change) => detailsOf(change).committed_at ?? '-', drop: 1 },
+      { header: 'ID', cell: ({ id }) => id ?? '-' },
+      { header: 'DIFFERENCES', cell: differencesIn, least: 20 },
+    ],
+    csvHeader: ['kind', 'committed_at', 'import_id', ...names, ...names.map((name) => `before.${name}`)],
+    csvCells: (change) => {
+      const { committed_at: at, import_id: importId, before } = detailsOf(change);
+      const now = cells(isRemoved(change) ? undefined : change);
+      const own = names.map((name, index) => (name === 'id' ? change.id : now[index]));
+      return [kindOf(change), at, importId, ...own, ...cells(before)];
+    },
+  };
+}
 
 const detailsOf = (change: SubscriptionChange | DescribedChange): Partial<DescribedChange> =>
   'kind' in change ? change : {};

@@ -210,6 +210,19 @@ describe('an assistant', () => {
     expect(summary.content[0]?.text).toContain("Cannot use 'id': it must be one value");
   });
 
+  test('lists some fields, page by page, and counts local days', async () => {
+    const { list, call } = { list: 'list_subscriptions', call: assistant.call };
+    const first = answerIn(await call(list, { fields: ['iccid', 'product.name'], size: 2 }));
+    expect(first.columns).toEqual(['product', 'iccid']);
+    const all = answerIn(await call(list, { size: 4 }));
+    const next = answerIn(await call(list, { fields: 'iccid', size: 2, cursor: first.next_cursor }));
+    const iccids = (answer: Record<string, unknown>) => recordsIn(answer).map(({ iccid }) => iccid);
+    expect([...iccids(first), ...iccids(next)]).toEqual(iccids(all));
+    const days = { by: 'day', 'created-from': '2024-03-31', 'created-to': '2024-04-01', zone: 'Europe/Berlin' };
+    const summary = answerIn(await call('summarize_subscriptions', days));
+    expect(decodeURIComponent(String(summary.applied_filters))).toContain('created-from=2024-03-30T23:00:00Z');
+  });
+
   test('is told which of several statuses nobody has, and what there is', async () => {
     const explanation = "No subscription has the status 'ACTVE', 'none'; there are 'ACTIVE'; did you mean 'ACTIVE'?";
     const given = { status: ['ACTVE', 'ACTIVE', 'none'] };

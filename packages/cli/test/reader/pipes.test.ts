@@ -387,9 +387,25 @@ describe('export', () => {
     const [id = ''] = idsOf((await run('export', '-')).stdout);
     const { stdout } = await run('show', id, '--json', '--fields', 'id,product.id');
     expect(Object.keys(JSON.parse(stdout))).toEqual(['id', 'product']);
+    const change = JSON.parse((await run('changes', '--fields', 'iccid,status')).stdout.split('\n')[0] ?? '');
+    expect(Object.keys(change)).toEqual(['status', 'iccid']);
+    const [header] = (await run('changes', '-o', 'csv', '--fields', 'iccid', '--before')).stdout.split('\r\n');
+    expect(header).toBe('kind,committed_at,import_id,id,iccid,before.id,before.iccid');
+    expect((await run('changes', '--follow', '--fields', 'iccid')).stderr).toContain('--fields');
     const { code, stderr } = await run('list', '--fields', 'iccd');
     expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining("did you mean 'iccid'?")]);
     expect(code).not.toBe(0);
+  });
+
+  test('--zone counts local days, resolves local dates, and says as what', async () => {
+    const dates = ['--created-from', '2024-03-31', '--created-to', '2024-04-01', '--zone', 'Europe/Berlin'];
+    const { stdout, stderr } = await run('summary', '--by', 'day', '--json', ...dates);
+    expect([JSON.parse(stdout).zone, stderr]).toEqual([
+      'Europe/Berlin',
+      expect.stringContaining('2024-03-30T23:00:00Z'),
+    ]);
+    const wrong = await run('summary', '--zone', 'Europe/Berln');
+    expect(wrong.stderr).toContain("did you mean 'Europe/Berlin'?");
   });
 
   test('.xlsx is a workbook with the rows of the report, also for another reader of ZIP and XML', async () => {
