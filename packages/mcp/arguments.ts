@@ -25,8 +25,8 @@ export const cursorPattern = /^(\d{1,2})\.([\w=-]*)\.([\w-]*)$/;
 
 /**
  * Reads what assistants send: `null`, an empty string and an empty list are absent, a list is
- * joined, a number may be a string, a date without `zone` is midnight in UTC, and `_` may stand for `-`. The
- * service names the faults of all other values.
+ * joined, a number may be a string, a date without `zone` is midnight in UTC, and `_` may stand for
+ * `-`. The service names the faults of all other values.
  */
 export function readArguments({ properties, required }: ObjectSchema, given: Arguments): ReadArguments {
   const values: Record<string, string | number | readonly string[]> = {};
