@@ -41,9 +41,11 @@ export type DateField = keyof typeof dateFields;
 export const sortValues = Object.values(dateFields).flatMap((name) => [name, `-${name}`] as const);
 export type SortValue = (typeof sortValues)[number];
 
+const instantPattern = '^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].*)?$';
+
 const dateTime = (description: string) =>
   Type.String({
-    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].*)?$',
+    pattern: instantPattern,
     maxLength: 40,
     description,
     'x-rule': 'an ISO 8601 date-time with Z or an offset',
@@ -117,7 +119,11 @@ export const filterParameters = {
 } as const satisfies Record<string, TSchema>;
 
 /** The parameters whose values are instants. */
-export const instantParameters: ReadonlySet<string> = new Set(['before', 'after', 'created-from', 'created-to']);
+export const instantParameters: ReadonlySet<string> = new Set(
+  Object.entries(filterParameters).flatMap(([name, schema]) =>
+    'pattern' in schema && schema.pattern === instantPattern ? [name] : [],
+  ),
+);
 
 /** Position and format of the response: the parameters without configurable limits. */
 const answerParameters = {

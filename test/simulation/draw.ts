@@ -62,7 +62,9 @@ const instant = (chance: number, start?: string): Rule => ({
     const ms = isNear
       ? instantMs(begin, drawn.zone) + random.between(1, 40) * domain.step
       : domain.base + random.between(0, 900) * domain.step;
-    if (drawn.zone !== undefined && random.chance(0.6)) return writeLocal(random, ms, drawn.zone);
+    const local = drawn.zone !== undefined && random.chance(0.6) ? writeLocal(random, ms, drawn.zone) : undefined;
+    const after = begin === undefined ? -Infinity : instantMs(begin, drawn.zone);
+    if (local !== undefined && instantMs(local, drawn.zone) > after) return local;
     return writeInstant(random, ms + random.pick([0, 0, 0, 1, 500, 1_000]));
   },
 });

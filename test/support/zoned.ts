@@ -24,10 +24,11 @@ export const localDate = (ms: number, zone = 'UTC'): string =>
 
 /**
  * The instant of a date or date-time in milliseconds: of two the first one, and of a time that is
- * skipped the end of the gap.
+ * skipped the end of the gap. `NaN` for anything else, such as a word.
  */
 export function instantMs(text: string, zone = 'UTC'): number {
   if (/T.*(?:Z|[+-]\d{2}:\d{2})$/.test(text)) return Date.parse(text);
+  if (!/^\d{4}-/.test(text)) return Number.NaN;
   const local = Temporal.PlainDateTime.from(text);
   const earlier = local.toZonedDateTime(zone, { disambiguation: 'earlier' });
   if (earlier.toPlainDateTime().equals(local)) return earlier.epochMilliseconds;
