@@ -110,7 +110,7 @@ function cellsOf(entry: AuditEntry): readonly string[] {
 
 /** The time of `--since` or `--until` as the API has it. */
 function parseTime(text: string): string {
-  const instant = parseInstant(readDate(text, nowSeconds()) ?? '');
+  const instant = parseInstant(readDate(text, { nowSeconds: nowSeconds() }) ?? '');
   if (instant !== undefined) return formatInstant(instant.seconds);
   throw new InvalidArgumentError(`It must be ${dateRule}`);
 }
