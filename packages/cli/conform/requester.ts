@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SubreportError } from '../../client/error.ts';
 import { outgoingFetch } from '../../terminal/outgoing/fetch.ts';
 import { printable } from '../../terminal/printable.ts';
 
@@ -150,7 +151,10 @@ function canDecode(bytes: Uint8Array): boolean {
 }
 
 function unreachable(url: string, error: Error): ConformError {
-  const { message } = error.cause instanceof Error && error.cause.message !== '' ? error.cause : error;
+  const { cause } = error;
+  // an error of ours says more than its cause, such as the proxy
+  const isCause = cause instanceof Error && cause.message !== '' && !(error instanceof SubreportError);
+  const { message } = isCause ? cause : error;
   return new ConformError(`Cannot check the server: ${placeOf(url)} must respond completely: ${printable(message)}`);
 }
 

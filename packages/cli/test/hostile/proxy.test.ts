@@ -83,7 +83,7 @@ test('a proxy whose password is not percent-encoded is refused without it', asyn
 });
 
 /** A run of CI has one program for each kind of destination. */
-const chosen = ['token', "mirror of an operator's API", 'sync sqlite'];
+const chosen = ['token', 'conform', "mirror of an operator's API", 'sync sqlite'];
 
 test.concurrent.each(
   programs
