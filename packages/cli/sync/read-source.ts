@@ -1,4 +1,4 @@
-import type { CallOptions, SubreportClient } from '../../client/index.ts';
+import type { CallOptions, SubreportClient, SubscriptionExport } from '../../client/index.ts';
 import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
 
@@ -46,4 +46,14 @@ export async function* linesOf(text: AsyncIterable<Uint8Array>): AsyncGenerator<
 export function requireLineLength({ length }: string): void {
   if (length > lineLengthMax)
     throw new SyncError('NOT_EQUAL', `each line must have at most ${lineLengthMax.toLocaleString('en')} characters`);
+}
+
+/** Runs `work` with a report. If it fails, nothing more is read: an open body keeps a process running. */
+export async function cancelIfFailed<T>(report: SubscriptionExport, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await report.cancel().catch(() => undefined); // it is being read, and ends by itself
+    throw error;
+  }
 }

@@ -22,7 +22,7 @@ import {
   requireSource,
 } from './manifest.ts';
 import { Measured } from './measured.ts';
-import { currentPosition, type Source } from './read-source.ts';
+import { cancelIfFailed, currentPosition, type Source } from './read-source.ts';
 import { removeOlderRuns } from './remove-runs.ts';
 import { requireRevision } from './run-sync.ts';
 
@@ -211,11 +211,14 @@ async function copyReport(source: Source, files: FileStore, options: SnapshotOpt
   const { report, next } = await openReport(source, sent, options);
   const exported = new Measured();
   const written = sent !== 'csv' && compression === undefined ? exported : new Measured();
-  const revision = requireRevision(report.headers);
-  const lines = exported.of(report);
-  const content = sent === 'csv' ? fileOfExport(lines, values) : lines;
-  const bytes = compression === undefined ? content : gzip(content);
-  await files.write(`${folderOf(scheduledFor)}/${file}`, written === exported ? bytes : written.of(bytes));
+  const revision = await cancelIfFailed(report, async () => {
+    const found = requireRevision(report.headers);
+    const lines = exported.of(report);
+    const content = sent === 'csv' ? fileOfExport(lines, values) : lines;
+    const bytes = compression === undefined ? content : gzip(content);
+    await files.write(`${folderOf(scheduledFor)}/${file}`, written === exported ? bytes : written.of(bytes));
+    return found;
+  });
   return {
     schema_version: 1,
     file,
@@ -254,7 +257,8 @@ async function openReport(
   for (let waitMs = 100; ; waitMs *= 2) {
     const { token, revision } = await currentPosition(client, call);
     const report = await client.export({}, { format, ...call });
-    if (requireRevision(report.headers) >= revision) return { report, next: token };
+    const found = await cancelIfFailed(report, () => requireRevision(report.headers));
+    if (found >= revision) return { report, next: token };
     // a process of the service may be a second behind another one
     await report.cancel();
     if (waitMs > 3_000) throw behind(revision);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, isRemoved, type SubreportClient } from '../../client/index.ts';
 import type { Changes, Destination, Position } from './destination.ts';
 import { SyncError } from './error.ts';
-import { currentPosition, linesOf, type Source } from './read-source.ts';
+import { cancelIfFailed, currentPosition, linesOf, type Source } from './read-source.ts';
 import { type Row, requireKnown, rowOf } from './record-row.ts';
 import { compareRows, describeDifferences } from './verify-copy.ts';
 
@@ -87,7 +87,6 @@ class Sync {
   async #load(): Promise<string> {
     const { token } = await currentPosition(this.#client, this.#call);
     const report = await this.#client.export({}, { format: 'ndjson', ...this.#call });
-    this.#leastRevision = requireRevision(report.headers);
     this.#reloaded = true;
     [this.#written, this.#removed] = [0, 0];
     const { onProgress } = this.#options;
@@ -95,9 +94,12 @@ class Sync {
       this.#written += rows;
       onProgress?.(this.#written, report.totalCount);
     };
-    const revision = this.#leastRevision;
-    const lines = counted(linesOf(report), count);
-    await this.#destination.resync({ token, revision, rows: () => toRows(lines), lines: () => known(lines) });
+    await cancelIfFailed(report, () => {
+      const revision = requireRevision(report.headers);
+      this.#leastRevision = revision;
+      const lines = counted(linesOf(report), count);
+      return this.#destination.resync({ token, revision, rows: () => toRows(lines), lines: () => known(lines) });
+    });
     return token;
   }
 

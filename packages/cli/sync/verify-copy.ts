@@ -3,7 +3,7 @@ import { ApiError, type SubscriptionExport } from '../../client/index.ts';
 import { batchOf, type Comparison, compareRecords, type RecordBatch, valuesOfJson } from './compare-records.ts';
 import type { ReadableCopy } from './destination.ts';
 import { SyncError } from './error.ts';
-import { linesOf, type Source } from './read-source.ts';
+import { cancelIfFailed, linesOf, type Source } from './read-source.ts';
 import { columns, lineOf, type Row, valuesOf } from './record-row.ts';
 
 /** A copy beside the report at its revision. */
@@ -52,13 +52,8 @@ export async function compareRows(
   const hash = createHash('sha256');
   const lines = linesOf(hashed(report, hash));
   const names = columns.map(({ name }) => name);
-  try {
-    const found = await compareRecords(rowBatches(rows), lineBatches(lines), names);
-    return { revision, sha256: hash.digest('hex'), ...found };
-  } catch (error) {
-    await report.cancel().catch(() => undefined); // it is being read, and ends by itself
-    throw error;
-  }
+  const found = await cancelIfFailed(report, () => compareRecords(rowBatches(rows), lineBatches(lines), names));
+  return { revision, sha256: hash.digest('hex'), ...found };
 }
 
 /** Requests the report at a revision. Throws `SyncError` `REVISION_GONE` if parts are lost. */

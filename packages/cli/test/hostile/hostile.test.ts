@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { drawPairs } from '../../../../test/support/draw.ts';
 import { bearable, hostilities, startHostile, trap } from './hostile-server.ts';
-import { programs, requireCalm, requireSmall, runWatched } from './programs.ts';
+import { type Program, programs, requireCalm, requireSmall, runWatched } from './programs.ts';
 
 let server: Awaited<ReturnType<typeof startHostile>>;
 beforeAll(async () => {
@@ -21,6 +21,11 @@ test.concurrent.each(pairs)('$name bears a server that sends $hostility', async 
   const outcome = await runWatched(program, server.urlOf(hostility));
   requireCalm(outcome, bearable.includes(hostility) ? [...mayEnd, 0] : mayEnd);
   await requireSmall(outcome);
+});
+
+test.each(['sync sqlite', 'sync dir'])('%s ends although a report that it refuses does not', async (name) => {
+  const [, program] = programs.find((each) => each[0] === name) ?? [];
+  requireCalm(await runWatched(program as Program, server.urlOf('a body that drips')));
 });
 
 test('the pairs contain every program and every hostility', () => {
