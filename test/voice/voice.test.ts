@@ -110,12 +110,15 @@ describe.skipIf(!hasChromium || !hasTools('python3'))('what all surfaces say abo
   });
 });
 
+/** A list of names, which the contract may extend. */
+const names = /(?<=of )(?:[\w.-]+, ){6,}(?!such)[\w.-]+/g;
+
 function describeRow({ title, said }: Row): string {
   const lines = surfaces.map((surface) => {
     const sentence = said[surface];
     if (sentence === undefined) return `${surface}: has no such input`;
     const [same] = surfaces.filter((each) => said[each] === sentence);
-    return `${surface}: ${same === surface ? sentence.replaceAll('\n', '\n  ') : `as ${same}`}`;
+    return `${surface}: ${same === surface ? sentence.replaceAll('\n', '\n  ').replaceAll(names, 'NAMES') : `as ${same}`}`;
   });
   return [`# ${title}`, ...lines, ''].join('\n');
 }
