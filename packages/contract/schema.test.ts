@@ -27,13 +27,20 @@ describe.each(Object.entries(single))('%s', (_name, schema) => {
   });
 
   test('bounds its text or number (OWASP API4)', () => {
-    const { type, maxLength, minimum, maximum } = schema as {
+    const {
+      type,
+      enum: values,
+      maxLength,
+      minimum,
+      maximum,
+    } = schema as {
       type?: string;
+      enum?: readonly string[];
       maxLength?: number;
       minimum?: number;
       maximum?: number;
     };
-    expect(type === 'string' ? [maxLength] : [minimum, maximum]).not.toContain(undefined);
+    expect(type === 'string' ? [values ?? maxLength] : [minimum, maximum]).not.toContain(undefined);
   });
 });
 

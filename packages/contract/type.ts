@@ -7,6 +7,10 @@ type Builders = Pick<
 
 const optional = new WeakSet<object>();
 
+/** A length beside fixed values makes some generators of clients write code that is invalid. */
+const withoutLength = (options: object): object =>
+  Object.fromEntries(Object.entries(options).filter(([name]) => name !== 'maxLength'));
+
 /**
  * The builders of typebox that the contract uses, with its types: plain JSON Schema. Importing
  * typebox itself loads 370 modules, 110 ms of CPU time at every start.
@@ -14,7 +18,7 @@ const optional = new WeakSet<object>();
 export const Type = {
   Array: (items: TSchema, options?: object) => ({ type: 'array', items, ...options }),
   Boolean: (options?: object) => ({ type: 'boolean', ...options }),
-  Enum: (values: readonly string[], options?: object) => ({ enum: values, ...options }),
+  Enum: (values: readonly string[], options: object = {}) => ({ enum: values, ...withoutLength(options) }),
   Integer: (options?: object) => ({ type: 'integer', ...options }),
   Literal: (value: unknown, options?: object) => ({ type: typeof value, const: value, ...options }),
   Null: (options?: object) => ({ type: 'null', ...options }),
@@ -28,6 +32,6 @@ export const Type = {
     optional.add(copy);
     return copy;
   },
-  String: (options?: object) => ({ type: 'string', ...options }),
+  String: (options: object = {}) => ({ type: 'string', ...('enum' in options ? withoutLength(options) : options) }),
   Union: (anyOf: readonly TSchema[], options?: object) => ({ anyOf, ...options }),
 } as unknown as Builders;

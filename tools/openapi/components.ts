@@ -246,7 +246,7 @@ const documents: Json = {
     type: 'object',
     description: 'Health status',
     required: ['status'],
-    properties: { status: { type: 'string', enum: ['ok'], maxLength: 2 } },
+    properties: { status: { type: 'string', enum: ['ok'] } },
     additionalProperties: false,
   },
   KeySet: {

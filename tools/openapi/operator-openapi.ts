@@ -124,7 +124,7 @@ const contentEncoding = {
   name: 'Content-Encoding',
   in: 'header',
   description: 'Compression of the body (RFC 9110 §8.4)',
-  schema: { type: 'string', enum: ['gzip', 'zstd'], maxLength: 4, examples: ['gzip'] },
+  schema: { type: 'string', enum: ['gzip', 'zstd'], examples: ['gzip'] },
 };
 
 const recordTable = {
