@@ -16,7 +16,7 @@ let forms: readonly string[] = [];
 /** The access token that was sent last, which is valid for minutes. */
 let lastToken = '';
 
-/** Remembers the access token of a request, instead of the one before. */
+/** Remembers the access token of a request, instead of the previous one. */
 export function rememberToken(token: string): void {
   lastToken = token;
 }

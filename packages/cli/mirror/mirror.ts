@@ -126,8 +126,8 @@ export class Mirror {
   }
 
   /**
-   * Reads all pages without applying them if the account is not the one before, or its first page
-   * has nothing that is mirrored. Returns the walk that is held back, if it is.
+   * Reads all pages without applying them if the account has changed, or its first page has
+   * nothing that is mirrored. Returns the walk that is held back, if it is.
    */
   async #holdBack(): Promise<WalkState | undefined> {
     const state = this.#state;

@@ -101,7 +101,7 @@ export class Origin {
     this.#api = new Api(baseUrl, new Sender({ ...client, attempts: 1 }, clock), tokens);
   }
 
-  /** Requests a minute to which 429 has slowed it down; `null` if it is as fast as it may be. */
+  /** Requests a minute while slowed down by 429; `null` at full speed. */
   get slowedTo(): number | null {
     return this.#perMinute < this.#perMinuteMax ? this.#perMinute : null;
   }

@@ -128,7 +128,7 @@ class Side {
     this.count += 1;
   }
 
-  /** Whether the line is also that of the record before. */
+  /** Whether the line equals that of the previous record. */
   get isRepeated(): boolean {
     return this.line === this.#previousLine;
   }

@@ -59,8 +59,8 @@ export interface SnapshotResult {
  *
  * No run locks a place: names have a random part, so no two runs write to one file. If two runs for
  * one instant overlap, one finds the manifest of the other before it writes its own, or both are
- * complete and the last by name counts. An increment that is not after the newest file when it is
- * stored is discarded.
+ * complete and the last by name counts. An increment is discarded if a newer file exists when it is
+ * stored.
  */
 export async function runSnapshot(source: Source, files: FileStore, options: SnapshotOptions): Promise<SnapshotResult> {
   const before = await lookAt(files, () => findComplete(source, files, options));

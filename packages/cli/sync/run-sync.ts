@@ -116,7 +116,7 @@ class Sync {
         if (total === rows) return { ...reached, rows };
         found = `${rows}, and the report ${total ?? 'changes too often to be counted'}`;
       }
-      // a service of several processes may respond with the revision before, for a second
+      // for a second, a service of several processes may respond with the previous revision
       if (attempt < attemptsMax) await sleep(50 * 2 ** (attempt - 1), undefined, this.#call);
     }
     throw new SyncError(

@@ -13,7 +13,7 @@ interface WebhookResult {
   readonly delivered: number;
   /** The revision up to which changes were reported. */
   readonly revision: number;
-  /** Whether the webhook has only taken its place, as in its first run. */
+  /** Whether this was the first run, which only records the current position. */
   readonly isFirst: boolean;
 }
 

@@ -77,7 +77,7 @@ export function createAuditTally({ log, now, onFailure }: AuditTallyOptions): Au
 const keyOf = ({ action, outcome, error, actor, address, clientId, details }: AuditEvent): string =>
   JSON.stringify([action, outcome, error, actor.kind, actor.id, address, clientId, details]);
 
-/** The event as counted when there are too many: an authenticated caller is still named. */
+/** The event that counts for all others if they are too many; it names no anonymous caller. */
 const merged = (event: AuditEvent): AuditEvent => {
   const isAnonymous = event.actor.kind === 'anonymous';
   return {

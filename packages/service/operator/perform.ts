@@ -97,8 +97,9 @@ export async function perform<T, P = undefined>(
 }
 
 /**
- * The same for an action of several transactions, such as a load: its begin has an entry before it
- * changes anything. If its end cannot be recorded, that goes to `onUnrecorded`: it was done.
+ * The same for an action of several transactions, such as a load: an entry records its start before
+ * anything changes. If the entry of its end fails, the action stays done, and `onUnrecorded` is
+ * called.
  */
 export async function performInSteps<T>(
   context: OperatorContext,

@@ -12,7 +12,7 @@ interface Columns {
   readonly fields?: readonly string[] | undefined;
 }
 
-/** The bytes of a file since the response before. */
+/** The bytes of a file since the previous response. */
 export interface ParquetResponse {
   readonly file: number;
   readonly bytes: Uint8Array<ArrayBuffer>;

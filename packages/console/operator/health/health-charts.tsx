@@ -24,7 +24,7 @@ export interface ReadHealth {
   readonly at: number;
 }
 
-/** Reads the imports that the charts mark: those of a page. */
+/** Reads one page of imports, which the charts mark. */
 const readImports = async (signal: AbortSignal, isBackground: boolean): Promise<KnownImports> => {
   const { data, next } = await call('listImports', { query: { limit: 100 }, signal, isBackground });
   return { items: data, hasMore: next !== null };

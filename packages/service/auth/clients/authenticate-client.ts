@@ -126,7 +126,7 @@ const failed = () =>
 
 const basicScheme = /^basic(?: |$)/i;
 
-/** Returns the credentials that a request may mean, in the order to try them. */
+/** Returns the possible readings of a request's credentials, in the order to try them. */
 function readCredentials({ authorization, clientId, clientSecret }: ClientCredentials): readonly Claim[] {
   if (authorization === undefined || (clientSecret !== undefined && !basicScheme.test(authorization))) {
     if (clientId === undefined || clientSecret === undefined) throw failed();

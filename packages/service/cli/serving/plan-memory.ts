@@ -28,8 +28,8 @@ interface MemoryPlan {
   /** Number of processes that serve requests; one needs no supervisor. */
   readonly workers: number;
   /**
-   * Old generation of each in MiB: half of what its fixed part leaves, at most the heap of this
-   * process. The rest is for memory off the heap.
+   * Heap (old generation) of each process in MiB: half of its share without the fixed part, at most
+   * the heap of this process. The other half is for memory off the heap.
    */
   readonly heapMib: number;
   /** Memory of all processes of the service in MiB. */

@@ -15,7 +15,7 @@ import { acceptJson, type SharedParts } from './report-routes.ts';
  */
 const findingsMsMax = 60_000;
 
-/** Tenants whose findings are being read or wait. */
+/** Maximum number of tenants whose findings are being read or are waiting to be. */
 const findingsMax = 100;
 
 type SendFindings = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;

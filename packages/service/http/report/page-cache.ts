@@ -76,7 +76,7 @@ export function createCachedSender(
   };
 }
 
-/** Looks the response up, and whether the tenant has changed since it or since the client's. */
+/** Returns the cached response if it is of the current revision, and the current entity tag. */
 async function revalidate(
   cache: PageCache,
   key: string,

@@ -3,7 +3,7 @@ import { createGroups } from './directory-groups.ts';
 
 const hadNoEffect = (error: unknown): boolean => (error as Error).message !== 'connection lost';
 
-/** Runs groups whose results a test settles, and lists their items. */
+/** Groups that a test finishes by hand, with the items of each. */
 function controlled() {
   const groups: { readonly items: readonly string[]; readonly finish: (failed?: Error) => void }[] = [];
   const run = createGroups<string, string>(

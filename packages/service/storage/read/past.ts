@@ -224,7 +224,7 @@ export interface RecordVersion {
   readonly importId: string | undefined;
   /** Its JSON text; `undefined` if the record was removed. */
   readonly record: string | undefined;
-  /** Whether the record is unknown from then on: versions that began then have been erased. */
+  /** Whether the versions from then on have been erased, so the record is unknown. */
   readonly isErased?: boolean;
 }
 

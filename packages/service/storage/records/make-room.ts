@@ -68,7 +68,7 @@ export function requireRoom(use: StorageUse, growth: Growth, bytesMax: number): 
   );
 }
 
-/** The times of the last revision and of the one before stay. */
+/** The times of the last two revisions stay. */
 const lastCommits = 2 * rowBytes.commit;
 
 /** Rows that one statement removes at most. */

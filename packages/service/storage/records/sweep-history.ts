@@ -3,8 +3,8 @@ import type { HistorySweep, HistorySwept, Row, SqlValue, TenantSql } from '../st
 import { dataBytes, rowBytes } from '../tables/storage-use.ts';
 
 /**
- * Shortens a tenant's history, and removes some of what ended before it, in a transaction and with
- * the tenant locked.
+ * Moves the start of a tenant's history, and removes some of the versions that ended before the new
+ * start, in one transaction with the tenant locked.
  */
 export function* sweepHistory({ oldest, fromSeconds, keeps }: HistorySweep, limit: number): CountWork<HistorySwept> {
   yield [keeps ? ask(moveStart, oldest, fromSeconds) : ask(endHistory)];

@@ -151,8 +151,8 @@ export async function findLastBackup(store: Store): Promise<number | undefined> 
 }
 
 /**
- * Removes the entries from before a time, in UTC epoch seconds, in small transactions, and returns
- * how many. The database refuses to remove entries of the last 30 days.
+ * Removes the entries older than a time, in UTC epoch seconds, in small transactions, and returns
+ * their number. The database refuses to remove entries of the last 30 days.
  */
 export async function sweepAuditEntries(store: Store, expiredBefore: number): Promise<number> {
   for (let removed = 0; ; ) {

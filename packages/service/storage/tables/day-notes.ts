@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { directoryStatement, type Store, type TenantId } from '../store.ts';
 
 // The revision of a tenant at the end of a day (`tenant_revision`): a lower bound of the age of
-// what it removed. A day without a row has the revision of the row before.
+// what it removed. A day without a row has the revision of the previous row.
 
 const daySeconds = 86_400;
 
