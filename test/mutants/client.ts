@@ -29,7 +29,7 @@ export const clientMutants: readonly Mutant[] = [
   {
     id: 'workbook-is-ndjson',
     breaks: 'subreport export report.xlsx writes NDJSON.',
-    search: "const content = format === 'xlsx' ? await workbookOf(lines, report, fields) : lines;",
+    search: 'const content = workbook?.writeWorkbook(stream(), chosen) ?? lines;',
     replace: 'const content = lines;',
     file: 'pipes.test.ts',
     test: '.xlsx is a workbook with the rows of the report, also for another reader of ZIP and XML',

@@ -48,7 +48,7 @@ export function requireLineLength({ length }: string): void {
     throw new SyncError('NOT_EQUAL', `each line must have at most ${lineLengthMax.toLocaleString('en')} characters`);
 }
 
-/** Runs `work` with a report. If it fails, nothing more is read: an open body keeps a process running. */
+/** Runs `work` with a report, and cancels it on failure: an open body keeps a process running. */
 export async function cancelIfFailed<T>(report: SubscriptionExport, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
