@@ -21,7 +21,10 @@ export function readVariable(name: (typeof commandVariables)[number]): string | 
 export const allVariables = (): NodeJS.ProcessEnv => process.env;
 
 /** Whether npx started the program, which is then not on the path. */
-export const isStartedByNpx = (): boolean => process.env.npm_command === 'exec';
+export function isStartedByNpx(): boolean {
+  const { npm_command: command, npm_lifecycle_script: script = '' } = process.env;
+  return command === 'exec' && /^["']?subreport\b/.test(script);
+}
 
 /** The folder of the profiles (XDG Base Directory Specification). */
 export const configFolder = (): string => join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'subreport');

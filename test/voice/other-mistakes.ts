@@ -399,7 +399,7 @@ const lines: readonly OtherMistake[] = [
     names: /staging/,
     shows: /npx subreport login --profile staging/,
     cli: ['list', '--profile', 'staging'],
-    environment: { npm_command: 'exec' },
+    environment: { npm_command: 'exec', npm_lifecycle_script: 'subreport list' },
   },
   { mistake: 'a name of a profile', names: /a b/, shows: /such as staging/, cli: ['list', '--profile', 'a b'] },
   {
