@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { importRecords } from '../../packages/service/import/import-records.ts';
-import { readValidRows } from '../../packages/service/import/read-valid-rows.ts';
+import { noRowsYet, readValidRows } from '../../packages/service/import/read-valid-rows.ts';
 import { replaceRecords } from '../../packages/service/import/replace-records.ts';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import type { Store } from '../../packages/service/storage/store.ts';
@@ -30,7 +30,7 @@ const { user, system } = process.cpuUsage();
 console.log(JSON.stringify({ seconds, cpuSeconds: (user + system) / 1e6, grownMb }));
 
 async function checkRows(): Promise<void> {
-  const tally = { read: 0, rejected: 0, skipped: 0 };
+  const tally = noRowsYet();
   for await (const _ of readValidRows(createReadStream(file), { ...options, tally }));
 }
 

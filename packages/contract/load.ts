@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { reportFormats } from './report.ts';
-import { plain, printable, wholeNumber } from './schema.ts';
+import { plain, plainText, printable, wholeNumber } from './schema.ts';
+import { Subscription } from './subscription.ts';
 import { Type } from './type.ts';
 
 /** A query parameter that is `true` or `false`; absent means `false`. */
@@ -14,8 +15,8 @@ const flag = (description: string) =>
     examples: ['true'],
   });
 
-/** The query parameters of `loadSubscriptions`. All are optional. */
-export const loadParameters = {
+/** The query parameters of `loadSubscriptions` that are true or false. */
+export const loadFlags = {
   replace: flag(
     'If true, the body replaces all records of the tenant in one transaction; records that are not in it are removed. An invalid row or an incomplete body changes nothing',
   ),
@@ -26,14 +27,31 @@ export const loadParameters = {
   'allow-empty': flag('If true, a body without rows may remove all records. Valid only with replace=true'),
 } as const satisfies Record<string, TSchema>;
 
+/** Most characters of a mapping of columns: in a query string, each may take three. */
+export const mappingMax = 2_048;
+
+/** The query parameters of `loadSubscriptions`. All are optional. */
+export const loadParameters = {
+  ...loadFlags,
+  columns: Type.String({
+    minLength: 2,
+    maxLength: mappingMax,
+    pattern: plainText,
+    description:
+      'Which columns of CSV are which fields, and values of fields that it lacks. Other columns are ignored. If absent, each column has the name of its field',
+    'x-rule': "JSON with 'columns' and 'constants' by the names of fields",
+    examples: ['{"columns":{"iccid":"SIM"},"constants":{"auto_renew":"false"}}'],
+  }),
+} as const satisfies Record<string, TSchema>;
+
 /** The media types of a load's body, by format. */
 export const loadMediaTypes = {
   ndjson: reportFormats.ndjson.mediaType,
   csv: reportFormats.csv.mediaType,
 } as const;
 
-/** Name of a query parameter of `loadSubscriptions`. */
-export type LoadParameter = keyof typeof loadParameters;
+/** Name of a query parameter of `loadSubscriptions` that is true or false. */
+export type LoadFlag = keyof typeof loadFlags;
 
 /** Most rejected rows that a response lists. */
 export const rejectedRowsShown = 100;
@@ -130,6 +148,17 @@ export const LoadSummary = Type.Object(
       maxItems: rejectedRowsShown,
       description: `The first ${rejectedRowsShown} rejected rows`,
     }),
+    warnings: Type.Array(plain(256, 'A doubt about the ICCIDs of the body', 'look for typing errors'), {
+      maxItems: 16,
+      description:
+        'Doubts about the ICCIDs of valid rows, if at least 5 and 5 % of them have it: rounded by a spreadsheet, or with a wrong check digit',
+    }),
+    first_records: Type.Optional(
+      Type.Array(Subscription, {
+        maxItems: 3,
+        description: 'The first valid rows as they would be stored; present only with dry-run=true',
+      }),
+    ),
     correlation_id: printable(
       256,
       'The X-Correlation-ID of the request, or a generated one',

@@ -56,6 +56,7 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
   const perCall = [
     'import/batch.ts',
     'import/require-room.ts',
+    'import/row-sample.ts',
     'count-work.ts',
     'span-tree.ts',
     'conform/account.ts',

@@ -104,6 +104,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'operator/import-text.ts: # loaded, # rejected',
     'operator/import-text.ts: # valid (dry run: nothing was loaded)',
     'operator/import-text.ts: # valid, # rejected',
+    'operator/import-text.ts: , # blank rows or repeated headers skipped',
     'commands/mirror-command.ts: # records#',
     'commands/mirror-command.ts: #: # records (new: #, changes: #)',
     'operator/strings.ts: # and # deleted',

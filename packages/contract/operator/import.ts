@@ -11,7 +11,7 @@ export const importResults = ['running', 'ok', 'failed', 'interrupted'] as const
 const importOutcomes = ['running', ...loadOutcomes, 'interrupted'] as const;
 
 /** The options of an import that the history shows. */
-export const importFlags = ['replace', 'strict', 'dry-run', 'allow-empty', 'resume'] as const;
+export const importFlags = ['replace', 'strict', 'dry-run', 'allow-empty', 'resume', 'columns'] as const;
 
 /** One of a few words. */
 const word = <const T extends string>(words: readonly T[], description: string) =>

@@ -47,7 +47,7 @@ describe('docs/operators/operator.md', () => {
   });
 
   test('has a row for every query parameter of a load, and for no other', () => {
-    const rows = [...page.matchAll(/^\| `([\w-]+)=true` \|/gm)].map(([, name]) => name);
+    const rows = [...page.matchAll(/^\| `([\w-]+)=(?:true|JSON)` \|/gm)].map(([, name]) => name);
     expect(rows).toEqual(Object.keys(loadParameters));
   });
 

@@ -1,7 +1,57 @@
-/** Which columns of a CSV source are which fields, by the names of the fields. */
-export interface ColumnMapping {
-  /** The name of a field's column in the file. */
-  readonly columns: Readonly<Record<string, string>>;
-  /** The value of a field that the file lacks, in all records. */
-  readonly constants: Readonly<Record<string, string>>;
+import { parseJson, RepeatedError } from '../../contract/json-object.ts';
+import { shorten } from '../../contract/problem.ts';
+import { didYouMean } from '../../contract/suggest.ts';
+import { type ColumnMapping, csvColumns } from './csv-layout.ts';
+
+/** A mapping that cannot be used; `rule` says what it must be. */
+export class MappingError extends Error {
+  override readonly name = 'MappingError';
+  readonly rule: string;
+
+  constructor(rule: string) {
+    super(`Cannot use the mapping of columns: ${rule}`);
+    this.rule = rule;
+  }
 }
+
+const bounds = { depthMax: 2, valuesMax: 64 };
+
+/**
+ * Parses a mapping, such as `{"columns":{"iccid":"SIM"},"constants":{"auto_renew":"false"}}`.
+ * Throws `MappingError` with the first fault.
+ */
+export function parseMapping(text: string): ColumnMapping {
+  const mapping = parse(text);
+  if (!isObject(mapping)) throw fault("it must be a JSON object with 'columns' and 'constants'");
+  for (const name of Object.keys(mapping))
+    if (name !== 'columns' && name !== 'constants')
+      throw fault(`it must have 'columns' and 'constants' only: it has '${shorten(name)}'`);
+  return { columns: readMembers('columns', mapping.columns), constants: readMembers('constants', mapping.constants) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseJson(text, bounds);
+  } catch (error) {
+    if (error instanceof RepeatedError) throw fault(`'${shorten(error.path)}' must be given once`);
+    throw fault("it must be a JSON object with 'columns' and 'constants', of at most 64 values");
+  }
+}
+
+function readMembers(part: string, members: unknown = {}): Readonly<Record<string, string>> {
+  if (!isObject(members)) throw fault(`'${part}' must be a JSON object`);
+  return Object.fromEntries(
+    Object.entries(members).map(([field, value]) => {
+      if (!csvColumns.includes(field))
+        throw fault(`'${part}' must name fields: '${shorten(field)}' is none${didYouMean(field, csvColumns)}`);
+      if (!['string', 'number', 'boolean'].includes(typeof value) || value === '')
+        throw fault(`'${part}' must have a text for '${field}'`);
+      return [field, String(value)];
+    }),
+  );
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const fault = (rule: string): MappingError => new MappingError(rule);

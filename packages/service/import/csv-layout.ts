@@ -2,7 +2,6 @@ import { recordColumns } from '../../contract/csv.ts';
 import { shorten } from '../../contract/problem.ts';
 import { type RecordField, recordFields } from '../../contract/record-fields.ts';
 import { didYouMean } from '../../contract/suggest.ts';
-import type { ColumnMapping } from './column-mapping.ts';
 import { ImportError } from './error.ts';
 
 /**
@@ -12,6 +11,14 @@ import { ImportError } from './error.ts';
 export const csvColumns: readonly string[] = [...recordColumns, 'email'];
 
 const fields: ReadonlyMap<string, RecordField> = new Map(recordFields.map((field) => [field.name, field]));
+
+/** Which columns of a CSV source are which fields, by the names of the fields. */
+export interface ColumnMapping {
+  /** The name of a field's column in the file. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** The value of a field that the file lacks, in all records. */
+  readonly constants: Readonly<Record<string, string>>;
+}
 
 /** A column of a source that is loaded. */
 interface Column {

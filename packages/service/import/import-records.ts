@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Subscription } from '../../contract/subscription.ts';
 import { StorageError } from '../storage/error.ts';
 import type { ImportLock, LoadCounts, ResumePoint, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
@@ -25,6 +26,10 @@ export interface ImportSummary extends LoadCounts {
   readonly read: number;
   /** Rows of CSV without a record: of empty cells, or the header once more. */
   readonly skipped: number;
+  /** Doubts about the ICCIDs of the valid rows. */
+  readonly warnings: readonly string[];
+  /** The first valid rows as they are stored. */
+  readonly firstRecords: readonly Subscription[];
   readonly accepted: number;
   readonly rejected: number;
 }
@@ -135,9 +140,11 @@ function once(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-export const summaryOf = ({ read, rejected, skipped }: Tally, counts: LoadCounts): ImportSummary => ({
+export const summaryOf = ({ read, rejected, skipped, sample }: Tally, counts: LoadCounts): ImportSummary => ({
   read,
   skipped,
+  warnings: sample.warnings,
+  firstRecords: sample.records,
   accepted: read - rejected,
   rejected,
   ...counts,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readBatches } from './read-batches.ts';
+import { noRowsYet } from './read-valid-rows.ts';
 import { createResumption, SourceDigest } from './resume-import.ts';
 import { syntheticRows } from './synthetic-rows.ts';
 
@@ -19,7 +20,7 @@ async function read(lines: readonly string[], rejectedMax = Number.POSITIVE_INFI
     source,
     {
       format: 'ndjson',
-      tally: { read: 0, rejected: 0, skipped: 0 },
+      tally: noRowsYet(),
       rejectedMax,
       onRejected: (row) => void onRejected(row),
     },

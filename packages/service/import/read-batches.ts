@@ -73,8 +73,10 @@ export async function* readBatches(
     bytes = row.end;
     if (!isPast) {
       const checked = checkSourceRow(row);
-      if ('row' in checked) rows.set(checked.row.id, checked.row);
-      else await rejectRow(row, checked.faults, reading);
+      if ('row' in checked) {
+        rows.set(checked.row.id, checked.row);
+        tally.sample.add(checked.row);
+      } else await rejectRow(row, checked.faults, reading);
     }
     const turn = endTurn();
     if (turn !== undefined) await turn;

@@ -5,8 +5,7 @@ import { revealText } from '../../contract/csv.ts';
 import { shorten } from '../../contract/problem.ts';
 import type { RecordField } from '../../contract/record-fields.ts';
 import { rowBytesMax, type SourceRow, utf8Rule } from './check-row.ts';
-import type { ColumnMapping } from './column-mapping.ts';
-import { type Layout, readLayout } from './csv-layout.ts';
+import { type ColumnMapping, type Layout, readLayout } from './csv-layout.ts';
 import { ImportError } from './error.ts';
 import { readHead, unreadable } from './source-head.ts';
 

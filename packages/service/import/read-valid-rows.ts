@@ -3,11 +3,12 @@ import type { LoadCounts } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import type { RowFault, SourceRow } from './check-row.ts';
 import { type CheckedRow, checkRow, showSource } from './check-row.ts';
-import type { ColumnMapping } from './column-mapping.ts';
+import type { ColumnMapping } from './csv-layout.ts';
 import { type DecompressionLimits, decompress, fileWindowBytesMax } from './decompress.ts';
 import { ImportError } from './error.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
+import { RowSample } from './row-sample.ts';
 import { checkedText } from './source-head.ts';
 
 export const importFormats = ['ndjson', 'csv'] as const;
@@ -55,9 +56,11 @@ export interface Tally {
   rejected: number;
   /** Rows of CSV without a record, which `read` does not count. */
   skipped: number;
+  /** Of the valid rows. */
+  readonly sample: RowSample;
 }
 
-export const noRowsYet = (): Tally => ({ read: 0, rejected: 0, skipped: 0 });
+export const noRowsYet = (): Tally => ({ read: 0, rejected: 0, skipped: 0, sample: new RowSample() });
 
 export interface RowReading extends SourceOptions {
   /** Counts all rows while they are read. */
@@ -72,8 +75,10 @@ export async function* readValidRows(
   for await (const sourceRow of readRows(source, reading)) {
     reading.tally.read += 1;
     const checked = checkSourceRow(sourceRow);
-    if ('row' in checked) yield checked.row;
-    else await rejectRow(sourceRow, checked.faults, reading);
+    if ('row' in checked) {
+      reading.tally.sample.add(checked.row);
+      yield checked.row;
+    } else await rejectRow(sourceRow, checked.faults, reading);
     const turn = endTurn();
     if (turn !== undefined) await turn;
   }

@@ -1,4 +1,4 @@
-import type { LoadParameter, LoadSummary } from '../../../contract/load.ts';
+import type { LoadFlag, LoadSummary } from '../../../contract/load.ts';
 import { RequestError } from '../../ui/request.ts';
 import { parseProblem } from '../call.ts';
 import { urlOf } from '../routes.ts';
@@ -10,7 +10,7 @@ interface Upload {
   readonly tenant: string;
   readonly file: Blob;
   readonly kind: FileKind;
-  readonly flags: readonly LoadParameter[];
+  readonly flags: readonly LoadFlag[];
   /** Called with the part of the file that was sent, from 0 to 1. */
   readonly onProgress: (sent: number) => void;
   readonly signal: AbortSignal;

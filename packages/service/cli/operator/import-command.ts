@@ -34,7 +34,8 @@ export function addImportCommand(program: Command, output: Output): void {
     .argument('<file>', 'the file, or - for standard input')
     .requiredOption('--tenant <tenant>', 'the tenant of the subscriptions')
     .addOption(new Option('--format <format>', 'format of the file (default: from its name)').choices(importFormats))
-    .option('--dry-run', 'validate all rows without loading them')
+    .option('--columns <file>', 'for CSV: JSON that names the columns of fields, and constants for fields without one')
+    .option('--dry-run', 'validate all rows without loading them, and show the first as they would be stored')
     .option('--strict', 'load nothing if any row is invalid')
     .option('--replace', 'atomically replace all records of the tenant; records that are not in the file are removed')
     .option('--allow-empty', 'with --replace: accept an empty file, which removes all records')
@@ -56,7 +57,7 @@ export function addImportCommand(program: Command, output: Output): void {
       if (server !== undefined) return (await import('./import-there.ts')).importThere(server, file, options, output);
       const config = readConfig();
       const isReadTwice = options.strict === true && options.replace !== true && options.dryRun !== true;
-      const source = await openImportSource(file, options.format, isReadTwice ? openSpool(config) : undefined);
+      const source = await openImportSource(file, options, isReadTwice ? openSpool(config) : undefined);
       try {
         const failed = await withOperator(config, (context) => runImport(context, source, options, output));
         if (failed) process.exitCode = 1;
@@ -112,7 +113,7 @@ async function runImport(
     const loaded = await loadRecords(context, load, reportUnrecorded(output), (follow) =>
       loadSource({ store, tenant, source, options, output, onRejected, onResume, follow }),
     );
-    const { refused, importId, removed, ...counts } = loaded;
+    const { refused, importId, removed, firstRecords, warnings, ...counts } = loaded;
     writeImport(output, options, {
       tenant,
       import_id: importId,
@@ -123,6 +124,8 @@ async function runImport(
       ...(options.replace === true && { removed }),
       seconds: Math.round(performance.now() - started) / 1000,
       errors: shown.map(({ line, errors }) => ({ line, errors: [...errors] })),
+      warnings: [...warnings],
+      ...(dryRun && { first_records: [...firstRecords] }),
     });
     if (refused !== undefined) throw refused;
     return counts.rejected > 0;
@@ -145,7 +148,7 @@ async function loadSource(load: Load): Promise<ReplaceSummary> {
   const dryRun = options.dryRun === true;
   const resume = options.resume === true;
   const decompression = { bytesMax: (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30 };
-  const common = { format: source.format, decompression };
+  const common = { format: source.format, mapping: source.mapping, decompression };
   if (options.replace === true) {
     const allowEmpty = options.allowEmpty === true;
     return readSource(source, output, (bytes, onProgress) =>
@@ -169,7 +172,7 @@ const loadKind = (tenant: TenantId, { format }: ImportSource, options: ImportCom
   tenant,
   via: 'command' as const,
   format,
-  flags: importFlags.filter((flag) => options[optionOf[flag]] === true),
+  flags: importFlags.filter((flag) => (options[optionOf[flag]] ?? false) !== false),
 });
 
 const optionOf = {
@@ -178,6 +181,7 @@ const optionOf = {
   'dry-run': 'dryRun',
   'allow-empty': 'allowEmpty',
   resume: 'resume',
+  columns: 'columns',
 } as const satisfies Record<ImportFlag, keyof ImportCommandOptions>;
 
 async function readSource<T>(

@@ -1,7 +1,11 @@
-import { createReadStream, fstatSync, statSync } from 'node:fs';
+import { createReadStream, fstatSync, readFileSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { ServerChoice } from '../../../cli/remote/server.ts';
+import { mappingMax } from '../../../contract/load.ts';
+import { shorten } from '../../../contract/problem.ts';
 import { readFailure, UsageError } from '../../../terminal/error.ts';
+import { MappingError, parseMapping } from '../../import/column-mapping.ts';
+import type { ColumnMapping } from '../../import/csv-layout.ts';
 import type { Spool } from '../../import/import-strictly.ts';
 import type { ImportFormat } from '../../import/read-valid-rows.ts';
 import type { FileIdentity } from './errors-file.ts';
@@ -12,6 +16,8 @@ export interface ImportSource {
   readonly bytes: number | undefined;
   readonly format: ImportFormat;
   readonly identity: FileIdentity | undefined;
+  /** Which columns of CSV are which fields. */
+  readonly mapping: ColumnMapping | undefined;
   /**
    * Opens the source from the start and reports the size of each chunk. Standard input and pipes
    * can be opened once, unless they were buffered.
@@ -28,10 +34,11 @@ const extensions: Readonly<Record<string, ImportFormat>> = { '.csv': 'csv', '.nd
  */
 export async function openImportSource(
   file: string,
-  format: ImportFormat | undefined,
+  options: Pick<ImportCommandOptions, 'format' | 'columns'>,
   twice: Spool | undefined,
 ): Promise<ImportSource> {
-  const source = findSource(file, formatOf(file, format));
+  const format = formatOf(file, options.format);
+  const source = { ...findSource(file, format), mapping: readMapping(options.columns, format) };
   if (twice === undefined || source.bytes !== undefined) return source;
   await twice.sweep();
   const stored = await twice.store(source.open());
@@ -47,7 +54,7 @@ function formatOf(file: string, format: ImportFormat | undefined): ImportFormat 
   );
 }
 
-function findSource(file: string, format: ImportFormat): ImportSource {
+function findSource(file: string, format: ImportFormat): Omit<ImportSource, 'mapping'> {
   const dispose = async (): Promise<void> => undefined;
   if (file === '-') {
     const identity = fstatSync(0, { bigint: true });
@@ -70,6 +77,20 @@ function findSource(file: string, format: ImportFormat): ImportSource {
   }
 }
 
+/** Reads a mapping of columns; throws `UsageError` if it cannot be used. */
+function readMapping(file: string | undefined, format: ImportFormat): ColumnMapping | undefined {
+  if (file === undefined) return undefined;
+  if (format !== 'csv') throw new UsageError('Cannot use --columns: it must be combined with CSV, as NDJSON has none');
+  try {
+    const text = readFileSync(file, 'utf8');
+    if (text.length > mappingMax) throw new MappingError(`it must have at most ${mappingMax} characters`);
+    return parseMapping(text);
+  } catch (error) {
+    if (error instanceof MappingError) throw new UsageError(`Cannot use '${shorten(file)}': ${error.rule}`);
+    throw readFailure(file, error);
+  }
+}
+
 async function* counted(
   stream: AsyncIterable<Buffer>,
   onBytes: (bytes: number) => void = () => undefined,
@@ -85,6 +106,7 @@ export interface ImportCommandOptions extends ServerChoice {
   readonly format?: ImportFormat;
   readonly dryRun?: boolean;
   readonly strict?: boolean;
+  readonly columns?: string;
   readonly resume?: boolean;
   readonly replace?: boolean;
   readonly allowEmpty?: boolean;

@@ -19,7 +19,7 @@ export async function importThere(
   output: Output,
 ): Promise<void> {
   requireNoStore(options);
-  const source = await openImportSource(file, options.format, undefined);
+  const source = await openImportSource(file, options, undefined);
   const { correlation_id: _, ...summary } = await load(server, source, options, output);
   writeImport(output, options, { ...summary, errors: summary.errors.slice(0, shownMax) });
   if (summary.rejected > 0) process.exitCode = 1;
@@ -42,9 +42,10 @@ async function load(
 ): Promise<LoadSummary> {
   const { method, path } = operatorOperations.loadSubscriptions;
   const flags = { replace, strict, 'dry-run': dryRun, 'allow-empty': allowEmpty };
-  const query = Object.fromEntries(
-    Object.entries(flags).flatMap(([name, on]) => (on === true ? [[name, 'true']] : [])),
-  );
+  const query = {
+    ...Object.fromEntries(Object.entries(flags).flatMap(([name, on]) => (on === true ? [[name, 'true']] : []))),
+    columns: source.mapping && JSON.stringify(source.mapping),
+  };
   const bar = createProgressBar(output, source.bytes);
   let bytes = 0;
   const body = source.open((more) => {

@@ -20,7 +20,7 @@ test.each([
   ['strict=true', { ...off, strict: true }],
   ['replace=true&allow-empty=true&dry-run=false', { ...off, replace: true, 'allow-empty': true }],
 ])('the query string %j of a load is read as %j', (query, flags) => {
-  expect(parseLoadParameters(query)).toEqual(flags);
+  expect(parseLoadParameters(query)).toEqual({ flags });
 });
 
 test('every fault of a load is reported at once, by parameter', () => {
@@ -41,4 +41,24 @@ test('a query string that is not percent-encoded UTF-8 cannot be read', () => {
 
 test('a long value is shortened in the response', () => {
   expect(problemOf(`strict=${'x'.repeat(5_000)}`)?.faults[0]?.value?.length).toBeLessThanOrEqual(128);
+});
+
+test('a mapping of columns is read, and its faults name what must hold', () => {
+  const query = (mapping: string): string => `columns=${encodeURIComponent(mapping)}`;
+  const mapping = { columns: { iccid: 'SIM' }, constants: { 'product.period': 30, auto_renew: false } };
+  expect(parseLoadParameters(query(JSON.stringify(mapping))).mapping).toEqual({
+    columns: { iccid: 'SIM' },
+    constants: { 'product.period': '30', auto_renew: 'false' },
+  });
+  for (const [text, part] of [
+    ['{"columns":{"iccd":"SIM"}}', "'iccd' is none; did you mean 'iccid'?"],
+    ['{"columns":{"iccid":"A","iccid":"B"}}', "'columns.iccid' must be given once"],
+    ['{"columns":{"iccid":null}}', "must have a text for 'iccid'"],
+    ['{"column":{}}', "it has 'column'"],
+    ['[]', 'a JSON object'],
+    [`{"columns":{"iccid":"${'x'.repeat(2_100)}"}}`, 'of at most 2048 characters'],
+  ] as const)
+    expect(problemOf(query(text))?.faults).toEqual([
+      expect.objectContaining({ parameter: 'columns', rule: expect.stringContaining(part) }),
+    ]);
 });

@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseForm } from '../../../contract/form.ts';
 import {
-  type LoadParameter,
+  type LoadFlag,
   type LoadSummary,
+  loadFlags,
   loadMediaTypes,
   loadParameters,
+  mappingMax,
   outcomeOf,
   type RejectedRow,
   rejectedRowsShown,
@@ -12,11 +14,13 @@ import {
 import { importFlags } from '../../../contract/operator/import.ts';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
 import { describeFaults, malformedFault, nameFaults } from '../../../contract/parameter-faults.ts';
-import { ProblemError, shorten } from '../../../contract/problem.ts';
-import { ruleOf } from '../../../contract/schema.ts';
+import { type Fault, ProblemError, shorten } from '../../../contract/problem.ts';
+import { fitsText, ruleOf } from '../../../contract/schema.ts';
 import type { AuditLog } from '../../audit/audit-log.ts';
 import { isOperatorHeader } from '../../auth/verify/authorize-operator.ts';
 import type { Access } from '../../auth/verify/resource-server.ts';
+import { MappingError, parseMapping } from '../../import/column-mapping.ts';
+import type { ColumnMapping } from '../../import/csv-layout.ts';
 import { httpWindowBytesMax } from '../../import/decompress.ts';
 import { ImportError } from '../../import/error.ts';
 import { requireNoImport } from '../../import/import-lock.ts';
@@ -131,10 +135,11 @@ export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, auth
         handler: async (request, reply) => {
           liftDeadline(request); // stalls bound the body, the store bounds each batch
           const format = formatOf(request);
-          const flags = parseLoadParameters(queryOf(request));
+          const { flags, mapping } = parseLoadParameters(queryOf(request));
+          requireCsv(mapping, format);
           const { callerId, tenant } = loadOf(request);
           const release = takeSlot(callerId, tenant);
-          const summary = await loadBody(options, request, tenant, { flags, format }).finally(release);
+          const summary = await loadBody(options, request, tenant, { flags, format, mapping }).finally(release);
           if (!summary.dry_run) options.measure?.loaded(summary);
           return reply.header('cache-control', 'no-store').send(summary);
         },
@@ -168,9 +173,17 @@ function requireCoding({ headers }: FastifyRequest): void {
   );
 }
 
+/** Throws `ProblemError` for a mapping of columns of a body that has none. */
+function requireCsv(mapping: ColumnMapping | undefined, format: ImportFormat): void {
+  if (mapping === undefined || format === 'csv') return;
+  const fault = { parameter: 'columns', value: null, rule: `combined with a body of ${loadMediaTypes.csv}` };
+  throw new ProblemError(describeFaults([fault], false));
+}
+
 interface LoadKind {
   readonly flags: LoadFlags;
   readonly format: ImportFormat;
+  readonly mapping: ColumnMapping | undefined;
 }
 
 /** Loads the body of a request; throws `RequestError` if nothing, or not all of it, was loaded. */
@@ -178,12 +191,13 @@ async function loadBody(
   options: LoadRoute,
   request: FastifyRequest,
   tenant: TenantId,
-  { flags, format }: LoadKind,
+  { flags, format, mapping }: LoadKind,
 ): Promise<LoadSummary> {
   const started = performance.now();
   const errors: RejectedRow[] = [];
   const importOptions: ImportOptions = {
     format,
+    mapping,
     dryRun: flags['dry-run'],
     onRejected: ({ line, errors: faults }) => {
       if (errors.length < rejectedRowsShown) errors.push({ line, errors: [...faults] });
@@ -195,11 +209,11 @@ async function loadBody(
   const body = readBody(request.raw, options.bodyPace);
   const load = loadRecords(
     contextOf(options, request),
-    originOf(tenant, { flags, format }),
+    originOf(tenant, { flags, format, mapping }),
     logUnrecorded(request),
     (follow) => loaderOf(flags)({ ...options, tenant, flags, body, importOptions: follow(importOptions) }),
   );
-  const { refused, importId, ...counts } = await load.catch((error: unknown) => {
+  const { refused, importId, firstRecords, warnings, ...counts } = await load.catch((error: unknown) => {
     if (error instanceof ImportError) throw toRequestError(error, errors);
     return rejectAction(error);
   });
@@ -207,7 +221,8 @@ async function loadBody(
   const seconds = Math.round(performance.now() - started) / 1000;
   const dryRun = flags['dry-run'];
   const what = { tenant, import_id: importId, dry_run: dryRun, outcome: outcomeOf({ ...counts, dryRun }) };
-  return { ...what, ...counts, seconds, errors, correlation_id: request.id };
+  const sample = { warnings: [...warnings], ...(dryRun && { first_records: [...firstRecords] }) };
+  return { ...what, ...counts, seconds, errors, ...sample, correlation_id: request.id };
 }
 
 const contextOf = ({ store, now, audit }: LoadRoute, request: FastifyRequest): OperatorContext => ({
@@ -219,11 +234,11 @@ const contextOf = ({ store, now, audit }: LoadRoute, request: FastifyRequest): O
   onUnrecorded: logUnrecordedEnd(request),
 });
 
-const originOf = (tenant: TenantId, { flags, format }: LoadKind) => ({
+const originOf = (tenant: TenantId, { flags, format, mapping }: LoadKind) => ({
   tenant,
   via: 'http' as const,
   format,
-  flags: importFlags.filter((flag) => flag !== 'resume' && flags[flag]),
+  flags: importFlags.filter((flag) => (flag === 'columns' ? mapping !== undefined : flag !== 'resume' && flags[flag])),
 });
 
 /** Logs that the history lacks the result; the load itself has ended. */
@@ -263,25 +278,48 @@ const loadStrictly: Loader = async ({ store, spool, tenant, body, importOptions 
   }).finally(() => stored.close());
 };
 
-/** The parameters of a load, each `true` or `false`. */
-type LoadFlags = Readonly<Record<LoadParameter, boolean>>;
+/** The parameters of a load that are `true` or `false`. */
+type LoadFlags = Readonly<Record<LoadFlag, boolean>>;
 
-const names = Object.keys(loadParameters) as LoadParameter[];
+/** What the query string of a load says. */
+interface LoadQuery {
+  readonly flags: LoadFlags;
+  readonly mapping?: ColumnMapping;
+}
+
+const flagNames = Object.keys(loadFlags) as LoadFlag[];
 
 /** Reads the query string of a load; throws `ProblemError` with every fault. */
-export function parseLoadParameters(query: string): LoadFlags {
+export function parseLoadParameters(query: string): LoadQuery {
   const { pairs, malformed } = parseForm(query);
-  const faults = [...malformed.map(malformedFault), ...nameFaults(pairs, names)];
+  const faults = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(loadParameters))];
   for (const { name, value } of pairs) {
-    const known = names.find((each) => each === name);
+    const known = flagNames.find((each) => each === name);
     if (known !== undefined && value !== 'true' && value !== 'false')
       faults.push({ parameter: known, value: shorten(value), rule: ruleOf(loadParameters[known]) });
   }
-  const isOn = (name: LoadParameter): boolean => pairs.some((pair) => pair.name === name && pair.value === 'true');
+  const isOn = (name: LoadFlag): boolean => pairs.some((pair) => pair.name === name && pair.value === 'true');
   if (isOn('allow-empty') && !isOn('replace'))
     faults.push({ parameter: 'allow-empty', value: 'true', rule: 'combined with replace=true' });
+  const columns = pairs.find(({ name }) => name === 'columns')?.value;
+  const mapping = columns === undefined ? undefined : readMapping(columns, faults);
   if (faults.length > 0) throw new ProblemError(describeFaults(faults, malformed.length > 0));
-  return Object.fromEntries(names.map((name) => [name, isOn(name)])) as LoadFlags;
+  const flags = Object.fromEntries(flagNames.map((name) => [name, isOn(name)])) as LoadFlags;
+  return { flags, ...(mapping !== undefined && { mapping }) };
+}
+
+/** Parses a mapping of columns; adds a fault if it cannot be used. */
+function readMapping(text: string, faults: Fault[]): ColumnMapping | undefined {
+  const parameter = 'columns';
+  const rule = ruleOf(loadParameters[parameter]);
+  try {
+    if (fitsText(loadParameters[parameter], text)) return parseMapping(text);
+    faults.push({ parameter, value: shorten(text), rule: `${rule}, of at most ${mappingMax} characters` });
+  } catch (error) {
+    if (!(error instanceof MappingError)) throw error;
+    faults.push({ parameter, value: shorten(text), rule: `${rule}: ${error.rule}` });
+  }
+  return undefined;
 }
 
 export interface LoadAuthorization {

@@ -361,7 +361,15 @@ describe.each(drawn)('commands on $engine', ({ engine, openTestStore }) => {
       const args = ['import', '-', '--format', 'ndjson', '--tenant', 'dry'];
       const options = { input: lines(good) };
       expect(await json([...args, '--dry-run'], options)).toMatchObject({ dry_run: true, accepted: 1, inserted: 0 });
-      expect(await json(args, options)).toMatchObject({ dry_run: false, accepted: 1, inserted: 1 });
+      const { stdout } = await run([...args, '--dry-run'], options);
+      const { email: _email, ...stored } = row ?? {};
+      expect(stdout.split('\n').slice(1, 3)).toEqual([
+        'The first rows, as they would be stored:',
+        JSON.stringify(stored),
+      ]);
+      const loaded = await json(args, options);
+      expect(loaded).toMatchObject({ dry_run: false, accepted: 1, inserted: 1 });
+      expect(loaded).not.toHaveProperty('first_records');
     });
 
     test('--errors writes every rejected row to a separate file that only its user can read', async () => {

@@ -1,0 +1,71 @@
+import type { Subscription } from '../../contract/subscription.ts';
+import type { SubscriptionRow } from '../storage/subscription-row.ts';
+
+/** Most records that a dry run shows. */
+const shownMax = 3;
+
+/** Fewest ICCIDs, and smallest part of them, about which an import warns. */
+const warnedMin = 5;
+const warnedPart = 0.05;
+
+/** ICCIDs of one length. */
+interface LengthCounts {
+  fits: number;
+  misfits: number;
+}
+
+/** What the valid rows of a source have in common: its first records, and doubtful ICCIDs. */
+export class RowSample {
+  readonly #first: string[] = [];
+  readonly #byLength = new Map<number, LengthCounts>();
+  #rows = 0;
+  #rounded = 0;
+
+  add({ record, iccid }: SubscriptionRow): void {
+    this.#rows += 1;
+    if (this.#first.length < shownMax) this.#first.push(record);
+    if (isRounded(iccid)) {
+      this.#rounded += 1;
+      return;
+    }
+    const counts = this.#byLength.get(iccid.length) ?? { fits: 0, misfits: 0 };
+    this.#byLength.set(iccid.length, counts);
+    if (fitsCheckDigit(iccid)) counts.fits += 1;
+    else counts.misfits += 1;
+  }
+
+  /** The first records as they are stored. */
+  get records(): readonly Subscription[] {
+    return this.#first.map((record) => JSON.parse(record));
+  }
+
+  /** A sentence for each doubt about the ICCIDs. */
+  get warnings(): readonly string[] {
+    const warnings: string[] = [];
+    const isMany = (count: number, of: number): boolean => count >= warnedMin && count >= of * warnedPart;
+    if (isMany(this.#rounded, this.#rows))
+      warnings.push(
+        `${this.#rounded} of ${this.#rows} ICCIDs end in zeros from the 16th digit, as a spreadsheet rounds them: export them as text`,
+      );
+    // where most do not fit, the source has no check digits
+    for (const [length, { fits, misfits }] of [...this.#byLength].toSorted(([a], [b]) => a - b))
+      if (fits > misfits && isMany(misfits, fits + misfits))
+        warnings.push(
+          `${misfits} of ${fits + misfits} ICCIDs with ${length} digits do not fit their check digit: look for typing errors`,
+        );
+    return warnings;
+  }
+}
+
+/** Whether an ICCID is as a spreadsheet leaves a number of more than 15 digits. */
+const isRounded = (iccid: string): boolean => iccid.length > 18 && iccid.endsWith('0'.repeat(iccid.length - 15));
+
+/** Whether the last digit is the check digit of those before it (ITU-T E.118: Luhn). */
+function fitsCheckDigit(digits: string): boolean {
+  let sum = 0;
+  for (let at = digits.length - 1, isDoubled = false; at >= 0; at -= 1, isDoubled = !isDoubled) {
+    const digit = digits.charCodeAt(at) - 48;
+    sum += isDoubled ? 2 * digit - (digit > 4 ? 9 : 0) : digit;
+  }
+  return sum % 10 === 0;
+}
