@@ -31,11 +31,7 @@ const responses: Readonly<Record<string, Schema>> = {
   // only the requested dimensions
   [reportPaths.getSubscriptionSummary]: Type.Object({ ...counts, by: { ...by, required: [] } }),
   [`${list}/findings`]: SubscriptionFindings,
-  [changes]: Type.Object({
-    changes: Type.Array(Type.Object({ id: SubscriptionId })),
-    next: Type.String(),
-    has_more: Type.Boolean(),
-  }),
+  [changes]: changesOf(Type.Object({ id: SubscriptionId })),
   [`${changes}/summary`]: ChangesSummary,
 };
 
@@ -58,9 +54,14 @@ export class CheckedApi extends Api {
   }
 }
 
+function changesOf(change: Schema): Schema {
+  return Type.Object({ changes: Type.Array(change), next: Type.String(), has_more: Type.Boolean() });
+}
+
 /** The schema of a response that has some fields of its records. */
 function withFields(whole: Schema): Schema {
   if (whole === record) return partialRecord;
+  if (whole === responses[changes]) return changesOf(Type.Object({}));
   return whole === responses[list] || whole === responses[reportPaths.searchSubscriptions]
     ? Type.Array(partialRecord)
     : whole;

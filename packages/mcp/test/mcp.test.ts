@@ -213,11 +213,13 @@ describe('an assistant', () => {
   test('lists some fields, page by page, and counts local days', async () => {
     const { list, call } = { list: 'list_subscriptions', call: assistant.call };
     const first = answerIn(await call(list, { fields: ['iccid', 'product.name'], size: 2 }));
-    expect(first.columns).toEqual(['product', 'iccid']);
+    expect(first.columns).toEqual(['iccid', 'product']);
     const all = answerIn(await call(list, { size: 4 }));
     const next = answerIn(await call(list, { fields: 'iccid', size: 2, cursor: first.next_cursor }));
     const iccids = (answer: Record<string, unknown>) => recordsIn(answer).map(({ iccid }) => iccid);
     expect([...iccids(first), ...iccids(next)]).toEqual(iccids(all));
+    const changes = answerIn(await call('list_changes', { fields: 'status', size: 1 }));
+    expect(changes.columns).toEqual(['status']);
     const days = { by: 'day', 'created-from': '2024-03-31', 'created-to': '2024-04-01', zone: 'Europe/Berlin' };
     const summary = answerIn(await call('summarize_subscriptions', days));
     expect(decodeURIComponent(String(summary.applied_filters))).toContain('created-from=2024-03-30T23:00:00Z');
