@@ -16,6 +16,7 @@ import { readFileIfAny, replaceFile } from '../../terminal/profile.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { writeChangesSummary } from './changes-summary.ts';
 import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
+import { addQueryOption, type LinkUse, sayQuestion, withLink } from './link-query.ts';
 import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { changeLayout, describedLayout } from './subscription-layout.ts';
 
@@ -29,7 +30,16 @@ const parameters = {
   size: { ...size, description: 'maximum number of changes per request' },
 };
 
+const linkUse: LinkUse = {
+  page: 'changes',
+  parameters: { ...parameters, until },
+  ignored: [],
+  defaults: {},
+};
+
 interface ChangesOptions extends ProfileOption, OutputOptions {
+  readonly query?: string;
+  readonly since?: string;
   readonly before?: boolean;
   readonly newest?: boolean;
   readonly summary?: boolean;
@@ -48,7 +58,7 @@ interface ChangesOptions extends ProfileOption, OutputOptions {
 
 export function addChangesCommand(program: Command, output: Output): void {
   const command = program.command('changes').description('list the changes after a change token, or follow new ones');
-  addParameterOptions(command, parameters)
+  addQueryOption(addParameterOptions(command, parameters))
     .option('--before', 'add the kind of each change, its time, and the record as it was')
     .option('--newest', 'list the newest change first')
     .option('--summary', 'count the changes since --since: by kind, transition, day and import')
@@ -69,7 +79,16 @@ Examples:
   subreport changes --state changes.token > changes.ndjson
   subreport changes --follow --every 10 --state changes.token | ./apply-changes`,
     )
-    .action((options: ChangesOptions) => runReader((signal) => writeChanges(options, output, signal)));
+    .action((given: ChangesOptions) =>
+      runReader((signal) => {
+        const options = withLink(given, linkUse);
+        if (given.query !== undefined && options.since === undefined)
+          throw new UsageError(
+            'Cannot use --query: the link begins at the last visit of a browser: the begin must be given with --since',
+          );
+        return writeChanges(options, output, signal);
+      }),
+    );
 }
 
 /** Counts the changes of a period. */
@@ -77,6 +96,7 @@ async function countChanges(options: ChangesOptions, output: Output, signal: Abo
   const screen = openScreen(options, output);
   const { values, dates } = readParameters({ ...options }, { since, until, zone });
   for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
+  sayQuestion(screen, options, values);
   const others = (
     ['before', 'newest', 'follow', 'state', 'kind', 'field', 'from', 'to', 'importId', 'fields', 'size'] as const
   ).find((name) => options[name] !== undefined);
@@ -103,6 +123,7 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
     throw new UsageError('Cannot follow as JSON: an array would never end: use -o ndjson');
   const { values, dates } = readParameters({ ...options }, parameters);
   for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
+  sayQuestion(screen, options, values);
   const { since: given, size, fields, zone, ...filters } = values;
   const isPart = options.newest === true || Object.keys(filters).length > 0;
   if (options.follow === true && (options.before === true || fields !== undefined || isPart))

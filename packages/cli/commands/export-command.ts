@@ -15,6 +15,7 @@ import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, readParameters } from './filter-options.ts';
+import { addQueryOption, type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
 import { addListedFiles, describeNotFound, readListedFiles } from './listed-files.ts';
 import { openScreen, type Screen } from './record-writer.ts';
 
@@ -27,10 +28,18 @@ const {
   ...parameters
 } = reportParameters(defaultPageLimits);
 
+const linkUse: LinkUse = {
+  page: 'subscriptions',
+  parameters,
+  ignored: ['by', 'page', 'size'],
+  defaults: newestFirst,
+};
+
 const formats = ['csv', 'ndjson', 'parquet', 'xlsx'] as const;
 type ExportFormat = (typeof formats)[number];
 
 interface ExportOptions extends ProfileOption {
+  readonly query?: string;
   readonly output?: ExportFormat;
   readonly quiet?: boolean;
   readonly json?: boolean;
@@ -41,7 +50,7 @@ export function addExportCommand(program: Command, output: Output): void {
     .command('export')
     .argument('<file>', 'the file to write (- for standard output)')
     .description('write all subscriptions to a file from one snapshot, and verify that the file is complete');
-  addProfileOption(addListedFiles(addParameterOptions(command, parameters)))
+  addProfileOption(addQueryOption(addListedFiles(addParameterOptions(command, parameters))))
     .addOption(
       new Option(
         '-o, --output <format>',
@@ -64,6 +73,7 @@ Examples:
   subreport export subscriptions.csv --as-of 2026-10-31
   subreport export sims.xlsx --fields iccid,product.name,expirationDate
   subreport export subscriptions.parquet
+  subreport export october.csv --query 'created-from=last-month&created-to=this-month'
   subreport export sims.xlsx --iccid-file sims.txt
   subreport export subscriptions.csv.gz
   subreport export - -o csv | ./load-subscriptions`,
@@ -75,8 +85,9 @@ Examples:
             'Cannot print JSON: --json must go with a file: the export itself is on standard output',
           );
         const screen = openScreen({ quiet: options.quiet === true }, output);
-        const { values, dates } = readParameters({ ...options }, parameters);
+        const { values, dates } = readParameters({ ...withLink(options, linkUse) }, parameters);
         for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
+        sayQuestion(screen, options, values);
         const listed = await readListedFiles({ ...options });
         for (const remark of listed.remarks) screen.remark(remark);
         const format = formatOf(file, options.output);

@@ -4,6 +4,7 @@ import { parseDuration } from '../../contract/duration.ts';
 import { formatExactInstant, formatInstant, parseInstant } from '../../contract/instant.ts';
 import { parseInstantIn } from '../../contract/local-time.ts';
 import { instantParameters } from '../../contract/query.ts';
+import { dayOf, dayWords } from '../../contract/relative-day.ts';
 import { descriptionOf, ruleOf } from '../../contract/schema.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import { findZone, type Zone } from '../../contract/zone.ts';
@@ -84,14 +85,11 @@ interface ZonedClock {
   readonly zone?: Zone | undefined;
 }
 
-const daySeconds = 86_400;
-const dayNames: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
-
-const dateWords = [...Object.keys(dayNames), 'now'];
+const dateWords = [...dayWords, 'now'];
 
 /** The rule for dates on the command line. */
 export const dateRule =
-  'a date such as 2024-05-01 or 2024-05-01T08:00:00Z, today, yesterday, tomorrow, now, 7d (before now) or +7d (after now)';
+  'a date such as 2024-05-01 or 2024-05-01T08:00:00Z, today, yesterday, tomorrow, this-month, last-month, now, 7d (before now) or +7d (after now)';
 
 /**
  * Converts a date of the command line to an ISO 8601 date-time; `undefined` if it is not a date. A
@@ -103,15 +101,15 @@ export const dateRule =
  * readDate('+12h', { nowSeconds })        // '2026-05-11T00:30:00Z'
  * readDate('today', { nowSeconds })       // '2026-05-10T00:00:00Z'
  * readDate('today', { nowSeconds, zone }) // '2026-05-09T22:00:00Z' in Europe/Berlin
+ * readDate('last-month', { nowSeconds })  // '2026-04-01T00:00:00Z'
  * readDate('2024-05-01', { nowSeconds })  // '2024-05-01T00:00:00Z'
  */
 export function readDate(text: string, { nowSeconds, zone }: ZonedClock): string | undefined {
-  const days = Object.hasOwn(dayNames, text) ? dayNames[text] : undefined;
   const seconds = secondsOf(text, nowSeconds);
   if (seconds !== undefined) return formatInstant(seconds);
   if (parseInstant(text) !== undefined) return text;
-  const local = nowSeconds + (zone?.offsetAt(nowSeconds) ?? 0) + (days ?? 0) * daySeconds;
-  const date = days === undefined ? text : formatInstant(local).slice(0, 10);
+  const today = formatInstant(nowSeconds + (zone?.offsetAt(nowSeconds) ?? 0)).slice(0, 10);
+  const date = dayOf(text, today) ?? text;
   if (zone === undefined) return parseInstant(`${date}T00:00:00Z`) && `${date}T00:00:00Z`;
   const instant = parseInstantIn(date, zone);
   return instant && formatExactInstant(instant);

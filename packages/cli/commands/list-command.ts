@@ -15,6 +15,7 @@ import type { Output } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
+import { addQueryOption, type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
 import { addListedFiles, describeNotFound, type Listed, readListedFiles } from './listed-files.ts';
 import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { subscriptionLayout } from './subscription-layout.ts';
@@ -22,9 +23,13 @@ import { subscriptionLayout } from './subscription-layout.ts';
 // pages are those of the present
 const { format: _format, all: _all, 'as-of': _asOf, ...parameters } = reportParameters(defaultPageLimits);
 
+/** Counts are those of `summary`; a report of the past is an export. */
+const linkUse: LinkUse = { page: 'subscriptions', parameters, ignored: ['by'], defaults: newestFirst };
+
 const watchSeconds = 10;
 
 interface ListOptions extends ProfileOption, OutputOptions {
+  readonly query?: string;
   readonly all?: boolean;
   readonly watch?: number | true;
   readonly idFile?: string;
@@ -43,7 +48,7 @@ interface Listing {
 
 export function addListCommand(program: Command, output: Output): void {
   const command = program.command('list').description('list subscriptions, one page or all of them');
-  addListedFiles(addParameterOptions(command, parameters))
+  addQueryOption(addListedFiles(addParameterOptions(command, parameters)))
     .addOption(new Option('--all', 'list all pages').conflicts(['page', 'cursor', 'watch']))
     .option(
       '--watch [seconds]',
@@ -54,7 +59,8 @@ export function addListCommand(program: Command, output: Output): void {
     .addHelpText(
       'after',
       `
-Dates are in UTC, or in --zone: 2024-05-01, a date-time, today, yesterday, tomorrow, 7d (before now) or +7d (after now).
+Dates are in UTC, or in --zone: 2024-05-01, a date-time, today, yesterday, tomorrow, this-month, last-month, 7d (before
+now) or +7d (after now).
 A report of the past is an export: subreport export - --as-of yesterday.
 
 Examples:
@@ -67,8 +73,9 @@ Examples:
     .action((options: ListOptions) =>
       runReader(async (signal) => {
         const screen = openScreen(options, output);
-        const query = readParameters({ ...options }, parameters);
+        const query = readParameters({ ...withLink(options, linkUse) }, parameters);
         for (const { name, instant } of query.dates) screen.remark(`--${name} ${instant}`);
+        sayQuestion(screen, options, query.values);
         const listed = await readListedFiles({ ...options });
         for (const remark of listed.remarks) screen.remark(remark);
         await chooseList({ options, query, listed, screen, output, signal });

@@ -5,6 +5,7 @@ import { addProfileOption, connect, type ProfileOption } from '../../terminal/co
 import type { Output } from '../../terminal/output.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, readParameters } from './filter-options.ts';
+import { addQueryOption, type LinkUse, sayQuestion, withLink } from './link-query.ts';
 import {
   addOutputOptions,
   jsonOf,
@@ -19,6 +20,13 @@ import { paintStatus } from './subscription-layout.ts';
 /** The client library sends no email address in a URL, and a summary has no request body. */
 const { email: _email, ...parameters } = summaryParameters;
 
+const linkUse: LinkUse = {
+  page: 'subscriptions',
+  parameters,
+  ignored: ['sort', 'page', 'size', 'fields'],
+  defaults: {},
+};
+
 interface SummaryRow {
   readonly dimension: string;
   readonly value: string | null;
@@ -28,7 +36,7 @@ interface SummaryRow {
 
 export function addSummaryCommand(program: Command, output: Output): void {
   const command = program.command('summary').description('count subscriptions by status, product, plan, day and more');
-  addOutputOptions(addProfileOption(addParameterOptions(command, parameters)))
+  addOutputOptions(addProfileOption(addQueryOption(addParameterOptions(command, parameters))))
     .addHelpText(
       'after',
       `
@@ -40,11 +48,12 @@ Examples:
   subreport summary --status ACTIVE --by product-id,month
   subreport summary --after 30d --before now --by day -o csv`,
     )
-    .action((options: ProfileOption & OutputOptions) =>
+    .action((options: ProfileOption & OutputOptions & { readonly query?: string }) =>
       runReader(async (signal) => {
         const screen = openScreen(options, output);
-        const { values, dates } = readParameters({ ...options }, parameters);
+        const { values, dates } = readParameters({ ...withLink(options, linkUse) }, parameters);
         for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
+        sayQuestion(screen, options, values);
         await writeSummary(await connect(options).client.summary(values as SummaryQuery, { signal }), screen);
       }),
     );

@@ -288,6 +288,13 @@ export const strings = {
       renewal: { true: 'that renew', false: 'that do not renew' },
     },
   },
+  fields: {
+    title: 'Columns',
+    hint: 'Chosen columns come in the order in which you choose them.',
+    all: (count: number) => `All ${formatCount(count)} columns`,
+    allChosen: 'Columns: all',
+    chosen: (names: string) => `Columns: ${names}`,
+  },
   past: pastStrings,
   counts: countStrings,
   views: {
@@ -299,6 +306,9 @@ export const strings = {
     save: 'Save',
     saved: (name: string) => `The view ${name} is saved`,
     copyLink: 'Copy link',
+    copyCommand: 'Copy as command',
+    copyCurl: 'Copy as curl',
+    copyHint: 'Both export what the filters select as CSV. curl needs ACCESS_TOKEN.',
   },
   find: {
     title: 'Find',

@@ -1,8 +1,15 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityFaults } from '../../../test/support/accessibility-faults.ts';
 import { hasChromium } from '../../../test/support/chromium.ts';
 import { type ReportConsole, rowsOf, startReportConsole } from '../../../test/support/report-console.ts';
+import { runHere } from '../../../test/support/run-here.ts';
 import { directoryStatement, type TenantId } from '../../service/storage/store.ts';
 import { formatMinute } from '../ui/format-date.ts';
 
@@ -143,5 +150,119 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await page.getByText('omitted with as-of: the past has no pages').waitFor();
     await page.goto(`${reports.service.url}/console/?as-of=2001-01-01`);
     await page.getByRole('alert').getByText(/as-of/).waitFor();
+  });
+
+  /** The arguments that a shell passes to a command, and its standard input. */
+  function argumentsOf(command: string, name: string): { args: string[]; input: string } {
+    const script = `${name}() { for argument in "$@"; do printf '%s\\0' "$argument"; done; [ -t 0 ] || cat; }; ${command}`;
+    const parts = execFileSync('sh', ['-c', script], { encoding: 'utf8', input: '' }).split('\0');
+    return { args: parts.slice(0, -1), input: parts.at(-1) ?? '' };
+  }
+
+  const copied = async (label: string): Promise<string> => {
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = async (text) => void Object.assign(window, { copiedText: text });
+    });
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('button', { name: label }).click();
+    await page.getByText('Copied').first().waitFor();
+    await page.keyboard.press('Escape');
+    return page.evaluate(() => (window as unknown as { copiedText: string }).copiedText);
+  };
+
+  async function downloaded(): Promise<Buffer> {
+    const started = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'CSV' }).click();
+    return readFile(await (await started).path());
+  }
+
+  const withDownloads = {
+    prepare: (opened: Page) => opened.addInitScript(() => Object.assign(window, { showSaveFilePicker: undefined })),
+  };
+
+  /** The bytes of the page's export, of its command and of its curl command. */
+  async function threeFiles(): Promise<readonly Buffer[]> {
+    const folder = mkdtempSync(join(tmpdir(), 'subreport-questions-'));
+    try {
+      const curl = (await copied('Copy as curl')).replace('$ACCESS_TOKEN', token);
+      await promisify(execFile)('sh', ['-c', curl], { cwd: folder }); // this process serves it
+      const fromCurl = await readFile(join(folder, 'subscriptions.csv'));
+      const { args, input } = argumentsOf(await copied('Copy as command'), 'subreport');
+      const file = join(folder, 'of-the-command.csv');
+      const { stderr } = await runHere(
+        args.map((arg) => (arg === 'subscriptions.csv' ? file : arg)),
+        {
+          SUBREPORT_URL: reports.service.url,
+          SUBREPORT_CLIENT_ID: reports.client.client_id,
+          SUBREPORT_CLIENT_SECRET: reports.client.client_secret,
+          XDG_CONFIG_HOME: folder,
+        },
+        input,
+      );
+      expect(stderr).toContain('The question: ');
+      await page.getByRole('button', { name: 'Export' }).first().click();
+      return [await downloaded(), await readFile(file), fromCurl];
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  test('the month-end file takes four steps, and one step from its link', async () => {
+    await open('/console/subscriptions?status=ACTIVE', withDownloads);
+    await page.getByRole('button', { name: 'Time of the report: Now' }).click();
+    await page.getByRole('button', { name: 'End of last month' }).click();
+    await page
+      .getByText(/status Active, as of 1 /)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Export' }).first().click();
+    const once = await downloaded();
+    expect(once.toString().split('\r\n')[0]).toContain('id,');
+
+    await page.goto(`${reports.service.url}/console/subscriptions?status=ACTIVE&as-of=this-month&fields=iccid,status`);
+    await page
+      .getByText(/status Active, as of 1 /)
+      .first()
+      .waitFor();
+    expect(await page.getByRole('columnheader').allInnerTexts()).toEqual(['Status', 'Product', 'ICCID']);
+    expect(await copied('Copy link')).toBe(page.url());
+    const files = await threeFiles();
+    expect(files[0]?.toString().split(/\r?\n/)[0]).toBe('iccid,status');
+    expect(files.map((file) => file.equals(files[0] as Buffer))).toEqual([true, true, true]);
+    expect(files[0]?.length).toBeGreaterThan(1_000);
+  });
+
+  test('a list and its columns are the same bytes by page, command and curl', async () => {
+    await open('/console/subscriptions', withDownloads);
+    await page.getByText('420 subscriptions, newest first').first().waitFor();
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Filter by' }).waitFor();
+    await paste(iccids.slice(0, 30).join('\n'));
+    await page.keyboard.press('Enter');
+    await page.getByText('30 of 30 ICCIDs found').waitFor();
+    await page.getByRole('button', { name: 'Export' }).first().click();
+    await page.getByText('Columns: all').click();
+    for (const column of ['ICCID', 'Ends', 'Product plan id'])
+      await page.getByRole('checkbox', { name: column, exact: true }).check();
+    await page.getByText('Columns: ICCID, Ends, Product plan id').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => new URL(page.url()).search).toBe('?fields=iccid,expirationDate,product.plan_id&list=iccid');
+    const files = await threeFiles();
+    expect(files[0]?.toString().split(/\r?\n/)[0]).toBe('iccid,expirationDate,product.plan_id');
+    expect(files.map((file) => file.equals(files[0] as Buffer))).toEqual([true, true, true]);
+  });
+
+  test('a preset is a word in the link, and the sentence has its days', async () => {
+    await open('/console/subscriptions');
+    await page.getByText('420 subscriptions, newest first').first().waitFor();
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Filter by' }).fill('last month');
+    await page.keyboard.press('Enter');
+    await page
+      .getByText(/created last month \(1 \w+ \d{4} to \d\d \w+ \d{4}\)/)
+      .first()
+      .waitFor();
+    expect(new URL(page.url()).search).toBe('?created-from=last-month&created-to=this-month');
   });
 });

@@ -29,6 +29,26 @@ export function exportCommand(
       ]);
 }
 
+/** What a link of the subscriptions does not have. */
+interface Unlinked {
+  readonly email?: string | undefined;
+  readonly listed?: { readonly name: string; readonly values: readonly string[] } | undefined;
+}
+
+/**
+ * Returns the `subreport` command that exports the report of a link to a file: the link, and what
+ * it does not have. Its days such as `last-month` are those of the time when it runs.
+ */
+export function linkCommand(link: string, { email, listed }: Unlinked, file: string): string {
+  const options = [
+    `subreport export ${quoted(file)}`,
+    `--query ${quoted(link)}`,
+    ...(email === undefined ? [] : [`--email ${quoted(email)}`]),
+    ...(listed === undefined ? [] : [`--${listed.name}-file - <<'END'`]),
+  ].join(' \\\n  ');
+  return listed === undefined ? options : [options, ...listed.values, 'END'].join('\n');
+}
+
 function commandOf(url: string, options: readonly string[]): string {
   return [`curl -fsS ${quoted(url)}`, '-H "Authorization: Bearer $ACCESS_TOKEN"', ...options].join(' \\\n  ');
 }

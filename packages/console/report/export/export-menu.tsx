@@ -4,6 +4,7 @@ import type { ExportQuery } from '../../../client/index.ts';
 import { Download } from '../../ui/icons.ts';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { Popover } from '../../ui/popover.tsx';
+import { FieldChooser, fieldsText } from '../fields/field-chooser.tsx';
 import { strings } from '../strings.ts';
 import { type ExportFormat, exportFormats } from './export-format.ts';
 import { startExport } from './export-store.ts';
@@ -12,6 +13,9 @@ import { showExportTray } from './export-tray.tsx';
 const text = strings.export;
 
 interface ExportMenuProps {
+  /** The columns, as in a link, and how to choose others. */
+  readonly fields: string | undefined;
+  readonly onFields: (fields: string | undefined) => void;
   /** Exactly what is exported. */
   readonly query: ExportQuery;
   /** Number of records of the query, if it is known. */
@@ -21,7 +25,7 @@ interface ExportMenuProps {
 }
 
 /** A button that exports the whole report of the query in a format of the person's choice. */
-export function ExportMenu({ query, totalCount, description }: ExportMenuProps) {
+export function ExportMenu({ query, totalCount, description, fields, onFields }: ExportMenuProps) {
   const root = useRef<HTMLDivElement>(null);
   useShortcuts([{ key: 'e', label: text.menu, run: () => root.current?.querySelector('button')?.click() }]);
   const isTooLarge = (format: ExportFormat): boolean => format === 'xlsx' && (totalCount ?? 0) > workbookRecordsMax;
@@ -31,28 +35,34 @@ export function ExportMenu({ query, totalCount, description }: ExportMenuProps) 
   };
   return (
     <div ref={root} class="export-menu no-print">
-      <Popover label={text.menu} icon={Download} kind="menu" first="[role=menuitem]">
+      <Popover label={text.menu} icon={Download} kind="dialog" first="[role=menuitem]">
         {(close) => (
-          <div role="menu" class="menu" tabIndex={-1} aria-label={text.menu} onKeyDown={moveFocus}>
-            {(Object.keys(exportFormats) as ExportFormat[]).map((format) => (
-              <button
-                key={format}
-                type="button"
-                role="menuitem"
-                class="menu-item export-format"
-                tabIndex={-1}
-                aria-disabled={isTooLarge(format) || undefined}
-                onClick={() => {
-                  if (isTooLarge(format)) return;
-                  close();
-                  start(format);
-                }}
-              >
-                <span class="export-format-name">{text.formats[format].name}</span>
-                <span class="soft">{isTooLarge(format) ? text.workbookFull : text.formats[format].hint}</span>
-              </button>
-            ))}
-          </div>
+          <>
+            <div role="menu" class="menu" tabIndex={-1} aria-label={text.menu} onKeyDown={moveFocus}>
+              {(Object.keys(exportFormats) as ExportFormat[]).map((format) => (
+                <button
+                  key={format}
+                  type="button"
+                  role="menuitem"
+                  class="menu-item export-format"
+                  tabIndex={-1}
+                  aria-disabled={isTooLarge(format) || undefined}
+                  onClick={() => {
+                    if (isTooLarge(format)) return;
+                    close();
+                    start(format);
+                  }}
+                >
+                  <span class="export-format-name">{text.formats[format].name}</span>
+                  <span class="soft">{isTooLarge(format) ? text.workbookFull : text.formats[format].hint}</span>
+                </button>
+              ))}
+            </div>
+            <details class="export-fields">
+              <summary>{fieldsText(fields)}</summary>
+              <FieldChooser fields={fields} onChange={onFields} />
+            </details>
+          </>
         )}
       </Popover>
     </div>

@@ -1,6 +1,7 @@
 import { workbookRecordsMax } from '../../../cli/workbook/workbook.ts';
 import type { ExportQuery, SubreportClient } from '../../../client/index.ts';
 import { startSha256 } from '../../../client/sha256.ts';
+import { readFields } from '../../../contract/fields.ts';
 import { type ExportFormat, exportFormats } from './export-format.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -25,7 +26,7 @@ export interface ExportJob {
   readonly format: ExportFormat;
   readonly writable: WritableStream<Bytes>;
   /** Makes a workbook of NDJSON. */
-  readonly toWorkbook: (records: ReadableStream<Bytes>) => ReadableStream<Bytes>;
+  readonly toWorkbook: (records: ReadableStream<Bytes>, fields: readonly string[] | undefined) => ReadableStream<Bytes>;
   readonly onProgress: (progress: ExportProgress) => void;
   readonly signal: AbortSignal;
 }
@@ -70,7 +71,9 @@ export async function runExport(job: ExportJob): Promise<ExportResult> {
     );
     const hash = startSha256();
     let bytes = 0;
-    const file = (format === 'xlsx' ? toWorkbook(counted) : counted).pipeThrough(
+    const file = (
+      format === 'xlsx' ? toWorkbook(counted, query.fields && readFields([query.fields].flat().join()).fields) : counted
+    ).pipeThrough(
       observe((part) => {
         hash.update(part);
         bytes += part.byteLength;

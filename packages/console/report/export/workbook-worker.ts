@@ -7,8 +7,9 @@ import { receiveStream, sendStream } from './stream-port.ts';
 export interface WorkbookRequest {
   readonly records: MessagePort;
   readonly workbook: MessagePort;
+  readonly fields: readonly string[] | undefined;
 }
 
 addEventListener('message', ({ data }: MessageEvent<WorkbookRequest>) => {
-  sendStream(writeWorkbook(receiveStream(data.records)), data.workbook);
+  sendStream(writeWorkbook(receiveStream(data.records), data.fields), data.workbook);
 });

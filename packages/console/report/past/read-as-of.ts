@@ -10,10 +10,15 @@ export interface PastTime {
   readonly date: Date;
 }
 
+/** The begin of a day, or of the day that a word means, in UTC; `undefined` for any other text. */
+export function instantOfDay(text: string, now: Date): string | undefined {
+  const day = dayOf(text, now.toISOString().slice(0, 10));
+  return day === undefined ? undefined : `${day}T00:00:00Z`;
+}
+
 /** Reads `as-of` of an address: a day, which is its begin in UTC, or an instant. */
 export function readAsOf(word: string, now: Date): PastTime | undefined {
-  const day = dayOf(word, now.toISOString().slice(0, 10));
-  const instant = day === undefined ? word : `${day}T00:00:00Z`;
+  const instant = instantOfDay(word, now) ?? word;
   const seconds = parseInstant(instant)?.seconds;
   return seconds === undefined ? undefined : { word, instant, date: new Date(seconds * 1000) };
 }

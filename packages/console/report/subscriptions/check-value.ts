@@ -1,4 +1,5 @@
 import { parseDuration } from '../../../contract/duration.ts';
+import { readFields } from '../../../contract/fields.ts';
 import { parseInstant } from '../../../contract/instant.ts';
 import { listParameters } from '../../../contract/listed-values.ts';
 import { type Fault, shorten } from '../../../contract/problem.ts';
@@ -6,12 +7,12 @@ import { instantParameters, reportParameters } from '../../../contract/query.ts'
 import { defaultPageLimits } from '../../../contract/report.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../../contract/schema.ts';
 import { summaryGroups } from '../../../contract/summary.ts';
-import { readAsOf } from '../past/read-as-of.ts';
+import { instantOfDay, readAsOf } from '../past/read-as-of.ts';
 
 const schemas = reportParameters(defaultPageLimits);
 
 /** Parameters of the response itself. */
-const ofResponse = ['cursor', 'format', 'fields', 'all'] as const;
+const ofResponse = ['cursor', 'format', 'all'] as const;
 
 type ReportParameter = Exclude<keyof typeof schemas, (typeof ofResponse)[number]>;
 
@@ -40,6 +41,7 @@ export const linkParameters: readonly LinkParameter[] = [
  */
 export function valueFault(name: LinkParameter, text: string): Fault | undefined {
   if (isOfPage(name)) return wordFault(name, text);
+  if (name === 'fields') return readFields(text).faults[0];
   if (isValid(name, text)) return undefined;
   return { parameter: name, value: name === 'email' ? null : shorten(text), rule: ruleOf(schemas[name]) };
 }
@@ -55,5 +57,6 @@ function isValid(name: ReportParameter, text: string): boolean {
   if (name === 'size' || name === 'page') return readWholeNumber({}, text) !== undefined;
   const { enum: words } = schemas[name] as { enum?: readonly string[] };
   if (words !== undefined) return words.includes(text);
-  return instantParameters.has(name) ? parseInstant(text) !== undefined : fitsText(schemas[name], text);
+  if (instantParameters.has(name)) return (instantOfDay(text, new Date()) ?? parseInstant(text)) !== undefined;
+  return fitsText(schemas[name], text);
 }

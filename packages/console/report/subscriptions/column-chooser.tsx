@@ -1,16 +1,25 @@
 import { Checkbox } from '../../ui/field.tsx';
 import { Columns3 } from '../../ui/icons.ts';
 import { Popover } from '../../ui/popover.tsx';
+import { FieldChooser } from '../fields/field-chooser.tsx';
 import { strings } from '../strings.ts';
 import { columnChoices } from './column-choices.ts';
 import { columnIds, fitColumns, requiredColumns } from './fit-columns.ts';
+import type { ReportState } from './report-state.ts';
+import { showReport } from './report-store.ts';
 
 const text = strings.subscriptions;
 
 /** Shows and hides columns of the table. */
-export const ColumnChooser = ({ width }: { width: number }) => (
+export const ColumnChooser = ({ width, state }: { readonly width: number; readonly state: ReportState }) => (
   <Popover label={text.columns} icon={Columns3}>
-    {() => <ColumnList width={width} />}
+    {() =>
+      state.fields === undefined ? (
+        <ColumnList width={width} />
+      ) : (
+        <FieldChooser fields={state.fields} onChange={(fields) => showReport({ ...state, fields })} />
+      )
+    }
   </Popover>
 );
 

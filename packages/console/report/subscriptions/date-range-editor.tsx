@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { strings } from '../strings.ts';
-import { createdPresets, type DayRange, presetRange } from './days.ts';
+import { createdPresets, type DayRange, presetInLink } from './days.ts';
 
 const text = strings.subscriptions;
 
@@ -39,7 +39,7 @@ export function DateRangeEditor({ days, onPreset, onDays }: DateRangeEditorProps
       {onPreset && (
         <div class="presets">
           {createdPresets.map((preset) => (
-            <Button key={preset} variant="quiet" onClick={() => onPreset(presetRange(preset, new Date()))}>
+            <Button key={preset} variant="quiet" onClick={() => onPreset(presetInLink(preset, new Date()))}>
               {text.presetButton[preset]}
             </Button>
           ))}

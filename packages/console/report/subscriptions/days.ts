@@ -52,6 +52,20 @@ export function presetRange(preset: CreatedPreset, now: Date): DayRange {
   }
 }
 
+/** The presets whose bounds a link can name, so that it means the same period next month. */
+const presetWords: { readonly [Preset in CreatedPreset]?: DayRange } = {
+  today: { from: 'today', to: 'tomorrow' },
+  yesterday: { from: 'yesterday', to: 'today' },
+  thisMonth: { from: 'this-month', to: 'next-month' },
+  lastMonth: { from: 'last-month', to: 'this-month' },
+  thisQuarter: { from: 'this-quarter', to: 'next-quarter' },
+  lastQuarter: { from: 'last-quarter', to: 'this-quarter' },
+};
+
+/** The interval of a preset as a link has it. */
+export const presetInLink = (preset: CreatedPreset, now: Date): DayRange =>
+  presetWords[preset] ?? presetRange(preset, now);
+
 /** The preset whose interval this is at an instant, or `undefined`. */
 export function presetOf(from: string | undefined, to: string | undefined, now: Date): CreatedPreset | undefined {
   return createdPresets.find((preset) => {

@@ -51,8 +51,16 @@ export function describeFilters(state: ReportState, context: WordContext): reado
     if (kind === 'subscriber' && state.asksForEmail) return [hiddenSubscriber];
     if (kind === 'listed') return describeList(state);
     const isUsed = filterKinds[kind].some((name) => name !== 'listed' && state.filters[name] !== undefined);
-    return isUsed ? [{ kind, ...describers[kind](state.filters, context) }] : [];
+    if (!isUsed) return [];
+    const words = describers[kind](state.filters, context);
+    return [{ kind, ...words, phrase: words.phrase + resolvedDays(kind, state) }];
   });
+}
+
+/** The days that `last month` has become. */
+function resolvedDays(kind: FilterKind, { filters, days }: ReportState): string {
+  const isByWord = kind === 'created' && Object.values(days).some((day) => !/^\d/.test(day));
+  return isByWord ? ` (${describeFromTo(filters['created-from'], filters['created-to'])})` : '';
 }
 
 /** The past time, within a sentence. */

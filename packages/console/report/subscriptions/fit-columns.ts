@@ -42,6 +42,24 @@ const ampleProductWidth = 420;
 /** Columns that the user has shown or hidden; the others are shown while there is room. */
 export type ColumnChoices = { readonly [Id in ColumnId]?: boolean };
 
+/** The column that shows a field of the record. */
+const columnOfField: Readonly<Record<string, ColumnId>> = {
+  device_id: 'device',
+  'product.plan_id': 'plan',
+  createdDate: 'created',
+  activationDate: 'activated',
+  expirationDate: 'ends',
+  auto_renew: 'renews',
+  iccid: 'iccid',
+  id: 'id',
+};
+
+/** The choice that shows these fields, and no other column that can be hidden. */
+export function choicesOf(fields: readonly string[]): ColumnChoices {
+  const shown = fields.map((name) => columnOfField[name]);
+  return Object.fromEntries(columnIds.map((id) => [id, shown.includes(id)]));
+}
+
 /** The columns that name the record: always shown. */
 export const requiredColumns: readonly ColumnId[] = ['status', 'product'];
 

@@ -34,7 +34,7 @@ export function ReportBar({ report, width, isStale }: ReportBarProps) {
         {isStale && <AsOf at={loadedAt} />}
       </p>
       <div class="report-tools">
-        {width < tableWidthMin ? <SortMenu report={report} /> : <ColumnChooser width={width} />}
+        {width < tableWidthMin ? <SortMenu report={report} /> : <ColumnChooser width={width} state={state} />}
         <CountMenu state={state} />
         {state.asOf === undefined && <Pager report={report} place="above" />}
       </div>

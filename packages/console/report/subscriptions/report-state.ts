@@ -4,11 +4,11 @@ import type { ListParameter } from '../../../contract/listed-values.ts';
 import { malformedFault, nameFaults } from '../../../contract/parameter-faults.ts';
 import type { Fault } from '../../../contract/problem.ts';
 import type { SummaryGroup } from '../../../contract/summary.ts';
-import { instantOf } from '../past/read-as-of.ts';
+import { instantOf, instantOfDay } from '../past/read-as-of.ts';
 import { type LinkParameter, linkParameters, valueFault } from './check-value.ts';
 
 /** A parameter that selects records. */
-export type FilterName = Exclude<LinkParameter, 'sort' | 'size' | 'page' | 'by' | 'list' | 'as-of'>;
+export type FilterName = Exclude<LinkParameter, 'sort' | 'size' | 'page' | 'by' | 'list' | 'as-of' | 'fields'>;
 
 /** Valid values of filters as in a query string. */
 export type ReportFilters = { readonly [Name in FilterName]?: string };
@@ -44,6 +44,10 @@ export interface ReportState {
   readonly by: SummaryGroup | undefined;
   /** The past time, as in the link; `undefined` is the present. */
   readonly asOf: string | undefined;
+  /** The columns in their order, as in the API; `undefined` is all of them. */
+  readonly fields: string | undefined;
+  /** The days of the link, such as `last-month`, by the filter whose instant each has become. */
+  readonly days: ReportFilters;
 }
 
 /** The order of a link without `sort`: newest first. */
@@ -60,6 +64,8 @@ export const wholeReport: ReportState = {
   asksForList: undefined,
   by: undefined,
   asOf: undefined,
+  fields: undefined,
+  days: {},
 };
 
 /** The value of `email` in a link, instead of the address. */
@@ -100,11 +106,13 @@ const bothFault = (list: string): Fault => ({
 });
 
 function stateOf(values: ReadonlyMap<string, string>, { email, listed }: Unlinked): ReportState {
-  const { sort = defaultSort, page, size, by, list, 'as-of': asOf, ...filters } = Object.fromEntries(values);
+  const { sort = defaultSort, page, size, by, list, fields, 'as-of': asOf, ...given } = Object.fromEntries(values);
   const isListed = list !== undefined && listed?.name === list;
-  const isByEmail = filters.email !== undefined;
-  delete filters.email; // an address that somebody put into a link is not used either
+  const isByEmail = given.email !== undefined;
+  delete given.email; // an address that somebody put into a link is not used either
+  const { filters, days } = resolveDays(given);
   return {
+    days,
     filters: { ...filters, ...(isByEmail && email !== undefined && { email }) },
     sort: sort as SubscriptionSort, // checked above
     page: page === undefined ? undefined : Number(page),
@@ -114,14 +122,27 @@ function stateOf(values: ReadonlyMap<string, string>, { email, listed }: Unlinke
     asksForList: isListed ? undefined : (list as ListParameter | undefined), // checked above
     by: by as SummaryGroup | undefined,
     asOf,
+    fields,
   };
+}
+
+const dayFilters = ['after', 'before', 'created-from', 'created-to'] as const;
+
+/** Replaces days and their words by the instants at which they begin. */
+function resolveDays(given: ReportFilters): Pick<ReportState, 'filters' | 'days'> {
+  const now = new Date();
+  const days = dayFilters.filter((name) => instantOfDay(given[name] ?? '', now) !== undefined);
+  const part = (read: (text: string) => string | undefined) =>
+    Object.fromEntries(days.map((name) => [name, read(given[name] ?? '')]));
+  return { filters: { ...given, ...part((text) => instantOfDay(text, now)) }, days: part((text) => text) };
 }
 
 /** The query string of the link of a state, without `?`; empty for the whole report. */
 export function formatReportState(state: ReportState): string {
-  const { filters, sort, page, size, asksForEmail, listed, asksForList, by, asOf } = state;
+  const { filters, sort, page, size, asksForEmail, listed, asksForList, by, asOf, fields, days } = state;
   const values: { readonly [Name in LinkParameter]?: string | number | undefined } = {
     ...filters,
+    ...days,
     email: asksForEmail || filters.email !== undefined ? hidden : undefined,
     sort: sort === defaultSort ? undefined : sort,
     size,
@@ -129,6 +150,7 @@ export function formatReportState(state: ReportState): string {
     by,
     list: listed?.name ?? asksForList,
     'as-of': asOf,
+    fields,
   };
   return linkParameters
     .flatMap((name) => (values[name] === undefined ? [] : [`${name}=${encode(String(values[name]))}`]))
@@ -144,10 +166,18 @@ function recordsQueryOf({ filters, sort, listed }: ReportState): ExportQuery {
   return { ...(filters as ExportQuery), ...(listed && { [listed.name]: listed.values }), sort };
 }
 
-/** The query of an export, also of the past. */
-export function exportQueryOf(state: ReportState): ExportQuery {
+/** The query of whole records, also of the past. */
+export function pastQueryOf(state: ReportState): ExportQuery {
   const asOf = instantOf(state.asOf);
   return { ...recordsQueryOf(state), ...(asOf !== undefined && { 'as-of': asOf }) };
+}
+
+/** The query of an export. */
+export function exportQueryOf(state: ReportState): ExportQuery {
+  const { fields } = state;
+  // checked when the link was read
+  const chosen = fields?.split(',') as (ExportQuery['fields'] & object) | undefined;
+  return { ...pastQueryOf(state), ...(chosen && { fields: chosen }) };
 }
 
 /** The query of a page of the present. */
@@ -165,10 +195,10 @@ export function withFilters(state: ReportState, changes: FilterChanges): ReportS
   const { listed, ...changed } = changes;
   const isReplaced = (list: ListParameter | undefined): boolean =>
     'listed' in changes || (list !== undefined && changed[list] !== undefined);
-  const filters = Object.entries({ ...state.filters, ...changed, ...(listed && { [listed.name]: undefined }) });
+  const filters = { ...state.filters, ...state.days, ...changed, ...(listed && { [listed.name]: undefined }) };
   return {
     ...state,
-    filters: Object.fromEntries(filters.filter(([, value]) => value !== undefined)),
+    ...resolveDays(Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))),
     page: undefined,
     asksForEmail: state.asksForEmail && !('email' in changed),
     listed: isReplaced(state.listed?.name) ? listed : state.listed,

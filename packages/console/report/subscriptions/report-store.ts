@@ -9,10 +9,10 @@ import { session } from '../session/session.ts';
 import { EntryMemories, type EntryMemory } from './entry-memory.ts';
 import { rememberProducts } from './product-names.ts';
 import {
-  exportQueryOf,
   formatReportState,
   isIncomplete,
   parseReportState,
+  pastQueryOf,
   queryOf,
   type ReportState,
   type Unlinked,
@@ -160,13 +160,13 @@ const pastSize = 20;
 const readPage = (state: ReportState, options: CallOptions): Promise<SubscriptionPage> =>
   state.asOf === undefined
     ? reports.subscriptions(positioned(state), options).page()
-    : readPastPage(exportQueryOf(state), state.size ?? pastSize, options);
+    : readPastPage(pastQueryOf(state), state.size ?? pastSize, options);
 
 /** The number of records of a state. */
 export const countRecords = async (state: ReportState, options: CallOptions): Promise<number> =>
   state.asOf === undefined
     ? reports.subscriptions(queryOf(state), options).total()
-    : (await readPastPage(exportQueryOf(state), 0, options)).totalCount;
+    : (await readPastPage(pastQueryOf(state), 0, options)).totalCount;
 
 /**
  * The query of a state. The pages beside the one on screen are requested by cursor, so that walking

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, useComputed } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import type { Subscription } from '../../../client/index.ts';
+import { readFields } from '../../../contract/fields.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from '../../ui/icons.ts';
@@ -9,7 +10,7 @@ import { StatusLabel } from '../../ui/status-label.tsx';
 import { shownTime } from '../past/as-of.ts';
 import { strings } from '../strings.ts';
 import { columnChoices } from './column-choices.ts';
-import { type ColumnId, columnIds, fitColumns } from './fit-columns.ts';
+import { type ColumnId, choicesOf, columnIds, fitColumns } from './fit-columns.ts';
 import { EndDate, IccidButton, isRenewed, RecordLink } from './record-parts.tsx';
 import { createTable, sortingOf, sortOf, type TableRow } from './report-columns.ts';
 import type { ReportState } from './report-state.ts';
@@ -31,7 +32,10 @@ interface ReportTableProps {
 /** The records as a table with the columns that fit. */
 export function ReportTable({ records, state, width, currentId, openId }: ReportTableProps) {
   const [table] = useState(createTable);
-  const { widths, isIccidFull } = fitColumns(width, columnChoices.value);
+  const { widths, isIccidFull } = fitColumns(
+    width,
+    state.fields === undefined ? columnChoices.value : choicesOf(readFields(state.fields).fields),
+  );
   table.setOptions((options) => ({
     ...options,
     data: records,

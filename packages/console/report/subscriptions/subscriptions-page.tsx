@@ -58,6 +58,8 @@ function Report({ state }: { state: ReportState }) {
         {!isIncomplete(state) && <ViewsMenu state={state} />}
         {!isIncomplete(state) && (
           <ExportMenu
+            fields={state.fields}
+            onFields={(fields) => navigate(reportHref({ ...state, fields }), { replace: true })}
             query={exportQueryOf(state)}
             totalCount={total}
             description={describeReport(state, total, { now: new Date(), productName })}

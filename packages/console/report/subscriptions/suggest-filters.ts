@@ -2,7 +2,7 @@ import { knownStatuses, noStatus } from '../../../contract/subscription.ts';
 import { filterStatusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
 import { valueFault } from './check-value.ts';
-import { createdPresets, endsWithinDays, presetRange } from './days.ts';
+import { createdPresets, endsWithinDays, presetInLink } from './days.ts';
 import { groupIccid } from './iccid.ts';
 import type { FilterChanges, ReportFilters } from './report-state.ts';
 import { forValueKinds, type ValueKind, valueFilters, valueKinds } from './value-filters.ts';
@@ -84,7 +84,7 @@ const periods = (now: Date): readonly FilterSuggestion[] => [
     suggest(text.filter.ends, text.within(text.days(days)), { 'expires-within': `${days}d` }),
   ),
   ...createdPresets.map((preset) => {
-    const { from, to } = presetRange(preset, now);
+    const { from, to } = presetInLink(preset, now);
     return suggest(text.filter.created, text.preset[preset], { 'created-from': from, 'created-to': to });
   }),
 ];

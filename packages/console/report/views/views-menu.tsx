@@ -2,14 +2,15 @@ import { useEffect, useState } from 'preact/hooks';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { copyText } from '../../ui/copy-button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Bookmark, Link2, X } from '../../ui/icons.ts';
+import { Bookmark, Copy, type IconNode, Link2, X } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { Link } from '../../ui/location.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { strings as shared } from '../../ui/strings.ts';
+import { exportCommand, linkCommand } from '../curl/curl-command.ts';
 import { strings } from '../strings.ts';
-import { formatReportState, type ReportState } from '../subscriptions/report-state.ts';
-import { subscriptionsPath } from '../subscriptions/report-store.ts';
+import { exportQueryOf, formatReportState, type ReportState } from '../subscriptions/report-state.ts';
+import { reportHref, subscriptionsPath } from '../subscriptions/report-store.ts';
 import { refreshViews, removeView, savedViews, saveView } from './saved-views.ts';
 import { isPersonal } from './view-store.ts';
 
@@ -39,7 +40,7 @@ export function ViewsMenu({ state }: { readonly state: ReportState }) {
             </ul>
           )}
           <SaveForm state={state} onSaved={close} />
-          <CopyLink />
+          <CopyActions state={state} />
         </div>
       )}
     </Popover>
@@ -80,18 +81,45 @@ function SaveForm({ state, onSaved }: { readonly state: ReportState; readonly on
   );
 }
 
-function CopyLink() {
+const commandFile = 'subscriptions.csv';
+
+/** The question of the page as its link, and as commands that export what it selects. */
+function CopyActions({ state }: { readonly state: ReportState }) {
+  const { filters, listed } = state;
+  const link = (): string => window.location.origin + reportHref({ ...state, page: undefined, by: undefined });
+  const curl = (): string => exportCommand(window.location.origin, exportQueryOf(state), 'csv', commandFile);
+  return (
+    <div class="views-copy">
+      <CopyAction icon={Link2} label={text.copyLink} text={() => window.location.href} />
+      <CopyAction
+        icon={Copy}
+        label={text.copyCommand}
+        text={() => linkCommand(link(), { email: filters.email, listed }, commandFile)}
+      />
+      <CopyAction icon={Copy} label={text.copyCurl} text={curl} />
+      <p class="field-hint">{text.copyHint}</p>
+    </div>
+  );
+}
+
+interface CopyActionProps {
+  readonly icon: IconNode;
+  readonly label: string;
+  readonly text: () => string;
+}
+
+function CopyAction({ icon, label, text: read }: CopyActionProps) {
   const [copied, setCopied] = useState(false);
   return (
     <Button
-      icon={Link2}
+      icon={icon}
       onClick={async () => {
-        const done = await copyText(window.location.href);
+        const done = await copyText(read());
         announce(done ? shared.copied : shared.notCopied);
         setCopied(done);
       }}
     >
-      {copied ? shared.copied : text.copyLink}
+      {copied ? shared.copied : label}
     </Button>
   );
 }

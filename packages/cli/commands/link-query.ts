@@ -1,0 +1,135 @@
+import { type Command, Option } from 'commander';
+import { type FormPair, parseForm } from '../../contract/form.ts';
+import { listParameters } from '../../contract/listed-values.ts';
+import { malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
+import { connect, type ProfileOption } from '../../terminal/connection.ts';
+import { UsageError } from '../../terminal/error.ts';
+import { printable } from '../../terminal/printable.ts';
+import type { Screen } from './record-writer.ts';
+
+/** How a command uses a link of the report's console. */
+export interface LinkUse {
+  /** The page of the console. */
+  readonly page: 'subscriptions' | 'changes';
+  /** The parameters of the command. */
+  readonly parameters: object;
+  /** Parameters of a link that the command has no use for. */
+  readonly ignored: readonly string[];
+  /** What a link without a parameter means. */
+  readonly defaults: Readonly<Record<string, string>>;
+}
+
+/** The order of the page without `sort`. */
+export const newestFirst = { sort: '-createdDate' } as const;
+
+export const addQueryOption = (command: Command): Command =>
+  command.option(
+    '--query <link>',
+    "the question of a link of the report's console, or its query string; other options take precedence",
+  );
+
+interface LinkOptions extends ProfileOption {
+  readonly query?: string;
+}
+
+/**
+ * Returns the options of a command with those of its link. Throws `UsageError` with all faults of
+ * the link, if it is of another service, and for what a link never has.
+ */
+export function withLink<Options extends LinkOptions>(options: Options, use: LinkUse): Options {
+  if (options.query === undefined) return options;
+  const pairs = readLink(options.query, options, use);
+  const linked = Object.fromEntries(
+    [...Object.entries(use.defaults), ...pairs.map(({ name, value }) => [name, value])].map(([name = '', value]) => [
+      attributeOf(name),
+      value,
+    ]),
+  );
+  return { ...linked, ...options };
+}
+
+function readLink(link: string, options: LinkOptions, use: LinkUse): readonly FormPair[] {
+  const { pairs, malformed } = parseForm(queryStringOf(link, options, use));
+  const names = [...Object.keys(use.parameters), ...use.ignored, ...Object.keys(others)];
+  const faults = [...malformed.map(malformedFault), ...nameFaults(pairs, names)];
+  const missing = pairs.flatMap((pair) => unusableIn(pair, use) ?? missingOf(pair, options));
+  const rules = [...faults.map(({ parameter, rule }) => `${parameter} must be ${rule}`), ...missing];
+  if (rules.length > 0) throw new UsageError(rules.map((rule) => `Cannot use --query: ${printable(rule)}`).join('\n'));
+  return pairs.filter(({ name }) => !['list', 'email', ...use.ignored].includes(name));
+}
+
+/** What some commands cannot ask, and which can. */
+const others: Readonly<Record<string, string>> = {
+  email: 'this command takes no email address: use subreport list or export',
+  list: 'this command takes no list: use subreport list or export',
+  'as-of': 'a report of the past has no pages: use subreport export or summary',
+};
+
+const unusableIn = ({ name }: FormPair, { parameters }: LinkUse): readonly string[] | undefined => {
+  const rule = Object.hasOwn(others, name) ? others[name] : undefined;
+  const isTaken = name in parameters || (name === 'list' && 'iccid' in parameters && 'email' in parameters);
+  return rule === undefined || isTaken ? undefined : [rule];
+};
+
+/** What a link does not have and the command line must. */
+function missingOf({ name, value }: FormPair, options: LinkOptions): readonly string[] {
+  const given = options as Readonly<Record<string, unknown>>;
+  if (name === 'email' && given.email === undefined)
+    return ['the link hides an email address: it must be given with --email'];
+  const list = listParameters.find((parameter) => name === 'list' && parameter === value);
+  if (list !== undefined && given[`${attributeOf(list)}File`] === undefined)
+    return [`the link has no room for its list: it must be given with --${list}-file`];
+  return name === 'list' && list === undefined ? [`list must be one of ${listParameters.join(', ')}`] : [];
+}
+
+/** The query string of a link, of its path, or as it is. */
+function queryStringOf(link: string, options: LinkOptions, { page }: LinkUse): string {
+  const isPath = link.startsWith('/');
+  if (!isPath && !/^https?:/i.test(link)) return link.replace(/^\?/, '');
+  const service = new URL(connect(options).profile.base_url).origin;
+  const url = URL.parse(link, service);
+  const rule =
+    url === null || !(url.pathname === `/console/${page}` || url.pathname.startsWith(`/console/${page}/`))
+      ? `it must be a link of the page ${page === 'changes' ? 'Changes' : 'Subscriptions'}, such as ${service}/console/${page}?…`
+      : url.origin !== service
+        ? `it must be a link of the service of the profile, ${service}: use --profile, or only the query string`
+        : undefined;
+  if (url !== null && rule === undefined) return url.search.slice(1);
+  throw new UsageError(`Cannot use --query: ${rule}: current value is '${printable(link)}'`);
+}
+
+const attributeOf = (name: string): string => new Option(`--${name}`).attributeName();
+
+/** Says the question of a link in words, with its days as instants. */
+export function sayQuestion(screen: Screen, { query }: LinkOptions, values: Readonly<Record<string, string>>): void {
+  if (query === undefined) return;
+  const parts = Object.entries(values).map(([name, value]) => words[name]?.(value, values) ?? `${name} ${value}`);
+  screen.remark(`The question: ${parts.filter((part) => part !== '').join('; ') || 'everything'}`);
+}
+
+const orders: Readonly<Record<string, readonly [string, string]>> = {
+  createdDate: ['oldest first', 'newest first'],
+  activationDate: ['earliest activation first', 'latest activation first'],
+  expirationDate: ['earliest end first', 'latest end first'],
+};
+
+type Words = (value: string, all: Readonly<Record<string, string>>) => string;
+
+const dateWord: Words = (_value, { 'date-field': field = 'created' }) =>
+  ({ activation: 'activated', expiration: 'ending' })[field] ?? 'created';
+
+const words: Readonly<Record<string, Words>> = {
+  status: (value) => `status ${value.replaceAll(',', ' or ')}`,
+  'created-from': (value) => `created at or after ${value}`,
+  'created-to': (value) => `created before ${value}`,
+  after: (value, all) => `${dateWord(value, all)} after ${value}`,
+  before: (value, all) => `${dateWord(value, all)} before ${value}`,
+  'date-field': () => '',
+  'expires-within': (value) => `ending within ${value}`,
+  'auto-renew': (value) => (value === 'true' ? 'that renew' : 'that do not renew'),
+  email: () => 'of one subscriber',
+  sort: (value) => orders[value.replace(/^-/, '')]?.[value.startsWith('-') ? 1 : 0] ?? `sort ${value}`,
+  by: (value) => `by ${value.replaceAll(',', ', ')}`,
+  fields: (value) => `columns ${value.replaceAll(',', ', ')}`,
+  'as-of': (value) => `as of ${value}`,
+};

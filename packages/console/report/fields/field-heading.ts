@@ -1,0 +1,15 @@
+import { fieldWords } from '../../../contract/field-words.ts';
+
+/** Names that are not those of the field in words. */
+const headings: Readonly<Record<string, string>> = {
+  activationDate: 'Activated',
+  expirationDate: 'Ends',
+  createdDate: 'Created',
+  'product.name': 'Product',
+  iccid: 'ICCID',
+  device_id: 'Device',
+  auto_renew: 'Renews',
+};
+
+/** The name of a field as people read it: `Product plan id`. */
+export const fieldHeading = (name: string): string => headings[name] ?? fieldWords(name);
