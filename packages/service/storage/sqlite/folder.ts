@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { StorageError } from '../error.ts';
 
 const databaseFile = 'subreport.db';
@@ -15,7 +15,7 @@ const databaseFile = 'subreport.db';
 export function prepareFolder(folder: string): string {
   const path = resolve(folder);
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    createFolders(path);
     tightenFolder(path);
     const file = join(path, databaseFile);
     createFile(file);
@@ -29,6 +29,22 @@ export function prepareFolder(folder: string): string {
       `Cannot use the data directory '${path}': it must be a directory that this user can write (${code}); set DATA_DIR to another one`,
       error,
     );
+  }
+}
+
+/**
+ * Creates a folder and those above it, which another process may do at the same time. The option
+ * `recursive` of `mkdirSync` never ends where no folder can be created, as in /proc.
+ */
+function createFolders(path: string): void {
+  const missing: string[] = [];
+  for (let at = path; !existsSync(at); at = dirname(at)) missing.push(at);
+  for (const folder of missing.reverse()) {
+    try {
+      mkdirSync(folder, { mode: 0o700 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
   }
 }
 
