@@ -21,8 +21,18 @@ test('successive seeds draw every pair, and every value for each file', () => {
   for (const { drawOne } of draws) expect(drawOne(columns, urlOf('a'))).not.toEqual(drawOne(columns, urlOf('b')));
 });
 
+test('successive seeds draw every part of some values', () => {
+  const draws = [7, 8, 9].map((seed) => createDraw(seed, false));
+  expect(draws.flatMap(({ drawPart }) => drawPart(rows, 3)).sort()).toEqual(rows);
+  for (const { drawPart } of draws) {
+    expect(drawPart(rows, 3).length).toBeLessThan(4);
+    expect([drawPart(['a'], 3), drawPart([], 3)]).toEqual([['a'], []]);
+  }
+});
+
 test('the whole matrix has every pair', () => {
-  const { drawOne, drawPairs } = createDraw(5, true);
+  const { drawOne, drawPairs, drawPart } = createDraw(5, true);
+  expect(drawPart(rows, 3)).toEqual(rows);
   expect(drawPairs(rows, columns)).toHaveLength(21);
   expect(drawOne(columns, urlOf('a'))).toEqual(columns);
 });

@@ -13,6 +13,11 @@ export function createDraw(seed: number, isWhole: boolean) {
       const own = [...basename(url)].reduce((sum, letter) => sum + letter.charCodeAt(0), 0);
       return values.filter((_value, at) => isWhole || at === (own + seed) % values.length);
     },
+    /** One of `parts` of the values; at least one value. */
+    drawPart<T>(values: readonly T[], parts: number): readonly T[] {
+      const count = Math.min(parts, values.length);
+      return values.filter((_value, at) => isWhole || at % count === seed % count);
+    },
     /** Pairs that have each row and each column at least once. */
     drawPairs<Row, Column>(rows: readonly Row[], columns: readonly Column[]): readonly (readonly [Row, Column])[] {
       return rows.flatMap((row, at) =>
@@ -28,4 +33,4 @@ export function createDraw(seed: number, isWhole: boolean) {
 export const isWhole = process.env.ALL === '1';
 
 /** The draw of this run: vitest.config.ts sets the seed. */
-export const { drawOne, drawPairs } = createDraw(Number(process.env.DRAW ?? 0), isWhole);
+export const { drawOne, drawPairs, drawPart } = createDraw(Number(process.env.DRAW ?? 0), isWhole);
