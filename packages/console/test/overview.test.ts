@@ -281,10 +281,11 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
     test('charts and tables have no accessibility problem in either theme, and fit into 360 pixels', async () => {
       page = await reports.open('/console/', { width: 360 });
       for (const name of charts) await chart(name).waitFor();
-      for (const colorScheme of ['dark', 'light'] as const) {
-        await page.emulateMedia({ colorScheme });
-        expect(await accessibilityFaults(page), colorScheme).toEqual([]);
-      }
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      // only colours differ
+      expect(await accessibilityFaults(page, { rules: ['color-contrast'] })).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'light' });
       expect(await overflow()).toBe(0);
       for (const name of charts) await tableSwitch(name).click();
       // the bar at its bottom covers nothing

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityFaults } from '../../../test/support/accessibility-faults.ts';
 import { hasChromium, type SharedBrowser, shareChromium } from '../../../test/support/chromium.ts';
 import { createFilledTenant } from '../../../test/support/console-tenant.ts';
+import { drawPairs } from '../../../test/support/draw.ts';
 import { engines } from '../../../test/support/engines.ts';
 import { startService, type TestClient, type TestService } from '../../../test/support/service.ts';
 import { watchFocus } from '../../../test/support/watch-focus.ts';
@@ -486,12 +487,13 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     expect(cut).toEqual([]);
   });
 
+  const widths = drawPairs(['light', 'dark'], [390, 768, 1280]);
   test.each([
     ['light', []],
     ['dark', ['color-contrast']], // only colours differ
   ] as const)('the page has no accessibility problem in the %s theme', async (colorScheme, rules) => {
-    await open('/console/subscriptions?status=ACTIVE', clients.acme, { colorScheme });
-    for (const width of [390, 768, 1280]) {
+    await open('/console/subscriptions?size=50&status=ACTIVE', clients.acme, { colorScheme });
+    for (const [, width] of widths.filter(([theme]) => theme === colorScheme)) {
       await page.setViewportSize({ width, height: 800 });
       await page.getByRole('link', { name: /ICCID/ }).first().waitFor();
       expect([width, await accessibilityFaults(page, { rules })]).toEqual([width, []]);
