@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { basename } from 'node:path';
 
 /**
@@ -32,5 +33,7 @@ export function createDraw(seed: number, isWhole: boolean) {
 /** Whether this run takes everything. */
 export const isWhole = process.env.ALL === '1';
 
-/** The draw of this run: vitest.config.ts sets the seed. */
-export const { drawOne, drawPairs, drawPart } = createDraw(Number(process.env.DRAW ?? 0), isWhole);
+// the processes of a run inherit the seed
+process.env.DRAW ??= String(randomInt(2 ** 28));
+
+export const { drawOne, drawPairs, drawPart } = createDraw(Number(process.env.DRAW), isWhole);

@@ -92,7 +92,7 @@ async function findServer(): Promise<TestServer> {
 
 async function startServer(installed?: string): Promise<TestServer> {
   // tests that need statistics, or vacuumed rows, request them explicitly
-  const server = await startPostgres(['autovacuum=off', 'jit=off'], installed);
+  const server = await startPostgres(['autovacuum=off', 'jit=off', 'full_page_writes=off'], installed);
   await prepareTemplate(server.url);
   return server;
 }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { checkProperty } from '../../../../test/support/check-property.ts';
+import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { readTexts } from '../../../../test/support/read-page.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -13,6 +14,8 @@ import type { Store, TenantId } from '../../storage/store.ts';
 import { type DateColumn, dateColumns, type SubscriptionFilter } from '../../storage/subscription-filter.ts';
 import type { SubscriptionRow } from '../../storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const drawn = drawOne(engines, import.meta.url);
 
 const statuses = ['ACTIVE', 'DEPLETED', 'EXPIRED', null];
 const forward = { column: 'created_date', descending: false } as const;
@@ -102,7 +105,7 @@ const filters = fc.record(
   { requiredKeys: ['dateColumn'] },
 );
 
-describe.each(engines)('counts on $engine', ({ openTestStore }) => {
+describe.each(drawn)('counts on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let made = 0;
