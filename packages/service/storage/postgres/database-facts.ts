@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { StorageError } from '../error.ts';
 import { type AppliedMigration, selectMigrations, toAppliedMigration } from '../migrations.ts';
 import { plannerOptions, tenantRole } from './session.ts';
 
@@ -42,6 +43,20 @@ export async function missingOnWorkers(client: pg.ClientBase, role: string): Pro
 const roleState = `select rolcanlogin as "canLogin",
     coalesce((select setconfig from pg_db_role_setting where setrole = r.oid and setdatabase = 0), '{}') as settings
   from pg_roles as r where rolname = $1`;
+
+/**
+ * Throws `StorageError` `UNUSABLE` unless the database stores every character: one in another
+ * encoding would fail within an import, at the first character that it lacks.
+ */
+export async function requireUtf8(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query("select current_setting('server_encoding') as encoding");
+  const encoding = String(rows[0]?.encoding);
+  if (encoding === 'UTF8') return;
+  throw new StorageError(
+    'UNUSABLE',
+    `Cannot use the database of DATABASE_URL: its encoding must be UTF8: current value is ${encoding}; create another one with: create database … encoding 'UTF8' template template0`,
+  );
+}
 
 /** The migrations that the database has applied; none if it was never migrated. */
 export async function appliedMigrations(client: pg.ClientBase): Promise<AppliedMigration[]> {

@@ -1,18 +1,26 @@
 import type pg from 'pg';
 import { operationMsDefault } from '../deadline.ts';
-import type { StoreCheck } from '../store.ts';
-import { bypassesRowSecurity, hasCitus, missingOnWorkers, roleOfTenants, sessionRole } from './database-facts.ts';
+import { checkThat, type StoreCheck } from '../store.ts';
+import {
+  bypassesRowSecurity,
+  hasCitus,
+  missingOnWorkers,
+  requireUtf8,
+  roleOfTenants,
+  sessionRole,
+} from './database-facts.ts';
 import { plannerOptions, serverTimeouts, tenantRole } from './session.ts';
 
 const versionMin = 15;
 
 /**
- * Checks PostgreSQL itself rather than its schema: its version, and row-level security for the role
+ * Checks PostgreSQL itself rather than its schema: its version and encoding, and row-level security for the role
  * that we connect as.
  */
 export async function examinePostgres(client: pg.ClientBase): Promise<readonly StoreCheck[]> {
   const checks = [
     await checkVersion(client),
+    await checkThat('encoding', 'UTF-8', () => requireUtf8(client)),
     await checkTables(client),
     await checkRole(client),
     await checkOptions(client),

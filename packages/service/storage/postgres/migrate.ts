@@ -9,6 +9,7 @@ import {
   bypassesRowSecurity,
   hasCitus,
   missingOnWorkers,
+  requireUtf8,
   roleOfTenants,
   sessionRole,
 } from './database-facts.ts';
@@ -31,6 +32,7 @@ const attemptsMs = 10 * 60_000;
  * `StorageError` `BUSY` after 10 minutes.
  */
 export async function migratePostgres(client: pg.ClientBase): Promise<MigrationResult> {
+  await requireUtf8(client);
   const distributed = await hasCitus(client);
   if (distributed) await requireCoordinator(client);
   await underLock(client, () => prepareRoles(client, distributed));

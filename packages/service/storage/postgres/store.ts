@@ -29,7 +29,7 @@ import { lockImportOnPostgres } from './advisory-locks.ts';
 import { announceChange } from './change-sql.ts';
 import { describeDatabase, useUnbounded } from './connect.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
-import { appliedMigrations } from './database-facts.ts';
+import { appliedMigrations, requireUtf8 } from './database-facts.ts';
 import { createDirectoryGroups } from './directory-groups.ts';
 import { examinePostgres } from './examine.ts';
 import { PostgresListener } from './listener.ts';
@@ -228,6 +228,7 @@ class PostgresStore implements Store {
   }
 
   async checkReady(): Promise<void> {
+    await this.#use(requireUtf8, { reads: true });
     requireMigrated('postgres', await this.#use(appliedMigrations, { reads: true }), 'the database');
   }
 

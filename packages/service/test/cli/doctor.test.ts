@@ -73,7 +73,7 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     expect([code, report.ok]).toEqual([0, true]);
     const names = {
       sqlite: ['schema', 'integrity'],
-      postgres: ['schema', 'version', 'row-level security', 'role', 'options'],
+      postgres: ['schema', 'version', 'encoding', 'row-level security', 'role', 'options'],
     }[engine];
     expect(report.checks.map(({ check }) => check)).toEqual([
       ...names,
@@ -295,5 +295,24 @@ test('doctor finds row-level security that was disabled, and a superuser without
     ok: false,
     message: expect.stringContaining('subscription_span'),
   });
+  await opened.close();
+});
+
+test('a database that is not in UTF-8 is refused by every command, and by doctor', async () => {
+  const opened = await openPostgres('postgres', true);
+  const database = `${new URL(opened.environment.DATABASE_URL ?? '').pathname.slice(1)}_latin1`;
+  await tamper(opened, `create database ${database} encoding 'LATIN1' locale 'C' template template0`);
+  const url = new URL(opened.environment.DATABASE_URL ?? '');
+  url.pathname = database;
+  const environment = { ...opened.environment, DATABASE_URL: url.href };
+  const sentence = 'its encoding must be UTF8: current value is LATIN1; create another one with';
+  const refused = await runHere(['tenant', 'create', 'acme'], environment);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(sentence)]);
+  const { checks }: Report = JSON.parse((await runHere(['doctor', '--json'], environment)).stdout);
+  expect(checks.find(({ check }) => check === 'encoding')).toMatchObject({
+    ok: false,
+    message: expect.stringContaining(sentence),
+  });
+  await tamper(opened, `drop database ${database} with (force)`);
   await opened.close();
 });
