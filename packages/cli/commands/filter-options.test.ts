@@ -4,7 +4,7 @@ import { changesSummaryParameters } from '../../contract/changes-summary.ts';
 import { exportAsOf } from '../../contract/history.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
 import { findZone } from '../../contract/zone.ts';
-import { readDate, readParameters } from './filter-options.ts';
+import { readDate, readParameters, readSeconds } from './filter-options.ts';
 
 const now = Date.parse('2026-05-10T12:30:00Z') / 1000;
 
@@ -60,4 +60,10 @@ test.each(Object.entries(moments))('--%s takes a date, or what the service takes
   }
   // of since, the service's own word for the present token
   expect(read('now')).toEqual({ values: name === 'since' ? { since: 'now' } : {}, dates: [] });
+});
+
+test('seconds are a number in the range that the message names', () => {
+  expect(['1', '99999'].map(readSeconds)).toEqual([1, 99_999]);
+  for (const text of ['0', '100000', '-1', '1.5', '1e3', 'ten', ''])
+    expect(() => readSeconds(text)).toThrow('It must be a number of seconds from 1 to 99999, such as 10');
 });

@@ -192,13 +192,19 @@ describe('conform', () => {
     server.behavior = {
       response: (response) => {
         turn += 1;
-        return turn % 9 === 0 ? { status: 429, headers: { 'retry-after': '0' }, json: {} } : response;
+        // twice in a row
+        return turn % 9 < 2 ? { status: 429, headers: { 'retry-after': '0' }, json: {} } : response;
       },
     };
     const report = await check();
     expect(idsOf(report, 'failed')).toEqual([]);
     expect(report.requests).toBe(server.requests);
     expect(report.requests).toBeGreaterThan(requests);
+  });
+
+  test('says of a body that is too large how large it may be', async () => {
+    server.behavior = { response: (response) => ({ ...response, body: ' '.repeat(8 * 1_048_576 + 1) }) };
+    await expect(check()).rejects.toThrow(/^Cannot check the server: a response must have at most 8 MiB: /);
   });
 
   test('accuses no server of a demand because of one fault', async () => {

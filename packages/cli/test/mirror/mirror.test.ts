@@ -102,6 +102,19 @@ describe('a mirror', () => {
     expect(tenant.records.size).toBe(30);
   });
 
+  test('reads a window again of which a page was missing', async () => {
+    const { clock, origin, state, walk } = startMirror({ sizeMax: 10 }, 30);
+    await walk();
+    const { watermark } = state;
+    for (let added = 0; added < 33; added += 1, clock.ms += 1_000) origin.add();
+    origin.mood = { ...origin.mood, lostPage: { number: 1, as: 'empty' } };
+    await walk();
+    expect([watermark, state.watermark]).toEqual([expect.any(Number), watermark]);
+    origin.mood = { ...origin.mood, lostPage: undefined };
+    await walk();
+    expect(state.watermark).toBeGreaterThan(watermark ?? 0);
+  });
+
   test('removes a record after two walks that agree without it, and not after one', async () => {
     const { origin, tenant, state, walk } = startMirror({ sendsTotal: false }, 50);
     await walk();

@@ -196,10 +196,10 @@ describe('subreport conform exits with 2 and a sentence', () => {
     await expectRefusal(given, /^Cannot find the token endpoint: --token-url must be given/);
   });
 
-  test.each(['0', 'many', '1e3', '-1'])('if --max-requests is %s', async (number) => {
+  test.each(['0', 'many', '1e3', '-1', '1000000'])('if --max-requests is %s', async (number) => {
     await expectRefusal(
       [...args(), `--max-requests=${number}`],
-      /^error: option '--max-requests .*It must be an integer/,
+      /^error: option '--max-requests .*It must be an integer from 1 to 999999, such as 200\n/,
     );
   });
 

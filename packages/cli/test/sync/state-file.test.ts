@@ -44,6 +44,9 @@ describe('a state file', () => {
       }),
     ).toThrow('interrupted');
     expect(tokensOf(state)).toEqual([{ token: 'a' }]);
+    // survives a power failure, and can be read beside a run
+    const [durability, journal] = ['synchronous', 'journal_mode'].map((name) => state.all(`pragma ${name}`)[0]);
+    expect([durability, journal]).toEqual([{ synchronous: 2 }, { journal_mode: 'wal' }]);
     state.close();
     expect([statSync(file).mode & 0o777, statSync(join(folder, 'new')).mode & 0o777]).toEqual([0o600, 0o700]);
   });
