@@ -107,7 +107,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
   destination: {
     page: 'destinations.md',
     heading: 'Example',
-    generated: ['docs/readers/sync.md', 'docs/readers/command-line.md'],
+    generated: ['docs/readers/sync.md'],
     suites: ['packages/cli/sync/append-destination', 'packages/cli/commands/sync-options', 'test/docs/docs'],
   },
 };
