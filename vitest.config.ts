@@ -14,7 +14,7 @@ if (major < 26) {
 
 /** Suites that start programs or stores, or cross folders. */
 const suites = ['packages/*/test/**/*.test.ts'];
-/** Suites of the store; a run takes half of them once more, on the oldest PostgreSQL that is supported. */
+/** Suites of the store: a run takes half of them once more, on the oldest supported PostgreSQL. */
 const storeSuites = ['store', 'counts', 'isolation', 'plans', 'change-mark', 'subscription-change', 'postgres-batch'];
 const globalSetup = 'test/support/global-setup.ts';
 

@@ -209,7 +209,7 @@ describe.each(drawn)('paging through a report on $engine', ({ openTestStore }) =
   describe('4,000 records with ties', () => {
     const pairs = drawPairs([17, 100, 1_000], someFilters);
 
-    test.each(pairs)('of %i at a time: pages by X-Next-Page equal the model: %j', async (size, filters) => {
+    test.each(pairs)('in pages of %i: pages by X-Next-Page equal the model: %j', async (size, filters) => {
       const expected = expectedRecords(rows, filters);
       expect(expected.length).toBeGreaterThan(0);
       const pages = await walk(context, tenant, queryOf(filters, { size }), 'x-next-page');
@@ -217,14 +217,15 @@ describe.each(drawn)('paging through a report on $engine', ({ openTestStore }) =
       expect(pages.slice(0, -1).every((page) => page.length === size)).toBe(true);
     });
 
-    test.each(pairs)('of %i at a time: pages by X-Previous-Page from the last one: %j', async (size, filters) => {
+    const backwards = 'in pages of %i: pages by X-Previous-Page from the last page equal the model: %j';
+    test.each(pairs)(backwards, async (size, filters) => {
       const expected = expectedRecords(rows, filters);
       const last = Math.ceil(expected.length / size);
       const pages = await walk(context, tenant, queryOf(filters, { size, page: last }), 'x-previous-page');
       expect(pages.reverse().flat()).toEqual(expected);
     });
 
-    const byNumber = 'of %i at a time: pages by number equal the model, with the total on every page: %j';
+    const byNumber = 'in pages of %i: pages by number equal the model, with the total on every page: %j';
     test.each(pairs)(byNumber, async (size, filters) => {
       const expected = expectedRecords(rows, filters);
       const count = Math.ceil(expected.length / size);
