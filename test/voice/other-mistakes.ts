@@ -508,6 +508,12 @@ const lines: readonly OtherMistake[] = [
     cli: ['sync', '--to', 'dir:FOLDER', '--table', 'x'],
   },
   {
+    mistake: 'a folder of copies that is missing',
+    names: /nowhere/,
+    shows: /such as dir:/,
+    cli: ['sync', '--to', 'dir:nowhere'],
+  },
+  {
     mistake: 'no duration of days to keep',
     names: /--keep/,
     shows: /30d/,

@@ -129,7 +129,7 @@ export class FolderFiles implements FileStore {
   #guardRead<T>(work: () => Promise<T>): Promise<T> {
     return work().catch((error: NodeJS.ErrnoException) => {
       const rule = 'this user must be able to list its folders and to read its files';
-      const message = `Cannot read dir:${this.shown}: ${rule}: current value is ${error.code ?? error.message}`;
+      const message = `Cannot read dir:${this.shown}: ${rule} (${error.code ?? error.message})`;
       throw new SyncError('DESTINATION_UNREADABLE', message, { cause: error });
     });
   }
@@ -139,7 +139,7 @@ export class FolderFiles implements FileStore {
       code === 'DESTINATION_INVALID'
         ? 'be a folder that exists and that this user can write, such as dir:/var/exports'
         : 'have room for the files, and stay available until the end';
-    return new SyncError(code, `Cannot use dir:${this.shown}: it must ${rule}: current value is ${found}`, { cause });
+    return new SyncError(code, `Cannot use dir:${this.shown}: it must ${rule} (${found})`, { cause });
   }
 }
 

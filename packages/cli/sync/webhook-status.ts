@@ -68,7 +68,7 @@ async function connectTo(url: URL): Promise<void> {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new SyncError(
       'DESTINATION_FAILED',
-      `Cannot connect to ${shownEndpoint(url)}: it must accept connections: current value is ${code ?? message}${describeProxy(url.href)}`,
+      `Cannot connect to ${shownEndpoint(url)}: it must accept connections (${code ?? message})${describeProxy(url.href)}`,
       { cause: error },
     );
   }

@@ -573,7 +573,7 @@ describe('between the runs', () => {
       'is new, of a host that refuses connections',
       closed,
       75,
-      'it must accept connections: current value is ECONNREFUSED',
+      'it must accept connections (ECONNREFUSED)',
     ],
   ])('check refuses a webhook whose state %s', async (_what, change, expected, sentence) => {
     const options = optionsOf(newSecret());
