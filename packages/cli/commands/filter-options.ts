@@ -89,7 +89,7 @@ const dateWords = [...dayWords, 'now'];
 
 /** The rule for dates on the command line. */
 export const dateRule =
-  'a date such as 2024-05-01 or 2024-05-01T08:00:00Z, today, yesterday, tomorrow, this-month, last-month, now, 7d (before now) or +7d (after now)';
+  'a date such as 2024-05-01 or 2024-05-01T08:00:00Z, yesterday, last-month, now, 7d (before now) or +7d (after now)';
 
 /**
  * Converts a date of the command line to an ISO 8601 date-time; `undefined` if it is not a date. A
