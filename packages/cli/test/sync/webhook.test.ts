@@ -569,12 +569,7 @@ describe('between the runs', () => {
     ],
     ['is no state', ({ secretFile }) => ({ state: secretFile }), 2, 'it must be a state file that a sync of this'],
     ['cannot be created', ({ secretFile }) => ({ state: `${secretFile}/a/b.db` }), 2, 'it must be a state file that a'],
-    [
-      'is new, of a host that refuses connections',
-      closed,
-      75,
-      'it must accept connections (ECONNREFUSED)',
-    ],
+    ['is new, of a host that refuses connections', closed, 75, 'it must accept connections (ECONNREFUSED)'],
   ])('check refuses a webhook whose state %s', async (_what, change, expected, sentence) => {
     const options = optionsOf(newSecret());
     await run(options);
