@@ -1,0 +1,34 @@
+import { mkdtempSync, readlinkSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { FolderFiles } from './folder-files.ts';
+
+/** Runs `work`, and returns the paths of what it flushes, in order. Only Linux tells the paths. */
+async function flushedBy(work: () => Promise<void>): Promise<readonly string[]> {
+  const handle = await open('/proc/self/status');
+  const prototype = Object.getPrototypeOf(handle);
+  await handle.close();
+  const paths: string[] = [];
+  const { sync } = prototype;
+  const spy = vi.spyOn(prototype, 'sync').mockImplementation(function (this: unknown) {
+    paths.push(readlinkSync(`/proc/self/fd/${(this as { fd: number }).fd}`));
+    return sync.call(this);
+  });
+  await work().finally(() => spy.mockRestore());
+  return paths;
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'a file is flushed before its name, and then its folder and the place',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'subreport-folder-'));
+    const files = await FolderFiles.open(folder);
+    const written = await flushedBy(() => files.write('2026/report.csv', [Buffer.from('a')]));
+    expect(written).toEqual([join(folder, '2026/report.csv.part'), join(folder, '2026'), folder]);
+    const replaced = await flushedBy(() => files.replace('latest.json', '{}'));
+    expect(replaced).toEqual([expect.stringMatching(/\/latest\.json\.[0-9a-f]+\.part$/), folder]);
+    rmSync(folder, { recursive: true });
+  },
+);
