@@ -10,6 +10,7 @@ import { session } from './session/session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
 import { simPath } from './sim/sim-path.ts';
 import { strings } from './strings.ts';
+import { isFaultyZone } from './zone/page-zone.ts';
 
 const pages: readonly Page[] = [
   {
@@ -69,7 +70,7 @@ if (root !== null)
       keeper={session}
       pages={pages}
       describe={({ client_id, name, tenant }) => ({ user: name ?? client_id, context: tenant })}
-      past={{ Control: PastControl, isFaulty: () => isFaultyTime.value }}
+      past={{ Control: PastControl, isFaulty: () => isFaultyTime.value || isFaultyZone.value }}
       SignIn={SignInPage}
       loadFind={async () => (await import('./find/find-dialog.tsx')).FindDialog}
     />,

@@ -40,9 +40,9 @@ export const strings = {
     unknownNumber: '–',
     firstVisit: 'counted from this visit on',
     lost: 'counting starts again',
-    created: (months: number) => `Created per month, last ${months} months`,
-    createdDescription: (months: number) =>
-      `Subscriptions created in each of the last ${months} months (UTC), by their status today. The arrow keys move between months, Enter lists the subscriptions of one.`,
+    created: (months: number, zone: string) => `Created per month, last ${months} months (${zone})`,
+    createdDescription: (months: number, zone: string) =>
+      `Subscriptions created in each of the last ${months} months (${zone}), by their status today. The arrow keys move between months, Enter lists the subscriptions of one.`,
     createdIn: (month: string, count: number, details: readonly string[]) =>
       count === 0 ? `${month}: none created` : [`${month}: ${formatCount(count)} created`, ...details].join(', '),
     soFar: (month: string) => `${month}, so far`,
@@ -52,9 +52,9 @@ export const strings = {
     withStatus: (count: number, status: string) => `${formatCount(count)} ${status.toLowerCase()}`,
     otherStatus: 'Other',
     month: 'Month',
-    ending: (days: number) => `Ending per day, next ${days} days`,
-    endingDescription: (days: number) =>
-      `Subscriptions that end on each of the next ${days} days (UTC), by whether they renew automatically. The arrow keys move between days, Enter lists the subscriptions of one.`,
+    ending: (days: number, zone: string) => `Ending per day, next ${days} days (${zone})`,
+    endingDescription: (days: number, zone: string) =>
+      `Subscriptions that end on each of the next ${days} days (${zone}), by whether they renew automatically. The arrow keys move between days, Enter lists the subscriptions of one.`,
     endingOn: (day: string, count: number, details: readonly string[]) =>
       count === 0 ? `${day}: none end` : `${day}: ${formatCount(count)} end, ${details.join(', ')}`,
     renews: 'Renews',
@@ -176,7 +176,7 @@ export const strings = {
       noCounts: 'The counts are not available',
       from: 'From',
       to: 'To, inclusive',
-      utcDays: 'Days begin at midnight UTC.',
+      daysOf: (zone: string) => `Days begin at midnight in ${zone}.`,
       daysFromNow: 'Days from now',
       otherDay: 'Enter a date such as 2026-03-01',
       oneDay: 'Enter at least one date',

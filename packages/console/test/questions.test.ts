@@ -219,9 +219,11 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     const once = await downloaded();
     expect(once.toString().split('\r\n')[0]).toContain('id,');
 
-    await page.goto(`${reports.service.url}/console/subscriptions?status=ACTIVE&as-of=this-month&fields=iccid,status`);
+    await page.goto(
+      `${reports.service.url}/console/subscriptions?status=ACTIVE&as-of=this-month&fields=iccid,status&zone=Europe/Berlin`,
+    );
     await page
-      .getByText(/status Active, as of 1 /)
+      .getByText(/status Active, as of 1 .*, 00:00 Europe\/Berlin$/)
       .first()
       .waitFor();
     expect(await page.getByRole('columnheader').allInnerTexts()).toEqual(['Status', 'Product', 'ICCID']);
@@ -264,5 +266,34 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
       .first()
       .waitFor();
     expect(new URL(page.url()).search).toBe('?created-from=last-month&created-to=this-month');
+  });
+
+  test('days and months are those of the zone of the address, and each title says so', async () => {
+    await open('/console/');
+    await page.getByRole('heading', { name: 'Created per month, last 24 months (UTC)' }).waitFor();
+    await page.goto(`${reports.service.url}/console/?zone=Pacific/Kiritimati`);
+    await page.getByRole('heading', { name: 'Created per month, last 24 months (Pacific/Kiritimati)' }).waitFor();
+    await page.getByRole('heading', { name: 'Ending per day, next 60 days (Pacific/Kiritimati)' }).waitFor();
+
+    await page.goto(`${reports.service.url}/console/subscriptions?by=month&zone=Pacific/Kiritimati`);
+    await page.getByText('420 subscriptions by month of creation, in Pacific/Kiritimati').first().waitFor();
+    const response = await reports.service.get('/v1/subscription/summary?by=month&zone=Pacific/Kiritimati', token);
+    const { by } = (await response.json()) as { by: { month: { value: string; count: number }[] } };
+    const counted = page.getByRole('table', { name: 'Month' }).locator('tbody tr');
+    expect(await counted.locator('td:nth-of-type(1)').allInnerTexts()).toEqual(by.month.map(({ count }) => `${count}`));
+
+    const { value = '', count = 0 } = by.month.at(-1) ?? {};
+    await counted.last().getByRole('link').click();
+    await page
+      .getByText(new RegExp(`^${count} subscriptions?, newest first, created`))
+      .first()
+      .waitFor();
+    expect(page.url()).toContain('zone=Pacific/Kiritimati');
+    const days = await page.locator('td.column-created').allInnerTexts();
+    const month = formatMinute(`${value}-01T00:00:00Z`).slice(2, 10);
+    expect(new Set(days.map((day) => day.trim().replace(/^\d+ /, '')))).toEqual(new Set([month]));
+
+    await page.goto(`${reports.service.url}/console/?zone=Europe/Berlni`);
+    await page.getByRole('heading', { name: 'This time cannot be shown' }).waitFor();
   });
 });

@@ -349,7 +349,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await open('/console/subscriptions?by=day');
     await sentence('Days are counted within at most 366 days.');
     await page.goto(`${service.url}/console/subscriptions?by=day&expires-within=60d`);
-    await sentence(/^\d+ subscriptions by day of their end, ending within 60 days$/);
+    await sentence(/^\d+ subscriptions by day of their end, in UTC, ending within 60 days$/);
     const first = page.getByRole('table', { name: 'Day' }).getByRole('row').nth(1);
     const count = await first.getByRole('cell').first().textContent();
     await first.getByRole('link').click();

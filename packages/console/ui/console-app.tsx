@@ -140,8 +140,7 @@ function SignedIn<Body extends SessionBody>({
 /** A page at the time of the address: no page shows the present under the name of a past time. */
 function PageAtTime({ page, past }: { readonly page: Page | undefined; readonly past: Past | undefined }) {
   const time = currentLocation.value.query.get('as-of') ?? undefined;
-  if (time !== undefined && past?.isFaulty() === true)
-    return <NoPast title={strings.faultyTime} hint={strings.timeRule} />;
+  if (past?.isFaulty() === true) return <NoPast title={strings.faultyTime} hint={strings.timeRule} />;
   if (time !== undefined && page !== undefined && page.hasPast !== true)
     return <NoPast title={strings.noPast} hint={past === undefined ? strings.noPastHint : strings.noPastHere} />;
   return <CurrentPage page={page} time={time} />;
@@ -225,6 +224,7 @@ function NoPast({ title, hint }: { readonly title: string; readonly hint: string
   const { path, query } = currentLocation.value;
   const present = new URLSearchParams(query);
   present.delete('as-of');
+  present.delete('zone');
   return (
     <EmptyState icon={CircleHelp} title={title} text={hint}>
       <Button onClick={() => navigate(hrefOf(path, present), { keeps: false })}>{strings.toPresent}</Button>

@@ -1,4 +1,4 @@
-import { formatDay } from './format-date.ts';
+import { formatZonedDay } from './format-date.ts';
 import { strings } from './strings.ts';
 import { tooltipId } from './tooltip.tsx';
 
@@ -15,7 +15,7 @@ interface DateTimeProps {
 export function DateTime({ value, text, focusable = true }: DateTimeProps) {
   const date = new Date(value ?? Number.NaN);
   if (Number.isNaN(date.getTime())) return <span class="soft">{strings.noDate}</span>;
-  const day = formatDay(date);
+  const day = formatZonedDay(date);
   return (
     <time
       class="date-time"

@@ -9,6 +9,24 @@ export function dateFormatter(options: Intl.DateTimeFormatOptions): (date: Date 
 /** The day in UTC: "12 Mar 2026". */
 export const formatDay = dateFormatter({ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
+let zoneOfDates = (): string => 'UTC';
+
+/** Sets the time zone in which `formatZonedDay` has its days. */
+export function showDaysIn(zone: () => string): void {
+  zoneOfDates = zone;
+}
+
+const dayFormats = new Map<string, (date: Date) => string>();
+
+/** The day in the time zone of the pages: "12 Mar 2026". */
+export function formatZonedDay(date: Date): string {
+  const timeZone = zoneOfDates();
+  const format =
+    dayFormats.get(timeZone) ?? dateFormatter({ day: 'numeric', month: 'short', year: 'numeric', timeZone });
+  dayFormats.set(timeZone, format);
+  return format(date);
+}
+
 /** A time of the API to the minute in UTC: "12 Mar 2026, 08:15". */
 export const formatMinute = (time: string): string => `${formatDay(new Date(time))}, ${time.slice(11, 16)}`;
 

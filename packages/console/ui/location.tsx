@@ -63,7 +63,12 @@ function withKept(href: string): string {
   const { query } = currentLocation.value;
   const given = new URLSearchParams(href.split('?')[1] ?? '');
   const added = [...kept].filter((name) => query.has(name) && !given.has(name));
-  const pairs = added.map((name) => `${name}=${encodeURIComponent(query.get(name) ?? '').replaceAll('%3A', ':')}`);
+  const pairs = added.map(
+    (name) =>
+      `${name}=${encodeURIComponent(query.get(name) ?? '')
+        .replaceAll('%3A', ':')
+        .replaceAll('%2F', '/')}`,
+  );
   return pairs.length === 0 ? href : `${href}${href.includes('?') ? '&' : '?'}${pairs.join('&')}`;
 }
 

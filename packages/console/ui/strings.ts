@@ -38,7 +38,7 @@ export const strings = {
   noPastHere: 'Other pages show the time that you chose.',
   faultyTime: 'This time cannot be shown',
   timeRule:
-    'as-of in the address must be a day such as 2026-10-31, a word such as this-month, or an instant, not in the future.',
+    'as-of in the address must be a day such as 2026-10-31, a word such as this-month, or an instant, not in the future; zone an IANA time zone such as Europe/Berlin.',
   toPresent: 'Show the present',
   theme: { label: 'Theme', system: 'Same as system', light: 'Light', dark: 'Dark' },
   account: 'Account',

@@ -15,6 +15,7 @@ import { reports } from '../api.ts';
 import { asOf, shownTime } from '../past/as-of.ts';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
+import { zoneName } from '../zone/local-days.ts';
 import { KindFilter, selectionOf } from './change-filters.tsx';
 import { ChangesCard } from './changes-card.tsx';
 import { PastCounts } from './past-counts.tsx';
@@ -116,7 +117,7 @@ function DayForm({ day, close }: { readonly day: string; readonly close: () => v
         name="day"
         label={text.day}
         defaultValue={day}
-        hint={strings.subscriptions.editor.utcDays}
+        hint={strings.subscriptions.editor.daysOf(zoneName())}
         error={error}
       />
       <Button type="submit" variant="primary">

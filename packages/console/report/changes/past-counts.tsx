@@ -7,7 +7,7 @@ import { History } from '../../ui/icons.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { LastValue, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
-import { describeTime } from '../past/past-control.tsx';
+import { describeTime } from '../past/describe-time.ts';
 import type { PastTime } from '../past/read-as-of.ts';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';

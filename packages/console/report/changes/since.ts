@@ -1,4 +1,6 @@
+import { dayOf } from '../../../contract/relative-day.ts';
 import { startOfDay } from '../subscriptions/days.ts';
+import { localDay } from '../zone/local-days.ts';
 
 const dayMs = 86_400_000;
 
@@ -15,7 +17,7 @@ interface DaysBefore {
 export type Since =
   | { readonly kind: 'visit' }
   | DaysBefore
-  /** Midnight (UTC) of a day, `2026-11-01`. */
+  /** The begin of a day, `2026-11-01`. */
   | { readonly kind: 'day'; readonly day: string; readonly instant: string };
 
 /** The period before a past time, which has no last visit. */
@@ -35,9 +37,8 @@ export function readSince(text: string, now: Date): Since {
   return isPastDay(text, now) ? { kind: 'day', day: text, instant: startOfDay(text) } : { kind: 'visit' };
 }
 
-/** Whether a text is a day, `2026-11-01`, that has begun in UTC. */
+/** Whether a text is a day, `2026-11-01`, that has begun. */
 export function isPastDay(text: string, now: Date): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text > now.toISOString().slice(0, 10)) return false;
-  const begin = new Date(startOfDay(text));
-  return !Number.isNaN(begin.getTime()) && begin.toISOString().startsWith(text);
+  const today = localDay(now.getTime());
+  return dayOf(text, today) === text && text <= today;
 }

@@ -3,6 +3,7 @@ import { statusFilterOf } from '../../../contract/subscription.ts';
 import type { SummaryGroup } from '../../../contract/summary.ts';
 import { millisecondsOf } from '../subscriptions/days.ts';
 import type { FilterChanges, ReportFilters } from '../subscriptions/report-state.ts';
+import { dayAfterDays, firstOfMonth, startMsOf } from '../zone/local-days.ts';
 
 /** The date by which days and months are counted, as `date-field` names it. */
 export type CountedDate = 'created' | 'activation' | 'expiration';
@@ -23,13 +24,12 @@ export function filtersOfCount(
   if (by === 'status') return { status: statusFilterOf(value) };
   if (value === null) return undefined;
   if (by !== 'day' && by !== 'month') return { [by]: value };
-  const from = Date.parse(value);
-  const begins = new Date(from);
-  const to = by === 'day' ? from + dayMs : Date.UTC(begins.getUTCFullYear(), begins.getUTCMonth() + 1, 1);
+  const first = by === 'day' ? value : `${value}-01`;
+  const from = startMsOf(first);
+  const to = startMsOf(by === 'day' ? dayAfterDays(first, 1) : firstOfMonth(first, 1));
   return countedDate(filters) === 'created' ? createdWithin(from, to, filters) : endsWithin(from, to, filters, now);
 }
 
-const dayMs = 86_400_000;
 const instantOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 /** The later or the earlier of a bound of the period and a bound that the filters already have. */

@@ -33,6 +33,7 @@ export const countStrings = {
     month: ['month', 'months'],
   },
   ofDate: { created: ' of creation', activation: ' of activation', expiration: ' of their end' },
+  inZone: (zone: string) => `in ${zone}`,
   renewal: { true: 'Renews', false: 'Does not renew' },
   noPlan: 'No plan',
   card: (count: number, [one, many]: readonly [string, string]) => `${formatCount(count)} ${count === 1 ? one : many}`,

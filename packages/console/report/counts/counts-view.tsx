@@ -20,6 +20,7 @@ import { describeAsOf, describeFilters } from '../subscriptions/describe-filter.
 import { productName, rememberProducts } from '../subscriptions/product-names.ts';
 import { type ReportState, withFilters } from '../subscriptions/report-state.ts';
 import { openings, reportHref, showReport } from '../subscriptions/report-store.ts';
+import { zoneName } from '../zone/local-days.ts';
 import { countedDate, filtersOfCount } from './count-links.ts';
 import { type CountRow, countRows, countsCsv } from './counts-table.ts';
 
@@ -58,6 +59,7 @@ export function CountsView({ state, by }: { readonly state: ReportState; readonl
       by,
       'date-field': countedDate(filters),
       'as-of': instantOf(state.asOf),
+      ...(isOfDays(by) && { zone: state.zone }),
     } as SummaryQuery;
     reports.summary(query, { signal: abort.signal }).then(
       (summary) => {
@@ -99,6 +101,8 @@ export function CountsView({ state, by }: { readonly state: ReportState; readonl
   );
 }
 
+const isOfDays = (by: SummaryGroup): boolean => by === 'day' || by === 'month';
+
 /** Whether a period limits the date by which days are counted. */
 const isLimited = (filters: ReportState['filters']): boolean =>
   filters['expires-within'] !== undefined ||
@@ -108,8 +112,9 @@ const isLimited = (filters: ReportState['filters']): boolean =>
 function Sentence({ state, by, counted }: { state: ReportState; by: SummaryGroup; counted: Counted }) {
   const filters = describeFilters(state, { now: new Date(), productName }).map(({ phrase }) => phrase);
   const count = counted.kind === 'counted' ? strings.subscriptions.count(counted.summary.total) : text.title;
-  const date = by === 'day' || by === 'month' ? text.ofDate[countedDate(state.filters)] : '';
-  const sentence = [`${count} ${text.by[by]}${date}`, ...filters, ...describeAsOf(state)].join(', ');
+  const date = isOfDays(by) ? text.ofDate[countedDate(state.filters)] : '';
+  const zone = isOfDays(by) ? [text.inZone(zoneName())] : [];
+  const sentence = [`${count} ${text.by[by]}${date}`, ...zone, ...filters, ...describeAsOf(state)].join(', ');
   useEffect(() => {
     if (counted.kind === 'counted') announce(sentence);
   }, [counted, sentence]);

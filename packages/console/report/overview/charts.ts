@@ -39,9 +39,9 @@ export function createdChart({ totals, periods, all, parts }: CreatedCounts) {
         href: reportLink({ status: statusFilterOf(status), ...bounds }),
       })),
     rest: restOf(totals.by.status ?? [], parts, reportLink({ status: noStatus, ...bounds })),
-    labelOf: ({ from }) => monthLabel(new Date(from)),
-    nameOf: ({ from, value }) => {
-      const name = monthName(new Date(from));
+    labelOf: ({ value }) => monthLabel(new Date(value)),
+    nameOf: ({ value }) => {
+      const name = monthName(new Date(value));
       return value === periods.at(-1)?.value ? text.soFar(name) : name;
     },
     textOf: text.createdIn,

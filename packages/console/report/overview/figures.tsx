@@ -118,7 +118,7 @@ const createdNote = ({ week, last, before }: CreatedWeeks) => (
 
 /** "16–22 Nov", or "28 Nov – 4 Dec". */
 function daysOf(days: readonly Period[]): string {
-  const [from = '', to = ''] = [days[0], days.at(-1)].map((day) => formatDay(new Date(day?.from ?? '')).slice(0, -5));
+  const [from = '', to = ''] = [days[0], days.at(-1)].map((day) => formatDay(new Date(day?.value ?? '')).slice(0, -5));
   const isOneMonth = from.split(' ')[1] === to.split(' ')[1];
   return isOneMonth ? `${from.split(' ')[0]}–${to}` : `${from} – ${to}`;
 }

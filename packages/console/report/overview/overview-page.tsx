@@ -14,6 +14,7 @@ import type { PastTime } from '../past/read-as-of.ts';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
 import { NoRecords } from '../subscriptions/no-records.tsx';
+import { zoneName, zoneOfPages } from '../zone/local-days.ts';
 import { CategoryCard } from './category-card.tsx';
 import { createdChart, endingChart, productBars, productBarsMax, statusBars, statusBarsMax } from './charts.ts';
 import { Figures } from './figures.tsx';
@@ -49,9 +50,11 @@ const newLastValues = () => ({
 });
 const present = newLastValues();
 
-/** The counts as they were, as the operations of the present. */
-const readerAt = (past: PastTime | undefined): SummaryReader =>
-  past === undefined ? reports : { summary: (query) => reports.summary({ ...query, 'as-of': past.instant }) };
+/** The counts as they were or are, by day and month of the pages' time zone. */
+const readerAt = (past: PastTime | undefined): SummaryReader => {
+  const zone = zoneOfPages()?.name;
+  return { summary: (query) => reports.summary({ ...query, 'as-of': past?.instant, zone }) };
+};
 
 const readNextEndsAt = (past: PastTime | undefined, now: Date): Promise<SubscriptionPage> =>
   past === undefined
@@ -120,8 +123,8 @@ type PeriodCardLoad = Pick<ComponentProps<typeof PeriodCard>, 'load' | 'isNoted'
 
 const CreatedCard = (props: PeriodCardLoad) => (
   <PeriodCard
-    title={text.created(monthsShown)}
-    description={text.createdDescription(monthsShown)}
+    title={text.created(monthsShown, zoneName())}
+    description={text.createdDescription(monthsShown, zoneName())}
     heading={text.month}
     period={text.inMonths(monthsShown)}
     empty={text.noneCreated(monthsShown)}
@@ -131,8 +134,8 @@ const CreatedCard = (props: PeriodCardLoad) => (
 
 const EndingCard = (props: PeriodCardLoad) => (
   <PeriodCard
-    title={text.ending(daysShown)}
-    description={text.endingDescription(daysShown)}
+    title={text.ending(daysShown, zoneName())}
+    description={text.endingDescription(daysShown, zoneName())}
     heading={text.day}
     period={text.inDays(daysShown)}
     empty={text.noneEnding(daysShown)}

@@ -1,4 +1,6 @@
-/** A calendar month or day in UTC. */
+import { dayAfterDays, firstOfMonth, localDay, startMsOf } from '../zone/local-days.ts';
+
+/** A calendar month or day of the pages' time zone. */
 export interface Period {
   /** As in the summary: `2026-03` or `2026-03-01`. */
   readonly value: string;
@@ -10,39 +12,36 @@ export interface Period {
 
 const dayMs = 86_400_000;
 
-/** The last months in UTC, oldest first; the last one is the month of `now`. */
+/** The last months, oldest first; the last one is the month of `now`. */
 export function lastMonths(now: Date, count: number): Period[] {
-  const month = (offset: number) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset, 1);
+  const month = (offset: number) => firstOfMonth(localDay(now.getTime()), offset);
   return Array.from({ length: count }, (_, index) => {
     const offset = index - count + 1;
     return periodOf(month(offset), month(offset + 1), 7);
   });
 }
 
-/** The last whole days in UTC, oldest first; the last one is yesterday. */
+/** The last whole days, oldest first; the last one is yesterday. */
 export function lastDays(now: Date, count: number): Period[] {
-  const today = startOfDay(now);
-  return Array.from({ length: count }, (_, index) => {
-    const from = today + (index - count) * dayMs;
-    return periodOf(from, from + dayMs, 10);
-  });
+  const today = localDay(now.getTime());
+  return Array.from({ length: count }, (_, index) => dayPeriod(dayAfterDays(today, index - count)));
 }
 
-/** The following days in UTC. The first one is today, and begins at `now`. */
+/** The following days. The first one is today, and begins at `now`. */
 export function nextDays(now: Date, count: number): Period[] {
-  const today = startOfDay(now);
+  const today = localDay(now.getTime());
   return Array.from({ length: count }, (_, index) => {
-    const day = periodOf(today + index * dayMs, today + (index + 1) * dayMs, 10);
+    const day = dayPeriod(dayAfterDays(today, index));
     return index === 0 ? { ...day, from: instantOf(now.getTime()) } : day;
   });
 }
 
-const startOfDay = (now: Date): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
+const dayPeriod = (day: string): Period => periodOf(day, dayAfterDays(day, 1), 10);
 
-const periodOf = (from: number, to: number, nameLength: number): Period => ({
-  value: instantOf(from).slice(0, nameLength),
-  from: instantOf(from),
-  to: instantOf(to),
+const periodOf = (from: string, to: string, nameLength: number): Period => ({
+  value: from.slice(0, nameLength),
+  from: instantOf(startMsOf(from)),
+  to: instantOf(startMsOf(to)),
 });
 
 /** Filters for the subscriptions created in adjacent periods. */

@@ -2,13 +2,15 @@ import { useState } from 'preact/hooks';
 import { dayOf } from '../../../contract/relative-day.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatDay, formatMinute } from '../../ui/format-date.ts';
+import { formatDay } from '../../ui/format-date.ts';
 import { CalendarDays } from '../../ui/icons.ts';
 import { currentLocation, hrefOf, navigate } from '../../ui/location.tsx';
 import { Popover } from '../../ui/popover.tsx';
-import { strings as shared } from '../../ui/strings.ts';
 import { strings } from '../strings.ts';
+import { localDay, zoneName } from '../zone/local-days.ts';
+import { browserZone } from '../zone/page-zone.ts';
 import { asOf } from './as-of.ts';
+import { describeTime } from './describe-time.ts';
 import { type PastTime, readAsOf } from './read-as-of.ts';
 
 const text = strings.past;
@@ -31,30 +33,28 @@ export function PastControl() {
   );
 }
 
+const dayText = ({ date }: PastTime): string => formatDay(new Date(localDay(date.getTime())));
+
 /** The label, of which a narrow window shows the day. */
 function ShortLabel({ past, label }: { readonly past: PastTime | undefined; readonly label: string }) {
   if (past === undefined) return <span>{label}</span>;
-  const [before = '', after = ''] = label.split(formatDay(past.date));
+  const [before = '', after = ''] = label.split(dayText(past));
   return (
     <span>
       <span class="past-words">{before}</span>
-      {formatDay(past.date)}
+      {dayText(past)}
       <span class="past-words">{after}</span>
     </span>
   );
 }
 
-/** "1 Nov 2026, 00:00 UTC" */
-export const describeTime = ({ instant }: Pick<PastTime, 'instant'>): string =>
-  `${formatMinute(instant)} ${shared.utc}`;
-
-/** The same page at another time. The past has no pages, and a change of it has no token. */
-function showAt(word: string | undefined): void {
+/** The same page with another time or zone. The past has no pages. */
+function showWith(name: 'as-of' | 'zone', word: string | undefined): void {
   const { path, query } = currentLocation.peek();
   const other = new URLSearchParams(query);
   other.delete('page');
-  if (word === undefined) other.delete('as-of');
-  else other.set('as-of', word);
+  if (word === undefined) other.delete(name);
+  else other.set(name, word);
   navigate(hrefOf(path, other), { keeps: false });
 }
 
@@ -65,7 +65,7 @@ function Times({ past, close }: { readonly past: PastTime | undefined; readonly 
   const now = new Date();
   const choose = (word: string | undefined) => () => {
     close();
-    showAt(word);
+    showWith('as-of', word);
   };
   return (
     <div class="filter-editor past-times">
@@ -98,13 +98,40 @@ function Times({ past, close }: { readonly past: PastTime | undefined; readonly 
           label={text.day}
           hint={text.dayHint}
           error={error}
-          defaultValue={dayOf(past?.word ?? '', now.toISOString().slice(0, 10)) ?? ''}
+          defaultValue={dayOf(past?.word ?? '', localDay(now.getTime())) ?? ''}
         />
         <Button type="submit" variant="primary">
           {text.show}
         </Button>
       </form>
+      <ZoneChoice close={close} />
     </div>
+  );
+}
+
+/** In which zone the pages have their days: UTC, that of the browser, or that of the address. */
+function ZoneChoice({ close }: { readonly close: () => void }) {
+  const current = zoneName();
+  return (
+    <fieldset>
+      <legend>{text.zone}</legend>
+      <div class="presets">
+        {[...new Set(['UTC', browserZone, current])].map((zone) => (
+          <Button
+            key={zone}
+            variant="quiet"
+            aria-pressed={zone === current}
+            onClick={() => {
+              close();
+              showWith('zone', zone === 'UTC' ? undefined : zone);
+            }}
+          >
+            <span>{text.inZone(zone)}</span>
+            {zone === browserZone && <span class="soft">{text.ofBrowser}</span>}
+          </Button>
+        ))}
+      </div>
+    </fieldset>
   );
 }
 

@@ -1,5 +1,6 @@
-import { parseInstant } from '../../../contract/instant.ts';
+import { formatInstant, parseInstant } from '../../../contract/instant.ts';
 import { dayOf } from '../../../contract/relative-day.ts';
+import { localDay, startMsOf } from '../zone/local-days.ts';
 
 /** A past time that the address names. */
 export interface PastTime {
@@ -10,13 +11,13 @@ export interface PastTime {
   readonly date: Date;
 }
 
-/** The begin of a day, or of the day that a word means, in UTC; `undefined` for any other text. */
+/** The begin of a day, or of the day that a word means; `undefined` for any other text. */
 export function instantOfDay(text: string, now: Date): string | undefined {
-  const day = dayOf(text, now.toISOString().slice(0, 10));
-  return day === undefined ? undefined : `${day}T00:00:00Z`;
+  const day = dayOf(text, localDay(now.getTime()));
+  return day === undefined ? undefined : formatInstant(startMsOf(day) / 1000);
 }
 
-/** Reads `as-of` of an address: a day, which is its begin in UTC, or an instant. */
+/** Reads `as-of` of an address: a day, which is its begin, or an instant. */
 export function readAsOf(word: string, now: Date): PastTime | undefined {
   const instant = instantOfDay(word, now) ?? word;
   const seconds = parseInstant(instant)?.seconds;

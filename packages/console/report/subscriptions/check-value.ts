@@ -7,6 +7,7 @@ import { instantParameters, reportParameters } from '../../../contract/query.ts'
 import { defaultPageLimits } from '../../../contract/report.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../../contract/schema.ts';
 import { summaryGroups } from '../../../contract/summary.ts';
+import { findZone } from '../../../contract/zone.ts';
 import { instantOfDay, readAsOf } from '../past/read-as-of.ts';
 
 const schemas = reportParameters(defaultPageLimits);
@@ -53,6 +54,7 @@ const wordFault = (name: keyof typeof ofPage, text: string): Fault | undefined =
 
 function isValid(name: ReportParameter, text: string): boolean {
   if (name === 'as-of') return readAsOf(text, new Date()) !== undefined;
+  if (name === 'zone') return findZone(text) !== undefined;
   if (name === 'expires-within') return parseDuration(text) !== undefined;
   if (name === 'size' || name === 'page') return readWholeNumber({}, text) !== undefined;
   const { enum: words } = schemas[name] as { enum?: readonly string[] };

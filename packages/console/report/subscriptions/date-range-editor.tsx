@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { strings } from '../strings.ts';
+import { zoneName } from '../zone/local-days.ts';
 import { createdPresets, type DayRange, presetInLink } from './days.ts';
 
 const text = strings.subscriptions;
@@ -57,7 +58,7 @@ export function DateRangeEditor({ days, onPreset, onDays }: DateRangeEditorProps
           <TextField type="date" name="from" label={text.editor.from} defaultValue={days.from} error={faults.from} />
           <TextField type="date" name="to" label={text.editor.to} defaultValue={days.to} error={faults.to} />
         </div>
-        <p class="field-hint">{text.editor.utcDays}</p>
+        <p class="field-hint">{text.editor.daysOf(zoneName())}</p>
         <Button type="submit" variant="primary">
           {text.apply}
         </Button>

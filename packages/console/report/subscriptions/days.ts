@@ -1,8 +1,7 @@
 import { parseInstant } from '../../../contract/instant.ts';
+import { dayAfterDays, daysBetween, firstOfMonth, localDay, startMsOf } from '../zone/local-days.ts';
 
-const dayMs = 86_400_000;
-
-/** A half-open interval of whole days in UTC: `from` is included, `to` is not. */
+/** A half-open interval of whole days: `from` is included, `to` is not. */
 export interface DayRange {
   readonly from: string;
   readonly to: string;
@@ -24,31 +23,32 @@ export type CreatedPreset = (typeof createdPresets)[number];
 /** Days of the presets of the end date. */
 export const endsWithinDays = [7, 30, 60] as const;
 
-/** The interval of a preset at an instant. Days and months are those of UTC; today counts. */
+/** The interval of a preset at an instant, in days and months of the pages; today counts. */
 export function presetRange(preset: CreatedPreset, now: Date): DayRange {
-  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
-  const range = (starts: number, ends: number) => ({ from: instantOf(starts), to: instantOf(ends) });
-  const tomorrow = Date.UTC(year, month, day + 1);
-  const quarter = month - (month % 3);
+  const today = localDay(now.getTime());
+  const range = (from: string, to: string) => ({ from: startOfDay(from), to: startOfDay(to) });
+  const tomorrow = dayAfterDays(today, 1);
+  const inQuarter = (Number(today.slice(5, 7)) - 1) % 3;
+  const month = (months: number) => firstOfMonth(today, months);
   switch (preset) {
     case 'today':
-      return range(Date.UTC(year, month, day), tomorrow);
+      return range(today, tomorrow);
     case 'yesterday':
-      return range(Date.UTC(year, month, day - 1), Date.UTC(year, month, day));
+      return range(dayAfterDays(today, -1), today);
     case 'last7':
-      return range(Date.UTC(year, month, day - 6), tomorrow);
+      return range(dayAfterDays(today, -6), tomorrow);
     case 'last30':
-      return range(Date.UTC(year, month, day - 29), tomorrow);
+      return range(dayAfterDays(today, -29), tomorrow);
     case 'thisMonth':
-      return range(Date.UTC(year, month, 1), Date.UTC(year, month + 1, 1));
+      return range(month(0), month(1));
     case 'lastMonth':
-      return range(Date.UTC(year, month - 1, 1), Date.UTC(year, month, 1));
+      return range(month(-1), month(0));
     case 'thisQuarter':
-      return range(Date.UTC(year, quarter, 1), Date.UTC(year, quarter + 3, 1));
+      return range(month(-inQuarter), month(3 - inQuarter));
     case 'lastQuarter':
-      return range(Date.UTC(year, quarter - 3, 1), Date.UTC(year, quarter, 1));
+      return range(month(-inQuarter - 3), month(-inQuarter));
     case 'last12Months':
-      return range(Date.UTC(year - 1, month, day + 1), tomorrow);
+      return range(dayAfterDays(today, 1, -12), tomorrow);
   }
 }
 
@@ -74,14 +74,14 @@ export function presetOf(from: string | undefined, to: string | undefined, now: 
   });
 }
 
-/** `2026-03-01` as the instant at which the day begins in UTC. */
-export const startOfDay = (day: string): string => `${day}T00:00:00Z`;
+/** `2026-03-01` as the instant at which the day begins. */
+export const startOfDay = (day: string): string => instantOf(startMsOf(day));
 
-/** The instant at which the following day begins in UTC. */
-export const endOfDay = (day: string): string => instantOf(Date.parse(day) + dayMs);
+/** The instant at which the following day begins. */
+export const endOfDay = (day: string): string => startOfDay(dayAfterDays(day, 1));
 
 /** The last second before a day: `after` excludes its own instant. */
-export const beforeDay = (day: string): string => instantOf(Date.parse(day) - 1000);
+export const beforeDay = (day: string): string => instantOf(startMsOf(day) - 1000);
 
 /** Milliseconds since 1970 of an instant of the API, in any form: `Date` does not read all. */
 export function millisecondsOf(instant: string): number {
@@ -92,13 +92,15 @@ export function millisecondsOf(instant: string): number {
 /** The day that begins at an instant, `2026-03-01`, or `undefined` if none does. */
 export function dayFrom(instant: string): string | undefined {
   const time = millisecondsOf(instant);
-  return time % dayMs === 0 ? instantOf(time).slice(0, 10) : undefined;
+  if (Number.isNaN(time)) return undefined;
+  const day = localDay(time);
+  return startMsOf(day) === time ? day : undefined;
 }
 
 /** The last day before an instant at which a day begins, or `undefined`. */
 export function dayUntil(instant: string): string | undefined {
-  const time = millisecondsOf(instant);
-  return time % dayMs === 0 ? instantOf(time - dayMs).slice(0, 10) : undefined;
+  const day = dayFrom(instant);
+  return day === undefined ? undefined : dayAfterDays(day, -1);
 }
 
 /** The day that begins one second after an instant, or `undefined`: the reverse of `beforeDay`. */
@@ -108,6 +110,5 @@ export function dayAfter(instant: string): string | undefined {
 
 const instantOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
-/** Calendar days (UTC) from now until an instant: 0 is today, negative is in the past. */
-export const daysUntil = (instant: string, now: number): number =>
-  Math.floor(Date.parse(instant) / dayMs) - Math.floor(now / dayMs);
+/** Calendar days from now until an instant: 0 is today, negative is in the past. */
+export const daysUntil = (instant: string, now: number): number => daysBetween(now, Date.parse(instant));

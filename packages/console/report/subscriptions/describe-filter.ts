@@ -1,7 +1,6 @@
 import { noStatus } from '../../../contract/subscription.ts';
-import { formatMinute } from '../../ui/format-date.ts';
 import { filterStatusWord } from '../../ui/status-label.tsx';
-import { strings as shared } from '../../ui/strings.ts';
+import { describeTime } from '../past/describe-time.ts';
 import { readAsOf } from '../past/read-as-of.ts';
 import { strings } from '../strings.ts';
 import { type CreatedPreset, presetOf } from './days.ts';
@@ -66,7 +65,7 @@ function resolvedDays(kind: FilterKind, { filters, days }: ReportState): string 
 /** The past time, within a sentence. */
 export function describeAsOf({ asOf }: ReportState): readonly string[] {
   const time = asOf === undefined ? undefined : readAsOf(asOf, new Date());
-  return time === undefined ? [] : [strings.past.shown(`${formatMinute(time.instant)} ${shared.utc}`)];
+  return time === undefined ? [] : [strings.past.shown(describeTime(time))];
 }
 
 const describeValue = ({ label, phrase }: (typeof valueFilters)[ValueKind], value: string) => ({

@@ -8,7 +8,7 @@ import { instantOf, instantOfDay } from '../past/read-as-of.ts';
 import { type LinkParameter, linkParameters, valueFault } from './check-value.ts';
 
 /** A parameter that selects records. */
-export type FilterName = Exclude<LinkParameter, 'sort' | 'size' | 'page' | 'by' | 'list' | 'as-of' | 'fields'>;
+export type FilterName = Exclude<LinkParameter, 'sort' | 'size' | 'page' | 'by' | 'list' | 'as-of' | 'fields' | 'zone'>;
 
 /** Valid values of filters as in a query string. */
 export type ReportFilters = { readonly [Name in FilterName]?: string };
@@ -44,6 +44,8 @@ export interface ReportState {
   readonly by: SummaryGroup | undefined;
   /** The past time, as in the link; `undefined` is the present. */
   readonly asOf: string | undefined;
+  /** The time zone of days, which all pages have; `undefined` is UTC. */
+  readonly zone: string | undefined;
   /** The columns in their order, as in the API; `undefined` is all of them. */
   readonly fields: string | undefined;
   /** The days of the link, such as `last-month`, by the filter whose instant each has become. */
@@ -65,6 +67,7 @@ export const wholeReport: ReportState = {
   by: undefined,
   asOf: undefined,
   fields: undefined,
+  zone: undefined,
   days: {},
 };
 
@@ -106,7 +109,17 @@ const bothFault = (list: string): Fault => ({
 });
 
 function stateOf(values: ReadonlyMap<string, string>, { email, listed }: Unlinked): ReportState {
-  const { sort = defaultSort, page, size, by, list, fields, 'as-of': asOf, ...given } = Object.fromEntries(values);
+  const {
+    sort = defaultSort,
+    page,
+    size,
+    by,
+    list,
+    fields,
+    zone,
+    'as-of': asOf,
+    ...given
+  } = Object.fromEntries(values);
   const isListed = list !== undefined && listed?.name === list;
   const isByEmail = given.email !== undefined;
   delete given.email; // an address that somebody put into a link is not used either
@@ -123,6 +136,7 @@ function stateOf(values: ReadonlyMap<string, string>, { email, listed }: Unlinke
     by: by as SummaryGroup | undefined,
     asOf,
     fields,
+    zone,
   };
 }
 
@@ -139,7 +153,7 @@ function resolveDays(given: ReportFilters): Pick<ReportState, 'filters' | 'days'
 
 /** The query string of the link of a state, without `?`; empty for the whole report. */
 export function formatReportState(state: ReportState): string {
-  const { filters, sort, page, size, asksForEmail, listed, asksForList, by, asOf, fields, days } = state;
+  const { filters, sort, page, size, asksForEmail, listed, asksForList, by, asOf, fields, zone, days } = state;
   const values: { readonly [Name in LinkParameter]?: string | number | undefined } = {
     ...filters,
     ...days,
@@ -151,9 +165,12 @@ export function formatReportState(state: ReportState): string {
     list: listed?.name ?? asksForList,
     'as-of': asOf,
     fields,
+    zone,
   };
   return linkParameters
-    .flatMap((name) => (values[name] === undefined ? [] : [`${name}=${encode(String(values[name]))}`]))
+    .flatMap((name) =>
+      values[name] === undefined ? [] : [`${name}=${name === 'zone' ? values[name] : encode(String(values[name]))}`],
+    )
     .join('&');
 }
 

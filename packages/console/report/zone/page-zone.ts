@@ -1,0 +1,18 @@
+import { computed } from '@preact/signals';
+import { findZone } from '../../../contract/zone.ts';
+import { showDaysIn } from '../../ui/format-date.ts';
+import { currentLocation, keepWhileMoving } from '../../ui/location.tsx';
+import { readZoneFrom, zoneName } from './local-days.ts';
+
+keepWhileMoving('zone');
+
+const name = computed(() => currentLocation.value.query.get('zone') ?? undefined);
+const zone = computed(() => (name.value === undefined ? undefined : findZone(name.value)));
+readZoneFrom(() => zone.value);
+showDaysIn(zoneName);
+
+/** Whether the address names a zone that does not exist. */
+export const isFaultyZone = computed(() => name.value !== undefined && zone.value === undefined);
+
+/** The zone of this browser. */
+export const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
