@@ -7,7 +7,7 @@ import { readHistory } from '../storage/tables/history.ts';
 import type { ReportFilters } from './filters.ts';
 
 /** The filters whose values may be misspelled. */
-interface ExplainedFilters extends Pick<ReportFilters, 'statuses' | 'productId' | 'planId'> {
+interface ExplainedFilters extends Pick<ReportFilters, 'statuses' | 'productId' | 'planId' | 'iccid'> {
   /** Set if the past is asked for, also if nothing has changed since. */
   readonly asOf?: Moment | undefined;
 }
@@ -22,18 +22,20 @@ const allRecords = { dateColumn: 'created_date' } as const;
 
 /**
  * Says why no record matches: because no record at all has a status, product or plan of the query,
- * with one that is similar to it. `undefined` if that is not the reason. Costs a few reads of the
- * counts, or at a past revision of what has changed since; call it only if nothing matches. With
- * `as-of`, products and plans are not compared, because only present ones can be listed.
+ * with one that is similar to it, or because a SIM has its ICCID with or without a check digit.
+ * `undefined` if that is not the reason. Costs a few reads of the counts, or at a past revision of
+ * what has changed since; call it only if nothing matches. With `as-of`, products, plans and ICCIDs
+ * are not compared, because only present ones can be listed.
  *
  * @example "No subscription of yours has the status 'ACTVE': did you mean 'ACTIVE'?"
  */
 export async function explainNothing(
   reader: TenantReader,
-  { statuses = [], productId, planId, asOf }: ExplainedFilters,
+  { statuses = [], productId, planId, iccid, asOf }: ExplainedFilters,
   at: PastRevision,
 ): Promise<string | undefined> {
-  if (statuses.length === 0 && productId === undefined && planId === undefined) return undefined;
+  const sim = asOf === undefined && typeof iccid === 'string' ? await explainIccid(reader, iccid) : undefined;
+  if (statuses.length === 0 && productId === undefined && planId === undefined) return sim;
   const { total, columns } = await summarisePast(reader, { filter: allRecords, columns: ['status'] }, at);
   if (total === 0) return asOf === undefined ? 'You have no subscriptions.' : 'You had no subscriptions then.';
   const sentences: string[] = [];
@@ -57,7 +59,23 @@ export async function explainNothing(
     (lacksProduct || lacksPlan) && asOf === undefined ? await listProducts(reader, comparedMax) : noProducts;
   if (lacksProduct) sentences.push(sentenceOf('product id', productId, products));
   if (lacksPlan) sentences.push(sentenceOf('plan id', planId, plans));
+  if (sim !== undefined) sentences.push(sim);
   return sentences.length === 0 ? undefined : sentences.join(' ');
+}
+
+/** Says that a record has an ICCID with a digit more or less: systems write it with or without. */
+async function explainIccid(reader: TenantReader, iccid: string): Promise<string | undefined> {
+  const [row] = await reader.all(
+    `select iccid from subscription where tenant_id = $1 and (iccid = $2 or iccid > $3 and iccid < $4)
+     and not exists (select 1 from subscription where tenant_id = $1 and iccid = $3) order by iccid limit 1`,
+    [iccid.slice(0, -1), iccid, `${iccid}:`],
+  );
+  const found = row === undefined ? 0 : String(row.iccid).length;
+  if (found === 0) return undefined;
+  const given = iccid.length;
+  return found > given
+    ? `${given} digits: a SIM with ${found} digits begins with these.`
+    : `${given} digits: a SIM has these without the last, the check digit.`;
 }
 
 const noProducts = { products: [], plans: [] };

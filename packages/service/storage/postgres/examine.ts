@@ -14,8 +14,8 @@ import { plannerOptions, serverTimeouts, tenantRole } from './session.ts';
 const versionMin = 15;
 
 /**
- * Checks PostgreSQL itself rather than its schema: its version and encoding, and row-level security for the role
- * that we connect as.
+ * Checks PostgreSQL itself rather than its schema: its version and encoding, and row-level security
+ * for the role that we connect as.
  */
 export async function examinePostgres(client: pg.ClientBase): Promise<readonly StoreCheck[]> {
   const checks = [

@@ -39,6 +39,10 @@ const explained: readonly (readonly [query: string, explanation: string | undefi
   // there are such records, but none with both
   ['status=none&plan-id=plan-eu', undefined],
   ['iccid=8944500102198304827', undefined],
+  ['iccid=894450010219830482', '18 digits: a SIM with 19 digits begins with these.'],
+  ['iccid=89445001021983048260', '20 digits: a SIM has these without the last, the check digit.'],
+  ['iccid=8944500102198304826&created-to=1960-01-01T00:00:00Z', undefined],
+  ['status=ACTVE&iccid=894450010219830482', `${active} 18 digits: a SIM with 19 digits begins with these.`],
   ['status=%5Cnone&iccid=8944500102198304827', undefined],
   ['status=none&iccid=8944500102198304827', undefined],
   ['status=ACTIVE', undefined],
