@@ -16,6 +16,10 @@ export const findingKinds = {
   'iccid-active-twice': 'ICCIDs with two or more ACTIVE records',
   'device-on-two-sims': 'Devices whose ACTIVE records have two or more ICCIDs',
   'product-with-two-names': 'Product ids whose records have two or more names',
+  'iccid-rounded':
+    'Records whose ICCID has only zeros from the 16th of 19 or more digits, as a spreadsheet rounds it; 0 if they are fewer than 5, or than 1 of 1,000',
+  'iccid-check-digit':
+    'Other records whose ICCID does not fit its check digit (Luhn), of the lengths of which most fit',
 } as const;
 
 /** Most examples of a kind, and most ids of an example. */

@@ -256,6 +256,8 @@ export function findingsOf(state: State, evaluatedAt: number): readonly (readonl
   const withTwo = (records: typeof all, key: (each: ModelRecord) => string, value: (each: ModelRecord) => string) =>
     [...Map.groupBy(records, key)].filter(([, group]) => new Set(group.map(value)).size > 1).length;
   const number = (records: typeof all) => records.length;
+  const rounded = all.filter(({ iccid }) => /^\d{15}0{4,}$/.test(iccid));
+  const misfits = all.filter((each) => !rounded.includes(each) && isMisfit(each));
   return [
     ['no-status', number(all.filter(({ status }) => status === undefined))],
     ['no-email', 0], // each version has one
@@ -287,7 +289,18 @@ export function findingsOf(state: State, evaluatedAt: number): readonly (readonl
         ({ product }) => product.name,
       ),
     ],
+    ['iccid-rounded', rounded.length < 5 || rounded.length * 1_000 < all.length ? 0 : rounded.length],
+    ['iccid-check-digit', 2 * misfits.length < all.length - rounded.length ? misfits.length : 0],
   ];
+}
+
+/** Whether the last of 19 digits is not their check digit (Luhn). */
+function isMisfit({ iccid }: ModelRecord): boolean {
+  const sum = [...iccid].reduce((total, digit, at) => {
+    const value = Number(digit) * (at % 2 === 1 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return sum % 10 !== 0;
 }
 
 const timeOf = (record: ModelRecord, field: 'created' | 'activation' | 'expiration'): number =>

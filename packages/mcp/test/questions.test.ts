@@ -259,6 +259,8 @@ const questions: readonly [question: string, answer: (ask: Ask) => Promise<void>
           'iccid-active-twice': Object.values(countBy(active, (row) => row.iccid)).filter((n) => n > 1).length,
           'device-on-two-sims': 0,
           'product-with-two-names': 0,
+          'iccid-rounded': 0,
+          'iccid-check-digit': 0,
         },
       ]);
     },

@@ -58,6 +58,16 @@ export const findingsStrings = {
       'One product id has several names, so lists show one product as two.',
       'Choose one name, and import its subscriptions again.',
     ],
+    'iccid-rounded': [
+      'ICCIDs rounded by a spreadsheet',
+      'They have only zeros from the 16th digit, so several SIMs may have one number.',
+      'Export the ICCIDs as text, and import them again.',
+    ],
+    'iccid-check-digit': [
+      'ICCIDs with a wrong check digit',
+      'Most ICCIDs of this length fit their check digit: these may be typing errors.',
+      'Compare the ICCIDs with the source.',
+    ],
   },
   nought: (count: number) => `${countOf(count, 'kind has', 'kinds have')} no finding`,
   found: (count: number, all: number) => `${formatCount(count)} of ${formatCount(all)} kinds found`,

@@ -44,7 +44,12 @@ const sharedKinds = {
 } as const;
 
 /** A kind of finding, as in the contract. */
-type FindingKind = keyof typeof recordKinds | keyof typeof sharedKinds | 'product-with-two-names';
+type FindingKind =
+  | keyof typeof recordKinds
+  | keyof typeof sharedKinds
+  | 'product-with-two-names'
+  | 'iccid-rounded'
+  | 'iccid-check-digit';
 
 /**
  * Finds everything, at a moment in UTC epoch seconds. One statement at a time, all of one shard.
@@ -57,7 +62,7 @@ export async function readFindings(
   const found: Finding[] = await findRecords(reader, nowSeconds);
   for (const [kind, [column, having]] of entriesOf(sharedKinds))
     found.push(await findShared(reader, kind, column, having));
-  found.push(await findProducts(reader, engine));
+  found.push(await findProducts(reader, engine), ...(await findIccids(reader, engine)));
   return found;
 }
 
@@ -143,6 +148,68 @@ async function findProducts(reader: TenantReader, engine: Store['engine']): Prom
     examples.push({ product_id: String(value), ids: ids.map(({ id }) => String(id)) });
   }
   return { kind, ...countedIn(rows), examples };
+}
+
+/** Whether an ICCID is as a spreadsheet leaves a number of more than 15 digits. */
+const isRounded = `(length(iccid) > 18 and rtrim(substr(iccid, 16), '0') = '')`;
+/** Fewest rounded ICCIDs, and records for each: of serial numbers, 1 of 10,000 ends in 0000. */
+const roundedMin = 5;
+const recordsPerRounded = 1_000;
+const digitsMax = 22;
+
+/** The sum of the digits of an ICCID, every second one from the right doubled (ITU-T E.118). */
+const luhnSum = (engine: Store['engine']): string => {
+  const find = engine === 'sqlite' ? 'instr' : 'strpos';
+  // leading zeros add nothing; a digit is looked up by its value, from 1
+  const padded = `substr('${'0'.repeat(digitsMax)}' || iccid, length(iccid) + 1)`;
+  const terms = Array.from({ length: digitsMax }, (_, at) => {
+    const values = (digitsMax - at) % 2 === 0 ? '0516273849' : '0123456789';
+    return `${find}('${values}', substr(${padded}, ${at + 1}, 1))`;
+  });
+  return `(${terms.join(' + ')} - ${digitsMax})`;
+};
+
+/** ICCIDs that a spreadsheet rounded, and others that do not fit their check digit. */
+async function findIccids(reader: TenantReader, engine: Store['engine']): Promise<Finding[]> {
+  const misfits = `(not ${isRounded} and ${luhnSum(engine)} % 10 <> 0)`;
+  const rows = await reader.all(
+    `select length, count(*) as n, sum(rounded) as rounded, min(case when rounded = 1 then revision end) as first_rounded,
+       sum(misfit) as misfits, min(case when misfit = 1 then revision end) as first_misfit
+     from (select length(iccid) as length, revision, case when ${isRounded} then 1 else 0 end as rounded,
+       case when ${misfits} then 1 else 0 end as misfit from ${all}) as each_iccid group by length` as TenantSql,
+  );
+  const numbers = rows.map((row) => ({
+    ...{ length: Number(row.length), n: Number(row.n), rounded: Number(row.rounded), misfits: Number(row.misfits) },
+    ...{ firstRounded: numberIn(row.first_rounded), firstMisfit: numberIn(row.first_misfit) },
+  }));
+  const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+  const rounded = sum(numbers.map((each) => each.rounded));
+  const isMany = rounded >= roundedMin && rounded * recordsPerRounded >= sum(numbers.map(({ n }) => n));
+  // where most do not fit, the source has no check digits
+  const checked = numbers.filter((each) => each.misfits > 0 && each.n - each.rounded > 2 * each.misfits);
+  const lengths = checked.map(({ length }) => length).join(', ');
+  const foundOf = async (kind: FindingKind, count: number, since: readonly (number | undefined)[], where: string) => {
+    const examples = count === 0 ? [] : await readNewest(reader, where, 0);
+    const known = since.filter((each) => each !== undefined);
+    return {
+      ...{ kind, count, since: count === 0 ? undefined : Math.min(...known) },
+      examples: examples.map(({ id }) => ({ ids: [String(id)] })),
+    };
+  };
+  return [
+    await foundOf(
+      'iccid-rounded',
+      isMany ? rounded : 0,
+      numbers.map((each) => each.firstRounded),
+      isRounded,
+    ),
+    await foundOf(
+      'iccid-check-digit',
+      sum(checked.map((each) => each.misfits)),
+      checked.map((each) => each.firstMisfit),
+      `length(iccid) in (${lengths}) and ${misfits}`,
+    ),
+  ];
 }
 
 /**

@@ -57,7 +57,7 @@ describe.each(drawn)('GET /v1/subscription/findings on $engine', ({ engine, open
     const body = (await response.clone().json()) as SubscriptionFindings;
     expect(Check(SubscriptionFindings, body)).toBe(true);
     expect(body.findings.find(({ kind }) => kind === 'no-status')?.examples).toEqual([{ ids: ['c'] }]);
-    expect(await countsOf(response)).toEqual({ 'no-status': 1, 'no-email': 3 });
+    expect(await countsOf(response)).toEqual({ 'no-status': 1, 'no-email': 3, 'iccid-check-digit': 1 });
     expect(await countsOf(await get({}, foreign))).toEqual({ 'no-status': 1, 'no-email': 2 });
   });
 
@@ -74,13 +74,14 @@ describe.each(drawn)('GET /v1/subscription/findings on $engine', ({ engine, open
     expect(await countsOf(changed)).toEqual({
       'no-status': 1,
       'no-email': 4,
+      'iccid-check-digit': 1,
       'iccid-active-twice': 1,
       'active-past-end': 1,
     });
     await service.store.deleteSubscriptions(acme, ['f']);
     const erased = await get();
     expect(await erased.clone().text()).not.toContain('"f"');
-    expect(await countsOf(erased)).toEqual({ 'no-status': 1, 'no-email': 3 });
+    expect(await countsOf(erased)).toEqual({ 'no-status': 1, 'no-email': 3, 'iccid-check-digit': 1 });
   });
 
   test('requires a token, JSON and no parameters', async () => {

@@ -44,7 +44,7 @@ const drawn: fc.Arbitrary<Drawn> = fc
     ends: fc.oneof(fc.nat(3), fc.integer({ min: moment - 1, max: moment + 1 })),
     status: fc.constantFrom('ACTIVE', 'ACTIVE', 'ACTIVE', 'EXPIRED', null),
     email: fc.constantFrom('ada@example.com', null),
-    sim: fc.nat(30),
+    sim: fc.oneof(fc.nat(30), fc.nat(1)),
     device: fc.constantFrom('', 'a', 'b', 'c', 'd', 'e', 'of-1', 'of-2', 'of-3'),
     product: fc.nat(14),
     name: fc.constantFrom(...names, undefined),
@@ -56,7 +56,18 @@ const drawn: fc.Arbitrary<Drawn> = fc
   .map((each) => (each.device.startsWith('of-') ? { ...each, sim: Number(each.device.slice(3)) } : each));
 
 const idOf = (n: number): string => `id${n}`;
-const simOf = (n: number): string => `8944500102198300${String(n).padStart(3, '0')}`;
+/** Whether the ICCID of a SIM has another digit in the place of its check digit. */
+const isMistyped = (sim: number): boolean => sim % 3 === 2;
+
+/** The first is rounded; the others have 19 digits with a check digit, or a wrong one. */
+function simOf(n: number): string {
+  const digits = `894450010219830${String(n).padStart(3, '0')}`;
+  const sum = [...digits].reduce((total, digit, at) => {
+    const value = Number(digit) * (at % 2 === 1 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return digits + (n === 0 ? 0 : (10 - (sum % 10) + (isMistyped(n) ? 3 : 0)) % 10);
+}
 
 function rowOf({
   n,
@@ -130,6 +141,9 @@ class Model {
     const products = groups(all, ({ product }) => `product-${product}`)
       .map(([value, found]) => [value, groups(named(found), ({ name }) => name).map(([, same]) => same)] as const)
       .filter(([, byName]) => byName.length > 1);
+    const rounded = all.filter(({ sim }) => sim === 0);
+    const mistyped = all.filter(({ sim }) => isMistyped(sim));
+    const isTyped = all.length - rounded.length > 2 * mistyped.length;
     const newest = (found: typeof all) => Math.max(...found.map(({ revision }) => revision));
     const idsOf = (found: typeof all) => found.map(({ n }) => idOf(n)).toSorted();
     return [
@@ -181,6 +195,8 @@ class Model {
           ids: byName.map((same) => idsOf(same)[0] ?? '').toSorted(),
         })),
       },
+      recordKind('iccid-rounded', rounded.length < 5 ? [] : rounded),
+      recordKind('iccid-check-digit', isTyped ? mistyped : []),
     ];
   }
 }
@@ -321,3 +337,50 @@ describe.each(chosen)('findings on $engine', ({ openTestStore }) => {
     expect(JSON.stringify(await find(tenant))).not.toContain('"id1"');
   });
 });
+
+test.each(chosen)(
+  'ICCIDs of every length on $engine: typing errors where most fit, and none without check digits',
+  async ({ openTestStore }) => {
+    const { store, close } = await openTestStore();
+    await insertTenant(store, 'acme', 0);
+    const tenant = (await findTenant(store, 'acme'))?.tenant as TenantId;
+    // (length, valid, wrong): with check digits, without, and of the longest
+    const known = {
+      15: '492901234567897'.slice(0, 15),
+      19: '8944500102198304826',
+      20: '89445001021983048264',
+      22: '8944500102198304826008',
+    };
+    const isValid = (digits: string): boolean =>
+      [...digits].reverse().reduce((sum, digit, at) => {
+        const value = Number(digit) * (at % 2 === 1 ? 2 : 1);
+        return sum + (value > 9 ? value - 9 : value);
+      }, 0) %
+        10 ===
+      0;
+    const fitting = (digits: string): string =>
+      Array.from({ length: 10 }, (_, last) => digits.slice(0, -1) + last).find(isValid) ?? digits;
+    const typed = (digits: string): string =>
+      fitting(digits).slice(0, -1) + ((Number(fitting(digits).at(-1)) + 1) % 10);
+    const rows = Object.values(known).flatMap((digits, kind) =>
+      // the third length has no check digits
+      [fitting(digits), fitting(digits), typed(digits), ...(kind === 2 ? [typed(digits), typed(digits)] : [])].map(
+        (iccid, at) => ({ ...rowOf({ ...plain, n: kind * 10 + at }), iccid }),
+      ),
+    );
+    await store.loadSubscriptions(tenant, rows);
+    const { findings }: SubscriptionFindings = JSON.parse(
+      (await getSubscriptionFindings({ store }, tenant, moment, 15_000)).body,
+    );
+    expect(findings.find(({ kind }) => kind === 'iccid-check-digit')).toMatchObject({
+      count: 3,
+      examples: [{ ids: ['id32'] }, { ids: ['id2'] }, { ids: ['id12'] }],
+    });
+    await close();
+  },
+);
+
+const plain: Drawn = {
+  ...{ n: 0, created: 0, activated: 1, ends: 2, status: 'ACTIVE', email: null, sim: 1, device: '', product: 1 },
+  ...{ name: 'a', period: 1, unit: 'DAYS', plan: 'plan' },
+};
