@@ -390,7 +390,7 @@ describe.runIf(withReceivers)('rclone', () => {
     ],
     [
       'fails with escapes and much text',
-      `head -c 3000000 /dev/zero | tr '\\0' x >&2; printf '\\n2026/11/26 04:20:47 Failed: \\033[2Jno\\302\\233\\nroom\\n' >&2; exit 1`,
+      `cat >/dev/null; head -c 3000000 /dev/zero | tr '\\0' x >&2; printf '\\n2026/11/26 04:20:47 Failed: \\033[2Jno\\302\\233\\nroom\\n' >&2; exit 1`,
       1,
       /^Cannot write to rclone:.*: current value is Failed: \ufffd\[2Jno\ufffd room$/m,
     ],
