@@ -10,11 +10,13 @@ export async function runHere(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   input = '',
+  { isTTY = false } = {},
 ): Promise<CommandResult> {
   const before = { ...process.env };
   const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor;
   const texts = { stdout: '', stderr: '' };
   const writerOf = (name: keyof typeof texts) => ({
+    isTTY,
     write(part: string | Uint8Array) {
       texts[name] += typeof part === 'string' ? part : Buffer.from(part).toString();
     },
