@@ -137,5 +137,5 @@ function ZoneChoice({ close }: { readonly close: () => void }) {
 
 function timeOf(word: string, now: Date): string {
   const time = readAsOf(word, now);
-  return time === undefined ? '' : describeTime(time);
+  return time === undefined ? '' : dayText(time);
 }
