@@ -39,8 +39,8 @@ export const serviceMutants: readonly Mutant[] = [
   {
     id: 'duplicate-id-first-wins',
     breaks: 'Of several rows with one id, the first one is loaded.',
-    search: "if ('row' in checked) rows.set(checked.row.id, checked.row);",
-    replace: "if ('row' in checked) rows.set(checked.row.id, rows.get(checked.row.id) ?? checked.row);",
+    search: 'rows.set(checked.row.id, checked.row);\n        tally',
+    replace: 'rows.set(checked.row.id, rows.get(checked.row.id) ?? checked.row);\n        tally',
     file: 'import.test.ts',
     test: 'with several rows of one id loads the last',
     on: ['sqlite'],
