@@ -509,6 +509,14 @@ const filterMistakes: readonly Mistake[] = [
       }),
   },
   {
+    check: 'parameter-between',
+    does: 'leaves out a record between two bounds',
+    response: (response, { query }) =>
+      /before=/.test(query) && /after=/.test(query) && Array.isArray(response.json)
+        ? { ...response, json: response.json.toSpliced(1, 1) }
+        : response,
+  },
+  {
     check: 'date-fraction',
     does: 'rejects fractions of a second',
     response: (response, { query }) =>

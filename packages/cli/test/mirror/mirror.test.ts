@@ -111,7 +111,8 @@ describe('a mirror', () => {
     await walk();
     expect([watermark, state.watermark]).toEqual([expect.any(Number), watermark]);
     origin.mood = { ...origin.mood, lostPage: undefined };
-    await walk();
+    // what the window has seen is new to the walk
+    expect(await walk()).toMatchObject({ fault: null, seen: 63 });
     expect(state.watermark).toBeGreaterThan(watermark ?? 0);
   });
 
