@@ -116,6 +116,17 @@ describe('a mirror', () => {
     expect(state.watermark).toBeGreaterThan(watermark ?? 0);
   });
 
+  test('leaves more than 100 new pages to the walk', async () => {
+    const { clock, origin, state, walk, sent } = startMirror({ sizeMax: 10 }, 30);
+    await walk();
+    const { watermark } = state;
+    for (let added = 0; added < 1_200; added += 1, clock.ms += 1_000) origin.add();
+    sent.length = 0;
+    expect(await walk()).toMatchObject({ fault: null, seen: 1_230 });
+    const pages = sent.filter((url) => url.includes('after=') && url.includes('page='));
+    expect([pages.length > 100, pages.length < 115, state.watermark]).toEqual([true, true, watermark]);
+  });
+
   test('removes a record after two walks that agree without it, and not after one', async () => {
     const { origin, tenant, state, walk } = startMirror({ sendsTotal: false }, 50);
     await walk();
