@@ -89,38 +89,27 @@ function fold(seconds: number): number {
   return repeatedSeconds + ((seconds - repeatedSeconds) % cycleSeconds);
 }
 
-/** A block of instants: the offset at its start, and the instant from which it has another one. */
-interface Block {
-  readonly offset: number;
-  readonly change?: { readonly at: number; readonly offset: number };
-}
-
 function openZone(name: string): Zone | undefined {
   const read = offsetReader(name);
   if (read === undefined) return undefined;
-  const blocks = new Map<number, Block>();
-  const readBlock = (start: number): Block => {
-    const [offset, last] = [read(start), read(start + blockSeconds - 1)];
-    if (offset === last) return { offset };
-    let [before, at] = [start, start + blockSeconds - 1];
-    while (at - before > 1) {
-      const middle = Math.floor((before + at) / 2);
-      if (read(middle) === offset) before = middle;
-      else at = middle;
-    }
-    return { offset, change: { at, offset: last } };
-  };
-  const blockAt = (seconds: number): Block => {
-    const start = Math.floor(seconds / blockSeconds) * blockSeconds;
-    const known = blocks.get(start) ?? readBlock(start);
-    if (blocks.size >= blocksMax) blocks.clear();
-    blocks.set(start, known);
-    return known;
+  /** The offset at the start of each block that was read, and the changes within blocks. */
+  const starts = new Map<number, number>();
+  const changes = new Map<number, number>();
+  const offsetAtStart = (start: number): number => {
+    const offset = starts.get(start) ?? read(start);
+    if (starts.size >= blocksMax) starts.clear();
+    starts.set(start, offset);
+    return offset;
   };
   const offsetAt = (seconds: number): number => {
     const folded = fold(seconds);
-    const { offset, change } = blockAt(folded);
-    return change !== undefined && folded >= change.at ? change.offset : offset;
+    const start = Math.floor(folded / blockSeconds) * blockSeconds;
+    const [offset, next] = [offsetAtStart(start), offsetAtStart(start + blockSeconds)];
+    if (offset === next) return offset;
+    const at = changes.get(start) ?? firstOther(read, start, start + blockSeconds);
+    if (changes.size >= blocksMax) changes.clear();
+    changes.set(start, at);
+    return folded >= at ? next : offset;
   };
   return {
     name,
@@ -128,15 +117,21 @@ function openZone(name: string): Zone | undefined {
     changeBetween(from, to) {
       const offset = offsetAt(from);
       if (offsetAt(to) === offset) return undefined;
-      let [before, at] = [from, to];
-      while (at - before > 1) {
-        const middle = Math.floor((before + at) / 2);
-        if (offsetAt(middle) === offset) before = middle;
-        else at = middle;
-      }
-      return at;
+      return firstOther(offsetAt, from, to);
     },
   };
+}
+
+/** The first instant after `from` with another offset, if that of `to` is another one. */
+function firstOther(offsetAt: (seconds: number) => number, from: number, to: number): number {
+  const offset = offsetAt(from);
+  let [before, at] = [from, to];
+  while (at - before > 1) {
+    const middle = Math.floor((before + at) / 2);
+    if (offsetAt(middle) === offset) before = middle;
+    else at = middle;
+  }
+  return at;
 }
 
 /** Returns a function that reads an offset from the platform, which takes some 2 µs. */

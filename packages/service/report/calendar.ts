@@ -53,7 +53,7 @@ export function calendarOf(unit: BucketUnit, zoneName: string | undefined, { fro
 }
 
 /** The longest period whose offsets a statement has, half of it before the present. */
-const periodSeconds = 40 * 366 * daySeconds;
+const periodSeconds = 20 * 366 * daySeconds;
 
 /** The period within bounds of a date, without more offsets than a statement can have. */
 export function periodWithin(after: number | undefined, before: number | undefined, nowSeconds: number): Period {
