@@ -151,13 +151,24 @@ async function countDimension(
   const [first, last] = await readEnds(reader, ordered);
   if (first === undefined || last === undefined) return new Map();
   const edges: number[] = [];
-  for (let edge = first; edge <= last; edge = bucket.endOf(edge)) edges.push(edge);
+  for (let edge = first; edge <= last; edge = bucket.endOf(edge)) {
+    edges.push(edge);
+    if (edges.length % edgesPerProbe > 0) continue;
+    // a date may be thousands of empty months later
+    const following = await readFirstDate(reader, { ...ordered, afterSeconds: edge }, bucket.dateColumn);
+    if (following === undefined || following < bucket.endOf(edge)) continue;
+    edge = following;
+    edges.push(edge);
+  }
   const intervals = await countIntervals(reader, ordered, [...edges, last + 1]);
   const counts = new Map<number, number>();
   for (const [index, edge] of edges.entries())
     addTo(counts, bucket.startOf(edge), sumOf(intervals[index] ?? new Map()));
   return counts;
 }
+
+/** Edges after which the next date is looked for. */
+const edgesPerProbe = 1_000;
 
 async function countByRenewal(
   reader: TenantReader,
