@@ -110,6 +110,19 @@ const activities: Readonly<Record<string, (round: Round) => Promise<void>>> = {
     ];
     await Promise.all(paths.map((query) => getOk(at, `/v1/subscription/summary?${query}`)));
   },
+  'summaries of a time zone, which is not in memory': async (at) => {
+    const zone = ['Europe/Berlin', 'America/St_Johns', 'Asia/Gaza', 'Pacific/Chatham', 'Europe/Dublin'][at.round % 5];
+    const paths = [
+      `by=month&date-field=expiration&zone=${zone}`,
+      `by=day,product-id&zone=${zone}&after=${day(at.round, 2024)}&before=${day(at.round)}`,
+    ];
+    await Promise.all(paths.map((query) => getOk(at, `/v1/subscription/summary?${query}`)));
+  },
+  'a list of 1,000 ICCIDs, and some fields': async (at) => {
+    const response = await get(at, `/v1/subscription?size=1000&page=${at.round + 1}&fields=iccid`);
+    const iccid = ((await response.json()) as { readonly iccid: string }[]).map((record) => record.iccid);
+    await search(at, { iccid, fields: ['iccid', 'status', 'expirationDate'], size: 1_000 });
+  },
   findings: async (at) => {
     // so that none are in memory
     await load(at, '', syntheticRows({ count: 1, seed: 5_000 + at.round, until }));
@@ -191,6 +204,16 @@ async function getOk(at: Round, path: string): Promise<void> {
   const response = await get(at, path);
   const body = await response.text();
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${body}`);
+}
+
+async function search({ service, token }: Round, body: object): Promise<void> {
+  const response = await fetch(`${service.url}/connect-api/v1/subscription/search`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const answer = await response.text();
+  if (response.status !== 200) throw new Error(`search: ${response.status} ${answer}`);
 }
 
 async function exportAll({ service, token }: Round, query: string): Promise<void> {

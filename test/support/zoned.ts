@@ -3,12 +3,12 @@
 interface ZonedDateTime {
   readonly epochMilliseconds: number;
   toPlainDate(): { toString(): string };
-  getTimeZoneTransition(direction: 'previous'): ZonedDateTime | null;
+  getTimeZoneTransition(direction: 'next'): ZonedDateTime | null;
   toPlainDateTime(): { equals(other: PlainDateTime): boolean };
 }
 
 interface PlainDateTime {
-  toZonedDateTime(zone: string, options?: { readonly disambiguation: 'earlier' | 'later' }): ZonedDateTime;
+  toZonedDateTime(zone: string, options: { readonly disambiguation: 'earlier' }): ZonedDateTime;
 }
 
 declare const Temporal: {
@@ -32,6 +32,5 @@ export function instantMs(text: string, zone = 'UTC'): number {
   const local = Temporal.PlainDateTime.from(text);
   const earlier = local.toZonedDateTime(zone, { disambiguation: 'earlier' });
   if (earlier.toPlainDateTime().equals(local)) return earlier.epochMilliseconds;
-  const later = local.toZonedDateTime(zone, { disambiguation: 'later' });
-  return later.getTimeZoneTransition('previous')?.epochMilliseconds ?? later.epochMilliseconds;
+  return earlier.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.NaN;
 }
