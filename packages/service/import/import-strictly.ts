@@ -50,7 +50,12 @@ export async function importStrictly({
   }
   const readAgain = (onRow: OnRow) => importOnce({ dryRun: true, onRejected: failOnChange, onChecked: onRow });
   const refuse = toOverBudget('nothing was loaded');
-  await values.requireFewIn(target).catch(refuse);
+  for (let read: SourceValues | undefined = values; read !== undefined; ) {
+    await read.requireFewIn(target).catch(refuse);
+    const rest: SourceValues | undefined = read.unread.size === 0 ? undefined : new SourceValues(read.unread);
+    if (rest !== undefined) await readAgain(async (row) => rest.add(row));
+    read = rest;
+  }
   await requireRoomFor({ ...target, bytes, readAgain }).catch(refuse);
   if (dryRun) return checked;
   const loaded = await importOnce({ dryRun: false, onRejected: failOnChange });

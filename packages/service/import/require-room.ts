@@ -45,20 +45,38 @@ export async function requireRoomFor({ store, tenant, bytes, readAgain }: RoomCh
   requireRoom(grown(use, growth), growth, bytesMax);
 }
 
-/** Most pairs of a product and a plan that are compared before the first row is stored. */
+/** Most pairs of a product and a plan in memory: the source is read again for further products. */
 const plansMax = 100_000;
 
-/** The distinct values of a source, as far as they decide whether its rows can be stored. */
+/**
+ * The distinct values of a source, or of some of its products, as far as they decide whether its
+ * rows can be stored.
+ */
 export class SourceValues {
   readonly #statuses = new Set<string | null>();
   readonly #plans = new Map<string, Set<string>>();
   #planCount = 0;
+  readonly #only: ReadonlySet<string> | undefined;
+  /** Products whose plans another reading must compare. */
+  readonly unread = new Set<string>();
+
+  constructor(only?: ReadonlySet<string>) {
+    this.#only = only;
+  }
 
   add({ status, productId, planId }: SubscriptionRow): void {
     if (this.#statuses.size <= valuesMax.statuses) this.#statuses.add(status);
+    if (this.#only?.has(productId) === false || this.unread.has(productId)) return;
     const plans = this.#plansOf(productId);
     if (planId === null || plans === undefined || plans.has(planId)) return;
-    if (plans.size > valuesMax.plans || this.#planCount >= plansMax) return;
+    if (plans.size > valuesMax.plans) return;
+    if (this.#planCount >= plansMax) {
+      // the others stay complete
+      this.#planCount -= plans.size;
+      plans.clear();
+      this.unread.add(productId);
+      return;
+    }
     plans.add(planId);
     this.#planCount += 1;
   }

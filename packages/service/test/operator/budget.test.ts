@@ -43,7 +43,7 @@ describe.each(drawn)('loads within a storage budget on $engine', ({ openTestStor
     opened = await openTestStore();
     const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = opened.environment;
     store = openStore({ databaseUrl, dataDir, poolSize: 4, tenantBytesMax: bytesMax });
-    management = await startManagement({ ...opened, store }, { spool: new Spool(join(dataDir, 'spool'), 2 ** 20) });
+    management = await startManagement({ ...opened, store }, { spool: new Spool(join(dataDir, 'spool'), 2 ** 27) });
     token = await management.operatorToken('operator:read', 'operator:write', 'subscription:write');
     for (const tenant of ['flipping', 'full', 'quiet'])
       await management.send('POST', path, { token, body: { tenant } });
@@ -113,4 +113,16 @@ describe.each(drawn)('loads within a storage budget on $engine', ({ openTestStor
       expect(await show(tenant)).toMatchObject({ records: 1 });
     },
   );
+
+  test('a strict load of more pairs of product and plan than fit in memory is refused before it stores a row', async () => {
+    const planned = (n: number, productId: string) =>
+      subscriptionRow({ id: `pair-${productId}-${n}`, productId, planId: `plan ${n}` }).record;
+    const pairs = Array.from({ length: 100_000 }, (_, n) => planned(Math.floor(n / 100), `product-${n % 100}`));
+    const lines = [...pairs, ...Array.from({ length: 1_001 }, (_, n) => planned(n, 'late'))];
+    await management.send('POST', path, { token, body: { tenant: 'pairs' } });
+    const { body } = await load('pairs', lines.join('\n'), '?strict=true&dry-run=true');
+    expect(body.messages).toEqual([
+      expect.stringMatching(/1000 distinct plans of one product: with these they have 1001; nothing was loaded$/),
+    ]);
+  }, 120_000);
 });
