@@ -29,7 +29,9 @@ describe('subreport changes', () => {
   const counted = [...copied, ['--follow'], ['--state', join(folder, 'state')], ['--size', '5']];
 
   const refused: readonly (readonly [args: readonly string[], said: string])[] = [
-    ...copied.map((more) => [['--follow', ...more], 'Cannot follow with --before, --newest or a filter'] as const),
+    ...copied.map(
+      (more) => [['--follow', ...more], 'Cannot follow with --before, --newest, --fields or a filter'] as const,
+    ),
     ...selections.map(
       (more) => [['--state', join(folder, 'state'), ...more], 'Cannot keep --state with --newest or a filter'] as const,
     ),
