@@ -73,13 +73,13 @@ async function check(seed: number): Promise<void> {
   expect([seed, refused]).toEqual([seed, expect.stringMatching(/^Cannot /)]);
 }
 
-/** How many seeds are drawn; `SEEDS=5000` tries as many, from the first one. */
+/** How many seeds are drawn; `SEEDS=5000` with `--test-timeout=0` tries that many, from 0 on. */
 const seeds = Number(process.env.SEEDS ?? 150);
 const first = process.env.SEEDS === undefined ? Number(process.env.DRAW ?? Date.now()) % 1_000_000_000 : 0;
 
 test(`a file with mutations has no record with a value that is not in it, and no row is lost (seeds from ${first})`, async () => {
   for (let seed = first; seed < first + seeds; seed += 1) await check(seed);
-}, 600_000);
+});
 
 test('each mutation changes a file', () => {
   for (const [name, mutate] of Object.entries(mutations)) {

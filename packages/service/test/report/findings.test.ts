@@ -62,10 +62,11 @@ const isMistyped = (sim: number): boolean => sim % 3 === 2;
 /** The first is rounded; the others have 19 digits with a check digit, or a wrong one. */
 function simOf(n: number): string {
   const digits = `894450010219830${String(n).padStart(3, '0')}`;
-  const sum = [...digits].reduce((total, digit, at) => {
+  let sum = 0;
+  for (const [at, digit] of [...digits].entries()) {
     const value = Number(digit) * (at % 2 === 1 ? 2 : 1);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
+    sum += value > 9 ? value - 9 : value;
+  }
   return digits + (n === 0 ? 0 : (10 - (sum % 10) + (isMistyped(n) ? 3 : 0)) % 10);
 }
 
