@@ -15,7 +15,8 @@ import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 // Random questions that have all parameters together, byte for byte against a model: fields, lists
 // of ids, zones and local dates, former revisions, orders and formats.
-// QUESTIONS=3000 npx vitest run --project engines packages/service/test/report/questions.test.ts --test-timeout=0
+// QUESTIONS=3000 npx vitest run --project engines --test-timeout=0 \
+//   packages/service/test/report/questions.test.ts
 
 const questions = Number(process.env.QUESTIONS ?? 150);
 const size = 2_000;
