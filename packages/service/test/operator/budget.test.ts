@@ -124,5 +124,5 @@ describe.each(drawn)('loads within a storage budget on $engine', ({ openTestStor
     expect(body.messages).toEqual([
       expect.stringMatching(/1000 distinct plans of one product: with these they have 1001; nothing was loaded$/),
     ]);
-  }, 120_000);
+  });
 });
