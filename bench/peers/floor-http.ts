@@ -30,7 +30,7 @@ const server = createServer((_request, response) => {
   const page = pages[next % pages.length];
   next += 1;
   if (page === undefined) throw new RangeError('Cannot serve: there must be a page');
-  store.readTenantOnce(page.tenant, page.statements, { isBounded: true }).then((results) => {
+  void store.readTenantOnce(page.tenant, page.statements, { isBounded: true }).then((results) => {
     const body = utf8Of(store.engine, results.at(-1)?.[0] ?? {}, 'array');
     response.writeHead(200, { ...headers, 'content-length': body.length }).end(body);
   });

@@ -93,7 +93,7 @@ export class ParquetEncoder {
   /** Returns the last bytes of the file, which also has all columns if it has no rows. */
   end(): Uint8Array<ArrayBuffer> {
     this.#writeGroup();
-    this.#writer.finish();
+    void this.#writer.finish();
     return this.#take();
   }
 
@@ -104,7 +104,7 @@ export class ParquetEncoder {
       data: this.#values[index] ?? [],
       offsetIndex: false,
     }));
-    if (rows > 0) this.#writer.write({ columnData, rowGroupSize: rows });
+    if (rows > 0) void this.#writer.write({ columnData, rowGroupSize: rows });
     this.#values = this.#columns.map(() => []);
   }
 

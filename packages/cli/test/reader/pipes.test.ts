@@ -463,7 +463,7 @@ describe('export', () => {
           else if (isExport && afterHalf === undefined) response.removeHeader('x-total-count');
           const isCut = isExport && afterHalf !== undefined;
           response.write(isCut ? body.subarray(0, body.length / 2) : body);
-          if (isCut) afterHalf?.(response);
+          if (isCut) await afterHalf?.(response);
           else response.end();
         },
       );

@@ -43,7 +43,7 @@ export async function openPostgresSnapshot(
   const query = (text: string, values: readonly SqlValue[] = [], timeoutMs?: number): Promise<readonly Row[]> =>
     new Promise((resolve, reject) => {
       const config = { text, values: [...values], ...(timeoutMs !== undefined && { query_timeout: timeoutMs }) };
-      client.query(config, (error: unknown, result: { rows: readonly Row[] }) =>
+      void client.query(config, (error: unknown, result: { rows: readonly Row[] }) =>
         error === null || error === undefined ? resolve(result.rows) : reject(toStorageError(error)),
       );
     });

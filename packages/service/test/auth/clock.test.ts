@@ -383,14 +383,14 @@ describe.each(drawn)('tokens in the course of time on $engine', ({ openTestStore
 describe('the budget of failed attempts', () => {
   const [acme, globex] = ['acme', 'globex'];
 
-  test('19: the budget is used up by the configured failures, and renewed after a minute of the monotonic clock', () => {
+  test('19: the budget is used up by the configured failures, and renewed after a minute of the monotonic clock', async () => {
     let timeMs = 0;
     const budget = createFailureBudget(2, () => timeMs);
     const attempt = { clientId: acme, address: '192.0.2.1' };
-    budget.count(attempt);
+    await budget.count(attempt);
     expect(budget.secondsToWait(attempt)).toBe(0);
     timeMs = 10_000;
-    budget.count(attempt);
+    await budget.count(attempt);
     expect(budget.secondsToWait(attempt)).toBe(50);
     expect(budget.secondsToWait({ ...attempt, address: '192.0.2.2' })).toBe(0);
     expect(budget.secondsToWait({ ...attempt, clientId: globex })).toBe(0);
@@ -398,39 +398,39 @@ describe('the budget of failed attempts', () => {
     expect(budget.secondsToWait(attempt)).toBe(0);
   });
 
-  test('19: all addresses of an IPv6 network of 64 bits share a budget', () => {
+  test('19: all addresses of an IPv6 network of 64 bits share a budget', async () => {
     const budget = createFailureBudget(2, () => 0);
-    for (const address of ['2001:db8::1', '2001:db8::2:0:0:1']) budget.count({ clientId: acme, address });
+    for (const address of ['2001:db8::1', '2001:db8::2:0:0:1']) await budget.count({ clientId: acme, address });
     expect(budget.secondsToWait({ clientId: acme, address: '2001:DB8:0:0:ffff::9' })).toBe(60);
     expect(budget.secondsToWait({ clientId: acme, address: '2001:db8:0:1::1' })).toBe(0);
   });
 
-  test('19: a network that spreads its guesses over many clients uses up its own budget', () => {
+  test('19: a network that spreads its guesses over many clients uses up its own budget', async () => {
     const budget = createFailureBudget(2, () => 0);
-    for (let n = 0; n < 10; n += 1) budget.count({ clientId: `client-${n}`, address: '192.0.2.1' });
+    for (let n = 0; n < 10; n += 1) await budget.count({ clientId: `client-${n}`, address: '192.0.2.1' });
     expect(budget.secondsToWait({ clientId: 'another', address: '192.0.2.1' })).toBe(60);
     expect(budget.secondsToWait({ clientId: 'another', address: '192.0.2.2' })).toBe(0);
   });
 
-  test('19: a lock stays while 20,000 other attempts are counted and the locked client tries on', () => {
+  test('19: a lock stays while 20,000 other attempts are counted and the locked client tries on', async () => {
     const budget = createFailureBudget(2, () => 0);
     const attempt = { clientId: acme, address: '192.0.2.1' };
-    for (let n = 0; n < 2; n += 1) budget.count(attempt);
+    for (let n = 0; n < 2; n += 1) await budget.count(attempt);
     for (let n = 0; n < 20_000; n += 1) {
       if (n % 1_000 === 0) expect(budget.secondsToWait(attempt)).toBe(60);
-      budget.count({ clientId: `made-up-${n}`, address: '192.0.2.9' });
+      await budget.count({ clientId: `made-up-${n}`, address: '192.0.2.9' });
     }
     expect(budget.secondsToWait(attempt)).toBe(60);
   });
 
-  test('a budget of 0 means no limit', () => {
+  test('a budget of 0 means no limit', async () => {
     const budget = createFailureBudget(0, () => 0);
     const attempt = { clientId: acme, address: '192.0.2.1' };
-    for (let n = 0; n < 100; n += 1) budget.count(attempt);
+    for (let n = 0; n < 100; n += 1) await budget.count(attempt);
     expect(budget.secondsToWait(attempt)).toBe(0);
   });
 
-  test('TokenError carries the wait', () => {
+  test('TokenError carries the wait', async () => {
     expect(new TokenError('slow_down', 'x', 7).retryAfterSeconds).toBe(7);
   });
 });
