@@ -116,6 +116,41 @@ describe('a mirror', () => {
     expect(state.watermark).toBeGreaterThan(watermark ?? 0);
   });
 
+  test('reads each page behind a missing one once', async () => {
+    const { origin, walk, sent } = startMirror({ sizeMax: 10 }, 90);
+    await walk();
+    origin.mood = { ...origin.mood, lostPage: { number: 3, as: 'empty' } };
+    sent.length = 0;
+    await walk();
+    const readsOf = (page: number) => sent.filter((url) => url.endsWith(`page=${page}`)).length;
+    expect([3, 4, 5, 6, 7].map(readsOf)).toEqual([1, 2, 1, 1, 1]);
+  });
+
+  test('aborts the request that is under way', async () => {
+    const stop = new AbortController();
+    const urls = { baseUrl: 'http://127.0.0.1/connect-api', tokenUrl: 'http://127.0.0.1/token' };
+    const origin = new SimulatedOrigin(1, calm, 3);
+    const aborted: (boolean | undefined)[] = [];
+    const fetchIt: typeof fetch = async (input, init) => {
+      if (String(input).includes('/token')) return origin.fetch(input, init);
+      stop.abort(new Error('stopped'));
+      aborted.push(init?.signal?.aborted);
+      throw new TypeError('the connection ended');
+    };
+    const reader = new Origin({ ...urls, ...originCredentials, fetch: fetchIt, signal: stop.signal }, 600);
+    await expect(reader.read({})).rejects.toThrow('stopped');
+    expect(aborted).toEqual([true]);
+  });
+
+  test('copies the member email, which a tenant loads too', async () => {
+    const { origin, reader } = startMirror({}, 3);
+    for (const [id, record] of origin.records)
+      origin.records.set(id, { ...record, email: 'ann@example.com' } as typeof record);
+    const { records } = await reader.read({});
+    expect(records.map(({ email }) => email)).toEqual(Array(3).fill('ann@example.com'));
+    expect([...reader.leftOut]).toEqual([]);
+  });
+
   test('leaves more than 100 new pages to the walk', async () => {
     const { clock, origin, state, walk, sent } = startMirror({ sizeMax: 10 }, 30);
     await walk();
