@@ -41,6 +41,11 @@ describe('subreport conform', () => {
     expect(stdout).toMatch(/\n\d+ passed, 0 failed, 0 not applicable; \d+ of at most 200 requests\n$/);
   });
 
+  test('names in its help the exit codes that these tests see', async () => {
+    const { stdout } = await runHere(['conform', '--help'], environment);
+    expect(stdout).toContain('\nExit codes: 0 if no check failed, 1 if one did, 2 if the server cannot be checked.\n');
+  });
+
   test('exits with 1 and the sentence of a check that failed, and writes JUnit XML', async () => {
     server.behavior = mistakes.find(({ check }) => check === 'record-auto-renew') ?? {};
     const junit = join(folder, 'conform.xml');
