@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { operatorScopes } from '../../../contract/oauth/grant.ts';
 import { apiPath } from '../../../contract/report.ts';
 import { createClient } from '../../auth/clients/manage-clients.ts';
+import { createFolders } from '../../storage/sqlite/folder.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { findClient } from '../../storage/tables/client.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
@@ -102,7 +103,7 @@ export const demoFile = ({ DATA_DIR }: Config): string => join(DATA_DIR, 'demo-c
 export function writeDemoClient(config: Config, demo: DemoClient): void {
   const file = demoFile(config);
   // with PostgreSQL, nothing else creates it
-  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  createFolders(config.DATA_DIR);
   writeFileSync(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
   chmodSync(file, 0o600); // the mode above only applies to a new file
 }

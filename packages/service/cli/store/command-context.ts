@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import type { Output } from '../../../terminal/output.ts';
@@ -6,6 +6,7 @@ import type { AuditDetails } from '../../audit/audit-event.ts';
 import { type AuditLog, createAuditLog } from '../../audit/audit-log.ts';
 import { type OperatorContext, perform, recordStart } from '../../operator/perform.ts';
 import { openStore } from '../../storage/open-store.ts';
+import { createFolders } from '../../storage/sqlite/folder.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';
@@ -43,7 +44,7 @@ function openCommandAudit(store: Store, { AUDIT_FILE: file }: Pick<Config, 'AUDI
 /** Appends a line; if that fails, prints an error and continues, as the store has the entry. */
 function appendLine(file: string, line: object): void {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    createFolders(dirname(file));
     appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandError } from '../../../terminal/error.ts';
+import { createFolders } from '../../storage/sqlite/folder.ts';
 import { lockExclusive } from '../../storage/sqlite/locks.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import type { Store } from '../../storage/store.ts';
@@ -25,7 +26,7 @@ export interface StagedStore {
  * uses a given directory; leftovers of a killed process are deleted first.
  */
 export async function withStagedStore<T>(folder: string, work: (staged: StagedStore) => Promise<T>): Promise<T> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  createFolders(folder);
   const lock = lockExclusive(join(folder, 'staging'));
   if (lock === undefined) {
     throw new CommandError(

@@ -33,10 +33,10 @@ export function prepareFolder(folder: string): string {
 }
 
 /**
- * Creates a folder and those above it, which another process may do at the same time. The option
- * `recursive` of `mkdirSync` never ends where no folder can be created, as in /proc.
+ * Creates a folder (mode 0700) and those above it, which another process may do at the same time.
+ * The option `recursive` of `mkdirSync` never ends where no folder can be created, as in /proc.
  */
-function createFolders(path: string): void {
+export function createFolders(path: string): void {
   const missing: string[] = [];
   for (let at = path; !existsSync(at); at = dirname(at)) missing.push(at);
   for (const folder of missing.reverse()) {
