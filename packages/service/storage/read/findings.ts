@@ -62,7 +62,7 @@ export async function readFindings(
   const found: Finding[] = await findRecords(reader, nowSeconds);
   for (const [kind, [column, having]] of entriesOf(sharedKinds))
     found.push(await findShared(reader, kind, column, having));
-  found.push(await findProducts(reader, engine), ...(await findIccids(reader, engine)));
+  found.push(await findProducts(reader, engine), ...(await findIccids(reader)));
   return found;
 }
 
@@ -155,32 +155,38 @@ const isRounded = `(length(iccid) > 18 and rtrim(substr(iccid, 16), '0') = '')`;
 /** Fewest rounded ICCIDs, and records for each: of serial numbers, 1 of 10,000 ends in 0000. */
 const roundedMin = 5;
 const recordsPerRounded = 1_000;
-const digitsMax = 22;
 
-/** The sum of the digits of an ICCID, every second one from the right doubled (ITU-T E.118). */
-const luhnSum = (engine: Store['engine']): string => {
-  const find = engine === 'sqlite' ? 'instr' : 'strpos';
-  // leading zeros add nothing; a digit is looked up by its value, from 1
-  const padded = `substr('${'0'.repeat(digitsMax)}' || iccid, length(iccid) + 1)`;
-  const terms = Array.from({ length: digitsMax }, (_, at) => {
-    const values = (digitsMax - at) % 2 === 0 ? '0516273849' : '0123456789';
-    return `${find}('${values}', substr(${padded}, ${at + 1}, 1))`;
-  });
-  return `(${terms.join(' + ')} - ${digitsMax})`;
-};
+/** An ICCID as two numbers, its last 18 digits and those before, which integers can hold. */
+const halves = `cast(substr('0000000' || iccid, length(iccid) - 10) as bigint) as low,
+  cast(substr('0000000' || iccid, length(iccid) - 14, 4) as bigint) as high`;
+
+/** The sum of the digits of a number, every second one from the right doubled (ITU-T E.118). */
+const luhnSum = (number: string, digits: number): string =>
+  Array.from({ length: digits }, (_, at) => {
+    const digit = `${number} / 1${'0'.repeat(at)} % 10`;
+    // one more from 5 on: the sum of the two digits of 10 to 18, but for tens
+    return at % 2 === 0 ? digit : `${digit} * 11 / 5`;
+  }).join(' + ');
+
+const isMisfit = `(rounded = 0 and (${luhnSum('low', 18)} + ${luhnSum('high', 4)}) % 10 <> 0)`;
+
+/**
+ * Each ICCID, with columns for the conditions. The limit keeps the planners from computing a column
+ * again wherever it is read, which takes four times as long.
+ */
+const eachIccid = (columns: string, from: string): string => `(
+  select ${columns} length(iccid) as length, ${halves}, case when ${isRounded} then 1 else 0 end as rounded
+  from ${from} limit ${Number.MAX_SAFE_INTEGER}) as each_iccid`;
 
 /** ICCIDs that a spreadsheet rounded, and others that do not fit their check digit. */
-async function findIccids(reader: TenantReader, engine: Store['engine']): Promise<Finding[]> {
-  const misfits = `(not ${isRounded} and ${luhnSum(engine)} % 10 <> 0)`;
+async function findIccids(reader: TenantReader): Promise<Finding[]> {
+  // without revisions, the index of ICCIDs has all that is read
   const rows = await reader.all(
-    `select length, count(*) as n, sum(rounded) as rounded, min(case when rounded = 1 then revision end) as first_rounded,
-       sum(misfit) as misfits, min(case when misfit = 1 then revision end) as first_misfit
-     from (select length(iccid) as length, revision, case when ${isRounded} then 1 else 0 end as rounded,
-       case when ${misfits} then 1 else 0 end as misfit from ${all}) as each_iccid group by length` as TenantSql,
+    `select length, count(*) as n, sum(rounded) as rounded, count(case when ${isMisfit} then 1 end) as misfits
+     from ${eachIccid('', 'subscription where tenant_id = $1')} group by length` as TenantSql,
   );
   const numbers = rows.map((row) => ({
     ...{ length: Number(row.length), n: Number(row.n), rounded: Number(row.rounded), misfits: Number(row.misfits) },
-    ...{ firstRounded: numberIn(row.first_rounded), firstMisfit: numberIn(row.first_misfit) },
   }));
   const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
   const rounded = sum(numbers.map((each) => each.rounded));
@@ -188,28 +194,25 @@ async function findIccids(reader: TenantReader, engine: Store['engine']): Promis
   // where most do not fit, the source has no check digits
   const checked = numbers.filter((each) => each.misfits > 0 && each.n - each.rounded > 2 * each.misfits);
   const lengths = checked.map(({ length }) => length).join(', ');
-  const foundOf = async (kind: FindingKind, count: number, since: readonly (number | undefined)[], where: string) => {
-    const examples = count === 0 ? [] : await readNewest(reader, where, 0);
-    const known = since.filter((each) => each !== undefined);
-    return {
-      ...{ kind, count, since: count === 0 ? undefined : Math.min(...known) },
-      examples: examples.map(({ id }) => ({ ids: [String(id)] })),
-    };
-  };
   return [
-    await foundOf(
-      'iccid-rounded',
-      isMany ? rounded : 0,
-      numbers.map((each) => each.firstRounded),
-      isRounded,
-    ),
-    await foundOf(
+    await findByIccid(reader, 'iccid-rounded', isMany ? 'rounded = 1' : undefined),
+    await findByIccid(
+      reader,
       'iccid-check-digit',
-      sum(checked.map((each) => each.misfits)),
-      checked.map((each) => each.firstMisfit),
-      `length(iccid) in (${lengths}) and ${misfits}`,
+      lengths === '' ? undefined : `length in (${lengths}) and ${isMisfit}`,
     ),
   ];
+}
+
+/** The records whose ICCID has a condition; none without a condition. */
+async function findByIccid(reader: TenantReader, kind: FindingKind, condition: string | undefined): Promise<Finding> {
+  if (condition === undefined) return { kind, count: 0, since: undefined, examples: [] };
+  const rows = await reader.all(
+    `select id, count(*) over () as n, min(revision) over () as first
+     from ${eachIccid('id, created_date, revision,', all)} where ${condition}
+     order by created_date desc, id desc limit ${examplesMax}` as TenantSql,
+  );
+  return { kind, ...countedIn(rows), examples: rows.map(({ id }) => ({ ids: [String(id)] })) };
 }
 
 /**
