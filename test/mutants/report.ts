@@ -207,8 +207,8 @@ export const reportMutants: readonly Mutant[] = [
   {
     id: 'parquet-rows-lost',
     breaks: 'A Parquet file ends without the records after its last full row group.',
-    search: 'if (rows > 0) this.#writer.write(',
-    replace: 'if (rows >= groupRows) this.#writer.write(',
+    search: 'if (rows > 0) void this.#writer.write(',
+    replace: 'if (rows >= groupRows) void this.#writer.write(',
     file: 'parquet.test.ts',
     test: 'has the records of NDJSON in its order, with their number and hash: %s',
     on: ['sqlite'],
