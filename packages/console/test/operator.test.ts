@@ -305,7 +305,8 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await page.getByRole('heading', { name: 'The web of Acme', level: 1 }).waitFor();
     await open('audit?action=client.disable');
     const names = page.getByRole('cell', { name: /acme-web/ });
-    expect((await names.first().innerText()).split('\n')).toEqual(['The web of Acme', 'acme-web']);
+    const lines = async () => (await names.first().innerText()).split('\n');
+    await expect.poll(lines).toEqual(['The web of Acme', 'acme-web']); // names follow the entries
     await open('clients/acme-web');
   });
 
