@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { AsOf } from '../../ui/as-of.tsx';
 import { Button } from '../../ui/button.tsx';
+import { EditorForm } from '../../ui/editor-form.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -101,12 +102,9 @@ function SinceBar({ name, since, isPast }: SinceBarProps) {
 function DayForm({ day, close }: { readonly day: string; readonly close: () => void }) {
   const [error, setError] = useState<string>();
   return (
-    <form
-      class="filter-editor"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        const { value } = event.currentTarget.elements.namedItem('day') as HTMLInputElement;
+    <EditorForm
+      onSubmit={(form) => {
+        const { value } = form.elements.namedItem('day') as HTMLInputElement;
         if (!isPastDay(value, shownTime())) return setError(text.dayRule);
         close();
         navigate(hrefSince(value));
@@ -123,7 +121,7 @@ function DayForm({ day, close }: { readonly day: string; readonly close: () => v
       <Button type="submit" variant="primary">
         {strings.subscriptions.apply}
       </Button>
-    </form>
+    </EditorForm>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { dayOf } from '../../../contract/relative-day.ts';
 import { Button } from '../../ui/button.tsx';
+import { EditorForm } from '../../ui/editor-form.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formatDay } from '../../ui/format-date.ts';
 import { CalendarDays } from '../../ui/icons.ts';
@@ -81,12 +82,9 @@ function Times({ past, close }: { readonly past: PastTime | undefined; readonly 
           </Button>
         ))}
       </div>
-      <form
-        class="filter-editor"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          const { value } = event.currentTarget.elements.namedItem('day') as HTMLInputElement;
+      <EditorForm
+        onSubmit={(form) => {
+          const { value } = form.elements.namedItem('day') as HTMLInputElement;
           const time = readAsOf(value, now);
           if (time === undefined || time.date > now) return setError(text.dayRule);
           choose(value)();
@@ -103,7 +101,7 @@ function Times({ past, close }: { readonly past: PastTime | undefined; readonly 
         <Button type="submit" variant="primary">
           {text.show}
         </Button>
-      </form>
+      </EditorForm>
       <ZoneChoice close={close} />
     </div>
   );

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
+import { EditorForm } from '../../ui/editor-form.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { strings } from '../strings.ts';
 import { zoneName } from '../zone/local-days.ts';
@@ -46,14 +47,7 @@ export function DateRangeEditor({ days, onPreset, onDays }: DateRangeEditorProps
           ))}
         </div>
       )}
-      <form
-        class="filter-editor"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit(event.currentTarget);
-        }}
-      >
+      <EditorForm onSubmit={submit}>
         <div class="date-fields">
           <TextField type="date" name="from" label={text.editor.from} defaultValue={days.from} error={faults.from} />
           <TextField type="date" name="to" label={text.editor.to} defaultValue={days.to} error={faults.to} />
@@ -62,7 +56,7 @@ export function DateRangeEditor({ days, onPreset, onDays }: DateRangeEditorProps
         <Button type="submit" variant="primary">
           {text.apply}
         </Button>
-      </form>
+      </EditorForm>
     </div>
   );
 }

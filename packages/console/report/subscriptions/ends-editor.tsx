@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { durationDaysMax } from '../../../contract/duration.ts';
 import { Button } from '../../ui/button.tsx';
+import { EditorForm } from '../../ui/editor-form.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { strings } from '../strings.ts';
 import { endsWithinDays } from './days.ts';
@@ -22,11 +23,8 @@ export function EndsEditor({ state, onApply }: EditorProps) {
           </Button>
         ))}
       </div>
-      <form
-        class="filter-editor"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
+      <EditorForm
+        onSubmit={() => {
           const isDays = /^[1-9]\d{0,3}$/.test(typed.trim()) && Number(typed) <= durationDaysMax;
           setIsWrong(!isDays);
           if (isDays) apply(Number(typed));
@@ -42,7 +40,7 @@ export function EndsEditor({ state, onApply }: EditorProps) {
         <Button type="submit" variant="primary">
           {text.apply}
         </Button>
-      </form>
+      </EditorForm>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ListParameter } from '../../../contract/listed-values.ts';
 import { Button } from '../../ui/button.tsx';
+import { EditorForm } from '../../ui/editor-form.tsx';
 import { TextArea } from '../../ui/field.tsx';
 import { takeFocus } from '../../ui/use-first-focus.ts';
 import { strings } from '../strings.ts';
@@ -23,13 +24,10 @@ export function ListEditor({ name, values, action, onList }: ListEditorProps) {
   const [error, setError] = useState<string>();
   useLayoutEffect(() => takeFocus(form.current?.querySelector('textarea')), []);
   return (
-    <form
-      ref={form}
-      class="filter-editor"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        const read = readList(name, String(new FormData(event.currentTarget).get('list') ?? ''));
+    <EditorForm
+      formRef={form}
+      onSubmit={(submitted) => {
+        const read = readList(name, String(new FormData(submitted).get('list') ?? ''));
         if ('fault' in read) setError(read.fault);
         else onList({ name, values: read.values });
       }}
@@ -48,6 +46,6 @@ export function ListEditor({ name, values, action, onList }: ListEditorProps) {
       <Button type="submit" variant="primary">
         {action}
       </Button>
-    </form>
+    </EditorForm>
   );
 }

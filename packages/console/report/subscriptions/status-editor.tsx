@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { knownStatuses, noStatus, readStatusFilter } from '../../../contract/subscription.ts';
 import { Button } from '../../ui/button.tsx';
+import { EditorForm } from '../../ui/editor-form.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Checkbox } from '../../ui/field.tsx';
 import { formatCount } from '../../ui/format-count.ts';
@@ -18,10 +19,8 @@ export function StatusEditor({ state, onApply }: EditorProps) {
   const counted = new Map(counts.kind === 'counted' ? counts.values.map(({ value, count }) => [value, count]) : []);
   const statuses = new Set([...knownStatuses, ...counted.keys(), ...chosen, noStatus]);
   return (
-    <form
-      class="filter-editor"
-      onSubmit={(event) => {
-        event.preventDefault();
+    <EditorForm
+      onSubmit={() => {
         onApply({ status: chosen.length === 0 ? undefined : chosen.join(',') });
       }}
     >
@@ -45,6 +44,6 @@ export function StatusEditor({ state, onApply }: EditorProps) {
       <Button type="submit" variant="primary">
         {text.apply}
       </Button>
-    </form>
+    </EditorForm>
   );
 }

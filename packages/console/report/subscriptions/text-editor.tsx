@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
+import { EditorForm } from '../../ui/editor-form.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { takeFocus } from '../../ui/use-first-focus.ts';
 import { strings } from '../strings.ts';
@@ -31,12 +32,9 @@ export function TextEditor({
   const [rule, setRule] = useState<string>();
   useLayoutEffect(() => takeFocus(form.current?.querySelector('input')), []);
   return (
-    <form
-      ref={form}
-      class="filter-editor"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
+    <EditorForm
+      formRef={form}
+      onSubmit={() => {
         const value = read(typed);
         const fault = valueFault(parameter, value);
         setRule(fault?.rule);
@@ -57,6 +55,6 @@ export function TextEditor({
       <Button type="submit" variant="primary">
         {text.apply}
       </Button>
-    </form>
+    </EditorForm>
   );
 }
