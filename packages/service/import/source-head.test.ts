@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkedText } from './source-head.ts';
+import { checkedText, readHead } from './source-head.ts';
 
 const read = async (bytes: Buffer, size: number): Promise<Buffer> => {
   const source = (async function* () {
@@ -31,3 +31,16 @@ test.each(['', 'i', 'id,iccid\na,b\n', '{"id":"a"}\n', '\ufeffid'])(
     for (const size of [1, 100]) expect(String(await read(Buffer.from(text), size))).toBe(text);
   },
 );
+
+test('a source of small chunks is looked at a few times, and passed on whole', async () => {
+  const text = 'x'.repeat(10_000);
+  const lengths: number[] = [];
+  const { whole } = await readHead(
+    (async function* () {
+      for (const letter of text) yield Buffer.from(letter);
+    })(),
+    ({ length }) => lengths.push(length) > 0 && length > 9_000,
+  );
+  expect(lengths.length).toBeLessThan(20);
+  expect(String(Buffer.concat(await Array.fromAsync(whole)))).toBe(text);
+});

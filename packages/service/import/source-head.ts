@@ -52,14 +52,17 @@ export async function readHead(
 ): Promise<{ readonly head: Buffer; readonly whole: AsyncIterable<Buffer> }> {
   const chunks = source[Symbol.asyncIterator]();
   const read: Buffer[] = [];
-  let head = Buffer.alloc(0);
-  while (!isEnough(head)) {
+  let [length, next] = [0, 1];
+  for (;;) {
     const { done, value } = await chunks.next();
     if (done === true) break;
     read.push(value);
-    head = Buffer.concat([head, value]);
+    length += value.length;
+    if (length < next) continue;
+    if (isEnough(Buffer.concat(read))) break;
+    next = 2 * length; // a source of small chunks is looked at a few times, not after each
   }
-  return { head, whole: rejoin(read, chunks) };
+  return { head: Buffer.concat(read), whole: rejoin(read, chunks) };
 }
 
 /** Yields what was read of a source, then the rest. */
