@@ -44,8 +44,9 @@ function readMembers(part: string, members: unknown = {}): Readonly<Record<strin
     Object.entries(members).map(([field, value]) => {
       if (!csvColumns.includes(field))
         throw fault(`'${part}' must name fields: '${shorten(field)}' is none${didYouMean(field, csvColumns)}`);
-      if (!['string', 'number', 'boolean'].includes(typeof value) || value === '')
-        throw fault(`'${part}' must have a text for '${field}'`);
+      // a number may have more digits than are kept
+      const isText = (typeof value === 'string' && value !== '') || typeof value === 'boolean';
+      if (!isText && !Number.isSafeInteger(value)) throw fault(`'${part}' must have a text for '${field}'`);
       return [field, String(value)];
     }),
   );
