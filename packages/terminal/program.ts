@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { Command, CommanderError } from 'commander';
-import { isStartedByNpx } from './environment.ts';
+import { asStarted } from './environment.ts';
 import { CommandError, InterruptedError, readFailure, TemporaryError, UsageError } from './error.ts';
 import type { Output } from './output.ts';
 import { packageVersion } from './package-version.ts';
@@ -105,10 +105,6 @@ export async function runProgram(
     return exitCode;
   }
 }
-
-/** A message whose commands begin as this one was started. */
-const asStarted = (message: string): string =>
-  isStartedByNpx() ? message.replaceAll(/(?<=['(]|: |^)subreport (?=[a-z])/gm, 'npx subreport ') : message;
 
 /** The message of an error that the user can fix, and the stack of any other. */
 export function failureOf(error: unknown): Failure {

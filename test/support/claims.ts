@@ -212,7 +212,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'operator/strings.ts: Line #',
     'operator/strings.ts: No limit',
     'operator/strings.ts: No longer needed',
-    'commands/record-writer.ts: Columns that do not fit: #. All fields: -o csv, or subreport show ID',
+    "commands/record-writer.ts: Columns that do not fit: #. All fields: -o csv, or 'subreport show ID'",
     'report/strings.ts: # #',
     'report/strings.ts: All # columns',
     'report/strings.ts: # days',

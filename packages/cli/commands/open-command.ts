@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
+import { asStarted } from '../../terminal/environment.ts';
 import { formatTable, type Output, writeResult } from '../../terminal/output.ts';
 import { profileNames, readProfile } from '../../terminal/profile.ts';
 import { runReader } from '../../terminal/reader-action.ts';
@@ -18,7 +19,12 @@ export function addProfilesCommand(program: Command, output: Output): void {
         return { profile, base_url, client_id };
       });
       const table = formatTable(['PROFILE', 'SERVICE', 'CLIENT'], profiles.map(Object.values));
-      writeResult(output, json, profiles, profiles.length === 0 ? "No profiles: run 'subreport login' first" : table);
+      writeResult(
+        output,
+        json,
+        profiles,
+        profiles.length === 0 ? asStarted("No profiles: run 'subreport login' first") : table,
+      );
     });
 }
 
