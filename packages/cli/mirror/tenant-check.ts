@@ -82,9 +82,8 @@ export async function verifyTenant(
 }
 
 /**
- * Makes the state such that walks repair the tenant: what is missing or altered is sent again, and
- * what only the tenant has must be seen, or goes as any record that is missing. The open walk ends,
- * and no age is known.
+ * Makes the state such that walks repair the tenant: they send what is missing or altered, and
+ * remove what only the tenant has unless they see it. The open walk ends, and no age is known.
  */
 export async function repairTenant(
   target: MirrorTarget,

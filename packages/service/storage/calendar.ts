@@ -49,6 +49,6 @@ function offsetOf(column: string, offsets: Offsets): string {
   return `case when ${column} < ${earlier.at(-1)?.until} then ${offsetOf(column, earlier)} else ${offsetOf(column, later)} end`;
 }
 
-/** SQL of the number of a day that begins so many seconds after midnight in UTC. */
+/** SQL of the number of a day, for days that begin `secondsOfDay` after midnight in UTC. */
 export const dayNumberFrom = (column: string, secondsOfDay: string): string =>
   `((${column} - ${secondsOfDay} + ${positive}) / 86400)`;

@@ -28,7 +28,7 @@ describe('a pasted column', () => {
     expect(listsOf(text)).toEqual(lists);
   });
 
-  test('repeated values are told', () => {
+  test('the number of repeated values is returned', () => {
     expect(readPasted(`${iccids[0]}\n${iccids[1]}\n${iccids[0]}`)).toMatchObject({
       choices: [{ label: 'Subscriptions with any of 2 ICCIDs', detail: '1 repeated' }],
     });

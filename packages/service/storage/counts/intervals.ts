@@ -137,7 +137,7 @@ interface EndedRange {
   readonly until: OrderKey;
 }
 
-/** A range whose inner edges are all so many seconds after midnight in UTC. */
+/** A range whose inner edges are all `secondsOfDay` after midnight in UTC. */
 interface TimedRange extends EndedRange {
   readonly secondsOfDay: number;
 }
