@@ -169,7 +169,7 @@ describe('login and profiles', () => {
 
   test('login by npx names the next command as it is started', async () => {
     const byNpx = { npm_command: 'exec', npm_lifecycle_script: 'subreport login' };
-    const { stdout } = await logIn({ ...environment, ...byNpx }, 'by-npx');
+    const { stdout } = await logIn({ XDG_CONFIG_HOME: join(folder, 'by-npx'), ...byNpx }, 'by-npx');
     expect(stdout).toContain('Read them with: npx subreport list --profile by-npx\n');
   });
 
