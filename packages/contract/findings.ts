@@ -20,6 +20,7 @@ export const findingKinds = {
     'Records whose ICCID has only zeros from the 16th of 19 or more digits, as a spreadsheet rounds it; 0 if they are fewer than 5, or than 1 of 1,000',
   'iccid-check-digit':
     'Other records whose ICCID does not fit its check digit (Luhn), of the lengths of which most fit',
+  'iccid-lengths': 'Records whose ICCID has a length that at most 1 of 20 records have; 0 if they are fewer than 5',
 } as const;
 
 /** Most examples of a kind, and most ids of an example. */

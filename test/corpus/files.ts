@@ -117,6 +117,12 @@ const three = (rule: string): Loaded => ({ records: [], rejected: [rule, rule, r
 const mapping = (name: string): string =>
   readFileSync(new URL(`../../examples/columns/${name}.json`, import.meta.url), 'utf8');
 const rounded = Array.from({ length: 40 }, (_, n) => ({ ...ada, id: `r${n}`, iccid: `89445001021${1_000 + n}0000` }));
+/** Of 100 SIMs, five without their check digit. */
+const shortened = Array.from({ length: 100 }, (_, n) => ({
+  ...ada,
+  id: `s${n}`,
+  iccid: n < 5 ? ada.iccid.slice(0, -1) : ada.iccid,
+}));
 
 const spreadsheets: readonly CorpusFile[] = [
   csv('a spreadsheet in English: commas, CRLF', csvOf({ end: '\r\n' }), loaded),
@@ -377,6 +383,10 @@ const numbers: readonly CorpusFile[] = [
   csv('ICCIDs that a spreadsheet rounded', csvOf({ records: rounded }), {
     records: rounded,
     warnings: ['40 of 40 ICCIDs end in zeros from the 16th digit, as a spreadsheet rounds them: export them as text'],
+  }),
+  csv('some ICCIDs without their check digit', csvOf({ records: shortened }), {
+    records: shortened,
+    warnings: ['5 of 100 ICCIDs have 18 digits, a length that at most 1 of 20 have: look for missing digits'],
   }),
   csv(
     'ICCIDs in formulas',

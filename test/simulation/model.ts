@@ -291,6 +291,7 @@ export function findingsOf(state: State, evaluatedAt: number): readonly (readonl
     ],
     ['iccid-rounded', rounded.length < 5 || rounded.length * 1_000 < all.length ? 0 : rounded.length],
     ['iccid-check-digit', 2 * misfits.length < all.length - rounded.length ? misfits.length : 0],
+    ['iccid-lengths', 0], // all have one length
   ];
 }
 

@@ -261,6 +261,7 @@ const questions: readonly [question: string, answer: (ask: Ask) => Promise<void>
           'product-with-two-names': 0,
           'iccid-rounded': 0,
           'iccid-check-digit': 0,
+          'iccid-lengths': 0,
         },
       ]);
     },

@@ -32,6 +32,13 @@ test.each([
     [...good.slice(0, 50), ...good.slice(0, 50).map((iccid) => `${iccid}0`), ...good.slice(0, 5).map(mistyped)],
     ['5 of 55 ICCIDs with 19'],
   ],
+  [
+    'rare lengths up to 5 %, together',
+    [...good.slice(0, 95), ...good.slice(0, 4).map((iccid) => `${iccid}0`), good[0]?.slice(0, 18) ?? ''],
+    ['5 of 100 ICCIDs have 18 or 20 digits, a length that at most 1 of 20 have'],
+  ],
+  ['none for few of a rare length', [...good.slice(0, 96), ...good.slice(0, 4).map((iccid) => `${iccid}0`)], []],
+  ['none for a length above 5 %', [...good.slice(0, 94), ...good.slice(0, 5).map((iccid) => `${iccid}0`)], []],
 ])('an import warns of ICCIDs: %s', (_title, iccids, warnings) => {
   expect(warningsOf(iccids)).toEqual(warnings.map((each) => expect.stringContaining(each)));
 });

@@ -10,6 +10,7 @@ const warnedPart = 0.05;
 
 /** ICCIDs of one length. */
 interface LengthCounts {
+  rounded: number;
   fits: number;
   misfits: number;
 }
@@ -19,18 +20,14 @@ export class RowSample {
   readonly #first: string[] = [];
   readonly #byLength = new Map<number, LengthCounts>();
   #rows = 0;
-  #rounded = 0;
 
   add({ record, iccid }: SubscriptionRow): void {
     this.#rows += 1;
     if (this.#first.length < shownMax) this.#first.push(record);
-    if (isRounded(iccid)) {
-      this.#rounded += 1;
-      return;
-    }
-    const counts = this.#byLength.get(iccid.length) ?? { fits: 0, misfits: 0 };
+    const counts = this.#byLength.get(iccid.length) ?? { rounded: 0, fits: 0, misfits: 0 };
     this.#byLength.set(iccid.length, counts);
-    if (fitsCheckDigit(iccid)) counts.fits += 1;
+    if (isRounded(iccid)) counts.rounded += 1;
+    else if (fitsCheckDigit(iccid)) counts.fits += 1;
     else counts.misfits += 1;
   }
 
@@ -43,19 +40,29 @@ export class RowSample {
   get warnings(): readonly string[] {
     const warnings: string[] = [];
     const isMany = (count: number, of: number): boolean => count >= warnedMin && count >= of * warnedPart;
-    if (isMany(this.#rounded, this.#rows))
+    const lengths = [...this.#byLength].toSorted(([a], [b]) => a - b);
+    const rounded = lengths.reduce((sum, [, counts]) => sum + counts.rounded, 0);
+    if (isMany(rounded, this.#rows))
       warnings.push(
-        `${this.#rounded} of ${this.#rows} ICCIDs end in zeros from the 16th digit, as a spreadsheet rounds them: export them as text`,
+        `${rounded} of ${this.#rows} ICCIDs end in zeros from the 16th digit, as a spreadsheet rounds them: export them as text`,
       );
     // where most do not fit, the source has no check digits
-    for (const [length, { fits, misfits }] of [...this.#byLength].toSorted(([a], [b]) => a - b))
+    for (const [length, { fits, misfits }] of lengths)
       if (fits > misfits && isMany(misfits, fits + misfits))
         warnings.push(
           `${misfits} of ${fits + misfits} ICCIDs with ${length} digits do not fit their check digit: look for typing errors`,
         );
+    const rare = lengths.filter(([, counts]) => countOf(counts) <= this.#rows * warnedPart);
+    const rareRows = rare.reduce((sum, [, counts]) => sum + countOf(counts), 0);
+    if (rareRows >= warnedMin)
+      warnings.push(
+        `${rareRows} of ${this.#rows} ICCIDs have ${rare.map(([length]) => length).join(' or ')} digits, a length that at most 1 of 20 have: look for missing digits`,
+      );
     return warnings;
   }
 }
+
+const countOf = ({ rounded, fits, misfits }: LengthCounts): number => rounded + fits + misfits;
 
 /** Whether an ICCID is as a spreadsheet leaves a number of more than 15 digits. */
 const isRounded = (iccid: string): boolean => iccid.length > 18 && iccid.endsWith('0'.repeat(iccid.length - 15));

@@ -68,6 +68,11 @@ export const findingsStrings = {
       'Most ICCIDs of this length fit their check digit: these may be typing errors.',
       'Compare the ICCIDs with the source.',
     ],
+    'iccid-lengths': [
+      'ICCIDs of a rare length',
+      'At most 1 of 20 ICCIDs has this length: digits may be missing, or a check digit.',
+      'Compare the ICCIDs with the source.',
+    ],
   },
   nought: (count: number) => `${countOf(count, 'kind has', 'kinds have')} no finding`,
   found: (count: number, all: number) => `${formatCount(count)} of ${formatCount(all)} kinds found`,

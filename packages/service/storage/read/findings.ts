@@ -49,7 +49,8 @@ type FindingKind =
   | keyof typeof sharedKinds
   | 'product-with-two-names'
   | 'iccid-rounded'
-  | 'iccid-check-digit';
+  | 'iccid-check-digit'
+  | 'iccid-lengths';
 
 /**
  * Finds everything, at a moment in UTC epoch seconds. One statement at a time, all of one shard.
@@ -156,6 +157,10 @@ const isRounded = `(length(iccid) > 18 and rtrim(substr(iccid, 16), '0') = '')`;
 const roundedMin = 5;
 const recordsPerRounded = 1_000;
 
+/** Fewest ICCIDs of rare lengths, and records for each ICCID of a rare length. */
+const oddLengthsMin = 5;
+const recordsPerOddLength = 20;
+
 /** An ICCID as two numbers, its last 18 digits and those before, which integers can hold. */
 const halves = `cast(substr('0000000' || iccid, length(iccid) - 10) as bigint) as low,
   cast(substr('0000000' || iccid, length(iccid) - 14, 4) as bigint) as high`;
@@ -178,7 +183,7 @@ const eachIccid = (columns: string, from: string): string => `(
   select ${columns} length(iccid) as length, ${halves}, case when ${isRounded} then 1 else 0 end as rounded
   from ${from} limit ${Number.MAX_SAFE_INTEGER}) as each_iccid`;
 
-/** ICCIDs that a spreadsheet rounded, and others that do not fit their check digit. */
+/** ICCIDs that a spreadsheet rounded, that do not fit their check digit, and of rare lengths. */
 async function findIccids(reader: TenantReader): Promise<Finding[]> {
   // without revisions, the index of ICCIDs has all that is read
   const rows = await reader.all(
@@ -189,20 +194,23 @@ async function findIccids(reader: TenantReader): Promise<Finding[]> {
     ...{ length: Number(row.length), n: Number(row.n), rounded: Number(row.rounded), misfits: Number(row.misfits) },
   }));
   const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+  const total = sum(numbers.map(({ n }) => n));
   const rounded = sum(numbers.map((each) => each.rounded));
-  const isMany = rounded >= roundedMin && rounded * recordsPerRounded >= sum(numbers.map(({ n }) => n));
+  const isMany = rounded >= roundedMin && rounded * recordsPerRounded >= total;
   // where most do not fit, the source has no check digits
   const checked = numbers.filter((each) => each.misfits > 0 && each.n - each.rounded > 2 * each.misfits);
-  const lengths = checked.map(({ length }) => length).join(', ');
+  const odd = numbers.filter(({ n }) => n * recordsPerOddLength <= total);
+  const isOften = sum(odd.map(({ n }) => n)) >= oddLengthsMin;
   return [
     await findByIccid(reader, 'iccid-rounded', isMany ? 'rounded = 1' : undefined),
-    await findByIccid(
-      reader,
-      'iccid-check-digit',
-      lengths === '' ? undefined : `length in (${lengths}) and ${isMisfit}`,
-    ),
+    await findByIccid(reader, 'iccid-check-digit', ofLengths(checked, ` and ${isMisfit}`)),
+    await findByIccid(reader, 'iccid-lengths', isOften ? ofLengths(odd) : undefined),
   ];
 }
+
+/** The condition that an ICCID has one of these lengths, and another condition. */
+const ofLengths = (numbers: readonly { readonly length: number }[], and = ''): string | undefined =>
+  numbers.length === 0 ? undefined : `length in (${numbers.map(({ length }) => length).join(', ')})${and}`;
 
 /** The records whose ICCID has a condition; none without a condition. */
 async function findByIccid(reader: TenantReader, kind: FindingKind, condition: string | undefined): Promise<Finding> {

@@ -198,6 +198,7 @@ class Model {
       },
       recordKind('iccid-rounded', rounded.length < 5 ? [] : rounded),
       recordKind('iccid-check-digit', isTyped ? mistyped : []),
+      recordKind('iccid-lengths', []), // all have one length
     ];
   }
 }
@@ -380,6 +381,32 @@ test.each(chosen)(
     await close();
   },
 );
+
+test.each(chosen)('ICCIDs of rare lengths on $engine: at least 5, each at most 1 of 20', async ({ openTestStore }) => {
+  const { store, close } = await openTestStore();
+  for (const [name, counts, expected] of [
+    ['of 100', { 19: 95, 20: 5 }, 5],
+    ['of 99', { 19: 94, 20: 5 }, 0],
+    ['four', { 19: 996, 20: 4 }, 0],
+    ['together', { 18: 1, 19: 97, 20: 4 }, 5],
+    ['rounded', { 18: 95, 22: 5 }, 5],
+  ] as const) {
+    await insertTenant(store, name, 0);
+    const tenant = (await findTenant(store, name))?.tenant as TenantId;
+    const iccids = Object.entries(counts).flatMap(([length, count]) =>
+      Array.from({ length: count }, () => '894450010219830'.padEnd(Number(length), '0')),
+    );
+    await store.loadSubscriptions(
+      tenant,
+      iccids.map((iccid, n) => ({ ...rowOf({ ...plain, n }), iccid })),
+    );
+    const { body } = await getSubscriptionFindings({ store }, tenant, moment, 15_000);
+    const { findings }: SubscriptionFindings = JSON.parse(body);
+    const found = findings.find(({ kind }) => kind === 'iccid-lengths');
+    expect([name, found?.count, found?.examples.length]).toEqual([name, expected, expected]);
+  }
+  await close();
+});
 
 const plain: Drawn = {
   ...{ n: 0, created: 0, activated: 1, ends: 2, status: 'ACTIVE', email: null, sim: 1, device: '', product: 1 },
