@@ -99,12 +99,25 @@ export interface DemoClient {
 
 export const demoFile = ({ DATA_DIR }: Config): string => join(DATA_DIR, 'demo-client.json');
 
-/** Writes `demo-client.json`; called once the service listens at the URLs in it. */
+/**
+ * Writes `demo-client.json`, and `demo.env` with the same client as variables of programs; called
+ * once the service listens at the URLs in them.
+ */
 export function writeDemoClient(config: Config, demo: DemoClient): void {
-  const file = demoFile(config);
   // with PostgreSQL, nothing else creates it
   createFolders(config.DATA_DIR);
-  writeFileSync(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+  writePrivate(demoFile(config), `${JSON.stringify(demo, null, 2)}\n`);
+  const variables = {
+    SUBREPORT_URL: config.publicUrl,
+    SUBREPORT_CLIENT_ID: demo.client_id,
+    SUBREPORT_CLIENT_SECRET: demo.client_secret,
+  };
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
+  writePrivate(join(config.DATA_DIR, 'demo.env'), lines.join(''));
+}
+
+function writePrivate(file: string, text: string): void {
+  writeFileSync(file, text, { mode: 0o600 });
   chmodSync(file, 0o600); // the mode above only applies to a new file
 }
 

@@ -104,9 +104,12 @@ describe('serve --demo', () => {
     expect(records.some(({ expirationDate: end }) => end > now && end < nextWeek)).toBe(true);
     expect(records.some(({ status }) => status === undefined)).toBe(true);
     expect(new Set(records.map(({ product }) => product.period))).toEqual(new Set([365, 90, 30, 15, 7]));
-    expect([modeOf(), modeOf('subreport.db'), modeOf('subreport.db-wal'), modeOf('demo-client.json')]).toEqual([
-      ...['700', '600', '600', '600'],
-    ]);
+    const files = ['subreport.db', 'subreport.db-wal', 'demo-client.json', 'demo.env'];
+    expect([modeOf(), ...files.map((file) => modeOf(file))]).toEqual(['700', '600', '600', '600', '600']);
+    const { client_id, client_secret } = demoClient();
+    expect(readFileSync(demoPath('demo.env'), 'utf8')).toBe(
+      `SUBREPORT_URL=${url}\nSUBREPORT_CLIENT_ID=${client_id}\nSUBREPORT_CLIENT_SECRET=${client_secret}\n`,
+    );
   });
 
   test.runIf(process.platform === 'linux')(
