@@ -375,7 +375,7 @@ const rows: readonly Folder[] = [
   {
     path: 'examples',
     contents: 'programs that use the client library; npm links `@subreport/client` to `packages/client/`',
-    imports: ['@subreport/client', 'express', 'node'],
+    imports: '@subreport/client @duckdb/node-api express node react react-dom/client standardwebhooks'.split(' '),
   },
   {
     path: 'clients/python',

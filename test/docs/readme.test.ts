@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,9 +7,11 @@ import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Subscription } from '../../packages/contract/subscription.ts';
 import { freePort } from '../../tools/free-port.ts';
+import { linkPackages } from '../examples/link-packages.ts';
 import { makeCommandFolder } from '../support/command-folder.ts';
 import { eventually, startMsMax } from '../support/eventually.ts';
 import { startCommand, untilWritten } from '../support/run-command.ts';
+import { exampleEnds, exampleLines } from './example-lines.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -110,6 +112,20 @@ describe('the commands of the README', () => {
     expect([stdout, stderr]).toEqual([expect.stringContaining('which has 5 subscriptions'), '1-5 of 5\n']);
     serving.child.kill('SIGTERM'); // to npx alone
     expect((await serving.ended).stdout).toContain('"stopped"');
+  });
+
+  test('each line of examples/README.md runs against the demo', async () => {
+    const lines = exampleLines(readFileSync(join(root, 'examples/README.md'), 'utf8'));
+    expect(Object.keys(lines).toSorted()).toEqual(Object.keys(exampleEnds).toSorted());
+    linkPackages(join(folder, 'examples'));
+    writeFileSync(join(folder, 'webhook.secret'), `whsec_${Buffer.alloc(32, 7).toString('base64')}\n`);
+    const commands = makeCommandFolder();
+    onTestFinished(() => rmSync(commands.folder, { recursive: true }));
+    const PATH = `${commands.environment.PATH}:${join(root, 'node_modules/.bin')}`;
+    for (const [program, line] of Object.entries(lines)) {
+      const here = line.replaceAll('8080', environment.PORT ?? '');
+      await exampleEnds[program]?.(here, { cwd: folder, environment: { PATH, PORT: String(await freePort()) } });
+    }
   });
 
   test.skipIf(process.platform === 'win32')('SIGTERM to npm alone ends the demo', async () => {

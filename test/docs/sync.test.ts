@@ -1,17 +1,20 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { shownOutput } from '../examples/shown-output.ts';
 import { blocksOf } from '../support/command-folder.ts';
 import { createDatabase, dropDatabase } from '../support/databases.ts';
 import { engines, postgresUrl } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
+import { hasFlask, systemPython } from '../support/has-flask.ts';
 import { subscriptionRow } from '../support/rows.ts';
+import { type RunningCommand, startCommand, untilWritten } from '../support/run-command.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -65,38 +68,43 @@ test('docs/readers/sync.md: the commands make a copy and verify it, its SQL runs
   ]);
 });
 
-describe('docs/readers/receive-webhooks.md', () => {
-  const guide = readFileSync(fileURLToPath(new URL('../../docs/readers/receive-webhooks.md', import.meta.url)), 'utf8');
-  let folder: string;
-  let receiver: ChildProcess;
-  afterEach(() => {
-    receiver.kill();
+/** The receivers of examples/, and the program that runs each. */
+const receivers = [
+  ['express-receiver.ts', process.execPath],
+  ...(hasFlask() ? ([['flask-receiver.py', systemPython]] as const) : []),
+] as const;
+
+describe.each(receivers)('examples/%s', (name, program) => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-receiver-'));
+  const [create = '', sync = ''] =
+    blocksOf(page, 'sh')
+      .find((block) => block.includes('webhook.secret'))
+      ?.trim()
+      .split('\n') ?? [];
+  const secretsFile = join(folder, 'webhook.secret');
+  let receiver: RunningCommand;
+  let url: string;
+  beforeAll(async () => {
+    execFileSync('bash', ['-c', create], { cwd: folder });
+    // during a rotation, the secret of the sender may be any of them
+    writeFileSync(secretsFile, `whsec_${randomBytes(32).toString('base64')}\n${readFileSync(secretsFile, 'utf8')}`);
+    receiver = startCommand([fileURLToPath(new URL(`../../examples/${name}`, import.meta.url)), secretsFile], {
+      program: [program],
+      environment: { PORT: '0' },
+    });
+    await untilWritten(receiver, '/hooks/subreport\n');
+    url = /http:\S+/.exec(receiver.stdout())?.[0] ?? '';
+    writeFileSync(secretsFile, readFileSync(secretsFile, 'utf8').split('\n')[1] ?? '');
+  });
+  afterAll(async () => {
+    receiver.child.kill();
+    await receiver.ended;
     rmSync(folder, { recursive: true });
   });
+  const printed = (): string => receiver.stdout().split('\n').slice(1).join('\n');
 
-  test('the receiver accepts the events of the commands of docs/readers/sync.md, each once, and no others', async () => {
-    folder = mkdtempSync(join(tmpdir(), 'subreport-receiver-'));
-    symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'));
-    writeFileSync(join(folder, 'receiver.mjs'), blocksOf(guide, 'js')[0] ?? '');
-    const [create = '', sync = ''] =
-      blocksOf(page, 'sh')
-        .find((block) => block.includes('webhook.secret'))
-        ?.trim()
-        .split('\n') ?? [];
-    execFileSync('bash', ['-c', create], { cwd: folder });
-    const port = await freePort();
-    const secret = readFileSync(join(folder, 'webhook.secret'), 'utf8').trim();
-    const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) };
-    receiver = spawn(process.execPath, ['receiver.mjs'], { cwd: folder, env });
-    let printed = '';
-    receiver.stdout?.on('data', (part) => {
-      printed += part;
-    });
-    const url = `http://127.0.0.1:${port}/hooks/subreport`;
-    const forged = () => fetch(url, { method: 'POST', body: '{}' }).then(({ status }) => status);
-    await eventually(async () => expect(await forged()).toBe(400));
-
-    const tenant = await service.createTenant('events');
+  test('accepts the events of the commands of docs/readers/sync.md', async () => {
+    const tenant = await service.createTenant(name.split('-')[0] ?? '');
     const { client_id, client_secret } = await service.createClient(tenant);
     const environment = {
       ...{ SUBREPORT_URL: service.url, SUBREPORT_CLIENT_ID: client_id, SUBREPORT_CLIENT_SECRET: client_secret },
@@ -112,14 +120,36 @@ describe('docs/readers/receive-webhooks.md', () => {
     ]);
     expect(await run()).toMatchObject({ code: 0, stdout: expect.stringContaining('2 events delivered') });
     expect((await run()).stdout).toContain('0 events delivered');
-    await eventually(() => expect(printed).toMatch(/^soon ends at .*Z\nread the changes since \S+\n$/));
+    await eventually(() => expect(printed()).toMatch(/^soon ends at .*Z\nread the changes since \S+\n$/));
+    const shape = (text: string): string => text.replaceAll(/\S+ ends at \S+|(?<=since )\S+/g, '#');
+    expect(shape(printed())).toBe(shape(shownOutput('express-receiver.ts')));
+  });
+
+  test('refuses what is not signed, signed too long ago, or too long, and handles each event once', async () => {
+    const before = printed();
+    const webhook = new Webhook(readFileSync(secretsFile, 'utf8').trim());
+    const event = (id: string): string =>
+      JSON.stringify({ id, type: 'subscription.changes', data: { reset: true, padding: '' } });
+    const send = async (body: string, { id = 'one', sent = new Date(), headers = {} } = {}) => {
+      const signed = {
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(sent.getTime() / 1_000)),
+        'webhook-signature': webhook.sign(id, sent, body),
+      };
+      const type = { 'content-type': 'application/json' };
+      const response = await fetch(url, { method: 'POST', body, headers: { ...type, ...signed, ...headers } });
+      return response.status;
+    };
+    const past = new Date(Date.now() - 3_600_000);
+    expect(await send(event('one'), { headers: { 'webhook-signature': 'v1,AAAA v1,ÿ v1a,x' } })).toBe(400);
+    expect(await send(event('one'), { headers: { 'webhook-timestamp': '9'.repeat(5_000) } })).toBe(400);
+    expect(await send(event('one'), { sent: past })).toBe(400);
+    expect((await fetch(url, { method: 'POST' })).status).toBe(400);
+    expect(await send(event('one').replace('""', `"${'x'.repeat(70_000)}"`))).toBe(413);
+    expect(printed()).toBe(before);
+    expect([await send(event('one')), await send(event('one')), await send(event('two'), { id: 'two' })]).toEqual([
+      ...[204, 204, 204],
+    ]);
+    await eventually(() => expect(printed()).toBe(`${before}${'read everything again\n'.repeat(2)}`));
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}

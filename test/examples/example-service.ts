@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,12 +6,14 @@ import { formatInstant } from '../../packages/contract/instant.ts';
 import { importRecords } from '../../packages/service/import/import-records.ts';
 import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 import type { TenantId } from '../../packages/service/storage/store.ts';
-import { blocksOf } from '../support/command-folder.ts';
 import { engines } from '../support/engines.ts';
 import { type RunningCommand, startCommand } from '../support/run-command.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { linkPackages } from './link-packages.ts';
 
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
+
+const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
 const daySeconds = 86_400;
 
@@ -48,6 +50,8 @@ export interface ExampleTenant {
   readonly tenant: TenantId;
   /** Starts an example in the temporary folder; `settings` override those of the tenant. */
   start(name: string, args?: readonly string[], settings?: Readonly<Record<string, string>>): RunningCommand;
+  /** Starts `react/`, copied into a project of its own. */
+  startVite(port: string): RunningCommand;
 }
 
 /** A service for the examples, and a folder for their files. */
@@ -82,6 +86,17 @@ export async function startExampleService(): Promise<ExampleService> {
             cwd: folder,
             environment: { ...environment, ...settings },
           }),
+        startVite(port) {
+          cpSync(join(examples, 'react'), join(folder, 'react'), { recursive: true });
+          linkPackages(folder);
+          mkdirSync(join(folder, 'node_modules/@subreport'));
+          symlinkSync(join(modules, '@subreport/client'), join(folder, 'node_modules/@subreport/client'));
+          return startCommand(['react'], {
+            program: [process.execPath, join(modules, '.bin/vite')],
+            cwd: folder,
+            environment: { ...environment, PORT: port },
+          });
+        },
       };
     },
     async close() {
@@ -89,12 +104,6 @@ export async function startExampleService(): Promise<ExampleService> {
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-/** The output that examples/README.md shows for a program. */
-export function shownOutput(name: string): string {
-  const [, section = ''] = readFileSync(join(examples, 'README.md'), 'utf8').split(`\n## ${name}\n`);
-  return blocksOf(section.split('\n## ')[0] ?? '', 'text')[0] ?? '';
 }
 
 /** Output without what differs between runs: dates and addresses. */

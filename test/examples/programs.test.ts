@@ -5,6 +5,8 @@ import { parse } from 'csv-parse/sync';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { beginHistory } from '../../packages/service/storage/tables/history.ts';
+import { freePort } from '../../tools/free-port.ts';
+import { hasCheckers } from '../../tools/has-checkers.ts';
 import { hasChromium, type SharedBrowser, shareChromium } from '../support/chromium.ts';
 import { type RunningCommand, untilWritten } from '../support/run-command.ts';
 import { startBreakingProxy } from './breaking-proxy.ts';
@@ -14,10 +16,10 @@ import {
   loadRows,
   type Row,
   rows,
-  shownOutput,
   startExampleService,
   withoutVariables,
 } from './example-service.ts';
+import { shownOutput } from './shown-output.ts';
 
 let shared: ExampleService;
 let acme: ExampleTenant;
@@ -141,7 +143,7 @@ describe('sqlite-sync.ts', () => {
 
 /** Starts a server among the examples, and returns its URL from the line that it prints. */
 async function listening(server: RunningCommand): Promise<string> {
-  await untilWritten(server, '\n');
+  await untilWritten(server, 'http://');
   return /http:\S+/.exec(server.stdout())?.[0] ?? '';
 }
 
@@ -205,7 +207,7 @@ describe('express-app.ts', () => {
   });
 });
 
-describe.skipIf(!hasChromium)('browser/', () => {
+describe.skipIf(!hasChromium)('pages', () => {
   let server: RunningCommand;
   let browser: SharedBrowser;
   beforeAll(async () => {
@@ -218,7 +220,41 @@ describe.skipIf(!hasChromium)('browser/', () => {
     await server.ended;
   });
 
-  test('the page shows the newest subscriptions of a status, or an error with its correlation id', async () => {
+  test.runIf(hasCheckers('the table in React is not tested'))(
+    'react/: the table has the pages of a status, or an error with its correlation id',
+    async () => {
+      const vite = acme.startVite(String(await freePort()));
+      const page = await (await browser.newContext({ viewport: { width: 900, height: 500 } })).newPage();
+      await page.goto(await listening(vite));
+      const message = page.getByRole('status');
+      const texts = () => page.locator('tbody tr').allInnerTexts();
+      await message.getByText('300 subscriptions, page 1').waitFor();
+      const newest = sortedBy((row) => row.createdDate + row.id).toReversed();
+      const shown = newest.map(({ createdDate, status = '', iccid, product }) =>
+        [createdDate.slice(0, 10), status, iccid, product.name].join('\t'),
+      );
+      expect(await texts()).toEqual(shown.slice(0, 20));
+      await page.getByRole('button', { name: 'Next' }).click();
+      await message.getByText('page 2').waitFor();
+      expect(await texts()).toEqual(shown.slice(20, 40));
+      await page.getByRole('button', { name: 'Previous' }).click();
+      await message.getByText('page 1').waitFor();
+      const expired = rows.filter(({ status }) => status === 'EXPIRED').length;
+      await page.getByLabel('Status').selectOption('EXPIRED');
+      await message.getByText(`${expired} subscriptions, page 1`).waitFor();
+      await page.route('**/connect-api/**', (route) =>
+        route.fulfill({ status: 503, headers: { 'x-correlation-id': 'abc' }, body: '' }),
+      );
+      await page.getByLabel('Status').selectOption('ACTIVE');
+      await message.getByText('Cannot be read: 503 (correlation id abc)').waitFor();
+      expect(await texts()).toEqual([]);
+      await page.close();
+      vite.child.kill();
+      await vite.ended;
+    },
+  );
+
+  test('browser/: the page shows the newest subscriptions of a status, or an error with its correlation id', async () => {
     const page = await (await browser.newContext({ viewport: { width: 900, height: 500 } })).newPage();
     await page.goto(await listening(server));
     const message = page.getByRole('status');

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,6 +14,7 @@ import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
+import { hasFlask, systemPython } from '../../../../test/support/has-flask.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runCommand, startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
@@ -203,15 +204,6 @@ interface ParsingServer {
   close(): unknown;
 }
 
-/** Whether Debian's Flask is installed. If not, CI fails, and other runs say what they skip. */
-function hasFlask(): boolean {
-  if (spawnSync('/usr/bin/python3', ['-c', 'import flask']).status === 0) return true;
-  const message = 'SKIPPED: no webhook was sent to Flask: apt-get install python3-flask';
-  if (process.env.CI !== undefined) throw new Error(message);
-  console.error(message);
-  return false;
-}
-
 /** A Flask application that writes each body it has parsed as a line. */
 async function startFlask(keep: (body: unknown) => void): Promise<ParsingServer> {
   const program = `
@@ -225,7 +217,7 @@ def hooks():
 server = werkzeug.serving.make_server("127.0.0.1", 0, app)
 print(server.server_port, flush=True)
 server.serve_forever()`;
-  const child = spawn('/usr/bin/python3', ['-c', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(systemPython, ['-c', program], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'close');
   const lines = createInterface({ input: child.stdout });
   const [port] = await once(lines, 'line');
