@@ -14,10 +14,17 @@ export const tracedSqlite: TracedDatabase = { system: 'sqlite', namespace: 'subr
 const preparedMax = 512;
 
 /**
+ * Bytes of the write-ahead log that are kept for reuse: two checkpoints of the writer thread. While
+ * a snapshot is open, the log can only grow; the first write after it was copied into the database
+ * file cuts it to this size.
+ */
+export const logBytesKept = 64 * 2 ** 20;
+
+/**
  * Settings of a connection that writes. `fast` overwrites deleted content only in pages that are
  * written anyway.
  */
-export const writerPragmas = 'pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = fast';
+export const writerPragmas = `pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = fast; pragma journal_size_limit = ${logBytesKept}`;
 
 /** Time limit of opening a connection while another process holds a lock, in milliseconds. */
 export const sqliteOpenWaitMs = 5_000;

@@ -1,7 +1,8 @@
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inSpan } from '../../tracing/span.ts';
 import { before } from '../deadline.ts';
-import { nextWaitMs, type SqliteConnection } from './connection.ts';
+import { logBytesKept, nextWaitMs, type SqliteConnection } from './connection.ts';
 import { SqliteThread } from './thread.ts';
 import type { ChangeOptions, TenantChange, WriteRequest, WriterStart } from './writer-thread.ts';
 
@@ -25,6 +26,7 @@ export class SqliteWriter {
   #thread: SqliteThread<WriteRequest> | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #writes = 0;
+  #isCheckpointing = false;
 
   constructor(file: string, connection: SqliteConnection) {
     this.#start = { file };
@@ -82,13 +84,23 @@ export class SqliteWriter {
 
   #noteWrite(): void {
     this.#writes += 1;
-    if (this.#writes % checkpointWrites === 0) this.#checkpoint();
+    // a long log is one that a snapshot has kept from being copied
+    if (this.#writes % checkpointWrites === 0 || this.#logBytes() > logBytesKept) this.#checkpoint();
+  }
+
+  #logBytes(): number {
+    return statSync(`${this.#start.file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   }
 
   /** Does not wait for its turn: SQLite checkpoints concurrently with writes. */
   #checkpoint(): void {
+    if (this.#isCheckpointing) return;
+    this.#isCheckpointing = true;
+    const finish = () => {
+      this.#isCheckpointing = false;
+    };
     // if it fails, the next checkpoint copies the rest
-    this.#request({ kind: 'checkpoint' }).catch(() => undefined);
+    this.#request({ kind: 'checkpoint' }).then(finish, finish);
   }
 
   #request<T>(request: WriteRequest): Promise<T> {
