@@ -2,18 +2,11 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Logger } from 'pino';
 import type { Output } from '../../../terminal/output.ts';
 import { openKeyRing } from '../../auth/keys/key-ring.ts';
-import { sweepImports } from '../../import/record-import.ts';
 import type { Store } from '../../storage/store.ts';
-import { sweepAuditEntries } from '../../storage/tables/audit-entry.ts';
 import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
-import { sweepTombstones } from '../../storage/tables/history.ts';
-import { deleteDeadFamilies } from '../../storage/tables/refresh-family.ts';
-import { deleteEndedOperatorSessions } from '../../storage/tables/session.ts';
-import { sweepVersions, versionDays } from '../../storage/tables/sweep-versions.ts';
 import { type Config, readConfig } from '../config.ts';
 import { createLogger } from '../log/logger.ts';
 import { keyRingOptions } from '../store/key-ring-options.ts';
-import { nowSeconds } from '../store/now-seconds.ts';
 import { logStoreEvents, openReadyStore } from '../store/store-session.ts';
 import { announce, requireSecureTransport } from './announce.ts';
 import { checkRegularly } from './check-store.ts';
@@ -21,9 +14,7 @@ import { demoConfig, prepareDemo, writeDemoClient } from './demo.ts';
 import { planMemory, workersMax } from './plan-memory.ts';
 import { rotateRegularly } from './rotate-regularly.ts';
 import { onSignals, stopService } from './stop-service.ts';
-
-const sweepEveryMs = 600_000;
-const daySeconds = 86_400;
+import { sweepRegularly } from './sweep-regularly.ts';
 
 interface ServeOptions {
   readonly demo?: boolean;
@@ -132,24 +123,4 @@ async function runWorkers({ config, store, logger, workers: count }: Run, onServ
   if (!inOrder) process.exitCode = 1;
   await store.close();
   logger.info('stopped');
-}
-
-/** Deletes expired data now and periodically. After an error, the next run tries again. */
-function sweepRegularly(store: Store, config: Config, logger: Logger): void {
-  const { TOMBSTONE_DAYS: days, IMPORT_HISTORY_DAYS: importDays, AUDIT_RETENTION_DAYS: auditDays } = config;
-  const versions = { days: versionDays(config), forgetsDays: days === 0 };
-  const attempt = (sweep: Promise<unknown>, left: string) =>
-    sweep.catch((error: unknown) => logger.warn({ err: error }, `${left} stay until the next sweep`));
-  const sweep = async () => {
-    await attempt(deleteDeadFamilies(store, nowSeconds()), 'dead refresh families');
-    await attempt(deleteEndedOperatorSessions(store, nowSeconds()), 'ended sessions of operators');
-    await attempt(sweepAuditEntries(store, nowSeconds() - auditDays * daySeconds), 'expired audit entries');
-    // before the tombstones: their sweep removes the days by which both compute ages
-    await attempt(sweepVersions(store, { ...versions, nowSeconds: nowSeconds() }), 'old versions of records');
-    if (days > 0) await attempt(sweepTombstones(store, { nowSeconds: nowSeconds(), days }), 'old tombstones');
-    if (importDays > 0) await attempt(sweepImports(store, { nowMs: Date.now(), days: importDays }), 'old imports');
-    // not beside one that still waits for a node that hangs
-    setTimeout(() => void sweep(), sweepEveryMs).unref();
-  };
-  void sweep();
 }
