@@ -6,11 +6,11 @@ import {
   type ImportCounts,
   type ImportRow,
   interruptImports,
+  listOldImports,
   putImport,
   putRejections,
   removeImports,
   removeRejections,
-  tenantsWithImportsBefore,
 } from '../storage/tables/import-history.ts';
 import { findTenant } from '../storage/tables/tenant.ts';
 import { ImportError } from './error.ts';
@@ -173,7 +173,7 @@ class RejectionList {
 
 const dayMs = 86_400_000;
 
-/** Imports removed per transaction: some milliseconds. */
+/** Imports removed per transaction, and read at once: some milliseconds. */
 const batchRows = 1_000;
 
 /**
@@ -183,13 +183,23 @@ const batchRows = 1_000;
  */
 export async function sweepImports(store: Store, { nowMs, days }: { nowMs: number; days: number }): Promise<number> {
   const before = firstImportIdAt(nowMs - days * dayMs);
+  const swept = new Set<string>();
   const failures: unknown[] = [];
   let removed = 0;
-  for (const name of await tenantsWithImportsBefore(store, before))
-    removed += await sweepTenant(store, name, before).catch((error: unknown) => {
-      failures.push(error);
-      return 0;
-    });
+  for (let after = ''; ; ) {
+    const old = await listOldImports(store, after, before, batchRows);
+    for (const { tenant: name } of old) {
+      if (swept.has(name)) continue;
+      removed += await sweepTenant(store, name, before).catch((error: unknown) => {
+        failures.push(error);
+        return 0;
+      });
+      swept.add(name);
+      await nextTurn(); // let pending requests run first
+    }
+    if (old.length < batchRows) break;
+    after = old.at(-1)?.id ?? before;
+  }
   if (failures.length > 0) throw failures[0];
   return removed;
 }

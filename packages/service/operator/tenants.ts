@@ -11,6 +11,7 @@ import { type StorageUse, totalOf } from '../storage/tables/storage-use.ts';
 import {
   findAnyTenant,
   insertTenant,
+  listNamesNear,
   listTenants as readTenants,
   type Tenant as TenantRow,
 } from '../storage/tables/tenant.ts';
@@ -165,6 +166,9 @@ export async function requireTenant(store: Directory, name: string): Promise<Ten
   );
 }
 
+/** Names on each side, in the order of names, that a misspelled one is compared with. */
+const namesNear = 100;
+
 /**
  * The tenant with this name, also while it is being deleted. Throws `OperatorError`, which suggests
  * a similar name, if there is none.
@@ -172,7 +176,7 @@ export async function requireTenant(store: Directory, name: string): Promise<Ten
 async function requireAnyTenant(store: Directory, name: string): Promise<TenantRow> {
   const found = await findAnyTenant(store, name);
   if (found !== undefined) return found;
-  const names = (await readTenants(store)).map(({ tenant }) => tenant);
+  const names = await listNamesNear(store, name, namesNear);
   throw new OperatorError(
     'NOT_FOUND',
     `Cannot find the tenant: it must be in the list of tenants${didYouMean(name, names)}: current value is '${name}'`,

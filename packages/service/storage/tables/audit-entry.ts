@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type Directory,
   type DirectoryStatement,
@@ -110,6 +111,7 @@ export async function listAuditEntries(
     entries.push(...rows);
     const isFull = entries.length === limit;
     reached = Number(isFull ? entries.at(-1)?.id : isForward ? ids[1] : ids[0]);
+    await nextTurn(); // let pending requests run first
   }
   return { entries, reached, hasMore: hasMore() };
 }
@@ -159,6 +161,7 @@ export async function sweepAuditEntries(store: Store, expiredBefore: number): Pr
     const batch = await sweepBatch(store, expiredBefore);
     removed += batch;
     if (batch < sweepRows) return removed;
+    await nextTurn(); // let pending requests run first
   }
 }
 
@@ -166,7 +169,10 @@ async function sweepBatch(store: Store, expiredBefore: number): Promise<number> 
   // only the function may delete on PostgreSQL, so that the role of the service need not
   const sweep =
     store.engine === 'postgres'
-      ? directoryStatement('select sweep_audit_entries($1, $2) as removed', [expiredBefore, sweepRows])
+      ? directoryStatement('select sweep_audit_entries($1, cast(cast($2 as bigint) as integer)) as removed', [
+          expiredBefore,
+          sweepRows,
+        ])
       : directoryStatement(
           `delete from audit_entry where id in (select id from audit_entry where recorded_at < $1 order by recorded_at limit $2)
            returning 1 as removed`,

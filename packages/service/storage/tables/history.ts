@@ -126,7 +126,10 @@ async function sweepAll(store: Store, retention: TombstoneRetention): Promise<nu
   const dueDay = dueDayOf(retention);
   let removed = 0;
   for (let notes = await readNotes(store, 'tombstones', dueDay); notes.length > 0; ) {
-    for (const [tenant, revision] of newestByTenant(notes)) removed += await sweepTenant(store, tenant, revision);
+    for (const [tenant, revision] of newestByTenant(notes)) {
+      removed += await sweepTenant(store, tenant, revision);
+      await nextTurn(); // let pending requests run first
+    }
     await forgetNotes(store, notes);
     notes = await readNotes(store, 'tombstones', dueDay);
   }

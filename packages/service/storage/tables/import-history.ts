@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type DirectoryStatement,
   directoryStatement,
@@ -200,10 +201,24 @@ export async function countTenantsByImport(store: Store, nowSeconds: number) {
   };
 }
 
-/** The tenants that have an import older than `before`. */
-export async function tenantsWithImportsBefore(store: Store, before: string): Promise<readonly string[]> {
-  const rows = await store.readDirectory('select distinct tenant_id from import_history where id < $1', [before]);
-  return rows.map(({ tenant_id: tenant }) => String(tenant));
+/** The id and the tenant of an import. */
+interface OldImport {
+  readonly id: string;
+  readonly tenant: string;
+}
+
+/** Up to `limit` imports whose ids are between two others, the oldest first. */
+export async function listOldImports(
+  store: Store,
+  after: string,
+  before: string,
+  limit: number,
+): Promise<readonly OldImport[]> {
+  const rows = await store.readDirectory(
+    'select id, tenant_id from import_history where id > $1 and id < $2 order by id limit $3',
+    [after, before, limit],
+  );
+  return rows.map((row) => ({ id: String(row.id), tenant: String(row.tenant_id) }));
 }
 
 /** Removes up to `limit` imports of a tenant whose ids are less than `before`; returns how many. */
@@ -281,22 +296,44 @@ interface ImportTotal {
   readonly rejected: number;
 }
 
+/** Imports that one statement counts: some milliseconds, during which SQLite serves no request. */
+const countedAtOnce = 10_000;
+
 /** Counts the imports whose id follows `since`, without dry runs, and their rows. */
-export async function countImports(store: Store, since: string): Promise<readonly ImportTotal[]> {
-  const rows = await store.readDirectory(
-    `select via, result, count(*) as imports, coalesce(sum(inserted + updated + unchanged), 0) as accepted,
-       coalesce(sum(rejected), 0) as rejected
-     from import_history where id > $1 and options not like '%dry-run%' group by via, result`,
-    [since],
-  );
-  return rows.map((row) => ({
-    via: String(row.via),
-    result: String(row.result),
-    imports: Number(row.imports),
-    accepted: Number(row.accepted),
-    rejected: Number(row.rejected),
-  }));
+export async function countImports(
+  store: Store,
+  since: string,
+  atOnce = countedAtOnce,
+): Promise<readonly ImportTotal[]> {
+  const totals = new Map<string, ImportTotal>();
+  for (let after = since; ; await nextTurn()) {
+    const rows = await store.readDirectory(countSome, [after, atOnce]);
+    for (const { via, result, imports, accepted, rejected } of rows) {
+      if (Number(imports) === 0) continue;
+      const key = `${via} ${result}`;
+      const total = totals.get(key);
+      totals.set(key, {
+        via: String(via),
+        result: String(result),
+        imports: Number(imports) + (total?.imports ?? 0),
+        accepted: Number(accepted) + (total?.accepted ?? 0),
+        rejected: Number(rejected) + (total?.rejected ?? 0),
+      });
+    }
+    if (rows.reduce((sum, { n }) => sum + Number(n), 0) < atOnce) return [...totals.values()];
+    after = rows.reduce((newest, { last }) => (String(last) > newest ? String(last) : newest), after);
+  }
 }
+
+const countSome =
+  `select via, result, count(*) as n, max(id) as last, count(case when is_counted = 1 then 1 end) as imports,
+    coalesce(sum(case when is_counted = 1 then inserted + updated + unchanged end), 0) as accepted,
+    coalesce(sum(case when is_counted = 1 then rejected end), 0) as rejected
+  from (
+    select id, via, result, inserted, updated, unchanged, rejected,
+      case when options like '%dry-run%' then 0 else 1 end as is_counted
+    from import_history where id > $1 order by id limit $2
+  ) as step group by via, result` as const;
 
 /** Maximum bytes of a tenant's rejected rows: 64 imports with as many as an import may have. */
 const rejectionsKept = { imports: 1_000, bytes: 8 * 2 ** 20 };

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Directory, directoryStatement, type Row, type Store } from '../store.ts';
 
 /**
@@ -170,6 +171,7 @@ export async function deleteDeadFamilies(store: Store, nowSeconds: number): Prom
       ),
     ]);
     removed = rows?.length ?? 0;
+    await nextTurn(); // let pending requests run first
   }
 }
 

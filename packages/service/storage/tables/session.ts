@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { directoryStatement, type Row, type Store } from '../store.ts';
 import { type ClientRow, toClient } from './client.ts';
 import { type OperatorToken, toOperatorToken } from './operator-token.ts';
@@ -169,5 +170,6 @@ export async function deleteEndedOperatorSessions(store: Store, nowSeconds: numb
       ),
     ]);
     removed = rows?.length ?? 0;
+    await nextTurn(); // let pending requests run first
   }
 }

@@ -59,6 +59,7 @@ async function sweepAll(store: Store, retention: VersionRetention): Promise<numb
     for (const [tenant, noted] of newestByTenant(notes)) {
       const oldest = await dueRevision(store, tenant, noted, retention);
       if (oldest !== undefined) removed += await sweepTenant(store, tenant, oldest, retention);
+      await nextTurn(); // let pending requests run first
     }
     await (forgetsDays ? forgetNotes : markSwept)(store, notes);
     notes = await readNotes(store, 'versions', dueDayOf(retention));

@@ -96,6 +96,19 @@ export async function listTenants(store: Directory, after = '', limit = rowsMax)
   return rows.map(toTenant);
 }
 
+/** Up to `limit` names of tenants on each side of a name, including those being deleted. */
+export async function listNamesNear(store: Directory, name: string, limit: number): Promise<readonly TenantId[]> {
+  const following = await store.readDirectory(
+    'select id from tenant where deleted_at is null and id >= $1 order by id limit $2',
+    [name, limit],
+  );
+  const previous = await store.readDirectory(
+    'select id from tenant where deleted_at is null and id < $1 order by id desc limit $2',
+    [name, limit],
+  );
+  return [...previous, ...following].map(({ id }) => id as TenantId);
+}
+
 /** The first tenant by name that is not being deleted, or `undefined` if there is none. */
 export async function findFirstTenant(store: Directory): Promise<TenantId | undefined> {
   const [row] = await store.readDirectory(
