@@ -9,6 +9,8 @@ const programs: Readonly<Record<string, readonly (readonly string[])[]>> = {
   export: [['report/export.ts']],
   token: [['token/bench.ts']],
   capacity: [['capacity/measure.ts']],
+  tenants: [['capacity/tenants.ts']],
+  disk: [['capacity/disk.ts']],
   history: [['history/measure.ts'], ['history/changes-summary.ts']],
   mirror: [['mirror/measure.ts']],
   sync: [['sync/first-copy.ts']],

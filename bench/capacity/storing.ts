@@ -60,7 +60,7 @@ export async function measureImport(opened: BenchStore, records: number): Promis
 /** The size of a store. */
 export async function measureSize(opened: BenchStore): Promise<Stored> {
   if (opened.serverPid === undefined) return measureFile(join(opened.folder, 'subreport.db'));
-  const [row] = await query(
+  const [row] = await queryBench(
     opened,
     `select pg_database_size(current_database()) as total,
       pg_table_size('subscription') as records, pg_indexes_size('subscription') as indexes,
@@ -76,7 +76,7 @@ export async function measureSize(opened: BenchStore): Promise<Stored> {
 export async function measureTables(opened: BenchStore, tables: readonly string[]): Promise<number> {
   const names = tables.map((table) => `'${table}'`);
   if (opened.serverPid !== undefined) {
-    const [row] = await query(
+    const [row] = await queryBench(
       opened,
       `select ${names.map((name) => `pg_total_relation_size(${name})`).join(' + ')} as n`,
     );
@@ -112,11 +112,12 @@ function measureFile(file: string): Stored {
 
 async function logPosition(opened: BenchStore): Promise<number | undefined> {
   if (opened.serverPid === undefined) return undefined;
-  const [row] = await query(opened, "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as position");
+  const [row] = await queryBench(opened, "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as position");
   return Number(row?.position);
 }
 
-async function query(opened: BenchStore, sql: string): Promise<Record<string, unknown>[]> {
+/** Runs a statement as the role of the service, on PostgreSQL. */
+export async function queryBench(opened: BenchStore, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
   await client.connect();
   const { rows } = await client.query(sql);

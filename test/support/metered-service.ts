@@ -10,6 +10,7 @@ const meter = fileURLToPath(new URL('./turn-meter.ts', import.meta.url));
 /** A service in a child process whose event loop turns are measured. */
 export interface MeteredService {
   readonly url: string;
+  readonly pid: number;
   /** URL of the management listener. */
   readonly management: string;
   /** The turns since the last call. */
@@ -47,6 +48,7 @@ export async function startMeteredService(environment: Readonly<Record<string, s
   await untilHealthy(child, url);
   return {
     url,
+    pid: child.pid ?? 0,
     management: `http://127.0.0.1:${managementPort}`,
     takeTurns: async () => (await ask('turns')) as MeasuredTurns,
     work: async (work) => void (await ask(work)),

@@ -37,6 +37,8 @@ process.channel?.unref(); // the service stops as it would without a parent that
 /** Work on the store that the service does at its own times, or for an operator. */
 export type TurnWork =
   | { readonly kind: 'sweep' }
+  /** All that the service sweeps regularly, so many days later. */
+  | { readonly kind: 'sweep all'; readonly days: number }
   | { readonly kind: 'erase'; readonly tenant: TenantId; readonly ids: readonly string[] };
 
 interface OpenedStore {
@@ -58,19 +60,22 @@ async function run(work: TurnWork): Promise<void> {
 }
 
 async function open(): Promise<OpenedStore> {
-  const [{ openStore }, { sweepVersions }, { eraseRecords }] = await Promise.all([
+  const [{ openStore }, { sweepVersions }, { eraseRecords }, { sweepStore }, { readConfig }] = await Promise.all([
     import('../../packages/service/storage/open-store.ts'),
     import('../../packages/service/storage/tables/sweep-versions.ts'),
     import('../../packages/service/import/erase-records.ts'),
+    import('../../packages/service/cli/serving/sweep-regularly.ts'),
+    import('../../packages/service/cli/config.ts'),
   ]);
-  const dataDir = process.env.DATA_DIR ?? '';
-  const store = openStore({ databaseUrl: undefined, dataDir, poolSize: 1, onConnectionError: () => undefined });
+  const { DATA_DIR: dataDir = '', DATABASE_URL: databaseUrl } = process.env;
+  const store = openStore({ databaseUrl, dataDir, poolSize: 1, onConnectionError: () => undefined });
   return {
     store,
-    run: (work) =>
-      work.kind === 'sweep'
-        ? sweepVersions(store, { nowSeconds: Math.floor(Date.now() / 1000), days: 0 })
-        : eraseRecords(store, work.tenant, () => new Set(work.ids)),
+    run: (work) => {
+      if (work.kind === 'erase') return eraseRecords(store, work.tenant, () => new Set(work.ids));
+      if (work.kind === 'sweep') return sweepVersions(store, { nowSeconds: Math.floor(Date.now() / 1000), days: 0 });
+      return sweepStore(store, readConfig(), Date.now() + work.days * 86_400_000, console.error);
+    },
   };
 }
 

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { treeCpuSeconds } from '../capacity/process-tree.ts';
+import type { BenchStore } from './bench-store.ts';
+
+const main = fileURLToPath(new URL('../../packages/service/cli/main.ts', import.meta.url));
+const meter = fileURLToPath(new URL('./usage-meter.ts', import.meta.url));
+
+/** What some work has used. */
+export interface Used {
+  readonly seconds: number;
+  /** CPU seconds of the process, and of PostgreSQL. */
+  readonly process: number;
+  readonly database: number;
+  /** Most resident memory of the process in MiB. */
+  readonly memoryMib: number;
+}
+
+/** Runs a command of subreport in a process of its own; returns its output too. */
+export async function runMeasured(
+  { environment, serverPid }: Pick<BenchStore, 'environment' | 'serverPid'>,
+  args: readonly string[],
+  program = main,
+): Promise<Used & { readonly output: string }> {
+  const usage = join(tmpdir(), `subreport-usage-${process.pid}`);
+  rmSync(usage, { force: true });
+  const databaseSeconds = () => (serverPid === undefined ? 0 : treeCpuSeconds(serverPid));
+  const [began, before] = [performance.now(), databaseSeconds()];
+  // the flags of `subreport`
+  const child = spawn(process.execPath, ['--max-semi-space-size=4', '--import', meter, program, ...args], {
+    env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'error', ...environment, USAGE_FILE: usage },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [output, [status]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  if (status !== 0) throw new Error(`Cannot measure ${args[0]}: it exited with ${status}: ${output.slice(0, 500)}`);
+  const [line = '{}'] = readFileSync(usage, 'utf8').split('\n');
+  const used = JSON.parse(line) as { readonly cpuSeconds: number; readonly memoryMib: number };
+  rmSync(usage);
+  return {
+    output,
+    seconds: (performance.now() - began) / 1000,
+    process: used.cpuSeconds,
+    database: databaseSeconds() - before,
+    memoryMib: used.memoryMib,
+  };
+}
