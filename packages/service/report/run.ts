@@ -1,5 +1,5 @@
 import type { ListParameter, Lists } from '../../contract/listed-values.ts';
-import { findMissing, pageStoreOf } from '../storage/read/listed.ts';
+import { type FoundValues, findListed, pageStoreOf } from '../storage/read/listed.ts';
 import { type PageContext, readPage } from '../storage/read/page.ts';
 import type { PageRecords } from '../storage/read/page-sql.ts';
 import type { PastRevision } from '../storage/read/past.ts';
@@ -65,14 +65,27 @@ export function runListed(
   { plan, layout, lists }: { readonly plan: ReportPlan; readonly layout: Layout; readonly lists: Lists },
 ): Promise<ReportPage> {
   return store.readTenant(tenant, async (reader) => {
-    const page = await runReport({ store: pageStoreOf(store.engine, reader) }, tenant, plan, layout);
-    const { revision } = page;
-    return { ...page, notFound: await findNotFound(reader, lists, { revision, current: revision }) };
+    const found = await findLists(reader, lists);
+    const context = { store: pageStoreOf(store.engine, reader), ranges: rangesOf(plan, found) };
+    return { ...(await runReport(context, tenant, plan, layout)), notFound: found.map(missingOf) };
   });
 }
 
+/** The range of a filter that is only a list, whose records were counted as it was looked up. */
+function rangesOf({ filter, position }: ReportPlan, [found]: readonly FoundList[]): PageContext['ranges'] {
+  const isAlone = Object.keys(filter).length === 2; // the other one is `dateColumn`
+  if (!isAlone || found === undefined || position.kind !== 'offset') return undefined;
+  const { records: total, revision } = found[1];
+  return { find: () => ({ start: 0, total, revision, passed: position.skip }), note: () => undefined };
+}
+
+type FoundList = readonly [ListParameter, FoundValues];
+
+const missingOf = ([name, { missing }]: FoundList) => [name, missing] as const;
+
+const findLists = (reader: TenantReader, lists: Lists, at?: PastRevision): Promise<readonly FoundList[]> =>
+  Promise.all(lists.map(async ([name, list]) => [name, await findListed(reader, listColumns[name], list, at)]));
+
 /** Finds the listed values that no record has at a revision. */
-export const findNotFound = (reader: TenantReader, lists: Lists, at: PastRevision): Promise<NotFound> =>
-  Promise.all(
-    lists.map(async ([name, list]) => [name, await findMissing(reader, listColumns[name], list, at)] as const),
-  );
+export const findNotFound = async (reader: TenantReader, lists: Lists, at: PastRevision): Promise<NotFound> =>
+  (await findLists(reader, lists, at)).map(missingOf);

@@ -1,6 +1,6 @@
 import type { SqlValue, Store, TenantReader, TenantSql } from '../store.ts';
 import { binder, columnOfList, type ListColumn } from '../subscription-filter.ts';
-import type { PageStore } from './page-statements.ts';
+import { type PageStore, revisionColumn } from './page-statements.ts';
 import { type PastRevision, pastRows } from './past.ts';
 
 /** A page store whose statements read the snapshot of a reader. */
@@ -10,25 +10,36 @@ export const pageStoreOf = (engine: Store['engine'], reader: TenantReader): Page
   readTenantOnce: (_tenant, statements) => Promise.all(statements.map(({ sql, values }) => reader.all(sql, values))),
 });
 
+/** Which values of a list are found. */
+export interface FoundValues {
+  /** The positions of the values that no record has; of a value that is listed twice, the first. */
+  readonly missing: readonly number[];
+  /** How many records have one of the values, and the tenant's revision if there are any. */
+  readonly records: number;
+  readonly revision: number;
+}
+
 /**
- * The positions in a list of the values that no record of the tenant has at a revision, whatever
- * the other filters; of a value that is listed twice, the first. Reads the index entries of the
- * listed values.
+ * Looks the values of a list up, whatever the other filters, among the tenant's records at a
+ * revision, or of the present. Reads the index entries of the listed values.
  */
-export async function findMissing(
+export async function findListed(
   reader: TenantReader,
   name: ListColumn,
   list: readonly string[],
-  at: PastRevision,
-): Promise<readonly number[]> {
+  at: PastRevision = { revision: 0, current: 0 },
+): Promise<FoundValues> {
   const values: SqlValue[] = [];
   const column = columnOfList(name);
   const rows = pastRows({ dateColumn: 'created_date', [name]: list }, column, at, binder(values));
-  const found = await reader.all(`select ${column} from (${rows}) as listed group by ${column}` as TenantSql, values);
+  const sql = `select ${column}, count(*) as n, ${revisionColumn} from (${rows}) as listed group by ${column}`;
+  const found = await reader.all(sql as TenantSql, values);
   const seen = new Set(found.map((row) => row[column]));
-  return list.flatMap((value, position) => {
+  const missing = list.flatMap((value, position) => {
     if (seen.has(value)) return [];
     seen.add(value);
     return [position];
   });
+  const [records, revision] = [found.reduce((sum, { n }) => sum + Number(n), 0), Number(found[0]?.revision)];
+  return { missing, records, revision };
 }

@@ -68,7 +68,8 @@ export function headQuery(query: ScannedQuery, known: KnownRange | undefined, to
 export const wholeQuery = (store: PageStore, query: ScannedQuery, start: PageStart, known: KnownRange | undefined) =>
   bodyQuery(store, query, start, (bind) => `${headColumns(query, known, bind)}${revisionColumn}`);
 
-const revisionColumn =
+/** Selects the tenant's revision. */
+export const revisionColumn =
   '(select revision from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1) as revision';
 
 /** The columns of the head except the revision, as far as they are not known, each with a comma. */

@@ -18,7 +18,7 @@ import { readScanned } from './scanned-page.ts';
 
 export interface PageContext {
   readonly store: PageStore;
-  readonly ranges?: RangeMemory;
+  readonly ranges?: Pick<RangeMemory, 'find' | 'note'> | undefined;
 }
 
 /**
