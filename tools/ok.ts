@@ -38,6 +38,13 @@ const checks: readonly Step[] = [
       return command(spectral, ['lint', 'openapi.json', 'openapi-operator.json', ...rules]);
     },
   },
+  {
+    name: 'compose.yaml and the manifests of Kubernetes against their schemas',
+    run: async () =>
+      hasCheckers('the files of deploy/ are not checked')
+        ? command('node', [join(checkersFolder, 'check-deployments.ts')])
+        : undefined,
+  },
   { name: 'first page of each console of at most 90 kB', run: () => command('node', ['tools/console-weight.ts']) },
   {
     name: 'packages: compiled, checked by publint and arethetypeswrong, installed and used',

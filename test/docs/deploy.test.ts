@@ -1,7 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, matchesGlob } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -104,9 +107,48 @@ describe('the container files', () => {
     }
   });
 
+  test('copy the tarball of the service alone, and start a file that it has', () => {
+    const [, tarballs = ''] = /^COPY (\S+) \/tmp\/subreport\.tgz$/m.exec(containerfile) ?? [];
+    const packed = ['subreport', 'subreport-cli', 'subreport-client', 'subreport-mcp'].map(
+      (name) => `${name}-1.0.0.tgz`,
+    );
+    expect(packed.filter((name) => matchesGlob(name, tarballs))).toEqual(['subreport-1.0.0.tgz']);
+    const [, started = ''] =
+      /import "\/opt\/subreport\/lib\/node_modules\/subreport\/lib\/([^"]+)"/.exec(containerfile) ?? [];
+    expect(existsSync(`${root}../packages/${started}`)).toBe(true);
+    const script = read('image/try.sh');
+    for (const [, line = ''] of containerfile.matchAll(/^(?:USER|VOLUME) (.+)$/gm))
+      expect(`${read('../docs/operators/deployment.md')}${script}`).toContain(line.split(':')[0]);
+  });
+
+  test('run commands that exist', async () => {
+    const program = await buildProgram({ stdout: silent, stderr: silent });
+    const [, entry = ''] = /^ENTRYPOINT (.+)$/m.exec(containerfile) ?? [];
+    const [, command = ''] = /^CMD (.+)$/m.exec(containerfile) ?? [];
+    expect(JSON.parse(entry)).toEqual(['subreport']);
+    for (const words of [JSON.parse(command), (container as Container & { args: string[] }).args]) {
+      expect(program.commands.map((known) => known.name())).toContain(words[0]);
+      expect(unknownWords(program, words)).toEqual([]);
+    }
+  });
+
+  test.each([
+    ['ready', 200, 0],
+    ['not ready', 503, 1],
+  ])('have a health check that answers for a service that is %s', async (_name, status, code) => {
+    const [, check = ''] = /^HEALTHCHECK .*\n {2}CMD (.+)$/m.exec(containerfile) ?? [];
+    const [, ...args] = JSON.parse(check) as string[];
+    const server = createServer(({ url }, response) => response.writeHead(url === '/readyz' ? status : 404).end());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const child = spawn(process.execPath, args, { env: { PORT: String(port) } });
+    expect(await once(child, 'exit')).toEqual([code, null]);
+    server.close();
+  });
+
   test('use the Node.js version of the repository', () => {
     const version = readFileSync(`${root}../.node-version`, 'utf8').trim();
-    expect(containerfile).toContain(`NODE_IMAGE=docker.io/library/node:${version}-`);
+    expect(containerfile).toContain(`BASE=docker.io/library/node:${version}-`);
   });
 
   test('mount every secret that the service reads', () => {
