@@ -56,6 +56,7 @@ import {
   findTenant,
   insertTenant,
   listMirrors,
+  listNamesNear,
   listTenants,
 } from '../../packages/service/storage/tables/tenant.ts';
 import { findRevision } from '../../packages/service/storage/tables/tenant-revision.ts';
@@ -312,6 +313,7 @@ const parts: Readonly<Record<string, keyof typeof uses>> = {
 const several: Readonly<Record<string, Case>> = {
   'listTenants: the list of all tenants': (store) => listTenants(store),
   'findFirstTenant: the first of all tenants, for the demo': (store) => findFirstTenant(store),
+  'listNamesNear: the names beside one that does not exist': (store) => listNamesNear(store, 'nodes', 10),
   'listMirrors: the metrics of all mirrors': (store) => listMirrors(store),
   'readHistoryUse: the metrics of all histories': (store) =>
     readHistoryUse(store, { nowSeconds: 1_700_000_000, days: 30 }),
@@ -393,8 +395,9 @@ test('every function that reads or changes one tenant has a case', () => {
   const names = functionsOfOneTenant();
   expect(names.length).toBeGreaterThan(30);
   const known = Object.keys({ ...operations, ...uses, ...parts }).map((name) => name.split(':')[0]);
-  // clients are on the coordinator
-  expect(names.filter((name) => !known.includes(name))).toEqual(['createExternalClient', 'listClients']);
+  // clients are on the coordinator, and the names are those of all tenants
+  const others = ['createExternalClient', 'listClients', 'listNamesNear'];
+  expect(names.filter((name) => !known.includes(name))).toEqual(others);
 });
 
 /** The exported functions that get the store, or a context with it, and a tenant or its name. */

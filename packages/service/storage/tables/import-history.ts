@@ -180,7 +180,10 @@ export async function readLastGoodImport(store: Store): Promise<number | undefin
  * The number of tenants by the age of their last import without a rejected row: less than an hour,
  * a day, a week, older, or never. Two passes over the tenants.
  */
-export async function countTenantsByImport(store: Store, nowSeconds: number) {
+export async function countTenantsByImport(
+  store: Store,
+  nowSeconds: number,
+): Promise<Record<'hour' | 'day' | 'week' | 'older' | 'never', number>> {
   const [row] = await store.readDirectory(
     `select count(case when good_at > $1 then 1 end) as hour, count(case when good_at > $2 then 1 end) as day,
        count(case when good_at > $3 then 1 end) as week, count(good_at) as every_age from import_latest`,
