@@ -27,7 +27,7 @@ export const TokenRequest = Type.Object(
 export const TokenResponse = Type.Object(
   {
     access_token: printable(4096, 'The access token, a JWT (RFC 9068)'),
-    token_type: Type.Literal('Bearer', { maxLength: 6 }),
+    token_type: Type.Literal('Bearer'),
     expires_in: Type.Integer({
       minimum: 1,
       maximum: 86_400,
