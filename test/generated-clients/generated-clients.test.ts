@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientService, startClientService } from '../../packages/client/test/client-service.ts';
 import { checkersFolder, hasCheckers } from '../../tools/has-checkers.ts';
+import { committedContracts } from '../../tools/write-contract.ts';
 
 const execute = promisify(execFile);
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const collection = pathOf('../../openapi-postman.json');
 const generated = pathOf('../../dist/generated-clients');
 const compiled = `${generated}/compiled/test/generated-clients/programs`;
 
@@ -30,6 +32,7 @@ describe.runIf(hasCheckers('clients generated from openapi.json are not tested')
     test.each([
       ['openapi-typescript', 'use-openapi-fetch.js'],
       ['@hey-api/openapi-ts', 'use-openapi-ts.js'],
+      ['orval with zod', 'use-orval.js'],
     ])('%s: its client is type-checked, sends lists and reads records, counts and problems', async (_name, program) => {
       const { service, credentials, rows } = running;
       const { client_id, client_secret } = credentials;
@@ -45,6 +48,26 @@ describe.runIf(hasCheckers('clients generated from openapi.json are not tested')
       expect((ids as string[]).toSorted()).toEqual(expected.toSorted());
       expect(dimensions).toEqual(['status', 'month']);
       expect(fault).toBe('size');
+    });
+
+    test('openapi-postman.json: its ten requests run in newman, and their checks pass', async () => {
+      expect(readFileSync(collection, 'utf8')).toBe(committedContracts()['openapi-postman.json']);
+      const { service, credentials } = running;
+      const variables = {
+        SUBREPORT_URL: service.url,
+        SUBREPORT_CLIENT_ID: credentials.client_id,
+        SUBREPORT_CLIENT_SECRET: credentials.client_secret,
+      };
+      const given = Object.entries(variables).flatMap(([name, value]) => ['--env-var', `${name}=${value}`]);
+      const report = join(generated, 'newman.json');
+      const options = ['--reporters', 'json', '--reporter-json-export', report];
+      const newman = join(checkersFolder, 'node_modules/newman/bin/newman.js');
+      await execute(process.execPath, [newman, 'run', collection, ...given, ...options]);
+      const { run } = JSON.parse(readFileSync(report, 'utf8')) as {
+        readonly run: { readonly stats: Record<string, object>; readonly failures: readonly unknown[] };
+      };
+      expect(run.failures).toEqual([]);
+      expect(run.stats).toMatchObject({ requests: { total: 10, failed: 0 }, assertions: { total: 20, failed: 0 } });
     });
   },
 );
