@@ -98,13 +98,10 @@ Examples:
 async function verify(options: MirrorOptions, output: Output): Promise<void> {
   const file = stateFileOf(options);
   const call = callOf(requireServer(options));
-  const read = () => readState(file, options, (state) => ({ id: state.id, sent: state.sent(), ages: state.ages }));
-  const { id, sent, ages } = read();
-  const target = new TenantTarget(call, options.toTenant, id);
-  const records = [...sent.values()].filter(({ isSent, stored }) => isSent && stored !== '').length;
-  const unsent = [...sent.values()].filter(({ isSent }) => !isSent).length;
-  const compared = verifyTenant(target, sent, () => read().sent);
-  const { missing, altered, unknown } = await compared.catch((error: unknown) => {
+  const { id, ages } = readState(file, options, (state) => ({ id: state.id, ages: state.ages }));
+  const readSent = () => readState(file, options, (state) => state.sent());
+  const compared = verifyTenant(new TenantTarget(call, options.toTenant, id), readSent);
+  const { equal, unsent, changed, missing, altered, unknown } = await compared.catch((error: unknown) => {
     throw error instanceof MirrorError ? new TemporaryError(error.message, { cause: error }) : error;
   });
   const differences = [
@@ -120,11 +117,13 @@ async function verify(options: MirrorOptions, output: Output): Promise<void> {
   }
   if (unsent > 0 || ages.changesAsOf === null)
     throw new TemporaryError(
-      `Cannot confirm the tenant yet: a walk must have sent all records: ${countText(unsent)} are to be sent`,
+      `Cannot confirm the tenant yet: a walk must have sent all records: ${countText(unsent)} are to be sent or removed`,
     );
   const { newAsOf, changesAsOf } = ages;
-  const sentence = `The tenant has what the mirror has sent: ${countText(records)} records (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})`;
-  writeResult(output, options.json === true, { records, new_as_of: newAsOf, changes_as_of: changesAsOf }, sentence);
+  const also = changed === 0 ? '' : `; sent meanwhile, and not compared: ${countText(changed)}`;
+  const sentence = `The tenant has what the mirror has sent: ${countText(equal)} records (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})${also}`;
+  const result = { records: equal, sent_meanwhile: changed, new_as_of: newAsOf, changes_as_of: changesAsOf };
+  writeResult(output, options.json === true, result, sentence);
 }
 
 const stateFileOf = ({ from, profile, toTenant, state }: MirrorOptions): string =>

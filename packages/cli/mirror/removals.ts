@@ -92,6 +92,10 @@ async function removeSince(evidence: Evidence, first: WalkState): Promise<string
       else kept ??= verdict.unknown;
     }
     if (gone.length === 0) continue;
+    // from here on, the tenant may have them or not
+    state.transact(() => {
+      for (const id of gone) state.sendAgain(id);
+    });
     await applyTo(target, state, { removed: gone });
     state.transact(() => state.removed(gone, new Date(origin.clock.wallTime()).toISOString()));
   }

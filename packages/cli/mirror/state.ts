@@ -160,7 +160,7 @@ export class MirrorState {
     return new Map(rows.map(({ id, stored, digest }) => [id, { stored, isSent: digest !== '' }]));
   }
 
-  /** Forgets that a record, or that any record, was sent. */
+  /** Forgets that a record, or that any record, was sent: the tenant may have another version. */
   sendAgain(id?: string): void {
     if (id === undefined) this.#run("update record set digest = ''");
     else this.#run("update record set digest = '' where id = ?", id);

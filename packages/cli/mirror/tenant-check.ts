@@ -40,45 +40,48 @@ interface TenantDifferences {
   readonly unknown: readonly TenantRecord[];
 }
 
-/**
- * Compares a tenant with what its mirror has sent. Records that the mirror is about to send again
- * are not compared.
- */
-async function compareTenant(
-  target: Pick<MirrorTarget, 'list'>,
-  sent: Map<string, SentRecord>,
-): Promise<TenantDifferences> {
-  const altered: string[] = [];
-  const unknown: TenantRecord[] = [];
-  for await (const records of target.list()) {
-    for (const record of records) {
-      const own = sent.get(record.id);
-      sent.delete(record.id);
-      if (own === undefined) unknown.push(record);
-      else if (own.isSent && own.stored !== record.digest) altered.push(record.id);
-    }
-  }
-  const missing = [...sent].flatMap(([id, { isSent, stored }]) => (isSent && stored !== '' ? [id] : []));
-  return { missing, altered, unknown };
+type Sent = ReadonlyMap<string, SentRecord>;
+
+interface ComparedTenant extends TenantDifferences {
+  /** Records that the tenant has as they were sent. */
+  readonly equal: number;
+  /** Records that are to be sent, which are not compared. */
+  readonly unsent: number;
+  /** Records that the mirror has sent since the comparison began, and that it may have missed. */
+  readonly changed: number;
 }
 
-/** Compares a tenant beside a running mirror: a record that this one changes is no difference. */
-export async function verifyTenant(
-  target: Pick<MirrorTarget, 'list'>,
-  before: ReadonlyMap<string, SentRecord>,
-  readSent: () => ReadonlyMap<string, SentRecord>,
-): Promise<TenantDifferences> {
-  const { missing, altered, unknown } = await compareTenant(target, new Map(before));
-  const after = readSent();
-  const isSame = (id: string): boolean => {
-    const [one, other] = [before.get(id), after.get(id)];
-    return one?.stored === other?.stored && one?.isSent === other?.isSent;
-  };
-  return {
-    missing: missing.filter(isSame),
-    altered: altered.filter(isSame),
-    unknown: unknown.filter(({ id }) => isSame(id)),
-  };
+/**
+ * Compares what a tenant had with what its mirror had sent before it was listed, and after. What
+ * differs is no difference if the mirror has changed it meanwhile.
+ */
+function compare(listed: ReadonlyMap<string, TenantRecord>, before: Sent, after: Sent): ComparedTenant {
+  const missing: string[] = [];
+  const altered: string[] = [];
+  let [equal, unsent, changed] = [0, 0, 0];
+  for (const [id, { stored, isSent }] of after) {
+    const earlier = before.get(id);
+    const digest = listed.get(id)?.digest ?? '';
+    if (!isSent) unsent += 1;
+    else if (digest === stored) equal += Number(stored !== '');
+    else if (earlier?.stored !== stored || !earlier.isSent) changed += 1;
+    else (digest === '' ? missing : altered).push(id);
+  }
+  const unknown = [...listed.values()].filter(({ id }) => !before.has(id) && !after.has(id));
+  return { equal, unsent, changed, missing, altered, unknown };
+}
+
+async function listTenant(target: Pick<MirrorTarget, 'list'>): Promise<Map<string, TenantRecord>> {
+  const listed = new Map<string, TenantRecord>();
+  for await (const records of target.list()) for (const record of records) listed.set(record.id, record);
+  return listed;
+}
+
+/** Compares a tenant, also beside a running mirror; `readSent` reads what this one has sent. */
+export async function verifyTenant(target: Pick<MirrorTarget, 'list'>, readSent: () => Sent): Promise<ComparedTenant> {
+  const before = readSent();
+  const listed = await listTenant(target);
+  return compare(listed, before, readSent());
 }
 
 /**
@@ -90,7 +93,8 @@ export async function repairTenant(
   state: MirrorState,
   atSeconds: number,
 ): Promise<TenantDifferences> {
-  const found = await compareTenant(target, state.sent());
+  const sent = state.sent();
+  const found = compare(await listTenant(target), sent, sent);
   state.transact(() => {
     for (const id of [...found.missing, ...found.altered]) state.sendAgain(id);
     for (const record of found.unknown) state.adopt(record);

@@ -439,21 +439,69 @@ describe('a mirror', () => {
       expect([tenant.records.size, tenant.ages, tenant.violations]).toEqual([61, state.ages, []]);
     });
 
-    test('is compared beside a running mirror, without what this one changes meanwhile', async () => {
+    test.each([
+      { order: 'before it is listed', equal: 59, changed: 0 },
+      { order: 'once it was listed', equal: 57, changed: 2 },
+    ])('is compared beside a running mirror that changes it $order', async ({ order, equal, changed }) => {
       const { origin, tenant, state, walk } = startMirror({}, 60);
       for (let walks = 0; walks < 2; walks += 1) await walk();
-      const [changed = '', gone = '', altered = ''] = origin.records.keys();
+      const [other = '', gone = '', altered = ''] = origin.records.keys();
+      tenant.records.set(altered, '[]');
       const list = tenant.list.bind(tenant);
       tenant.list = async function* () {
+        const listed = await Array.fromAsync(list());
         origin.add();
-        origin.records.set(changed, { ...origin.records.get(changed), device_id: 'new' } as never);
+        origin.records.set(other, { ...origin.records.get(other), device_id: 'new' } as never);
         origin.records.delete(gone);
         for (let walks = 0; walks < 3; walks += 1) await walk();
         tenant.records.set(altered, '[]');
-        yield* list();
+        yield* order === 'once it was listed' ? listed : list();
       };
-      const found = await verifyTenant(tenant, state.sent(), () => state.sent());
-      expect([tenant.records.size, found]).toEqual([60, { missing: [], altered: [altered], unknown: [] }]);
+      const found = await verifyTenant(tenant, () => state.sent());
+      const differences = { missing: [], altered: [altered], unknown: [] };
+      expect([tenant.records.size, found]).toEqual([60, { ...differences, equal, changed, unsent: 0 }]);
+    });
+
+    test('is compared while the mirror repairs it', async () => {
+      const { tenant, state, walk } = startMirror({}, 60);
+      await walk();
+      const [altered = ''] = tenant.records.keys();
+      tenant.records.set(altered, '[]');
+      state.sendAgain();
+      const list = tenant.list.bind(tenant);
+      tenant.list = async function* () {
+        const listed = await Array.fromAsync(list());
+        await walk();
+        yield* listed;
+      };
+      const none = { missing: [], altered: [], unknown: [], unsent: 0 };
+      expect(await verifyTenant(tenant, () => state.sent())).toEqual({ ...none, equal: 59, changed: 1 });
+    });
+
+    test('is compared while the mirror removes and sends records, which are no differences', async () => {
+      const { origin, tenant, state, walk } = startMirror({}, 60);
+      for (let walks = 0; walks < 2; walks += 1) await walk();
+      const apply = tenant.apply.bind(tenant);
+      const found: unknown[] = [];
+      const verify = async () => {
+        const { missing, altered, unknown, unsent } = await verifyTenant(tenant, () => state.sent());
+        found.push([[...missing, ...altered, ...unknown], unsent]);
+      };
+      tenant.apply = async (changes) => {
+        const isChange = changes.records.length + changes.removed.length > 0;
+        if (isChange) await verify();
+        const applied = await apply(changes);
+        if (isChange) await verify();
+        return applied;
+      };
+      const [gone = ''] = origin.records.keys();
+      origin.records.delete(gone);
+      for (let walks = 0; walks < 2; walks += 1) await walk();
+      origin.add();
+      await walk();
+      expect([tenant.records.size, found]).toEqual([60, Array(4).fill([[], 1])]);
+      await verify();
+      expect(found.at(-1)).toEqual([[], 0]);
     });
 
     test('recognizes what it had applied itself when it was killed', async () => {
