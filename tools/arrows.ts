@@ -81,7 +81,7 @@ const rows: readonly Folder[] = [
   {
     path: 'storage/sqlite',
     contents: 'the embedded engine',
-    imports: [...inStorage, 'node'],
+    imports: [...inStorage, 'terminal/create-folders.ts', 'node'],
   },
   {
     path: 'storage/postgres',
@@ -157,6 +157,7 @@ const rows: readonly Folder[] = [
       'typebox',
       'typebox/schema',
       'typebox/system',
+      'terminal/create-folders.ts',
       'node',
     ],
   },
@@ -247,7 +248,7 @@ const rows: readonly Folder[] = [
   {
     path: 'cli/sync',
     contents: "keeps copies of a report in the reader's own databases and files",
-    imports: ['client/index.ts', 'contract', ...outgoing, ...destinations, 'node'],
+    imports: ['client/index.ts', 'contract', 'terminal/create-folders.ts', ...outgoing, ...destinations, 'node'],
   },
   {
     path: 'cli/conform',
@@ -306,10 +307,7 @@ const rows: readonly Folder[] = [
       ...work,
       'operator',
       'service/cli/config.ts',
-      'terminal/error.ts',
-      'terminal/integer-option.ts',
-      'terminal/output.ts',
-      'terminal/progress-bar.ts',
+      ...['create-folders', 'error', 'integer-option', 'output', 'progress-bar'].map((name) => `terminal/${name}.ts`),
       'service/cli/settings',
       'service/cli/log',
       'commander',

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseJson, RepeatedError } from '../contract/json-object.ts';
+import { createFolders } from './create-folders.ts';
 import { configFolder } from './environment.ts';
 import { CommandError, UsageError, writeFailure } from './error.ts';
 
@@ -100,8 +101,12 @@ const objectBounds = { depthMax: 4, valuesMax: 64 };
 
 /** Writes a file that only this user can read, in a folder that only this user can open. */
 export function writePrivateFile(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  chmodSync(dirname(path), 0o700); // the mode above only applies to a new folder
+  try {
+    createFolders(dirname(path));
+    chmodSync(dirname(path), 0o700); // the folder may be an older one
+  } catch (error) {
+    throw writeFailure(path, error);
+  }
   replaceFile(path, text);
 }
 

@@ -1,6 +1,7 @@
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { createFolders } from '../../terminal/create-folders.ts';
 import { UsageError } from '../../terminal/error.ts';
 
 /** What a state file is for. */
@@ -65,7 +66,7 @@ export class StateFile {
     };
     try {
       requireFolder(file);
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      createFolders(dirname(file));
       const path = existsSync(file) ? realpathSync(file) : file;
       const database = open(path, waitMs);
       versionOf(database, kind);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createFolders } from '../../terminal/create-folders.ts';
 import { ImportError, toOverBudget } from './error.ts';
 import type { ImportOptions, ImportSummary } from './import-records.ts';
 import type { RejectedRow } from './read-valid-rows.ts';
@@ -136,7 +137,7 @@ export class Spool {
 
   async #openFile(): Promise<FileHandle> {
     try {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      createFolders(this.#folder);
       const file = join(this.#folder, randomUUID());
       const handle = await open(file, 'wx+', 0o600); // records are personal data
       await rm(file, { force: true });

@@ -1,12 +1,12 @@
 import { appendFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
+import { createFolders } from '../../../terminal/create-folders.ts';
 import type { Output } from '../../../terminal/output.ts';
 import type { AuditDetails } from '../../audit/audit-event.ts';
 import { type AuditLog, createAuditLog } from '../../audit/audit-log.ts';
 import { type OperatorContext, perform, recordStart } from '../../operator/perform.ts';
 import { openStore } from '../../storage/open-store.ts';
-import { createFolders } from '../../storage/sqlite/folder.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Config } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';

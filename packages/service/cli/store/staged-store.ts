@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createFolders } from '../../../terminal/create-folders.ts';
 import { CommandError } from '../../../terminal/error.ts';
-import { createFolders } from '../../storage/sqlite/folder.ts';
 import { lockExclusive } from '../../storage/sqlite/locks.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import type { Store } from '../../storage/store.ts';

@@ -1,5 +1,6 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { chmodSync, closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createFolders } from '../../../terminal/create-folders.ts';
 import { StorageError } from '../error.ts';
 
 const databaseFile = 'subreport.db';
@@ -29,22 +30,6 @@ export function prepareFolder(folder: string): string {
       `Cannot use the data directory '${path}': it must be a directory that this user can write (${code}); set DATA_DIR to another one`,
       error,
     );
-  }
-}
-
-/**
- * Creates a folder (mode 0700) and those above it, which another process may do at the same time.
- * The option `recursive` of `mkdirSync` never ends where no folder can be created, as in /proc.
- */
-export function createFolders(path: string): void {
-  const missing: string[] = [];
-  for (let at = path; !existsSync(at); at = dirname(at)) missing.push(at);
-  for (const folder of missing.reverse()) {
-    try {
-      mkdirSync(folder, { mode: 0o700 });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
   }
 }
 
