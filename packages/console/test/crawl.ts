@@ -16,7 +16,33 @@ interface CountedWindow {
   requests: number;
   calmFrames?: number;
   lastControls: Map<string, Element>;
+  /** The parts that have closed and left the focus on nothing that is visible. */
+  dropped: string[];
 }
+
+/**
+ * Notes whether each popover and dialog, once closed, has left the focus on something visible: in
+ * the first task after it, which no key of the user can precede.
+ */
+export function watchClosings(): void {
+  const counted = window as unknown as CountedWindow;
+  counted.dropped = [];
+  document.addEventListener(
+    'beforetoggle',
+    ({ target, newState }) => {
+      if (newState !== 'closed') return;
+      setTimeout(() => {
+        const { activeElement } = document;
+        if (activeElement !== document.body && activeElement?.checkVisibility() === true) return;
+        counted.dropped.push((target as Element).textContent.slice(0, 60));
+      });
+    },
+    { capture: true },
+  );
+}
+
+/** What `watchClosings` has noted since the last call. */
+export const takeDropped = (): string[] => (window as unknown as CountedWindow).dropped.splice(0);
 
 /** Counts the requests in progress. */
 export function countRequests(): void {
@@ -101,11 +127,16 @@ export function listControls(): Control[] {
   return listed;
 }
 
-/** Uses a control that `listControls` has listed, as a key does; `false` if there was none. */
-export async function activate(key: string): Promise<boolean> {
+/** What a control is used by. In Safari, a click on a button moves the focus to nothing. */
+export type Hand = 'key' | 'mouse of Safari';
+
+/** Uses a control that `listControls` has listed; `false` if there was none. */
+export async function activate({ key, by }: { readonly key: string; readonly by: Hand }): Promise<boolean> {
   const element = (window as unknown as CountedWindow).lastControls.get(key);
   if (!(element instanceof HTMLElement || element instanceof SVGElement)) return false;
-  element.focus();
+  if (by === 'key') element.focus();
+  else if (element.dispatchEvent(new MouseEvent('mousedown', { bubbles: true, cancelable: true })))
+    (document.activeElement as HTMLElement).blur();
   if (element instanceof HTMLSelectElement) {
     element.selectedIndex = (element.selectedIndex + 1) % element.options.length;
     element.dispatchEvent(new Event('change', { bubbles: true }));

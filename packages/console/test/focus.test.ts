@@ -12,9 +12,12 @@ import {
   closeOverlays,
   countRequests,
   goTo,
+  type Hand,
   hasOverlay,
   isSettled,
   listControls,
+  takeDropped,
+  watchClosings,
 } from './crawl.ts';
 
 /** Controls that are activated one after another to reach one: those of menus in menus at most. */
@@ -29,7 +32,13 @@ interface Step {
   readonly url: string;
   /** The control, after those that show it. */
   readonly way: readonly Control[];
+  /** What the control is used by. */
+  readonly by: Hand;
 }
+
+/** Every second one of a part is by mouse. */
+const byEachHand = (steps: readonly Step[]): Step[] =>
+  steps.flatMap((step) => [step, { ...step, by: 'mouse of Safari' as const }]);
 
 /** Activates each control of a console, from some pages on; returns those that lost the focus. */
 async function crawl(page: Page, starts: readonly string[], signIn: () => Promise<void>): Promise<Crawled> {
@@ -68,10 +77,10 @@ async function crawl(page: Page, starts: readonly string[], signIn: () => Promis
       // the lists of lists hold values, one like another
       if (tried.has(key) || (way.length > 1 && control.isFurtherChoice)) continue;
       tried.add(key);
-      steps.push({ url, way: [...way, control] });
+      steps.push({ url, way: [...way, control], by: 'key' });
     }
     // first those of what is open: menus have many controls of a kind
-    if (way.length > 0) queue.unshift(...drawPart(steps, 3));
+    if (way.length > 0) queue.unshift(...drawPart(byEachHand(steps), 7));
     else queue.push(...steps);
   };
   const enter = async (url: string): Promise<void> => {
@@ -82,35 +91,42 @@ async function crawl(page: Page, starts: readonly string[], signIn: () => Promis
     await found(url, []);
   };
   /** Whether each control of a way was there. */
-  const take = async (way: readonly Control[]): Promise<boolean> => {
-    for (const { key } of way) {
+  const take = async (way: readonly Control[], by: Hand): Promise<boolean> => {
+    for (const control of way) {
       await page.evaluate(listControls);
-      if (!(await page.evaluate(activate, key))) return false;
+      const hand = control === way.at(-1) ? by : 'key';
+      if (!(await page.evaluate(activate, { key: control.key, by: hand }))) return false;
       await settled();
     }
     return true;
   };
   /** Activates a control; if an earlier one has hidden it, on the page as it is at first. */
-  const reach = async ({ url, way }: Step): Promise<boolean> => {
+  const reach = async ({ url, way, by }: Step): Promise<boolean> => {
     await show(url);
-    if (await take(way)) return true;
+    if (await take(way, by)) return true;
     await page.evaluate(() => localStorage.clear());
     await load(url);
-    return take(way);
+    return take(way, by);
   };
   for (const start of starts) await enter(start);
   for (let step = queue.shift(); step !== undefined; step = queue.shift()) {
-    const { url, way } = step;
-    const name = `${pageOf(url)}: ${way.map((control) => control.name).join(' > ')}`;
+    const { url, way, by } = step;
+    const name = `${pageOf(url)}: ${way.map((control) => control.name).join(' > ')} by ${by}`;
     if (!(await reach(step))) {
       missed.push(name);
       continue;
     }
-    if (await page.evaluate(() => document.activeElement === document.body)) lost.push(name);
+    const isOpen = await page.evaluate(hasOverlay);
+    const isOnNothing = await page.evaluate(() => document.activeElement === document.body);
+    if (isOnNothing && !(isOpen && by !== 'key')) lost.push(name);
+    lost.push(...(await page.evaluate(takeDropped)).map((closed) => `${name}: closing ${closed}`));
     const to = page.url();
-    if (await page.evaluate(hasOverlay)) {
+    if (isOpen) {
       if (way.length < depthMax) await found(url, way);
     } else if (to !== url && to.includes('/console/')) await enter(to);
+    if (by === 'key' || !isOpen) continue;
+    await page.evaluate(closeOverlays); // nothing in it has the focus
+    await page.evaluate(takeDropped);
   }
   return { lost, missed, tried: tried.size, pages: [...visited] };
 }
@@ -144,6 +160,7 @@ describe.skipIf(!hasChromium)('the focus in both consoles', () => {
     const page = await (await consoles.browser.newContext({ viewport: { width: 1920, height: 800 } })).newPage();
     page.on('dialog', (dialog) => void dialog.accept());
     await page.addInitScript(countRequests);
+    await page.addInitScript(watchClosings);
     await page.goto(url);
     return page;
   }
@@ -156,6 +173,12 @@ describe.skipIf(!hasChromium)('the focus in both consoles', () => {
     await consoles.signInOperator(page);
     await page.goto(`${consoles.operatorUrl}/console/${path}`);
     return page;
+  }
+
+  async function signInReader(page: Page): Promise<void> {
+    const { url } = consoles.service;
+    const [name = '', value = ''] = (await signInClient(url, consoles.client)).cookie.split('=');
+    await page.context().addCookies([{ name, value, url }]);
   }
 
   test('it moves to the title of the page after the sign-in', async () => {
@@ -193,19 +216,41 @@ describe.skipIf(!hasChromium)('the focus in both consoles', () => {
     await expect.poll(() => rowOf(page)).toBe(await rows.nth(0).textContent());
   });
 
+  test('it moves to the button of each menu that a key has opened and Escape closes', async () => {
+    const { url } = consoles.service;
+    const page = await open(`${url}/console/`);
+    await signInReader(page);
+    await page.goto(`${url}/console/subscriptions`);
+    await page.waitForFunction(isSettled);
+    await page.keyboard.press('?');
+    const keys = await page.getByRole('dialog').locator('kbd').allTextContents();
+    await page.keyboard.press('Escape');
+    const opened: string[] = [];
+    for (const key of keys.filter((name) => /^[!-~]$/.test(name))) {
+      await page.waitForFunction(isSettled);
+      await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+      await page.evaluate(takeDropped);
+      await page.keyboard.press(key);
+      await page.waitForFunction(isSettled);
+      const isMenu = await page.evaluate(() => document.querySelector(':popover-open') !== null);
+      await page.keyboard.press('Escape');
+      if (!isMenu) continue;
+      opened.push(key);
+      await page.waitForFunction(isSettled);
+      expect([key, await page.evaluate(takeDropped)]).toEqual([key, []]);
+    }
+    expect(opened.sort()).toEqual(['/', 'e']);
+  });
+
   test(
     'no control of the report console drops it',
     async () => {
       const { url } = consoles.service;
       const page = await open(`${url}/console/`);
-      const signIn = async (): Promise<void> => {
-        const [name = '', value = ''] = (await signInClient(url, consoles.client)).cookie.split('=');
-        await page.context().addCookies([{ name, value, url }]);
-      };
       const starts = ['exports', 'subscriptions?by=status', `sims/${rowsOf(1)[0]?.iccid}`].map(
         (path) => `${url}/console/${path}`,
       );
-      const { lost, missed, pages, tried } = await crawl(page, starts, signIn);
+      const { lost, missed, pages, tried } = await crawl(page, starts, () => signInReader(page));
       expect([lost, missed]).toEqual([[], []]);
       for (const name of ['', 'subscriptions', 'subscriptions/*', 'changes', 'findings', 'sims/*', 'subscriptions by'])
         expect(pages).toContain(`/console/${name}`);
