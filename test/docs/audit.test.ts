@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { auditActions, auditOutcomes } from '../../packages/service/audit/audit-event.ts';
+import { auditOutcomes } from '../../packages/contract/operator/audit.ts';
+import { auditActions } from '../../packages/service/audit/audit-event.ts';
 
 const page = readFileSync(new URL('../../docs/operators/audit.md', import.meta.url), 'utf8');
 

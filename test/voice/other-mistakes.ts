@@ -25,8 +25,9 @@ export interface OtherMistake {
   readonly typescript?: string;
   readonly python?: string;
   readonly mcp?: readonly [tool: string, given: Values];
-  /** An address of the console. */
+  /** An address of the console, or of the operator's. */
   readonly console?: string;
+  readonly operatorConsole?: string;
 }
 
 const report = '/connect-api/v1/subscription';
@@ -670,9 +671,31 @@ const actions: readonly OtherMistake[] = [
   {
     mistake: 'an action of the audit log',
     names: /action/,
-    shows: /tenant\.create|client\./,
-
-    cli: ['audit', '--action', 'tenant.make'],
+    shows: /tenant\.create/,
+    operator: ['GET', '/operator/v1/audit?action=tenant.craete'],
+    cli: ['audit', '--action', 'tenant.craete'],
+    operatorConsole: '/console/audit?action=tenant.craete',
+  },
+  {
+    mistake: 'an outcome of the audit log',
+    names: /outcome/,
+    shows: /refused/,
+    operator: ['GET', '/operator/v1/audit?outcome=refussed'],
+    cli: ['audit', '--outcome', 'refussed'],
+    operatorConsole: '/console/audit?outcome=refussed',
+  },
+  {
+    mistake: 'a result of imports',
+    names: /result/,
+    shows: /failed/,
+    operator: ['GET', '/operator/v1/imports?result=fialed'],
+    operatorConsole: '/console/imports?result=fialed',
+  },
+  {
+    mistake: 'a period of the state',
+    names: /period/,
+    shows: /hour/,
+    operator: ['GET', '/operator/v1/health?period=hours'],
   },
   {
     mistake: 'a time of the audit log',

@@ -136,7 +136,17 @@ async function readRows(): Promise<readonly Row[]> {
     const page = await both.open('/console/subscriptions');
     const client = createTestClient(both);
     const python = await askPython(place, [...queryMistakes, ...otherMistakes.flatMap(({ python }) => python ?? [])]);
-    const makers = { place, client, page, call: tools.call, operator: await both.createOperator('voice') };
+    const operatorPage = await page.context().newPage();
+    await both.signInOperator(operatorPage);
+    await operatorPage.goto(`${both.operatorUrl}/console/`);
+    const makers = {
+      place,
+      client,
+      page,
+      operatorPage,
+      call: tools.call,
+      operator: await both.createOperator('voice'),
+    };
     const asked: Row[] = [];
     for (const mistake of queryMistakes) asked.push(await askAll(makers, mistake, python.shift()));
     for (const mistake of otherMistakes)
@@ -155,6 +165,7 @@ interface Makers {
   readonly place: Place;
   readonly client: SubreportClient;
   readonly page: Page;
+  readonly operatorPage: Page;
   readonly call: ToolCall;
   readonly operator: string;
 }
@@ -184,7 +195,7 @@ async function askAll({ place, client, page, call }: Makers, mistake: QueryMista
 }
 
 async function makeOther(makers: Makers, both: BothConsoles, mistake: OtherMistake, python?: string): Promise<Row> {
-  const { place, client, page, call, operator } = makers;
+  const { place, client, page, operatorPage, call, operator } = makers;
   const { service, operatorUrl } = both;
   const { client_id: clientId, client_secret: clientSecret } = both.client;
   const fill = (text: string): string =>
@@ -208,7 +219,9 @@ async function makeOther(makers: Makers, both: BothConsoles, mistake: OtherMista
       mistake.typescript && (await failureOf(() => run(createClient, client, service.url, clientId, clientSecret))),
     python,
     mcp: mistake.mcp && (await call(...mistake.mcp)),
-    console: mistake.console && (await readPage(page, mistake.console)),
+    console:
+      (mistake.console && (await readPage(page, mistake.console))) ??
+      (mistake.operatorConsole && (await readPage(operatorPage, mistake.operatorConsole))),
   });
   const lacks = (_: Surface, sentence: string): string[] =>
     [mistake.names, mistake.shows]

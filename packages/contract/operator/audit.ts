@@ -1,7 +1,25 @@
 import type { Static } from 'typebox';
 import { plainText, printableAscii } from '../schema.ts';
 import { Type } from '../type.ts';
-import { listOf, listParameters, type OperatorOperation, time } from './operation.ts';
+import { listOf, listParameters, type OperatorOperation, time, word } from './operation.ts';
+
+/** What operators do. */
+export const operatorActionNames = [
+  ...(['tenant.create', 'tenant.delete'] as const),
+  ...(['client.create', 'client.update', 'client.rotate', 'client.disable', 'client.enable'] as const),
+  ...(['client.delete', 'client.revoke-tokens', 'keys.rotate', 'subscription.erase', 'records.load'] as const),
+  ...(['mirror.begin', 'mirror.end', 'store.backup', 'store.migrate', 'store.repair', 'store.restore'] as const),
+  ...(['doctor.run', 'operator.create', 'operator.revoke'] as const),
+] as const;
+
+/** What callers of the service do. */
+export const callerActionNames = [
+  ...(['operator.sign-in', 'console.sign-in', 'console.sign-out'] as const),
+  ...(['token.request', 'token.reuse', 'token.revoke', 'token.introspect'] as const),
+] as const;
+
+/** How an action ended, or that it began. */
+export const auditOutcomes = ['started', 'ok', 'refused', 'failed'] as const;
 
 const name = (description: string, example: string) =>
   Type.String({
@@ -97,9 +115,9 @@ export const auditOperations = {
       until: instant('Only before this time'),
       tenant: name('Only about this tenant', 'acme'),
       client_id: name('Only about the client with this id', 'acme-reporting'),
-      action: name('Only this action', 'client.rotate'),
+      action: word([...operatorActionNames, ...callerActionNames], 'Only this action', 'client.rotate'),
       actor: name('Only by the actor with this id or name', 'billing'),
-      outcome: name('Only with this outcome: ok, refused, failed or started', 'refused'),
+      outcome: word(auditOutcomes, 'Only with this outcome', 'refused'),
     },
     response: { status: 200, schema: listOf(AuditEntry, 'A page of the audit log'), example: 'auditEntries' },
     sample: { query: { outcome: 'refused' } },

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { loadOutcomes, outcomeMeanings } from '../load.ts';
 import { plainText, printable } from '../schema.ts';
 import { Type } from '../type.ts';
-import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
+import { listOf, listParameters, nullableTime, type OperatorOperation, time, word } from './operation.ts';
 
 /** The state of an import: running, or how it ended. */
 export const importResults = ['running', 'ok', 'failed', 'interrupted'] as const;
@@ -12,16 +12,6 @@ const importOutcomes = ['running', ...loadOutcomes, 'interrupted'] as const;
 
 /** The options of an import that the history shows. */
 export const importFlags = ['replace', 'strict', 'dry-run', 'allow-empty', 'resume', 'columns'] as const;
-
-/** One of a few words. */
-const word = <const T extends string>(words: readonly T[], description: string) =>
-  Type.Enum(words, {
-    type: 'string',
-    maxLength: Math.max(...words.map(({ length }) => length)),
-    description,
-    'x-rule': `one of ${words.join(', ')}`,
-    examples: [words[0]],
-  });
 
 /** The id of an import. */
 export const importId = Type.String({

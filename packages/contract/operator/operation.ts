@@ -95,6 +95,20 @@ export const nullableTime = (description: string) =>
     examples: options.examples,
   });
 
+/** One of a few words; the first one is the example unless another one is given. */
+export const word = <const T extends string>(
+  words: readonly T[],
+  description: string,
+  example: T | undefined = words[0],
+) =>
+  Type.Enum(words, {
+    type: 'string',
+    maxLength: Math.max(...words.map(({ length }) => length)),
+    description,
+    'x-rule': `one of ${words.join(', ')}`,
+    examples: [example],
+  });
+
 /** A count, or `null` if it is not known. */
 export const nullableCount = (description: string) =>
   Type.Union([wholeNumber(description, 0), Type.Null()], {

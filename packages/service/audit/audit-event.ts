@@ -1,3 +1,5 @@
+import type { auditOutcomes, callerActionNames, operatorActionNames } from '../../contract/operator/audit.ts';
+
 /** Who caused an entry of the audit log. */
 interface AuditActor {
   /**
@@ -14,7 +16,6 @@ interface AuditActor {
  * `started`: an action of several transactions began. `ok`: it succeeded. `refused`: a rule did not
  * allow it. `failed`: the store or the service failed; it may be partly done.
  */
-export const auditOutcomes = ['started', 'ok', 'refused', 'failed'] as const;
 type AuditOutcome = (typeof auditOutcomes)[number];
 
 /** What the audit log records. */
@@ -111,7 +112,7 @@ const operatorActions = {
   'doctor.run': { summary: 'A check of the store is started over HTTP' },
   'operator.create': { summary: "An operator's token is created", details: operatorToken },
   'operator.revoke': { summary: "An operator's token is revoked", details: operatorToken },
-} as const satisfies Readonly<Record<string, Described>>;
+} as const satisfies Readonly<Record<OperatorAction, Described>>;
 
 /** What callers of the service do, counted per minute. */
 const callerActions = {
@@ -131,9 +132,10 @@ const callerActions = {
   },
   'token.revoke': { summary: 'A request to revoke a token is refused', details: perMinute },
   'token.introspect': { summary: 'A request to introspect a token is refused', details: perMinute },
-} as const satisfies Readonly<Record<string, Described>>;
+} as const satisfies Readonly<Record<CallerAction, Described>>;
 
 export const auditActions: Readonly<Record<AuditAction, Described>> = { ...operatorActions, ...callerActions };
 
-export type OperatorAction = keyof typeof operatorActions;
-export type AuditAction = OperatorAction | keyof typeof callerActions;
+export type OperatorAction = (typeof operatorActionNames)[number];
+type CallerAction = (typeof callerActionNames)[number];
+export type AuditAction = OperatorAction | CallerAction;

@@ -3,12 +3,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { dateRule, readDate } from '../../../cli/commands/filter-options.ts';
 import type { ServerChoice } from '../../../cli/remote/server.ts';
 import { formatInstant, parseInstant } from '../../../contract/instant.ts';
-import type { AuditEntry } from '../../../contract/operator/audit.ts';
+import { type AuditEntry, auditOutcomes } from '../../../contract/operator/audit.ts';
 import type { CallOperation } from '../../../contract/operator/operations.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { integerFrom } from '../../../terminal/integer-option.ts';
 import { formatTable, type Output, writeResult } from '../../../terminal/output.ts';
-import { auditActions, auditOutcomes } from '../../audit/audit-event.ts';
+import { auditActions } from '../../audit/audit-event.ts';
 import { nowSeconds } from '../store/now-seconds.ts';
 import { addServerOption, listFirst, noteRest, pageItems, withOperations } from './operator-api.ts';
 

@@ -16,6 +16,7 @@ import {
 import { describeFaults, malformedFault, nameFaults } from '../../../contract/parameter-faults.ts';
 import { type Fault, ProblemError, shorten } from '../../../contract/problem.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../../contract/schema.ts';
+import { didYouMean } from '../../../contract/suggest.ts';
 import type { AuditLog } from '../../audit/audit-log.ts';
 import { ClientError, KeyError } from '../../auth/error.ts';
 import type { OperatorAccess } from '../../auth/verify/authorize-operator.ts';
@@ -227,7 +228,8 @@ function readQuery(
     const schema = schemas[name];
     if (schema === undefined) continue; // already reported
     const read = readParameter(schema, value);
-    if (read === undefined) faults.push({ parameter: name, value: shorten(value), rule: ruleOf(schema) });
+    if (read === undefined)
+      faults.push({ parameter: name, value: shorten(value), rule: ruleOf(schema) + meant(schema, value) });
     else values[name] = read;
   }
   for (const [parameter, schema] of Object.entries(schemas))
@@ -243,6 +245,10 @@ function readParameter(schema: TSchema, value: string): string | number | undefi
   const isAllowed = allowed === undefined ? fitsText(schema, value) : allowed.includes(value);
   return isAllowed ? value : undefined;
 }
+
+/** What a word may have been meant to be, if only some are allowed. */
+const meant = (schema: TSchema, value: string): string =>
+  didYouMean(value, (schema as { enum?: readonly string[] }).enum ?? []);
 
 const codes: Readonly<Record<OperatorErrorCode, ErrorCode>> = {
   INVALID: 'INVALID_REQUEST_PARAMS',
