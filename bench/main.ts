@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 // Runs a benchmark: `npm run bench -- NAME [options]`. bench/README.md says what each measures.
 
 const programs: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  handler: [['handler/measure.ts']],
   report: [['report/cold.ts'], ['report/hot.ts'], ['report/page-floor.ts']],
   any: [['any/measure.ts']],
   import: [['--max-old-space-size=8192', 'import/bench.ts']],
