@@ -178,6 +178,20 @@ describe('documentation and code agree', () => {
     expect(words.length).toBeLessThanOrEqual(65_000);
   });
 
+  test('the table of README.md has the figures of bench/results.md', () => {
+    const rows = (text: string): string[][] =>
+      [...text.matchAll(/^\| (.+) \| ([\d.]+) \| ([\d.]+) \|$/gm)].map(([, , handler = '', own = '']) => [
+        handler,
+        own,
+      ]);
+    const [, results = ''] = read('bench/results.md').split('\n## Answers of a handler\n');
+    const [, cpu] =
+      /^\| CPU of service and database ÷ those of the peer \| – \| ([\d.]+) /m.exec(read('bench/results.md')) ?? [];
+    const measured = rows(results.split('\n## ')[0] ?? '').filter(([handler]) => handler !== '0');
+    expect(measured).toHaveLength(5);
+    expect(rows(read('README.md'))).toEqual([...measured, ['1', cpu]]);
+  });
+
   test('npm scripts and benchmarks named in the documentation exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = pages.flatMap((page) =>

@@ -75,7 +75,7 @@ describe('the commands of the README', () => {
   });
 
   test('npm ci && npm start runs the demo, and curl prints what the README shows', () => {
-    const { stdout, status } = run(blockWith('demo-client.json'), { ...environment, XDG_CONFIG_HOME: folder });
+    const { stdout, status } = run(blockWith('demo.env'), { ...environment, XDG_CONFIG_HOME: folder });
     expect(status).toBe(0);
     expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/m);
     const shown = blocks.find(({ language }) => language === 'http')?.text ?? '';
