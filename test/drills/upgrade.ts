@@ -24,24 +24,30 @@ interface Versions {
   readonly newer: Program;
 }
 
-/**
- * The last release and this version. Until there is a release: this version, and a copy of it with
- * one more migration.
- */
+/** The program of the last release and that of this version, with one more migration until it is released. */
 async function findVersions(stage: Stage): Promise<Versions> {
   const own: Program = stage.setting.program ?? [process.execPath, mainProgram];
-  const { stdout } = spawnSync('git', ['describe', '--tags', '--abbrev=0', '--match=v*', 'HEAD^'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  const release = stdout.trim();
+  const release = git('describe', '--tags', '--abbrev=0', '--match=v*', 'HEAD^');
   if (release !== '') return { older: checkOut(stage, release), newer: own };
   const copy = makeNewerVersion({ compatible: true, program: await bundleProgram() });
   stage.defer(() => copy.remove());
-  return { older: own, newer: [process.execPath, copy.main] };
+  const before = lastOfFormerVersion();
+  return { older: before === '' ? own : checkOut(stage, before), newer: [process.execPath, copy.main] };
 }
 
-/** The program of a tag, from git, with the packages of this version. */
+/** The last commit whose package.json had another version; empty if the history does not reach it. */
+function lastOfFormerVersion(): string {
+  const set = git('log', '-1', '--format=%H', '-G^  "version": ', '--', 'package.json');
+  return set === '' ? '' : git('rev-parse', '--quiet', '--verify', `${set}^`);
+}
+
+/** The trimmed output of git; empty if it fails. */
+function git(...args: string[]): string {
+  const { stdout, status } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : '';
+}
+
+/** The program of a tag or commit, from git, with the packages of this version. */
 function checkOut(stage: Stage, tag: string): Program {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-release-'));
   stage.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -57,6 +63,8 @@ interface FilledStore extends Versions {
   readonly client: Readonly<Record<'client_id' | 'client_secret', string>>;
   /** The report of `acme` as the older version sent it. */
   readonly moment: KeptMoment;
+  /** The older version, which serves the store. */
+  readonly service: DrilledService;
 }
 
 export async function fillWithOlder(stage: Stage, environment: Environment): Promise<FilledStore> {
@@ -73,8 +81,7 @@ export async function fillWithOlder(stage: Stage, environment: Environment): Pro
   const service = await stage.serve({ environment, client }, { program });
   await service.logIn();
   const moment = await keepMoment(service);
-  await service.stop();
-  return { ...versions, client, moment };
+  return { ...versions, client, moment, service };
 }
 
 /** Loads rows into `acme` by the command of a version; throws unless they were loaded. */
@@ -90,11 +97,14 @@ const engines = {
 export const upgradeDrills: readonly ScriptedDrill[] = (['sqlite', 'postgres'] as const).map((engine) => ({
   name: `upgrade-${engine}`,
   fault: `a ${engine} store that the version before has filled is upgraded, changed, changed by a program that keeps no history, by the version before that runs beside this one, and by this one`,
-  expected: `migrate 0; report 200 of 3000; the report of before as it was; ${changedAsKept}; after a change without history: before it 410 HISTORY_NOT_KEPT; ${changedAsKept}; beside the version before: import 0, the former report of before as it was, its own as it was; ${changedAsKept}; doctor 0`,
+  expected: `migrate 0, the version before serves the same report; report 200 of 3000; the report of before as it was; ${changedAsKept}; after a change without history: before it 410 HISTORY_NOT_KEPT; ${changedAsKept}; beside the version before: import 0, the former report of before as it was, its own as it was; ${changedAsKept}; doctor 0`,
   async run(stage) {
     const environment = await engines[engine](stage);
-    const { older, newer, client, moment } = await fillWithOlder(stage, environment);
-    const { code: migrated } = await stage.run(['migrate'], { environment, program: newer });
+    const { older, newer, client, moment, service: before } = await fillWithOlder(stage, environment);
+    const migrating = stage.run(['migrate'], { environment, program: newer });
+    const meanwhile = await readUntil(migrating, before, moment);
+    const migrated = `${(await migrating).code}, the version before serves ${meanwhile}`;
+    await before.stop();
     const service = await stage.serve({ environment, client }, { program: newer });
     await service.logIn();
     const report = `report ${await service.report()} of ${await service.total()}; the report of before ${await readMoment(service, moment)}`;
@@ -109,6 +119,21 @@ export const upgradeDrills: readonly ScriptedDrill[] = (['sqlite', 'postgres'] a
     return `migrate ${migrated}; ${report}; ${after}; after a change without history: ${without}; ${beside}; ${again}; doctor ${code}`;
   },
 }));
+
+/** Reads the report until a command has ended and once more; says whether each was that of the moment. */
+async function readUntil(ended: Promise<unknown>, service: DrilledService, { report }: KeptMoment): Promise<string> {
+  let hasEnded = false;
+  const end = () => {
+    hasEnded = true;
+  };
+  ended.then(end, end);
+  for (let last = false; !last; ) {
+    last = hasEnded;
+    const { status, text } = await service.ask('?all=true&format=ndjson');
+    if (status !== 200 || text !== report) return `${status}, ANOTHER REPORT`;
+  }
+  return 'the same report';
+}
 
 /** Changes records by the older version while a service of the newer one runs. */
 async function lookBeside(stage: Stage, service: DrilledService, load: ReturnType<typeof importInto>): Promise<string> {
