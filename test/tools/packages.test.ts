@@ -151,8 +151,8 @@ test.each([
 describe('the table of contents', () => {
   const tableOf = (unpackedSize: number): string =>
     contentsTable([
-      { name: 'subreport', filename: 'subreport-0.1.0.tgz', size: 40_000, unpackedSize, files: [{}, {}] },
-      { name: '@subreport/cli', filename: 'subreport-cli-0.1.0.tgz', size: 3_000, unpackedSize: 5_000, files: [{}] },
+      { name: 'subreport', filename: 'subreport-1.0.0.tgz', size: 40_000, unpackedSize, files: [{}, {}] },
+      { name: '@subreport/cli', filename: 'subreport-cli-1.0.0.tgz', size: 3_000, unpackedSize: 5_000, files: [{}] },
     ]);
 
   test('shows files and kilobytes of each package', () => {

@@ -15,7 +15,7 @@ from .export import SubscriptionExport
 from .records import ChangesPage, FollowPage, SubscriptionPage, is_removed, parse_subscription
 from .tokens import AccessToken, ValueStore
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "AccessToken",
