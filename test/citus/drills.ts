@@ -190,8 +190,8 @@ export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => 
     async run(stage) {
       const place = await openPlace(cluster, stage);
       const { environment } = place;
-      const { client, moment, newer: program, service: before } = await fillWithOlder(stage, environment);
-      await before.stop();
+      const { client, moment, newer: program, service: older } = await fillWithOlder(stage, environment);
+      await older.stop();
       const run = async (target: Place, ...args: string[]): Promise<string> => {
         const { code, stderr } = await stage.run(args, { environment: target.environment, program });
         return `${args[0]} ${code === 0 ? 0 : `${code}: ${stderr}`}`;

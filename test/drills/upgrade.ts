@@ -24,7 +24,10 @@ interface Versions {
   readonly newer: Program;
 }
 
-/** The program of the last release and that of this version, with one more migration until it is released. */
+/**
+ * The program of the last release and that of this version. Until there is a release, the former
+ * program is that of the version before, and the latter has one more migration.
+ */
 async function findVersions(stage: Stage): Promise<Versions> {
   const own: Program = stage.setting.program ?? [process.execPath, mainProgram];
   const release = git('describe', '--tags', '--abbrev=0', '--match=v*', 'HEAD^');
@@ -35,7 +38,7 @@ async function findVersions(stage: Stage): Promise<Versions> {
   return { older: before === '' ? own : checkOut(stage, before), newer: [process.execPath, copy.main] };
 }
 
-/** The last commit whose package.json had another version; empty if the history does not reach it. */
+/** The last commit of another version; empty if the history of git does not reach it. */
 function lastOfFormerVersion(): string {
   const set = git('log', '-1', '--format=%H', '-G^  "version": ', '--', 'package.json');
   return set === '' ? '' : git('rev-parse', '--quiet', '--verify', `${set}^`);
@@ -120,7 +123,7 @@ export const upgradeDrills: readonly ScriptedDrill[] = (['sqlite', 'postgres'] a
   },
 }));
 
-/** Reads the report until a command has ended and once more; says whether each was that of the moment. */
+/** Reads the report until a command has ended and once more; says whether all were the same. */
 async function readUntil(ended: Promise<unknown>, service: DrilledService, { report }: KeptMoment): Promise<string> {
   let hasEnded = false;
   const end = () => {

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { packagesFolder } from './stage-packages.ts';
 import { makeProject } from './try/project.ts';
 
-// Writes the bill of materials of each tarball of `npm run pack`, as npm installs it, to dist/sbom/:
+// Writes the bill of materials of each tarball of `npm run pack`, as npm installs it, to
+// dist/sbom/:
 //   node tools/packages/write-sboms.ts
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
