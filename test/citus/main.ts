@@ -36,6 +36,7 @@ const suites = [
   'packages/service/test/backup',
   'packages/service/test/report',
   'test/spec',
+  'test/docs/move.test.ts',
 ];
 
 /** Titles of tests that run neither on SQLite nor on plain PostgreSQL alone. */

@@ -101,6 +101,22 @@ describe.runIf(hasTools('curl', 'jq'))('the guides of docs', () => {
     client = { ...client, client_secret: last };
   });
 
+  test('day-two.md: a colleague gets a client and a token that read, and a person all that is stored', async () => {
+    const [colleague = '', person = ''] = blocksOf(read('operators/day-two.md'), 'sh');
+    const [createClient = '', createOperator = ''] = colleague.trim().split('\n');
+    const { client_secret } = JSON.parse(await bash(`${createClient} --json`));
+    expect(await bash('npx subreport client show --client-id ada-reading')).toMatch(/scopes +subscription:read\n/);
+    expect(JSON.parse(await bash(`${createOperator} --json`)).scopes).toEqual(['operator:read']);
+    const reader = {
+      SUBREPORT_URL: service.url,
+      SUBREPORT_CLIENT_ID: 'ada-reading',
+      SUBREPORT_CLIENT_SECRET: client_secret,
+    };
+    expect(await bash(person, reader)).toMatch(/"id":"id_1"/);
+    const [, ...lines] = readFileSync(join(folder, 'person.csv'), 'utf8').trim().split('\n');
+    expect(lines.map((line) => /id_\d/.exec(line)?.[0]).toSorted()).toEqual(['id_0', 'id_1', 'id_2']);
+  });
+
   test('erase-a-person.md erases only the subscriptions of one address, and can be repeated', async () => {
     const commands = blocksOf(read('operators/erase-a-person.md'), 'sh');
     const token = await service.accessToken(client);
