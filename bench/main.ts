@@ -12,6 +12,7 @@ const programs: Readonly<Record<string, readonly (readonly string[])[]>> = {
   capacity: [['capacity/measure.ts']],
   tenants: [['capacity/tenants.ts']],
   disk: [['capacity/disk.ts']],
+  large: [['capacity/large.ts']],
   history: [['history/measure.ts'], ['history/changes-summary.ts']],
   mirror: [['mirror/measure.ts']],
   sync: [['sync/first-copy.ts']],

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import type { BenchStore } from './bench-store.ts';
@@ -21,22 +23,28 @@ export interface Used {
   readonly memoryMib: number;
 }
 
-/** Runs a command of subreport in a process of its own; returns its output too. */
+/**
+ * Runs a command of subreport in a process of its own, with an input if there is one; returns its
+ * output too.
+ */
 export async function runMeasured(
   { environment, serverPid }: Pick<BenchStore, 'environment' | 'serverPid'>,
   args: readonly string[],
-  program = main,
+  input?: Readable,
 ): Promise<Used & { readonly output: string }> {
   const usage = join(tmpdir(), `subreport-usage-${process.pid}`);
   rmSync(usage, { force: true });
   const databaseSeconds = () => (serverPid === undefined ? 0 : treeCpuSeconds(serverPid));
   const [began, before] = [performance.now(), databaseSeconds()];
   // the flags of `subreport`
-  const child = spawn(process.execPath, ['--max-semi-space-size=4', '--import', meter, program, ...args], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=4', '--import', meter, main, ...args], {
     env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'error', ...environment, USAGE_FILE: usage },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const [output, [status]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  const ended = Promise.all([text(child.stdout), once(child, 'close')]);
+  if (input === undefined) child.stdin.end();
+  else await pipeline(input, child.stdin);
+  const [output, [status]] = await ended;
   if (status !== 0) throw new Error(`Cannot measure ${args[0]}: it exited with ${status}: ${output.slice(0, 500)}`);
   const [line = '{}'] = readFileSync(usage, 'utf8').split('\n');
   const used = JSON.parse(line) as { readonly cpuSeconds: number; readonly memoryMib: number };

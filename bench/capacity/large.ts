@@ -1,0 +1,194 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { parseArgs } from 'node:util';
+import { ndjsonOf } from '../../packages/service/cli/store/generate-command.ts';
+import { type SyntheticRow, syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
+import type { TenantId } from '../../packages/service/storage/store.ts';
+import { insertTenant } from '../../packages/service/storage/tables/tenant.ts';
+import { drawQuery, seeded } from '../any/draw.ts';
+import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
+import { until } from '../support/data-set.ts';
+import { exactCpuSeconds } from '../support/exact-cpu.ts';
+import { runMeasured, type Used } from '../support/measured-command.ts';
+import { startOurs } from '../support/our-service.ts';
+import { machineFacts, printSection } from '../support/results.ts';
+import { treeCpuSeconds } from './process-tree.ts';
+import { measureSize } from './storing.ts';
+
+// A single tenant with many records: what each work on it takes. On Linux only. The store is in
+// `TMPDIR`: 3 KB for each record, with the backup and the restored store.
+//   npm run bench -- large --records 30000000 --engine SQLite
+//   npm run bench -- large --records 100000 --sample 20
+
+const { values } = parseArgs({
+  options: {
+    records: { type: 'string', default: '1000000' },
+    sample: { type: 'string', default: '100' },
+    engine: { type: 'string', multiple: true, default: ['SQLite', 'PostgreSQL'] },
+  },
+});
+const records = Number(values.records);
+const tenant = 'bench' as TenantId;
+const base = '/connect-api/v1/subscription';
+
+interface Measured extends Partial<Used> {
+  readonly work: string;
+  readonly note?: string;
+}
+
+const rowsOf = (changed: boolean): Readable =>
+  Readable.from(
+    ndjsonOf(changed ? changedRows() : syntheticRows({ count: records, seed: 1, until })),
+  );
+
+/** Every hundredth record, with another device and another end. */
+function* changedRows(): Generator<SyntheticRow> {
+  let index = 0;
+  for (const row of syntheticRows({ count: records, seed: 1, until })) {
+    index += 1;
+    if (index % 100 !== 0) continue;
+    yield { ...row, device_id: 'device-changed', expirationDate: '2026-06-01T00:00:00Z' };
+  }
+}
+
+async function measure(engine: string): Promise<readonly Measured[]> {
+  const opened = engine === 'SQLite' ? await openBenchSqlite() : await openBenchPostgres();
+  const measured: Measured[] = [];
+  const add = (row: Measured): void => {
+    measured.push(row);
+    console.error(JSON.stringify(row)); // a run takes hours
+  };
+  try {
+    await insertTenant(opened.store, tenant, until);
+    const load = ['import', '-', '--tenant', tenant, '--format', 'ndjson', '--json'];
+    add({ work: 'load', ...(await runMeasured(opened, load, rowsOf(false))) });
+    if (opened.serverPid !== undefined) await opened.administer('vacuum analyze');
+    const { total, parts } = await measureSize(opened);
+    const perRecord = (bytes: number): string => `${(bytes / records).toFixed(0)} bytes a record`;
+    add({ work: 'size', note: `${perRecord(total)}: ${Object.entries(parts).map(([part, bytes]) => `${part} ${perRecord(bytes)}`).join(', ')}` });
+    const loadedAt = new Date(Date.now() + 1_000).toISOString().replace(/\.\d+Z$/, 'Z');
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    add({ work: 'load of 1 % changed', ...(await runMeasured(opened, load, rowsOf(true))) });
+    await measureService(opened, loadedAt, add);
+    await measureCommands(opened, add);
+    return measured;
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Measures requests; each is the first of its kind, so that no cache has its answer. */
+async function measureService(opened: BenchStore, loadedAt: string, add: (row: Measured) => void): Promise<void> {
+  const service = await startOurs(opened, [tenant], { REQUEST_SECONDS_MAX: '60' });
+  const { serverPid } = opened;
+  const databaseSeconds = () => (serverPid === undefined ? 0 : treeCpuSeconds(serverPid));
+  const token = service.tokens.get(tenant) ?? '';
+  const run = async (work: string, perform: () => Promise<string | undefined>): Promise<void> => {
+    const [began, process, database] = [performance.now(), exactCpuSeconds(service.pid), databaseSeconds()];
+    const note = await perform();
+    add({
+      work,
+      seconds: (performance.now() - began) / 1000,
+      process: exactCpuSeconds(service.pid) - process,
+      database: databaseSeconds() - database,
+      memoryMib: residentMib(service.pid),
+      ...(note !== undefined && { note }),
+    });
+  };
+  const read = (path: string) => readAll(service.port, path, token);
+  try {
+    await read(`${base}?size=1`);
+    await run('page 1', async () => `${(await read(`${base}?size=50`)).bytes} bytes`);
+    await run('last page', async () => `${(await read(`${base}?size=50&page=${Math.ceil(records / 50)}`)).bytes} bytes`);
+    const random = seeded(23);
+    await run(`${values.sample} random questions`, async () => {
+      const ms: number[] = [];
+      while (ms.length < Number(values.sample)) {
+        const { kind, text } = drawQuery(random);
+        const began = performance.now();
+        const { status } = await read(`${base}${kind === 'summary' ? '/summary' : ''}?${text}`);
+        if (status === 400) continue;
+        if (status !== 200) console.error(`${status}: ${decodeURIComponent(text)}`);
+        ms.push(performance.now() - began);
+      }
+      ms.sort((a, b) => a - b);
+      const at = (share: number): string => (ms[Math.floor((ms.length - 1) * share)] ?? 0).toFixed(0);
+      return `by the clock: median ${at(0.5)} ms, 90 % ${at(0.9)}, worst ${at(1)}`;
+    });
+    await run('export', async () => `${(await read(`${base}?all=true&format=ndjson`)).bytes} bytes`);
+    await run('changes/summary', async () => (await read(`${base}/changes/summary?since=${loadedAt}`)).start);
+    await run('summary as of the first load', async () => (await read(`${base}/summary?by=status&as-of=${loadedAt}`)).start);
+    await run('export as of the first load', async () => `${(await read(`${base}?all=true&format=ndjson&as-of=${loadedAt}`)).bytes} bytes`);
+  } finally {
+    await service.stop();
+  }
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly bytes: number;
+  /** The beginning of the body. */
+  readonly start: string;
+}
+
+/** Reads a response without keeping it. */
+const readAll = (port: number, path: string, token: string): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'identity' };
+    get({ host: '127.0.0.1', port, path, headers }, (response) => {
+      let [bytes, start] = [0, ''];
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (start.length < 200) start = (start + chunk.toString()).slice(0, 200).replaceAll('\n', ' ');
+      });
+      response.on('end', () => resolve({ status: response.statusCode, bytes, start }));
+      response.on('error', reject);
+    }).on('error', reject);
+  });
+
+async function measureCommands(opened: BenchStore, add: (row: Measured) => void): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-copies-'));
+  const backup = join(folder, 'backup.db');
+  const run = async (work: string, args: readonly string[], environment = opened.environment): Promise<void> => {
+    const { output: _, ...used } = await runMeasured({ ...opened, environment }, args);
+    add({ work, ...used });
+  };
+  try {
+    await run('doctor', ['doctor', '--json']);
+    await run('backup', ['backup', backup, '--json']);
+    add({ work: 'size of the backup', note: `${(statSync(backup).size / records).toFixed(0)} bytes a record` });
+    await run('restore', ['restore', backup, '--json'], await emptyStore(opened, folder));
+    await run('migrate, with nothing to do', ['migrate', '--json']);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The environment of an empty store of the same engine. */
+async function emptyStore({ environment, administer }: BenchStore, folder: string): Promise<BenchStore['environment']> {
+  const empty = { ...environment, DATA_DIR: join(folder, 'restored') };
+  if (environment.DATABASE_URL === undefined) return empty;
+  await administer('create database restored owner subreport_bench');
+  return { ...empty, DATABASE_URL: environment.DATABASE_URL.replace(/[^/]+$/, 'restored') };
+}
+
+/** Most resident memory of a process so far, in MiB. */
+const residentMib = (pid: number): number =>
+  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+
+function toMarkdown(measured: readonly Measured[]): string {
+  const cell = (value: number | undefined): string => value?.toPrecision(3) ?? '-';
+  const header = ['work', 's', 'CPU s of the process', 'CPU s of PostgreSQL', 'MiB of the process', ''];
+  const rows = measured.map((each) => [
+    each.work,
+    ...[each.seconds, each.process, each.database, each.memoryMib].map(cell),
+    each.note ?? '',
+  ]);
+  const lines = [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  return [`${records} records of one tenant; ${new Date().toISOString().slice(0, 10)}; ${machineFacts()}.`, '', ...lines].join('\n');
+}
+
+for (const engine of values.engine) printSection(engine, toMarkdown(await measure(engine)));
