@@ -40,9 +40,7 @@ interface Measured extends Partial<Used> {
 }
 
 const rowsOf = (changed: boolean): Readable =>
-  Readable.from(
-    ndjsonOf(changed ? changedRows() : syntheticRows({ count: records, seed: 1, until })),
-  );
+  Readable.from(ndjsonOf(changed ? changedRows() : syntheticRows({ count: records, seed: 1, until })));
 
 /** Every hundredth record, with another device and another end. */
 function* changedRows(): Generator<SyntheticRow> {
@@ -68,7 +66,12 @@ async function measure(engine: string): Promise<readonly Measured[]> {
     if (opened.serverPid !== undefined) await opened.administer('vacuum analyze');
     const { total, parts } = await measureSize(opened);
     const perRecord = (bytes: number): string => `${(bytes / records).toFixed(0)} bytes a record`;
-    add({ work: 'size', note: `${perRecord(total)}: ${Object.entries(parts).map(([part, bytes]) => `${part} ${perRecord(bytes)}`).join(', ')}` });
+    add({
+      work: 'size',
+      note: `${perRecord(total)}: ${Object.entries(parts)
+        .map(([part, bytes]) => `${part} ${perRecord(bytes)}`)
+        .join(', ')}`,
+    });
     const loadedAt = new Date(Date.now() + 1_000).toISOString().replace(/\.\d+Z$/, 'Z');
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     add({ work: 'load of 1 % changed', ...(await runMeasured(opened, load, rowsOf(true))) });
@@ -102,7 +105,10 @@ async function measureService(opened: BenchStore, loadedAt: string, add: (row: M
   try {
     await read(`${base}?size=1`);
     await run('page 1', async () => `${(await read(`${base}?size=50`)).bytes} bytes`);
-    await run('last page', async () => `${(await read(`${base}?size=50&page=${Math.ceil(records / 50)}`)).bytes} bytes`);
+    await run(
+      'last page',
+      async () => `${(await read(`${base}?size=50&page=${Math.ceil(records / 50)}`)).bytes} bytes`,
+    );
     const random = seeded(23);
     await run(`${values.sample} random questions`, async () => {
       const ms: number[] = [];
@@ -120,8 +126,14 @@ async function measureService(opened: BenchStore, loadedAt: string, add: (row: M
     });
     await run('export', async () => `${(await read(`${base}?all=true&format=ndjson`)).bytes} bytes`);
     await run('changes/summary', async () => (await read(`${base}/changes/summary?since=${loadedAt}`)).start);
-    await run('summary as of the first load', async () => (await read(`${base}/summary?by=status&as-of=${loadedAt}`)).start);
-    await run('export as of the first load', async () => `${(await read(`${base}?all=true&format=ndjson&as-of=${loadedAt}`)).bytes} bytes`);
+    await run(
+      'summary as of the first load',
+      async () => (await read(`${base}/summary?by=status&as-of=${loadedAt}`)).start,
+    );
+    await run(
+      'export as of the first load',
+      async () => `${(await read(`${base}?all=true&format=ndjson&as-of=${loadedAt}`)).bytes} bytes`,
+    );
   } finally {
     await service.stop();
   }
@@ -188,7 +200,11 @@ function toMarkdown(measured: readonly Measured[]): string {
     each.note ?? '',
   ]);
   const lines = [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  return [`${records} records of one tenant; ${new Date().toISOString().slice(0, 10)}; ${machineFacts()}.`, '', ...lines].join('\n');
+  return [
+    `${records} records of one tenant; ${new Date().toISOString().slice(0, 10)}; ${machineFacts()}.`,
+    '',
+    ...lines,
+  ].join('\n');
 }
 
 for (const engine of values.engine) printSection(engine, toMarkdown(await measure(engine)));

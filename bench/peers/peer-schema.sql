@@ -19,3 +19,13 @@ create index on peer.subscription (tenant_id, created_at desc, id desc);
 create index on peer.subscription (tenant_id, iccid);
 create index on peer.subscription (tenant_id, product_id);
 create index on peer.subscription (tenant_id, email);
+
+-- The role and the row-level security of PostgREST's method (postgrest.ts). The hand-written peer reads as another role, with a policy that hides nothing from it.
+create role peer_reader nologin;
+grant peer_reader to subreport_bench;
+grant usage on schema peer to peer_reader, subreport_bench;
+grant select on all tables in schema peer to peer_reader, subreport_bench;
+alter table peer.subscription enable row level security;
+create policy of_tenant on peer.subscription to peer_reader
+  using (tenant_id = (current_setting('request.jwt.claims', true)::json ->> 'tenant'));
+create policy by_hand on peer.subscription to subreport_bench using (true);

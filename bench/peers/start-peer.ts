@@ -4,23 +4,23 @@ import type { TenantId } from '../../packages/service/storage/store.ts';
 import type { BenchStore } from '../support/bench-store.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 
-/** The hand-written peer and one token per tenant. */
-export interface Peer extends ServerProcess {
+/** A peer and one token per tenant. */
+interface Peer extends ServerProcess {
   readonly tokens: ReadonlyMap<TenantId, string>;
 }
 
 /**
- * Fills the tables of the peer from ours and starts it (`fastify-pg.ts`). Its tokens name the
- * tenant and are signed with RS256, which is the fastest to verify. `settings` are its environment.
+ * Fills the tables of the peers from ours and starts programs on them, by default the hand-written
+ * one. Their tokens name the tenant and are signed with RS256, which is the fastest to verify.
+ * `settings` are their environment.
  */
-export async function startPeer(
+export async function startPeers(
   { administer, environment }: BenchStore,
   tenants: readonly TenantId[],
   settings: Readonly<Record<string, string>> = {},
-): Promise<Peer> {
+  programs: readonly string[] = ['fastify-pg.ts'],
+): Promise<readonly Peer[]> {
   await administer(readFileSync(new URL('peer-schema.sql', import.meta.url), 'utf8'));
-  await administer('grant usage on schema peer to subreport_bench');
-  await administer('grant select on all tables in schema peer to subreport_bench');
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
   const tokens = new Map<TenantId, string>();
   for (const tenant of tenants) {
@@ -28,10 +28,13 @@ export async function startPeer(
     token.setProtectedHeader({ alg: 'RS256' }).setIssuer('https://issuer.example').setAudience('reports');
     tokens.set(tenant, await token.setIssuedAt().setExpirationTime('1d').sign(privateKey));
   }
-  const server = await startServer('bench/peers/fastify-pg.ts', [], {
+  const environmentOfPeer = {
     DATABASE_URL: environment.DATABASE_URL ?? '',
     PUBLIC_KEY: await exportSPKI(publicKey),
     ...settings,
-  });
-  return { ...server, tokens };
+  };
+  const servers: Peer[] = [];
+  for (const program of programs)
+    servers.push({ ...(await startServer(`bench/peers/${program}`, [], environmentOfPeer)), tokens });
+  return servers;
 }

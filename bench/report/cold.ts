@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { startFloor } from '../peers/start-floor.ts';
-import { startPeer } from '../peers/start-peer.ts';
+import { startPeers } from '../peers/start-peer.ts';
 import { startRaw } from '../peers/start-raw.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { compareSides, type Measured, ratioOf, type Side } from '../support/compare.ts';
@@ -16,7 +16,7 @@ import { asRequests, fetchPage, type PageRequest, randomPages } from './page-req
 // Cold: page 1 of any of 200 tenants in any twelve months, without cached responses: queries that
 // recur, as those of dashboards do, bounds that were never sent before, and the page after it by
 // cursor. Compares our service with node:http that sends the same bytes and, on one PostgreSQL,
-// with the hand-written peer. Prints the ratios that have a limit.
+// with the hand-written peer and the method of PostgREST. Prints the ratios that have a limit.
 //   node bench/report/cold.ts                                       a million records
 //   node bench/report/cold.ts --records 100000 --engine sqlite
 //   node bench/report/cold.ts --base ../before            another checkout beside it
@@ -48,6 +48,24 @@ async function requireSameAnswers(ours: OurService, peer: OurService, pages: rea
   }
 }
 
+/** The same for a peer that formats the records in another way. */
+async function requireSameRecords(ours: OurService, peer: OurService, pages: readonly PageRequest[]): Promise<void> {
+  for (const page of pages) {
+    const both: string[] = [];
+    for (const side of [ours, peer]) {
+      const response = await fetchPage(side.port, page, side.tokens);
+      const records = (await response.json()) as readonly { readonly id: string; readonly product: { id: string } }[];
+      both.push(
+        JSON.stringify([response.headers.get('x-total-count'), records.map(({ id, product }) => [id, product.id])]),
+      );
+    }
+    if (both[0] !== both[1])
+      throw new Error(`Cannot compare: both must answer the same: ${page.path}\n${both.join('\n')}`);
+  }
+}
+
+type Tenants = Awaited<ReturnType<typeof loadDataSet>>;
+
 /** A full first page, and the page after it by cursor. */
 interface Walk {
   readonly first: PageRequest;
@@ -60,6 +78,16 @@ async function findWalks(ours: OurService, pages: readonly PageRequest[]): Promi
   for (let at = 0; at < pages.length; at += 32)
     walks.push(...(await Promise.all(pages.slice(at, at + 32).map((first) => findWalk(ours, first)))).flat());
   return walks;
+}
+
+/** Walks of random tenants, as often as random pages of theirs are full, and these tenants. */
+async function findFullWalks(ours: OurService, tenants: Tenants) {
+  const full = (await findWalks(ours, randomPages(tenants, recurringPages))).map((walk) => walk.first.tenant);
+  if (full.length === 0)
+    throw new RangeError(
+      `Cannot measure: --records must be so many that a page of twelve months has a following one: current value is ${options.records}`,
+    );
+  return { full, walks: await findWalks(ours, randomPages(full, recurringPages)) };
 }
 
 async function findWalk(ours: OurService, first: PageRequest): Promise<readonly Walk[]> {
@@ -80,6 +108,7 @@ const names = {
   next: 'ours, next page by cursor',
   peer: 'peer',
   peerFresh: 'peer, new bounds',
+  postgrest: "PostgREST's method",
   floor: 'floor',
   raw: 'raw',
 } as const;
@@ -96,8 +125,9 @@ function goalTable(measured: readonly Measured[], isSqlite: boolean): string {
   };
   add('recurring page 1, CPU of the service ÷ raw', names.ours, names.raw, 'cpuUs', isSqlite ? 9 : 8);
   add('floor, the same statements and bytes, CPU of the process ÷ raw', names.floor, names.raw, 'cpuUs');
-  add('recurring page 1, service and database ÷ peer and its database', names.ours, names.peer, 'totalUs', 1 / 4);
+  add('recurring page 1, service and database ÷ peer and its database', names.ours, names.peer, 'totalUs', 1 / 4.3);
   add('new bounds, the same', names.fresh, names.peerFresh, 'totalUs', 1 / 2.5);
+  add("recurring page 1 ÷ PostgREST's method, service and database", names.ours, names.postgrest, 'totalUs', 1 / 3.4);
   add('before, recurring', names.base, names.peer, 'totalUs');
   add('before, new bounds', names.baseFresh, names.peerFresh, 'totalUs');
   add('next page by cursor ÷ recurring page 1, service and database', names.next, names.ours, 'totalUs');
@@ -111,7 +141,7 @@ const mainOf = (folder: string): string =>
 async function measure(
   name: string,
   opened: BenchStore,
-  peerOf: (store: BenchStore, tenants: Awaited<ReturnType<typeof loadDataSet>>) => Promise<OurService | undefined>,
+  peersOf: (store: BenchStore, tenants: Tenants) => Promise<readonly OurService[]>,
 ): Promise<void> {
   const running: ServerProcess[] = [];
   const { serverPid } = opened;
@@ -119,8 +149,8 @@ async function measure(
     const began = performance.now();
     const tenants = await loadDataSet(opened.store, options.records, tenantCount);
     console.log(`${name}: loaded in ${((performance.now() - began) / 1000).toFixed(0)} s`);
-    const peer = await peerOf(opened, tenants);
-    if (peer !== undefined) running.push(peer);
+    const [peer, postgrest] = await peersOf(opened, tenants);
+    for (const each of [peer, postgrest]) if (each !== undefined) running.push(each);
     const uncached = { PAGE_CACHE_MIB: '0' };
     const ours = await startOurs(opened, tenants, uncached);
     const base = options.base && (await startOurs(opened, tenants, uncached, mainOf(options.base)));
@@ -129,13 +159,7 @@ async function measure(
     // its own process, so that its ranges evict none of those that recur
     const forgetful = await startOurs(opened, tenants, uncached);
     running.push(ours, logging, forgetful);
-    // tenants as often as random pages of theirs are full
-    const full = (await findWalks(logging, randomPages(tenants, recurringPages))).map((walk) => walk.first.tenant);
-    if (full.length === 0)
-      throw new RangeError(
-        `Cannot measure: --records must be so many that a page of twelve months has a following one: current value is ${options.records}`,
-      );
-    const walks = await findWalks(logging, randomPages(full, recurringPages));
+    const { walks, full } = await findFullWalks(logging, tenants);
     const pages = walks.map((walk) => walk.first);
     const fresh = randomPages(full, newPages);
     const [first] = pages as [PageRequest, ...PageRequest[]];
@@ -143,6 +167,7 @@ async function measure(
     const floor = await startFloor(opened, pages.slice(0, floorPages), await fetchPage(ours.port, first, ours.tokens));
     running.push(raw, floor);
     if (peer !== undefined) await requireSameAnswers(ours, peer, pages.slice(0, 40));
+    if (postgrest !== undefined) await requireSameRecords(ours, postgrest, pages.slice(0, 40));
     const databaseSeconds = serverPid === undefined ? undefined : () => treeCpuSeconds(serverPid);
     const side = (of: string, server: OurService, sent: readonly PageRequest[] = pages): Side => ({
       name: of,
@@ -175,6 +200,7 @@ async function measure(
           walks.map(({ next }) => next),
         ),
         ...(peer === undefined ? [] : [side(names.peer, peer), sideOfNew(names.peerFresh, peer)]),
+        ...(postgrest === undefined ? [] : [side(names.postgrest, postgrest)]),
         side(names.floor, { ...floor, tokens: ours.tokens }),
         side(names.raw, { ...raw, tokens: ours.tokens }),
       ],
@@ -194,9 +220,9 @@ async function measure(
 
 if (options.engines.includes('postgres'))
   await measure('PostgreSQL, against Fastify + pg', await openBenchPostgres(), async (opened, tenants) => {
-    const peer = await startPeer(opened, tenants);
+    const peers = await startPeers(opened, tenants, {}, ['fastify-pg.ts', 'postgrest.ts']);
     await opened.administer('vacuum analyze');
-    return peer;
+    return peers;
   });
 if (options.engines.includes('sqlite'))
-  await measure('SQLite, against raw node:http', await openBenchSqlite(), async () => undefined);
+  await measure('SQLite, against raw node:http', await openBenchSqlite(), async () => []);
