@@ -80,7 +80,7 @@ export async function walkBoth(readers: readonly Reader[], copies: BothCopies, s
   });
 }
 
-/** Counts pages whose total is not that of their moment: they have the last records of the report. */
+/** Counts pages with a total of another moment: each page has all records of its query. */
 export async function countWrongTotals(
   readers: readonly Reader[],
   copies: BothCopies,

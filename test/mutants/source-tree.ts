@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { Mutant } from './mutant.ts';
 
@@ -29,7 +29,8 @@ function readFiles(folder: string, isWanted: (name: string) => boolean): SourceF
 export function copyTree(root: string, copy: string): void {
   const left = new Set(['node_modules', 'tools/checkers/node_modules', '.git', 'data']);
   cpSync(root, copy, { recursive: true, filter: (path) => !left.has(relative(root, path)) });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
+  for (const packages of ['node_modules', 'tools/checkers/node_modules'])
+    if (existsSync(join(root, packages))) symlinkSync(join(root, packages), join(copy, packages), 'junction');
 }
 
 /** Returns the one source file that contains the code of a mutant, once; throws otherwise. */
