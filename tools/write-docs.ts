@@ -22,6 +22,7 @@ import { clientReference } from './client-reference.ts';
 import { connectionsTable } from './connections-table.ts';
 import { withGeneratedPart } from './generated-part.ts';
 import { licenseTable } from './license-table.ts';
+import { llmsIndex } from './llms.ts';
 import { arrowPictureAndFolders } from './write-arrows.ts';
 
 /** The generated parts of the documentation, by file: each is between two markers. */
@@ -40,6 +41,11 @@ export const generatedParts: Readonly<Record<string, () => string | readonly str
   'docs/readers/sync.md': destinationTable,
   'docs/security/data.md': connectionsTable,
   'docs/contributors/licenses.md': () => licenseTable(),
+};
+
+/** Files of the documentation that are generated as a whole. */
+export const generatedFiles: Readonly<Record<string, () => string>> = {
+  'docs/llms.txt': llmsIndex,
 };
 
 const settingNames = Object.keys(settings) as (keyof typeof settings)[];
@@ -245,4 +251,7 @@ if (import.meta.main) {
     const url = new URL(`../${file}`, import.meta.url);
     writeFileSync(url, withGeneratedPart(readFileSync(url, 'utf8'), ...[write()].flat()));
   }
+  // from the pages as written above
+  for (const [file, write] of Object.entries(generatedFiles))
+    writeFileSync(new URL(`../${file}`, import.meta.url), write());
 }
