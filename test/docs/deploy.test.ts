@@ -167,6 +167,33 @@ describe('the container files', () => {
   });
 });
 
+describe('the Helm chart', () => {
+  test('has at most 100 lines, and the version of the repository', () => {
+    const files = globSync('helm/**/*.yaml', { cwd: root });
+    const lines = files.map((file) => read(file).trimEnd().split('\n').length);
+    expect(lines.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(100);
+    const { version } = JSON.parse(readFileSync(`${root}../package.json`, 'utf8'));
+    expect(parse(read('helm/Chart.yaml'))).toMatchObject({ version, appVersion: version });
+    expect(parse(read('helm/values.yaml')).image).toBe(`registry.example.com/subreport:${version}`);
+  });
+
+  // the runners of GitHub have helm; neither npm nor Debian does
+  const hasHelm = process.env.RUNNER_OS === 'Linux' || spawnSync('helm', ['version']).status === 0;
+  test.runIf(hasHelm)('renders the manifest of Kubernetes, and passes its linter', () => {
+    const helm = (...args: string[]) => execFileSync('helm', args, { cwd: root, encoding: 'utf8' });
+    expect(helm('lint', '--strict', 'helm')).toContain('0 chart(s) failed');
+    const byKind = (text: string) =>
+      Object.fromEntries(parseAllDocuments(text).map((document) => [document.toJS()?.kind, document.toJS()]));
+    expect(byKind(helm('template', 'subreport', 'helm'))).toEqual(byKind(read('kubernetes/subreport.yaml')));
+    const changed = ['--set', 'replicas=3', '--set', 'settings.LOG_LEVEL=warn', '--set', 'secretName=other'];
+    const { Deployment } = byKind(helm('template', 'reports', 'helm', ...changed));
+    expect(Deployment).toMatchObject({ metadata: { name: 'reports' }, spec: { replicas: 3 } });
+    const [{ env }] = Deployment.spec.template.spec.containers;
+    expect(env).toContainEqual({ name: 'LOG_LEVEL', value: 'warn' });
+    expect(JSON.stringify(Deployment)).toContain('"secretName":"other"');
+  });
+});
+
 test('the CronJob of a copy runs a command that exists, and tries again only after temporary failures', async () => {
   const program = await buildProgram({ stdout: silent, stderr: silent });
   const { spec } = parse(read('kubernetes/subreport-sync.yaml'));
