@@ -45,6 +45,15 @@ async function loadMany(store: Store, tenant: TenantId, records: number): Promis
 const importRow = (tenant: string, startedMs: number): ImportRow => ({
   ...{ id: createImportId(startedMs), tenant, startedAt: Math.floor(startedMs / 1000) },
   ...{ endedAt: Math.floor(startedMs / 1000) + 1, actorKind: 'command', actorId: 'bench', actorName: null },
-  ...{ address: null, via: 'command', format: 'ndjson', options: [], result: 'ok', error: null, revision: 1 },
+  ...{
+    address: null,
+    via: 'command',
+    format: 'ndjson',
+    options: [],
+    columns: null,
+    result: 'ok',
+    error: null,
+    revision: 1,
+  },
   counts: { read: fewRecords, rejected: 0, inserted: fewRecords, updated: 0, unchanged: 0, removed: 0 },
 });

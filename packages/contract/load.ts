@@ -30,17 +30,33 @@ export const loadFlags = {
 /** Most characters of a mapping of columns: in a query string, each may take three. */
 export const mappingMax = 2_048;
 
+/** The value of `columns` for the mapping that is saved for the tenant. */
+export const savedMapping = 'saved';
+
+const mappingText = {
+  minLength: 2,
+  maxLength: mappingMax,
+  pattern: plainText,
+  'x-rule': "JSON with 'columns' and 'constants' by the names of fields",
+  examples: ['{"columns":{"iccid":"SIM"},"constants":{"auto_renew":"false"}}'],
+};
+
+/** A mapping of columns as JSON. */
+export const mappingJson = Type.String({
+  ...mappingText,
+  description: 'Which columns of CSV are which fields, and values of fields that it lacks; {} for none',
+});
+
+/** The same, or `null`. */
+export const nullableMapping = (description: string) =>
+  Type.Union([Type.String(mappingText), Type.Null()], { description, examples: [null] });
+
 /** The query parameters of `loadSubscriptions`. All are optional. */
 export const loadParameters = {
   ...loadFlags,
   columns: Type.String({
-    minLength: 2,
-    maxLength: mappingMax,
-    pattern: plainText,
-    description:
-      'Which columns of CSV are which fields, and values of fields that it lacks. Other columns are ignored. If absent, each column has the name of its field',
-    'x-rule': "JSON with 'columns' and 'constants' by the names of fields",
-    examples: ['{"columns":{"iccid":"SIM"},"constants":{"auto_renew":"false"}}'],
+    ...mappingText,
+    description: `Which columns of CSV are which fields, and values of fields that it lacks; or ${savedMapping}, for the mapping that is saved for the tenant. Other columns are ignored. If absent, each column has the name of its field`,
   }),
 } as const satisfies Record<string, TSchema>;
 

@@ -39,6 +39,7 @@ const tenant: Tenant = {
   last_import: lastImport,
   last_good_import_at: '2026-04-30T02:00:09Z',
   mirror: null,
+  columns: null,
   storage: {
     records: 2_412_000,
     history: 120_450,
@@ -100,6 +101,7 @@ const importExample: Import = {
   via: 'http',
   format: 'ndjson',
   options: ['strict'],
+  columns: null,
   result: 'failed',
   outcome: 'failed',
   error: 'Cannot import strictly: every row must be valid: 1 of 3 are not; nothing was loaded',

@@ -16,6 +16,7 @@ export const routes: {
   applyMirror: ['PUT', '/operator/v1/tenants/{tenant}/mirror/changes', 'subscription:write'],
   listMirrorRecords: ['GET', '/operator/v1/tenants/{tenant}/mirror/records', 'subscription:write'],
   endMirror: ['DELETE', '/operator/v1/tenants/{tenant}/mirror', 'subscription:write'],
+  saveColumns: ['PUT', '/operator/v1/tenants/{tenant}/columns', 'subscription:write'],
   deleteTenant: ['DELETE', '/operator/v1/tenants/{tenant}', 'operator:write'],
   eraseSubscriptions: ['POST', '/operator/v1/tenants/{tenant}/subscriptions/erase', 'operator:write'],
   listClients: ['GET', '/operator/v1/clients', 'operator:read'],

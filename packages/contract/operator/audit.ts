@@ -5,7 +5,7 @@ import { listOf, listParameters, type OperatorOperation, time, word } from './op
 
 /** What operators do. */
 export const operatorActionNames = [
-  ...(['tenant.create', 'tenant.delete'] as const),
+  ...(['tenant.create', 'tenant.map-columns', 'tenant.delete'] as const),
   ...(['client.create', 'client.update', 'client.rotate', 'client.disable', 'client.enable'] as const),
   ...(['client.delete', 'client.revoke-tokens', 'keys.rotate', 'subscription.erase', 'records.load'] as const),
   ...(['mirror.begin', 'mirror.end', 'store.backup', 'store.migrate', 'store.repair', 'store.restore'] as const),

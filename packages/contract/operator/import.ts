@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { loadOutcomes, outcomeMeanings } from '../load.ts';
+import { loadOutcomes, nullableMapping, outcomeMeanings } from '../load.ts';
 import { plainText, printable } from '../schema.ts';
 import { Type } from '../type.ts';
 import { listOf, listParameters, nullableTime, type OperatorOperation, time, word } from './operation.ts';
@@ -82,6 +82,7 @@ export const Import = Type.Object(
       description: 'Its options',
       examples: [['replace']],
     }),
+    columns: nullableMapping('Its mapping of columns; null if each column had the name of its field'),
     result: importResult,
     outcome: importOutcome,
     error: nullableText(2_048, 'Why it failed', null),

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { mappingJson, nullableMapping } from '../load.ts';
 import { Email } from '../query.ts';
 import { plain, wholeNumber } from '../schema.ts';
 import { Iccid, SubscriptionId } from '../subscription.ts';
@@ -64,6 +65,7 @@ export const Tenant = Type.Object(
     }),
     last_good_import_at: nullableTime('When an import last ended without a rejected row; null if none has'),
     mirror: Type.Union([TenantMirror, Type.Null()], { description: 'What it mirrors; null if it is no mirror' }),
+    columns: nullableMapping('The mapping of columns that is saved for its imports; null if none is'),
     storage: Type.Union([TenantStorage, Type.Null()], {
       description:
         'What it is charged of its storage budget; null until its next load if another version has changed its records',
@@ -114,6 +116,12 @@ export const Erasure = Type.Object(
   },
 );
 
+/** The body of `saveColumns`. */
+export const SavedColumns = Type.Object(
+  { columns: mappingJson },
+  { additionalProperties: false, description: 'A mapping of columns to save' },
+);
+
 /** The result of an erasure. */
 export const ErasureSummary = Type.Object(
   {
@@ -159,6 +167,19 @@ export const tenantOperations = {
     scope: 'operator:read',
     response: { status: 200, description: 'The tenant', schema: Tenant, example: 'tenant' },
     errors: [404],
+  },
+  saveColumns: {
+    method: 'PUT',
+    path: '/operator/v1/tenants/{tenant}/columns',
+    tag: 'tenants',
+    summary: 'Save the mapping of columns',
+    description:
+      'Saves which columns of CSV are which fields, for loads of this tenant with columns=saved, and in place of the former mapping. A mapping without columns and constants removes it.',
+    scope: 'subscription:write',
+    body: SavedColumns,
+    response: { status: 200, description: 'The tenant', schema: Tenant, example: 'tenant' },
+    errors: [404, 409],
+    sample: { json: { columns: '{"columns":{"iccid":"SIM"}}' } },
   },
   deleteTenant: {
     method: 'DELETE',

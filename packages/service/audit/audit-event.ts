@@ -58,6 +58,10 @@ const operatorToken = { operator_id: "id of the operator's token" };
 /** Actions that change something, by the name that the audit log, the API and the commands use. */
 const operatorActions = {
   'tenant.create': { summary: 'A tenant is created' },
+  'tenant.map-columns': {
+    summary: 'A mapping of columns is saved for the imports of a tenant',
+    details: { columns: 'fields that have a column', constants: 'fields that have a constant' },
+  },
   'tenant.delete': {
     summary: 'A tenant is deleted with its clients and records',
     details: { clients: 'deleted clients', rows: 'deleted records, counts and tombstones' },

@@ -1,5 +1,7 @@
 import { parseJson, RepeatedError } from '../../contract/json-object.ts';
+import { mappingMax } from '../../contract/load.ts';
 import { shorten } from '../../contract/problem.ts';
+import { recordFields } from '../../contract/record-fields.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import { type ColumnMapping, csvColumns } from './csv-layout.ts';
 
@@ -26,8 +28,18 @@ export function parseMapping(text: string): ColumnMapping {
   for (const name of Object.keys(mapping))
     if (name !== 'columns' && name !== 'constants')
       throw fault(`it must have 'columns' and 'constants' only: it has '${shorten(name)}'`);
-  return { columns: readMembers('columns', mapping.columns), constants: readMembers('constants', mapping.constants) };
+  const read = {
+    columns: readMembers('columns', mapping.columns),
+    constants: readMembers('constants', mapping.constants),
+  };
+  const own = ownFields.find((field) => Object.hasOwn(read.constants, field));
+  if (own !== undefined) throw fault(`'constants' must not have '${own}', which each record has for itself`);
+  if (JSON.stringify(read).length > mappingMax) throw fault(`it must have at most ${mappingMax} characters`);
+  return read;
 }
+
+/** Fields of which a constant would make one record, SIM or subscriber of all rows. */
+const ownFields: readonly string[] = ['id', 'iccid', 'email'];
 
 function parse(text: string): unknown {
   try {
@@ -45,12 +57,19 @@ function readMembers(part: string, members: unknown = {}): Readonly<Record<strin
       if (!csvColumns.includes(field))
         throw fault(`'${part}' must name fields: '${shorten(field)}' is none${didYouMean(field, csvColumns)}`);
       // a number may have more digits than are kept
-      const isText = (typeof value === 'string' && value !== '') || typeof value === 'boolean';
-      if (!isText && !Number.isSafeInteger(value)) throw fault(`'${part}' must have a text for '${field}'`);
+      const isText = typeof value === 'string' || typeof value === 'boolean';
+      const isEmpty = value === '' && !(part === 'constants' && mayBeEmpty.has(field));
+      if (isEmpty || (!isText && !Number.isSafeInteger(value)))
+        throw fault(`'${part}' must have a text for '${field}'`);
       return [field, String(value)];
     }),
   );
 }
+
+/** Required fields of which an empty text is a value. */
+const mayBeEmpty: ReadonlySet<string> = new Set(
+  recordFields.flatMap((field) => (field.mayBeEmpty && !field.isOptional ? [field.name] : [])),
+);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -13,6 +13,7 @@ import {
   removeRejections,
 } from '../storage/tables/import-history.ts';
 import { findTenant } from '../storage/tables/tenant.ts';
+import type { ColumnMapping } from './csv-layout.ts';
 import { ImportError } from './error.ts';
 import type { RejectedRow, SourceOptions, Tally } from './read-valid-rows.ts';
 import type { ReplaceSummary } from './replace-records.ts';
@@ -33,6 +34,8 @@ export interface ImportOrigin {
   readonly via: 'command' | 'http';
   readonly format: string;
   readonly flags: readonly ImportFlag[];
+  /** Which columns of CSV are which fields, unless each has the name of its field. */
+  readonly mapping?: ColumnMapping | undefined;
 }
 
 /** Adds to the options of an import the callbacks by which the history follows it. */
@@ -88,7 +91,7 @@ export async function recordImport<T extends Summary>(
 
 const noRows: ImportCounts = { read: 0, rejected: 0, inserted: 0, updated: 0, unchanged: 0, removed: 0 };
 
-function runningRow({ tenant, actor, via, format, flags }: ImportOrigin, nowMs: number): ImportRow {
+function runningRow({ tenant, actor, via, format, flags, mapping }: ImportOrigin, nowMs: number): ImportRow {
   return {
     id: createImportId(nowMs),
     tenant,
@@ -101,6 +104,7 @@ function runningRow({ tenant, actor, via, format, flags }: ImportOrigin, nowMs: 
     via,
     format,
     options: flags,
+    columns: mapping === undefined ? null : JSON.stringify(mapping),
     result: 'running',
     error: null,
     counts: null,

@@ -82,6 +82,7 @@ export const describeImport = (row: ImportRow): Import => ({
   via: row.via as Import['via'],
   format: row.format as Import['format'],
   options: row.options as Import['options'],
+  columns: row.columns,
   result: row.result,
   outcome: importOutcomeOf({ ...row, ...row.counts, dryRun: row.options.includes('dry-run') }),
   error: row.error,

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { formatInstant, timeOf } from '../../contract/instant.ts';
+import { savedMapping } from '../../contract/load.ts';
 import { type Tenant as TenantBody, type TenantStorage, tenantName } from '../../contract/operator/tenant.ts';
 import { fitsText, ruleOf } from '../../contract/schema.ts';
 import { didYouMean } from '../../contract/suggest.ts';
+import { MappingError, parseMapping } from '../import/column-mapping.ts';
+import type { ColumnMapping } from '../import/csv-layout.ts';
 import { deleteTenant as deleteTenantData } from '../import/erase-records.ts';
 import { countRecords } from '../storage/counts/range.ts';
 import type { Directory, Store, TenantId } from '../storage/store.ts';
@@ -13,6 +16,7 @@ import {
   insertTenant,
   listNamesNear,
   listTenants as readTenants,
+  setColumnsStatement,
   type Tenant as TenantRow,
 } from '../storage/tables/tenant.ts';
 import { OperatorError } from './error.ts';
@@ -96,6 +100,57 @@ export function deleteTenant(context: OperatorContext, name: string) {
   );
 }
 
+/**
+ * Saves a mapping of columns, given as JSON, for the imports of a tenant; one without columns and
+ * constants removes it. Throws `OperatorError` if it cannot be used.
+ */
+export async function saveColumns(context: OperatorContext, name: string, text: string): Promise<TenantBody> {
+  await perform(
+    context,
+    {
+      name: 'tenant.map-columns',
+      target: { tenant: name },
+      detailsOf: ({ columns, constants }: ColumnMapping) => ({
+        columns: Object.keys(columns),
+        constants: Object.keys(constants),
+      }),
+    },
+    async (directory) => {
+      const mapping = readMapping(text);
+      const isEmpty = Object.keys({ ...mapping.columns, ...mapping.constants }).length === 0;
+      const tenant = await requireTenant(directory, name);
+      await directory.writeDirectory([setColumnsStatement(tenant, isEmpty ? null : JSON.stringify(mapping))]);
+      return mapping;
+    },
+  );
+  return describeTenant(await showTenant(context, name));
+}
+
+function readMapping(text: string): ColumnMapping {
+  try {
+    return parseMapping(text);
+  } catch (error) {
+    if (error instanceof MappingError) throw new OperatorError('INVALID', error.message);
+    throw error;
+  }
+}
+
+/** The mapping that an import is given, or the saved one. Throws `OperatorError` without one. */
+export async function resolveMapping(
+  directory: Directory,
+  name: string,
+  mapping: ColumnMapping | typeof savedMapping | undefined,
+): Promise<ColumnMapping | undefined> {
+  if (mapping !== savedMapping) return mapping;
+  const { columns = null } = (await findAnyTenant(directory, name)) ?? {};
+  if (columns !== null) return parseMapping(columns);
+  throw new OperatorError(
+    'INVALID',
+    `Cannot use the saved mapping of columns: the tenant must have one: current value is none for '${name}'`,
+    `save it with: subreport tenant map-columns ${name} FILE`,
+  );
+}
+
 const count = async (
   store: Store,
   tenant: TenantRow,
@@ -123,6 +178,7 @@ export const describeTenant = ({
   records,
   latest,
   mirror,
+  columns,
   use,
   bytesMax,
 }: CountedTenant): TenantBody => ({
@@ -142,6 +198,7 @@ export const describeTenant = ({
     held_back_removals: mirror.heldBack,
     unconfirmed_removals: mirror.unconfirmed,
   },
+  columns,
   storage: use === undefined ? null : describeUse(use, bytesMax),
 });
 

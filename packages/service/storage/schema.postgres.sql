@@ -86,7 +86,8 @@ create table import_history (
   updated bigint,
   unchanged bigint,
   removed bigint,
-  revision bigint
+  revision bigint,
+  import_columns text
 );
 
 create table import_latest (
@@ -239,7 +240,8 @@ create table tenant (
   import_bytes bigint not null default 0,
   rejection_bytes bigint not null default 0,
   bytes_revision bigint,
-  noted_revision bigint
+  noted_revision bigint,
+  import_columns text
 );
 
 create table tenant_revision (

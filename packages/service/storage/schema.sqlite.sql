@@ -111,7 +111,7 @@ CREATE TABLE import_history (
   unchanged integer,
   removed integer,
   revision integer
-) strict, without rowid;
+, import_columns text) strict, without rowid;
 
 CREATE INDEX import_history_result on import_history (result, id);
 
@@ -339,7 +339,7 @@ CREATE TABLE tenant (
   bytes_revision integer,
   -- The revision in the newest row of tenant_revision, which has a row for a day only if the revision has changed.
   noted_revision integer
-) strict;
+, import_columns text) strict;
 
 CREATE INDEX tenant_history_due on tenant (id) where history_from > history_swept;
 

@@ -9,6 +9,7 @@ export const auditStrings = {
   /** What each action is, as in docs/operators/audit.md. */
   actions: {
     'tenant.create': 'Tenant created',
+    'tenant.map-columns': 'Columns saved',
     'tenant.delete': 'Tenant deleted',
     'client.create': 'Client created',
     'client.update': 'Client changed',

@@ -6,6 +6,7 @@ import { UsageError } from '../../../terminal/error.ts';
 import { integerFrom } from '../../../terminal/integer-option.ts';
 import type { Output } from '../../../terminal/output.ts';
 import { createProgressBar } from '../../../terminal/progress-bar.ts';
+import type { ColumnMapping } from '../../import/csv-layout.ts';
 import { requireNoImport } from '../../import/import-lock.ts';
 import { type ImportOptions, importRecords } from '../../import/import-records.ts';
 import { importStrictly } from '../../import/import-strictly.ts';
@@ -14,7 +15,7 @@ import type { FollowImport, ImportFlag } from '../../import/record-import.ts';
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
 import { loadRecords } from '../../operator/load.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
-import { requireTenant } from '../../operator/tenants.ts';
+import { requireTenant, resolveMapping } from '../../operator/tenants.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { readConfig } from '../config.ts';
 import { reportUnrecorded } from '../log/describe-failure.ts';
@@ -34,7 +35,10 @@ export function addImportCommand(program: Command, output: Output): void {
     .argument('<file>', 'the file, or - for standard input')
     .requiredOption('--tenant <tenant>', 'the tenant of the subscriptions')
     .addOption(new Option('--format <format>', 'format of the file (default: from its name)').choices(importFormats))
-    .option('--columns <file>', 'for CSV: JSON that names the columns of fields, and constants for fields without one')
+    .option(
+      '--columns <file>',
+      'for CSV: JSON that names the columns of fields, and constants for fields without one; or saved, for that of the tenant',
+    )
     .option('--dry-run', 'validate all rows without loading them, and show the first as they would be stored')
     .option('--strict', 'load nothing if any row is invalid')
     .option('--replace', 'atomically replace all records of the tenant; records that are not in the file are removed')
@@ -109,9 +113,10 @@ async function runImport(
   };
   const dryRun = options.dryRun === true;
   try {
+    const mapping = await resolveMapping(store, tenant, source.mapping);
     const load = loadKind(tenant, source, options);
-    const loaded = await loadRecords(context, load, reportUnrecorded(output), (follow) =>
-      loadSource({ store, tenant, source, options, output, onRejected, onResume, follow }),
+    const loaded = await loadRecords(context, { ...load, mapping }, reportUnrecorded(output), (follow) =>
+      loadSource({ store, tenant, source, mapping, options, output, onRejected, onResume, follow }),
     );
     const { refused, importId, removed, firstRecords, warnings, ...counts } = loaded;
     writeImport(output, options, {
@@ -138,17 +143,18 @@ interface Load extends Required<Pick<ImportOptions, 'onRejected' | 'onResume'>> 
   readonly store: Store;
   readonly tenant: TenantId;
   readonly source: ImportSource;
+  readonly mapping: ColumnMapping | undefined;
   readonly options: ImportCommandOptions;
   readonly output: Output;
   readonly follow: FollowImport;
 }
 
 async function loadSource(load: Load): Promise<ReplaceSummary> {
-  const { store, tenant, source, options, output, onRejected, onResume, follow } = load;
+  const { store, tenant, source, mapping, options, output, onRejected, onResume, follow } = load;
   const dryRun = options.dryRun === true;
   const resume = options.resume === true;
   const decompression = { bytesMax: (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30 };
-  const common = { format: source.format, mapping: source.mapping, decompression };
+  const common = { format: source.format, mapping, decompression };
   if (options.replace === true) {
     const allowEmpty = options.allowEmpty === true;
     return readSource(source, output, (bytes, onProgress) =>

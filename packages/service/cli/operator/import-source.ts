@@ -1,7 +1,7 @@
 import { createReadStream, fstatSync, readFileSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { ServerChoice } from '../../../cli/remote/server.ts';
-import { mappingMax } from '../../../contract/load.ts';
+import { mappingMax, savedMapping } from '../../../contract/load.ts';
 import { shorten } from '../../../contract/problem.ts';
 import { readFailure, UsageError } from '../../../terminal/error.ts';
 import { MappingError, parseMapping } from '../../import/column-mapping.ts';
@@ -17,7 +17,7 @@ export interface ImportSource {
   readonly format: ImportFormat;
   readonly identity: FileIdentity | undefined;
   /** Which columns of CSV are which fields. */
-  readonly mapping: ColumnMapping | undefined;
+  readonly mapping: ColumnMapping | typeof savedMapping | undefined;
   /**
    * Opens the source from the start and reports the size of each chunk. Standard input and pipes
    * can be opened once, unless they were buffered.
@@ -77,10 +77,14 @@ function findSource(file: string, format: ImportFormat): Omit<ImportSource, 'map
   }
 }
 
-/** Reads a mapping of columns; throws `UsageError` if it cannot be used. */
-function readMapping(file: string | undefined, format: ImportFormat): ColumnMapping | undefined {
+function readMapping(file: string | undefined, format: ImportFormat): ImportSource['mapping'] {
   if (file === undefined) return undefined;
   if (format !== 'csv') throw new UsageError('Cannot use --columns: it must be combined with CSV, as NDJSON has none');
+  return file === savedMapping ? savedMapping : readMappingFile(file);
+}
+
+/** Reads a mapping of columns; throws `UsageError` if it cannot be used. */
+export function readMappingFile(file: string): ColumnMapping {
   try {
     const text = readFileSync(file, 'utf8');
     if (text.length > mappingMax) throw new MappingError(`it must have at most ${mappingMax} characters`);

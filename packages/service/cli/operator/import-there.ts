@@ -1,6 +1,6 @@
 import type { Server } from '../../../cli/remote/server.ts';
 import { parseJson, pathOf, queryOf, send } from '../../../cli/remote/server-operations.ts';
-import { type LoadSummary, loadMediaTypes } from '../../../contract/load.ts';
+import { type LoadSummary, loadMediaTypes, savedMapping } from '../../../contract/load.ts';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import type { Output } from '../../../terminal/output.ts';
@@ -44,7 +44,7 @@ async function load(
   const flags = { replace, strict, 'dry-run': dryRun, 'allow-empty': allowEmpty };
   const query = {
     ...Object.fromEntries(Object.entries(flags).flatMap(([name, on]) => (on === true ? [[name, 'true']] : []))),
-    columns: source.mapping && JSON.stringify(source.mapping),
+    columns: source.mapping === savedMapping ? savedMapping : source.mapping && JSON.stringify(source.mapping),
   };
   const bar = createProgressBar(output, source.bytes);
   let bytes = 0;

@@ -4,6 +4,7 @@ import type { TenantStorage } from '../../../contract/operator/tenant.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { countText, formatTable, type Output, writeResult } from '../../../terminal/output.ts';
 import { jsonOption } from './client-options.ts';
+import { readMappingFile } from './import-source.ts';
 import { outcomeText } from './import-text.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';
 
@@ -16,6 +17,7 @@ export function addTenantCommand(program: Command, output: Output): void {
   addCreate(tenant, output);
   addDelete(tenant, output);
   addList(tenant, output);
+  addMapColumns(tenant, output);
   addEndMirror(tenant, output);
   addServerOption(tenant);
 }
@@ -54,6 +56,25 @@ function addDelete(tenant: Command, output: Output): void {
       const deleted = await withOperations(choice, (call) => call('deleteTenant', { params: { tenant: name } }));
       const said = `Tenant ${name} was deleted: ${deleted.clients} clients, ${deleted.rows} rows.`;
       writeResult(output, json, deleted, said);
+    });
+}
+
+function addMapColumns(tenant: Command, output: Output): void {
+  tenant
+    .command('map-columns')
+    .description('save which columns of CSV are which fields, for imports with --columns saved; {} removes it')
+    .argument('<tenant>', 'name of the tenant')
+    .argument('<file>', 'JSON, as for import --columns')
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport tenant map-columns acme mapping.json')
+    .action(async (name: string, file: string, { json = false, ...choice }: JsonOption) => {
+      const body = { columns: JSON.stringify(readMappingFile(file)) };
+      const saved = await withOperations(choice, (call) => call('saveColumns', { params: { tenant: name }, body }));
+      const said =
+        saved.columns === null
+          ? `Tenant ${name} has no mapping of columns.`
+          : `The mapping was saved. Next: subreport import FILE --tenant ${name} --columns saved`;
+      writeResult(output, json, saved, said);
     });
 }
 

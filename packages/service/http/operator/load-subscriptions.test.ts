@@ -46,7 +46,7 @@ test('a long value is shortened in the response', () => {
 test('a mapping of columns is read, and its faults name what must hold', () => {
   const query = (mapping: string): string => `columns=${encodeURIComponent(mapping)}`;
   const mapping = { columns: { iccid: 'SIM' }, constants: { 'product.period': 30, auto_renew: false } };
-  expect(parseLoadParameters(query(JSON.stringify(mapping))).mapping).toEqual({
+  expect(parseLoadParameters(query(JSON.stringify(mapping))).columns).toEqual({
     columns: { iccid: 'SIM' },
     constants: { 'product.period': '30', auto_renew: 'false' },
   });

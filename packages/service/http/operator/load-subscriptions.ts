@@ -10,6 +10,7 @@ import {
   outcomeOf,
   type RejectedRow,
   rejectedRowsShown,
+  savedMapping,
 } from '../../../contract/load.ts';
 import { importFlags } from '../../../contract/operator/import.ts';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
@@ -30,7 +31,7 @@ import type { ImportFormat } from '../../import/read-valid-rows.ts';
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
 import { loadRecords } from '../../operator/load.ts';
 import type { Actor, OperatorContext } from '../../operator/perform.ts';
-import { requireTenant } from '../../operator/tenants.ts';
+import { requireTenant, resolveMapping } from '../../operator/tenants.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
 import { queryOf, routePath } from '../listener/operation-routes.ts';
@@ -135,9 +136,10 @@ export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, auth
         handler: async (request, reply) => {
           liftDeadline(request); // stalls bound the body, the store bounds each batch
           const format = formatOf(request);
-          const { flags, mapping } = parseLoadParameters(queryOf(request));
-          requireCsv(mapping, format);
+          const { flags, columns } = parseLoadParameters(queryOf(request));
+          requireCsv(columns, format);
           const { callerId, tenant } = loadOf(request);
+          const mapping = await resolveMapping(options.store, tenant, columns).catch(rejectAction);
           const release = takeSlot(callerId, tenant);
           const summary = await loadBody(options, request, tenant, { flags, format, mapping }).finally(release);
           if (!summary.dry_run) options.measure?.loaded(summary);
@@ -174,8 +176,8 @@ function requireCoding({ headers }: FastifyRequest): void {
 }
 
 /** Throws `ProblemError` for a mapping of columns of a body that has none. */
-function requireCsv(mapping: ColumnMapping | undefined, format: ImportFormat): void {
-  if (mapping === undefined || format === 'csv') return;
+function requireCsv(columns: LoadQuery['columns'], format: ImportFormat): void {
+  if (columns === undefined || format === 'csv') return;
   const fault = { parameter: 'columns', value: null, rule: `combined with a body of ${loadMediaTypes.csv}` };
   throw new ProblemError(describeFaults([fault], false));
 }
@@ -238,6 +240,7 @@ const originOf = (tenant: TenantId, { flags, format, mapping }: LoadKind) => ({
   tenant,
   via: 'http' as const,
   format,
+  mapping,
   flags: importFlags.filter((flag) => (flag === 'columns' ? mapping !== undefined : flag !== 'resume' && flags[flag])),
 });
 
@@ -284,7 +287,7 @@ type LoadFlags = Readonly<Record<LoadFlag, boolean>>;
 /** What the query string of a load says. */
 interface LoadQuery {
   readonly flags: LoadFlags;
-  readonly mapping?: ColumnMapping;
+  readonly columns?: ColumnMapping | typeof savedMapping;
 }
 
 const flagNames = Object.keys(loadFlags) as LoadFlag[];
@@ -301,11 +304,11 @@ export function parseLoadParameters(query: string): LoadQuery {
   const isOn = (name: LoadFlag): boolean => pairs.some((pair) => pair.name === name && pair.value === 'true');
   if (isOn('allow-empty') && !isOn('replace'))
     faults.push({ parameter: 'allow-empty', value: 'true', rule: 'combined with replace=true' });
-  const columns = pairs.find(({ name }) => name === 'columns')?.value;
-  const mapping = columns === undefined ? undefined : readMapping(columns, faults);
+  const given = pairs.find(({ name }) => name === 'columns')?.value;
+  const columns = given === undefined || given === savedMapping ? given : readMapping(given, faults);
   if (faults.length > 0) throw new ProblemError(describeFaults(faults, malformed.length > 0));
   const flags = Object.fromEntries(flagNames.map((name) => [name, isOn(name)])) as LoadFlags;
-  return { flags, ...(mapping !== undefined && { mapping }) };
+  return { flags, ...(columns !== undefined && { columns }) };
 }
 
 /** Parses a mapping of columns; adds a fault if it cannot be used. */

@@ -39,7 +39,14 @@ import {
   listClients,
   showClient,
 } from '../../operator/read-clients.ts';
-import { createTenant, deleteTenant, describeTenant, listTenants, showTenant } from '../../operator/tenants.ts';
+import {
+  createTenant,
+  deleteTenant,
+  describeTenant,
+  listTenants,
+  saveColumns,
+  showTenant,
+} from '../../operator/tenants.ts';
 import { metricsUnavailable } from './metrics-route.ts';
 import type { AddRoute } from './operator-routes.ts';
 
@@ -55,6 +62,7 @@ export function addTenantRoutes(add: AddRoute): void {
   );
   add('createTenant', ({ context, body }) => createTenant(context, body.tenant));
   add('getTenant', async ({ context, params: { tenant = '' } }) => describeTenant(await showTenant(context, tenant)));
+  add('saveColumns', ({ context, params: { tenant = '' }, body }) => saveColumns(context, tenant, body.columns));
   add('deleteTenant', ({ contextWithoutDeadline, params: { tenant = '' } }) =>
     deleteTenant(contextWithoutDeadline(), tenant),
   );

@@ -38,6 +38,8 @@ export interface ImportRow {
   readonly via: string;
   readonly format: string;
   readonly options: readonly string[];
+  /** Which columns of CSV were which fields, as JSON. */
+  readonly columns: string | null;
   readonly result: ImportResult;
   /** Why it failed. */
   readonly error: string | null;
@@ -47,7 +49,7 @@ export interface ImportRow {
 }
 
 const columns =
-  'id, tenant_id, started_at, ended_at, actor_kind, actor_id, actor_name, address, via, format, options, result, error, rows_read, rejected, inserted, updated, unchanged, removed, revision';
+  'id, tenant_id, started_at, ended_at, actor_kind, actor_id, actor_name, address, via, format, options, import_columns, result, error, rows_read, rejected, inserted, updated, unchanged, removed, revision';
 
 /**
  * Most imports of a tenant in the history, some 400 bytes each: one every 13 minutes for 90 days.
@@ -79,7 +81,7 @@ const chargeImports = 'update tenant set import_bytes = $2 where id = $1' as con
 const countImportsOf = 'select count(*) as n from import_history where tenant_id = $1' as const;
 
 const upsertImport = `insert into import_history (${columns})
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
   on conflict (id) do update set ended_at = excluded.ended_at, result = excluded.result, error = excluded.error,
     rows_read = excluded.rows_read, rejected = excluded.rejected, inserted = excluded.inserted, updated = excluded.updated,
     unchanged = excluded.unchanged, removed = excluded.removed, revision = excluded.revision` as const;
@@ -244,7 +246,8 @@ export const deleteImportsOf = (tenant: string): readonly DirectoryStatement[] =
 
 const valuesOf = (row: ImportRow): (string | number | null)[] => [
   ...[row.id, row.tenant, row.startedAt, row.endedAt, row.actorKind, row.actorId, row.actorName, row.address, row.via],
-  ...[row.format, row.options.join(' '), row.result, row.error, row.counts?.read ?? null, row.counts?.rejected ?? null],
+  ...[row.format, row.options.join(' '), row.columns, row.result, row.error],
+  ...[row.counts?.read ?? null, row.counts?.rejected ?? null],
   ...[row.counts?.inserted ?? null, row.counts?.updated ?? null, row.counts?.unchanged ?? null],
   ...[row.counts?.removed ?? null, row.revision],
 ];
@@ -271,6 +274,7 @@ function toImport(row: Row): ImportRow {
     via: String(row.via),
     format: String(row.format),
     options: row.options === '' ? [] : String(row.options).split(' '),
+    columns: textOf(row.import_columns),
     result: row.result as ImportResult,
     error: textOf(row.error),
     counts: row.rows_read === null ? null : countsOf(row),

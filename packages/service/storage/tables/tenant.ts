@@ -16,6 +16,8 @@ export interface Tenant {
   readonly deletingSince: number | null;
   /** What it mirrors; `null` for any other tenant. */
   readonly mirror: TenantMirror | null;
+  /** Which columns of CSV are which fields in its imports, as JSON; `null` if none is saved. */
+  readonly columns: string | null;
   /** Bytes that it is charged; `undefined` after a change by a program that does not count them. */
   readonly use: StorageUse | undefined;
 }
@@ -54,7 +56,7 @@ export async function insertTenant(store: Directory, tenant: string, nowSeconds:
      on conflict (id) do update set created_at = excluded.created_at, revision = t.revision + 1, swept_revision = t.revision + 1,
        history_from = t.revision + 1, history_from_at = $2, history_revision = t.revision + 1, history_at = $2,
        bytes_revision = t.revision + 1, record_bytes = 0, history_bytes = 0, tombstone_bytes = 0, import_bytes = 0, rejection_bytes = 0,
-       deletion_started_at = null, deleted_at = null, mirror = null
+       deletion_started_at = null, deleted_at = null, mirror = null, import_columns = null
      where t.deleted_at is not null returning id`,
     [tenant, nowSeconds],
   );
@@ -67,7 +69,7 @@ export async function insertTenant(store: Directory, tenant: string, nowSeconds:
   return results.at(-1)?.length === 1;
 }
 
-const columns = `id, created_at, revision, deletion_started_at, mirror, ${useColumns}` as const;
+const columns = `id, created_at, revision, deletion_started_at, mirror, import_columns, ${useColumns}` as const;
 
 /** The tenant with this name; `undefined` if there is none, or if it is being deleted. */
 export async function findTenant(store: Directory, tenant: string): Promise<Tenant | undefined> {
@@ -124,6 +126,7 @@ function toTenant(row: Row): Tenant {
     revision: Number(row.revision),
     deletingSince: row.deletion_started_at === null ? null : Number(row.deletion_started_at),
     mirror: typeof row.mirror === 'string' ? toMirror(row.mirror) : null,
+    columns: typeof row.import_columns === 'string' ? row.import_columns : null,
     use: useOf(row),
   };
 }
@@ -139,6 +142,10 @@ export const setMirrorStatement = (tenant: TenantId, mirror: TenantMirror | null
     tenant,
     mirror === null ? null : JSON.stringify(mirror),
   ]);
+
+/** Saves which columns of CSV are which fields in imports of a tenant, as JSON; `null` for none. */
+export const setColumnsStatement = (tenant: string, columns: string | null): DirectoryStatement =>
+  directoryStatement('update tenant set import_columns = $2 where id = $1', [tenant, columns]);
 
 /** The tenants that mirror something. */
 export async function listMirrors(store: Directory): Promise<readonly TenantMirror[]> {

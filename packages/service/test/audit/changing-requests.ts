@@ -18,6 +18,7 @@ export const changingRequests: readonly (readonly [
   ],
   ['applyMirror', 'records.load', '/tenants/globex/mirror/changes', { mirror_id: mirrorId, removed_ids: ['c3ViMQ'] }],
   ['endMirror', 'mirror.end', '/tenants/globex/mirror'],
+  ['saveColumns', 'tenant.map-columns', '/tenants/globex/columns', { columns: '{"columns":{"iccid":"SIM"}}' }],
   ['loadSubscriptions', 'records.load', '/tenants/globex/subscriptions'],
   ['eraseSubscriptions', 'subscription.erase', '/tenants/globex/subscriptions/erase', { ids: ['c3ViMQ'] }],
   ['createClient', 'client.create', '/clients', { tenant: 'globex', client_id: 'globex-1' }],

@@ -43,6 +43,7 @@ const readingCommands = [
 const runs: readonly (readonly [command: string, action: AuditAction, ...args: string[]])[] = [
   ['migrate', 'store.migrate'],
   ['tenant create', 'tenant.create', 'acme'],
+  ['tenant map-columns', 'tenant.map-columns', 'acme', 'FOLDER/mapping.json'],
   ['generate', 'records.load', '--tenant', 'acme', '--subscriptions', '3'],
   ['import', 'records.load', 'FOLDER/none.ndjson', '--tenant', 'acme'],
   ['subscription delete', 'subscription.erase', '--tenant', 'acme', '--id', 'c3ViMQ'],
@@ -158,6 +159,7 @@ describe('each changing command leaves an entry', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'subreport-audited-'));
     writeFileSync(join(folder, 'none.ndjson'), '');
+    writeFileSync(join(folder, 'mapping.json'), '{"columns":{"iccid":"SIM"}}');
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -58,6 +58,7 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
       via: 'command',
       format: 'ndjson',
       options: [],
+      columns: null,
       result: 'ok',
       error: null,
       counts: { read: 21, rejected: 1, inserted: 20, updated: 0, unchanged: 0, removed: 0 },
@@ -354,5 +355,13 @@ const originOf = (tenant: TenantId): ImportOrigin => ({
 const rowOf = (tenant: TenantId, startedMs: number) => ({
   ...{ id: `${firstImportIdAt(startedMs)}-7000-8000-000000000000`, tenant, startedAt: Math.floor(startedMs / 1000) },
   ...{ actorKind: 'command', actorId: 'ada', actorName: null, address: null, via: 'command', format: 'csv' },
-  ...({ options: [], result: 'running', endedAt: null, error: null, counts: null, revision: null } as const),
+  ...({
+    options: [],
+    columns: null,
+    result: 'running',
+    endedAt: null,
+    error: null,
+    counts: null,
+    revision: null,
+  } as const),
 });

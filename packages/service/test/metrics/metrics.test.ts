@@ -49,7 +49,7 @@ const storedAt = Math.floor(Date.now() / 1000) - 60;
 
 /** Stores two imports that have ended: one by a command, and one over HTTP that failed. */
 async function storeImports(store: Store): Promise<void> {
-  const none = { actorName: null, address: null, error: null, revision: null, options: [] };
+  const none = { actorName: null, address: null, error: null, revision: null, options: [], columns: null };
   const actor = { actorKind: 'command', actorId: 'ann', format: 'ndjson' };
   const counts = { read: 5, rejected: 0, inserted: 2, updated: 2, unchanged: 1, removed: 0 };
   for (const [tenant, via, result, rejected] of [

@@ -17,7 +17,7 @@ const names = Array.from({ length: tenants }, (_, n) => `tenant-${String(n).padS
 const putOld = (store: Store, tenant: TenantId, n: number): Promise<number> =>
   putImport(store, {
     ...{ id: createImportId(nowMs + n), tenant, startedAt: nowSeconds, endedAt: nowSeconds, actorKind: 'command' },
-    ...{ actorId: 'ada', actorName: null, address: null, via: 'command', format: 'ndjson', options: [] },
+    ...{ actorId: 'ada', actorName: null, address: null, via: 'command', format: 'ndjson', options: [], columns: null },
     ...{ result: 'ok', error: null, counts: null, revision: 1 },
   });
 
