@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { revealText } from '../../contract/csv.ts';
+import { type CsvSeparator, csvSeparatorOf, isBlankRow, isPreamble } from '../../contract/csv-header.ts';
 import { shorten } from '../../contract/problem.ts';
 import type { RecordField } from '../../contract/record-fields.ts';
 import { rowBytesMax, type SourceRow, utf8Rule } from './check-row.ts';
@@ -68,17 +69,15 @@ export async function* readCsv(source: AsyncIterable<Buffer>, reading: CsvReadin
   }
 }
 
-type Separator = (typeof separators)[number];
-
 /** Makes rows of the records of a source, and tells those without a record. */
 class RowReader {
-  readonly #separator: Separator;
+  readonly #separator: CsvSeparator;
   readonly #reading: CsvReading;
   #layout: Layout | undefined;
   /** Lines that ended before the next record. */
   #lines = 0;
 
-  constructor(separator: Separator, reading: CsvReading) {
+  constructor(separator: CsvSeparator, reading: CsvReading) {
     this.#separator = separator;
     this.#reading = reading;
   }
@@ -91,7 +90,7 @@ class RowReader {
     this.#lines += countLines(text);
     const layout = this.#layout;
     if (layout === undefined) this.#readHeader(record, bytes);
-    else if (isBlank(record) || isHeader(record, layout)) this.#reading.onSkipped?.();
+    else if (isBlankRow(record) || isHeader(record, layout)) this.#reading.onSkipped?.();
     else return { line, end, ...readRecord(bytes.subarray(blank.length), record, layout, this.#separator) };
     return undefined;
   }
@@ -103,16 +102,11 @@ class RowReader {
   }
 
   #readHeader(record: readonly string[], bytes: Buffer): void {
-    if (isBlank(record) || isPreamble(record)) return;
+    if (isBlankRow(record) || isPreamble(record)) return;
     if (!isUtf8(bytes)) throw unreadable(`its first line must be ${utf8Rule}`);
     this.#layout = readLayout(record, this.#reading.mapping);
   }
 }
-
-const isBlank = (cells: readonly string[]): boolean => {
-  const first = cells[0]?.charCodeAt(0) ?? 0;
-  return !(first > 32) && cells.every((cell) => cell.trim() === '');
-};
 
 /** Whether a row is the header again, as in files that were joined. */
 const isHeader = (cells: readonly string[], { header }: Layout): boolean =>
@@ -120,34 +114,15 @@ const isHeader = (cells: readonly string[], { header }: Layout): boolean =>
   cells.length >= header.length &&
   header.every((name, at) => at === 0 || cells[at]?.trim() === name);
 
-/** Whether a line before the header is for a program: `sep=;` of Excel, `#TYPE …` of PowerShell. */
-const isPreamble = ([first = '', second = '']: readonly string[]): boolean =>
-  (/^sep=.?$/i.test(first) && second === '') || first.startsWith('#TYPE ');
-
-/** Separators, from the one that wins if a header has several. */
-const separators = [',', ';', '\t', '|'] as const;
-
-/**
- * Finds out how a source is separated: by its line `sep=;`, or by its header, in which no column
- * has a separator in its name. Excel separates by semicolons where numbers have decimal commas.
- */
+/** How a source is separated, which its first lines tell. */
 async function readSeparator(
   source: AsyncIterable<Buffer>,
-): Promise<{ readonly separator: Separator; readonly whole: AsyncIterable<Buffer> }> {
+): Promise<{ readonly separator: CsvSeparator; readonly whole: AsyncIterable<Buffer> }> {
   const { head, whole } = await readHead(
     source,
     (bytes) => bytes.length > rowBytesMax || /[^\r\n][\r\n]+[^\r\n]+[\r\n]/.test(bytes.toString('latin1')),
   );
-  const lines = head
-    .toString('utf8')
-    .replace('\ufeff', '')
-    .split(/[\r\n]+/);
-  const given = /^"?sep=(.)/i.exec(lines.find((line) => line !== '') ?? '')?.[1];
-  const isHead = (line: string): boolean => /[^\s,;|"]/.test(line) && !line.startsWith('#TYPE ');
-  const header = lines.find(isHead) ?? lines.join('');
-  const unquoted = header.replaceAll(/"(?:[^"]|"")*"/g, '');
-  const separator = separators.find((each) => (given === undefined ? unquoted.includes(each) : each === given));
-  return { separator: separator ?? ',', whole };
+  return { separator: csvSeparatorOf(head.toString('utf8')), whole };
 }
 
 /**
@@ -175,7 +150,7 @@ function readRecord(
   bytes: Buffer,
   cells: readonly string[],
   layout: Layout,
-  separator: Separator,
+  separator: CsvSeparator,
 ): Pick<SourceRow, 'raw' | 'content'> {
   const isText = isUtf8(bytes);
   const raw = bytes.toString(isText ? 'utf8' : 'latin1').replace(/[\r\n]+$/, '');
@@ -207,7 +182,7 @@ const countLines = (text: string): number => text.match(/\r\n|[\r\n]/g)?.length 
  * strings if the cell is quoted, as our CSV reports write an empty string. Removes the apostrophe
  * that our CSV reports put before a string that a spreadsheet would run as a formula.
  */
-function csvRowValue(cells: readonly string[], raw: string, layout: Layout, separator: Separator): unknown {
+function csvRowValue(cells: readonly string[], raw: string, layout: Layout, separator: CsvSeparator): unknown {
   const value: Record<string, unknown> = {};
   const product: Record<string, unknown> = {};
   const set = (name: string, field: RecordField | undefined, text: string): void => {
@@ -228,12 +203,12 @@ function csvRowValue(cells: readonly string[], raw: string, layout: Layout, sepa
 const withoutFormula = (text: string): string => /^="(\d+)"$/.exec(text)?.[1] ?? text;
 
 /** Whether an empty cell is written as two quotes. */
-function isQuoted(at: number, raw: string, separator: Separator): boolean {
+function isQuoted(at: number, raw: string, separator: CsvSeparator): boolean {
   if (!raw.includes('""')) return false;
   return [...raw.matchAll(cellsBefore[separator])][at]?.[1] === '""';
 }
 
-const cellsBefore: Readonly<Record<Separator, RegExp>> = {
+const cellsBefore: Readonly<Record<CsvSeparator, RegExp>> = {
   ',': /("(?:[^"]|"")*"|[^,]*)(?:,|$)/g,
   ';': /("(?:[^"]|"")*"|[^;]*)(?:;|$)/g,
   '\t': /("(?:[^"]|"")*"|[^\t]*)(?:\t|$)/g,
