@@ -2,6 +2,7 @@ import type { Import } from '../../contract/operator/import.ts';
 import { countOf, formatCount } from '../ui/format-count.ts';
 import { auditStrings } from './audit/audit-strings.ts';
 import { healthStrings } from './health/health-strings.ts';
+import { fileStrings } from './imports/import-strings.ts';
 
 /** "1 record", "1,284 records". */
 const records = (count: number): string => countOf(count, 'record', 'records');
@@ -302,8 +303,7 @@ export const strings = {
       choose: 'choose a file',
       chooseOther: 'choose another one',
       chosen: (name: string, size: string) => `${name}, ${size},`,
-      formats: 'Plain, or compressed with gzip or zstd',
-      unknownFormat: 'Cannot tell the format of the file: its name must contain .csv or .ndjson, such as rows.csv.gz',
+      ...fileStrings,
       mode: 'How to import',
       modes: {
         load: { label: 'Add and change', hint: 'Valid rows are loaded, invalid ones are skipped and listed.' },

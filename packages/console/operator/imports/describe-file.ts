@@ -4,6 +4,9 @@ export interface FileKind {
   readonly encoding: 'gzip' | 'zstd' | undefined;
 }
 
+/** Bytes that tell the format of a file. */
+export const startBytes = 512;
+
 /** The media type of each format. */
 export const mediaTypes = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const;
 

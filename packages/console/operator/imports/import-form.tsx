@@ -7,28 +7,35 @@ import { announce } from '../../ui/live-region.tsx';
 import { ActionButton } from '../parts/action-button.tsx';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { strings } from '../strings.ts';
+import { ColumnMap } from './column-map.tsx';
 import { DropZone } from './drop-zone.tsx';
+import { FirstRecords } from './first-records.tsx';
 import { ImportCounts } from './import-counts.tsx';
 import { type ImportMode, importModes } from './import-modes.ts';
 import { ImportProgress } from './import-progress.tsx';
 import { RejectedRows } from './rejected-rows.tsx';
+import { useColumns } from './use-columns.ts';
 import { type ImportOutcome, type ImportPlan, useImport } from './use-import.ts';
 
 const { form: texts } = strings.imports;
 
 interface ImportFormProps {
   readonly tenant: string;
+  /** The saved mapping of columns as JSON. */
+  readonly saved: string | null;
   readonly onLoaded: () => void;
 }
 
 /** Imports a file into a tenant: a dry run first, then the import. */
-export function ImportForm({ tenant, onLoaded }: ImportFormProps) {
+export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
   const [file, setFile] = useState<File>();
   const [mode, setMode] = useState<ImportMode>('load');
   const [allowEmpty, setAllowEmpty] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const { state, run, reset } = useImport(tenant, texts.unknownFormat);
-  const plan: ImportPlan | undefined = file && { file, mode, allowEmpty };
+  const columns = useColumns(file, saved);
+  const { mapping, saves, missing } = columns;
+  const plan: ImportPlan | undefined = file && { file, mode, allowEmpty, mapping, saves };
   const change =
     <T,>(set: (value: T) => void) =>
     (value: T) => {
@@ -57,12 +64,17 @@ export function ImportForm({ tenant, onLoaded }: ImportFormProps) {
           onChange={({ currentTarget }) => change(setAllowEmpty)(currentTarget.checked)}
         />
       )}
+      {columns.header.length > 0 && (
+        <ColumnMap {...columns} onChange={change(columns.setChoices)} onSaves={columns.setSaves} />
+      )}
+      {missing.length > 0 && <p class="warning-note">{texts.columns.missing(missing.join(', '))}</p>}
       {plan !== undefined && state.kind !== 'sending' && (
         <div class="actions">
           <ActionButton
             permission="loadSubscriptions"
             variant={isChecked || isLoaded ? 'secondary' : 'primary'}
             icon={Check}
+            disabled={missing.length > 0}
             onClick={() => void run(plan, true)}
           >
             {texts.check}
@@ -131,8 +143,19 @@ const Outcome = ({ outcome }: { outcome: ImportOutcome }) => (
   <section class="stack" aria-label={titleOf(outcome)}>
     <h3>{titleOf(outcome)}</h3>
     <ImportCounts counts={outcome.counts} isDryRun={outcome.isDryRun} />
+    {outcome.warnings.map((warning) => (
+      <p key={warning} class="warning-note">
+        {texts.warning(warning)}
+      </p>
+    ))}
     {outcome.counts.rejected > 0 && (
       <RejectedRows id={outcome.importId} lines={outcome.rejectedLines} rejected={outcome.counts.rejected} />
+    )}
+    {outcome.firstRecords.length > 0 && (
+      <>
+        <h3>{texts.firstRecords}</h3>
+        <FirstRecords records={outcome.firstRecords} />
+      </>
     )}
   </section>
 );

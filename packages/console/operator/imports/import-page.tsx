@@ -78,11 +78,30 @@ const ImportProperties = ({ value }: { value: Import }) => (
         [texts.address, value.address ?? strings.noValue],
         [texts.format, texts.formats[value.format]],
         [texts.options, value.options.join(', ') || strings.noValue],
+        ...(value.columns === null
+          ? []
+          : [[texts.form.columns.title, <Mapping key="columns" json={value.columns} />] as const]),
         [texts.id, <code key="id">{value.id}</code>],
       ]}
     />
   </Card>
 );
+
+/** Which column was which field, and the values of all rows. */
+function Mapping({ json }: { json: string }) {
+  const { columns = {}, constants = {} } = JSON.parse(json) as Record<string, Record<string, string>>;
+  const lines = [
+    ...Object.entries(columns).map(([field, column]) => `${field}: ${column}`),
+    ...Object.entries(constants).map(([field, value]) => `${field} = "${value}"`),
+  ];
+  return (
+    <>
+      {lines.map((line) => (
+        <div key={line}>{line}</div>
+      ))}
+    </>
+  );
+}
 
 const ImportCounts = ({ value }: { value: Import }) => (
   <Card title={texts.rows}>

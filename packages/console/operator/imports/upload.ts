@@ -11,6 +11,8 @@ interface Upload {
   readonly file: Blob;
   readonly kind: FileKind;
   readonly flags: readonly LoadFlag[];
+  /** Which columns of CSV are which fields, as JSON. */
+  readonly mapping: string | undefined;
   /** Called with the part of the file that was sent, from 0 to 1. */
   readonly onProgress: (sent: number) => void;
   readonly signal: AbortSignal;
@@ -22,10 +24,13 @@ const path = '/operator/v1/tenants/{tenant}/subscriptions';
  * Sends a file to `loadSubscriptions`; `fetch` reports no progress of what it sends. Rejects with
  * `RequestError`, with a `TypeError` if the connection failed, or as the signal says.
  */
-export async function upload({ tenant, file, kind, flags, onProgress, signal }: Upload): Promise<LoadSummary> {
+export async function upload({ tenant, file, kind, flags, mapping, onProgress, signal }: Upload): Promise<LoadSummary> {
   signal.throwIfAborted();
   const request = new XMLHttpRequest();
-  request.open('PUT', urlOf(path, { tenant }, Object.fromEntries(flags.map((flag) => [flag, 'true']))));
+  request.open(
+    'PUT',
+    urlOf(path, { tenant }, { ...Object.fromEntries(flags.map((flag) => [flag, 'true'])), columns: mapping }),
+  );
   request.setRequestHeader('content-type', mediaTypes[kind.format]);
   if (kind.encoding !== undefined) request.setRequestHeader('content-encoding', kind.encoding);
   request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total));

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LoadOutcome, LoadSummary } from '../../../contract/load.ts';
 import type { Import } from '../../../contract/operator/import.ts';
+import type { Subscription } from '../../../contract/subscription.ts';
 import { RequestError } from '../../ui/request.ts';
 import { call, readRejectedRows } from '../call.ts';
-import { describeFile, type FileKind } from './describe-file.ts';
+import { describeFile, type FileKind, startBytes } from './describe-file.ts';
 import { dryRunFlagsOf, flagsOf, type ImportMode } from './import-modes.ts';
 import { upload } from './upload.ts';
 
@@ -12,6 +13,10 @@ export interface ImportPlan {
   readonly file: File;
   readonly mode: ImportMode;
   readonly allowEmpty: boolean;
+  /** Which columns of CSV are which fields, as JSON; `undefined` if each has the field's name. */
+  readonly mapping: string | undefined;
+  /** Whether the mapping is saved for the next import. */
+  readonly saves: boolean;
 }
 
 /** What a dry run or a load of a file counted, and its first rejected rows as NDJSON. */
@@ -24,6 +29,9 @@ export interface ImportOutcome {
     'read' | 'accepted' | 'rejected' | 'inserted' | 'updated' | 'unchanged' | 'removed'
   >;
   readonly rejectedLines: string;
+  readonly warnings: readonly string[];
+  /** The first rows of a dry run, as they would be stored. */
+  readonly firstRecords: readonly Subscription[];
 }
 
 export type ImportState =
@@ -32,9 +40,6 @@ export type ImportState =
   | { readonly kind: 'done'; readonly outcome: ImportOutcome }
   /** `outcome` has the counts of an import that rejected rows end. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly outcome?: ImportOutcome | undefined };
-
-/** Bytes that tell the format of a file. */
-const startBytes = 512;
 
 /** Sends files to a tenant, one at a time. */
 export function useImport(tenant: string, unknownFormat: string) {
@@ -71,10 +76,22 @@ interface Sending extends ImportPlan {
 }
 
 async function send(tenant: string, sending: Sending): Promise<ImportOutcome> {
-  const { mode, allowEmpty, isDryRun } = sending;
+  const { mode, allowEmpty, isDryRun, mapping, saves } = sending;
+  if (!isDryRun && saves && mapping !== undefined)
+    await call('saveColumns', { params: { tenant }, body: { columns: mapping }, signal: sending.signal });
   const flags = isDryRun ? dryRunFlagsOf(mode, allowEmpty) : flagsOf(mode, allowEmpty);
-  const { import_id: importId, outcome: result, errors, ...counts } = await upload({ ...sending, tenant, flags });
+  const loaded = await upload({ ...sending, tenant, flags });
+  const {
+    import_id: importId,
+    outcome: result,
+    errors,
+    warnings = [],
+    first_records: firstRecords = [],
+    ...counts
+  } = loaded;
   return {
+    warnings,
+    firstRecords,
     importId,
     isDryRun,
     result,
@@ -104,6 +121,8 @@ async function findOutcome(tenant: string, error: unknown, isDryRun: boolean): P
     return {
       importId: id,
       isDryRun,
+      warnings: [],
+      firstRecords: [],
       result: 'failed',
       counts: Object.fromEntries(
         Object.entries(counts).map(([name, count]) => [name, count ?? 0]),

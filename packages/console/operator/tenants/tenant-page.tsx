@@ -50,7 +50,7 @@ export function TenantPage({ tenant: name }: { tenant: string }) {
           {tenant.deleting_since !== null && <p class="warning-note">{texts.deletingHint}</p>}
           {tenant.mirror === null ? (
             <Card title={strings.imports.load}>
-              <ImportForm tenant={name} onLoaded={onLoaded} />
+              <ImportForm tenant={name} saved={tenant.columns} onLoaded={onLoaded} />
             </Card>
           ) : (
             <MirrorCard mirror={tenant.mirror} />
