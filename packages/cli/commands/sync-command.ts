@@ -12,6 +12,7 @@ import type { SyncResult } from '../sync/run-sync.ts';
 import type { VerifiedFile } from '../sync/verify-files.ts';
 import { openScreen } from './record-writer.ts';
 import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
+import { readQuestion } from './sync-question.ts';
 import { addCheckCommand, addStatusCommand } from './sync-status-command.ts';
 
 interface SyncOptions extends CopyOptions {
@@ -119,8 +120,10 @@ async function syncFile(
     );
   if (spreadsheet === true && !format.startsWith('csv'))
     throw new UsageError(`Cannot use --spreadsheet: --format must be csv or csv.gz: current value is ${format}`);
+  const question = readQuestion(options, openScreen({ quiet: options.quiet === true }, output));
   const run = {
     format,
+    ...(question && { question }),
     values: spreadsheet === true ? 'spreadsheet' : 'raw',
     scheduledFor,
     keepSeconds: readKeep(keep),

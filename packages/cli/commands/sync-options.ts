@@ -27,6 +27,7 @@ import type { Source } from '../sync/read-source.ts';
 export interface CopyOptions extends ProfileOption, DestinationOptions {
   readonly format: SnapshotFormat;
   readonly keep?: string;
+  readonly query?: string;
   readonly changes?: boolean;
   readonly retrySeconds: number;
   readonly json?: boolean;

@@ -34,6 +34,11 @@ const optionsOfMode: Readonly<Record<Mode, readonly DestinationOption[]>> = {
       fallback: 'csv',
     },
     {
+      flags: '--query <link>',
+      description: "only the question of a link of the report's console, or of its query string",
+      isOfRun: true,
+    },
+    {
       flags: '--changes',
       description: 'write only what has changed since the newest file, as an increment, if that is possible',
     },

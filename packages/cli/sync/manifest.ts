@@ -2,6 +2,7 @@ import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
 import { type CsvValues, csvValues, type FileColumn, type SnapshotFormat, snapshotFormats } from './file-format.ts';
 import { type FileStore, readSmallFile } from './file-store.ts';
+import { describeQuestion, type Question } from './question.ts';
 
 /** What a file has. A file without its manifest is not complete. */
 export interface Manifest {
@@ -35,6 +36,9 @@ export interface Manifest {
     readonly sha256?: string;
     /** The header `X-Applied-Filters`. */
     readonly applied_filters: string;
+    /** The question of the file as asked, and its parameters in this run; absent for the report. */
+    readonly question?: string;
+    readonly query?: Readonly<Record<string, string>>;
   };
   /** The instant of the run, ISO 8601 in UTC: the folder of the file. */
   readonly scheduled_for: string;
@@ -133,6 +137,15 @@ export function requireSource(files: FileStore, { report }: Manifest, source: So
   );
 }
 
+/** Throws unless a manifest is of the same question. */
+export function requireQuestion(files: FileStore, { report }: Manifest, question: Question | undefined): void {
+  if (report.question === question?.text) return;
+  throw new SyncError(
+    'OTHER_SOURCE',
+    `Cannot write ${describeQuestion(question?.text)} to ${files.shown}: it must have files of the same question, or none; use another place, such as dir:/var/exports/other: current value is files of ${describeQuestion(report.question)}`,
+  );
+}
+
 /** Whether a text is the beginning of a manifest. */
 const isUnfinished = (text: string): boolean => beginsAsManifest(text) && !text.endsWith('\n}\n');
 
@@ -169,6 +182,7 @@ export function parseManifest(text: string): Manifest | undefined {
       hashes.every((each) => typeof each === 'string' && hash.test(each)) &&
       (typeof next === 'string' || (next === undefined && removals === undefined)) &&
       [report.service, report.client_id, report.applied_filters].every((each) => typeof each === 'string') &&
+      Object.values({ ...report.query, question: report.question ?? '' }).every((each) => typeof each === 'string') &&
       [found.scheduled_for, found.completed_at].every((each) => !Number.isNaN(Date.parse(each)));
     return isWhole ? found : undefined;
   } catch {

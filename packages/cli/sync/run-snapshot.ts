@@ -19,14 +19,18 @@ import {
   manifestName,
   manifestText,
   newestRun,
+  requireQuestion,
   requireSource,
 } from './manifest.ts';
 import { Measured } from './measured.ts';
+import type { Question } from './question.ts';
 import { cancelIfFailed, currentPosition, type Source } from './read-source.ts';
 import { removeOlderRuns } from './remove-runs.ts';
 import { requireRevision } from './run-sync.ts';
 
 interface SnapshotOptions extends IncrementOptions {
+  /** What the file has; the whole report if it is absent. */
+  readonly question?: Question;
   /** Older runs than this are removed; all are kept if it is absent. */
   readonly keepSeconds?: number | undefined;
   /** Whether to write an increment, if one can follow the newest file. */
@@ -171,12 +175,15 @@ async function lookAt<T>(
 async function findComplete(
   source: Source,
   files: FileStore,
-  { format, values, scheduledFor }: SnapshotOptions,
+  { format, values, scheduledFor, question }: SnapshotOptions,
 ): Promise<{ readonly own?: CompleteRun; readonly newest?: CompleteRun | undefined }> {
   await readLatest(files);
   const own = await completeRunOf(files, folderOf(scheduledFor));
   const newest = own ?? (await newestRun(files));
-  if (newest !== undefined) requireSource(files, newest.manifest, source);
+  if (newest !== undefined) {
+    requireSource(files, newest.manifest, source);
+    requireQuestion(files, newest.manifest, question);
+  }
   const wanted = formatText({ format, values });
   if (own === undefined) return { newest };
   if (formatText(own.manifest) === wanted) return { own };
@@ -206,7 +213,7 @@ async function requireStored(files: FileStore, folder: string, file: string, byt
 }
 
 async function copyReport(source: Source, files: FileStore, options: SnapshotOptions, file: string): Promise<Manifest> {
-  const { format, values, scheduledFor } = options;
+  const { format, values, scheduledFor, question } = options;
   const [sent, compression] = format.split('.') as [ExportOptions['format'], string | undefined];
   const { report, next } = await openReport(source, sent, options);
   const exported = new Measured();
@@ -235,6 +242,7 @@ async function copyReport(source: Source, files: FileStore, options: SnapshotOpt
       revision,
       sha256: exported.sha256,
       applied_filters: report.headers.get('x-applied-filters') ?? '',
+      ...(question && { question: question.text, query: question.query }),
     },
     ...timesOf(scheduledFor),
     ...(next !== undefined && { next }),
@@ -250,10 +258,10 @@ const timesOf = (scheduledFor: Date) => ({
 async function openReport(
   { client }: Source,
   format: ExportOptions['format'],
-  { changes, signal }: SnapshotOptions,
+  { changes, question, signal }: SnapshotOptions,
 ): Promise<{ readonly report: SubscriptionExport; readonly next?: string }> {
   const call = signal === undefined ? {} : { signal };
-  if (changes !== true) return { report: await client.export({}, { format, ...call }) };
+  if (changes !== true) return { report: await client.export({ ...question?.query }, { format, ...call }) };
   for (let waitMs = 100; ; waitMs *= 2) {
     const { token, revision } = await currentPosition(client, call);
     const report = await client.export({}, { format, ...call });

@@ -62,8 +62,9 @@ export async function exportAt(
   revision: number,
   format: 'csv' | 'ndjson' | 'parquet',
   call: Call,
+  query: Readonly<Record<string, string>> = {},
 ): Promise<SubscriptionExport> {
-  const report = await client.export({ 'as-of': revision }, { format, ...call }).catch((error: unknown) => {
+  const report = await client.export({ ...query, 'as-of': revision }, { format, ...call }).catch((error: unknown) => {
     throw hasMoved(error) ? revisionGone(revision, 'a revision that the service does not have') : error;
   });
   const erased = report.headers.get('x-erased-count');

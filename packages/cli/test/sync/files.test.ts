@@ -371,6 +371,53 @@ describe('--keep', () => {
   });
 });
 
+describe('a sync of a question', () => {
+  const link = '?created-from=2023-11-14T22:13:20Z&created-to=this-month&by=month';
+  const question = 'created-from=2023-11-14T22%3A13%3A20Z&created-to=this-month&sort=-createdDate';
+  const ask = (second: number, ...args: string[]) => run(...at(second), '--query', link, ...args);
+
+  test.each(['ndjson', 'csv.gz', 'parquet'])('writes its answer as %s, which verify compares', async (format) => {
+    const { code, stdout, stderr } = await ask(0, '--format', format);
+    const { manifest, file } = readManifest(0);
+    expect([code, stdout]).toEqual([0, `copy 3 rows = report 3 rows at revision 1 in ${file}\n`]);
+    const month = `${new Date().toISOString().slice(0, 8)}01T00:00:00Z`;
+    const said = `created at or after 2023-11-14T22:13:20Z; created before ${month}; newest first`;
+    expect(stderr).toBe(`The question: ${said}\n`);
+    const query = { 'created-from': '2023-11-14T22:13:20Z', 'created-to': month, sort: '-createdDate' };
+    expect(manifest.report).toMatchObject({ question, query });
+    expect(await run('verify', ...at(0).slice(0, 2))).toMatchObject({ code: 0, stderr: '' });
+    writeFileSync(file, 'other');
+    expect((await run('verify', ...at(0).slice(0, 2))).code).toBe(1);
+  });
+
+  test('has its records in its order', async () => {
+    await ask(0, '--format', 'ndjson');
+    const ids = readFileSync(readManifest(0).file, 'utf8').trim().split('\n');
+    expect(ids.map((line) => JSON.parse(line).id)).toEqual(['-ab', '-a_', 'id_0']);
+  });
+
+  test('is the same in each run, or another place has it', async () => {
+    expect(await ask(0)).toMatchObject({ code: 0 });
+    expect(await ask(1, '-q')).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    const other = await run(...at(2), '--query', 'status=ACTIVE');
+    expect([other.code, other.stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        `Cannot write the question 'sort=-createdDate&status=ACTIVE' to ${here()}: it must have files of the same question, or none; use another place, such as dir:/var/exports/other: current value is files of the question '${question}'`,
+      ),
+    ]);
+    const whole = await run(...at(2));
+    expect([whole.code, whole.stderr]).toEqual([2, expect.stringContaining('Cannot write the whole report to ')]);
+    expect(readdirSync(here()).sort()).toEqual(['2026-11-23T030000Z', '2026-11-23T030001Z', 'latest.json']);
+  });
+
+  test('is not compared with the report if it depends on the time of the run', async () => {
+    await run(...at(0), '--query', 'expires-within=7d');
+    const { code, stderr } = await run('verify', ...at(0).slice(0, 2));
+    expect([code, stderr]).toEqual([75, expect.stringContaining('depends on when the service is asked')]);
+  });
+});
+
 /** Arguments, and what the sentence has. */
 const mistakes: readonly [string[], RegExp][] = [
   [['--to', 'dir:/none/at/all'], /^Cannot use dir:\/none\/at\/all: it must be a folder that exists/],
@@ -401,6 +448,16 @@ const mistakes: readonly [string[], RegExp][] = [
     ['--to', 'dir:.', '--keep', '30'],
     /^Cannot use --keep: it must be a duration .*, such as 30d: current value is '30'$/m,
   ],
+  [['--to', 'sqlite:x.db', '--query', 'status=ACTIVE'], /^Cannot use --query: --to must be dir:PATH or rclone:/],
+  [['--to', 'dir:.', '--changes', '--query', 'status=ACTIVE'], /^Cannot use --changes: .* with --query: /],
+  [['--to', 'dir:.', '--query', 'stauts=ACTIVE'], /^Cannot use --query: stauts must be .*did you mean 'status'\?$/m],
+  [
+    ['--to', 'dir:.', '--query', 'after=someday'],
+    /^Cannot use --query: after must be .*: current value is 'someday'$/m,
+  ],
+  [['--to', 'dir:.', '--query', 'fields=iccid'], /^Cannot use --query: .*use subreport export for some columns$/m],
+  [['--to', 'dir:.', '--query', 'as-of=last-month'], /^Cannot use --query: .*use subreport export for the past$/m],
+  [['--to', 'dir:.', '--query', 'list=iccid'], /^Cannot use --query: this command takes no list: /],
   [['--to', 'dir:.', '--format', 'xlsx'], /argument 'xlsx' is invalid. Allowed choices are csv, csv.gz, /],
 ];
 

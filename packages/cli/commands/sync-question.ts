@@ -1,0 +1,66 @@
+import { Option } from 'commander';
+import { reportParameters } from '../../contract/query.ts';
+import { defaultPageLimits } from '../../contract/report.ts';
+import { UsageError } from '../../terminal/error.ts';
+import type { Question } from '../sync/question.ts';
+import { readParameters } from './filter-options.ts';
+import { type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
+import type { Screen } from './record-writer.ts';
+import type { CopyOptions } from './sync-options.ts';
+
+// `sync --query`: the question of a link, asked again in each run.
+
+const {
+  format: _format,
+  all: _all,
+  size: _size,
+  page: _page,
+  cursor: _cursor,
+  fields: _fields,
+  email: _email,
+  'as-of': _asOf,
+  ...parameters
+} = reportParameters(defaultPageLimits);
+
+const linkUse: LinkUse = {
+  page: 'subscriptions',
+  parameters,
+  ignored: ['by', 'page', 'size'],
+  defaults: newestFirst,
+  refused: {
+    fields: 'the files of a sync have whole records: use subreport export for some columns',
+    'as-of': 'each run asks about the present: use subreport export for the past',
+  },
+};
+
+/**
+ * Reads the question of `--query` and says it in words; `undefined` without the option. Throws
+ * `UsageError` with all faults of the link.
+ */
+export function readQuestion(options: CopyOptions, screen: Screen): Question | undefined {
+  if (options.query === undefined) return undefined;
+  if (options.changes === true)
+    throw new UsageError(
+      'Cannot use --changes: it must not be combined with --query: the changes are those of the whole report',
+    );
+  const linked: Readonly<Record<string, unknown>> = { ...withLink(options, linkUse) };
+  const asked = Object.keys(parameters)
+    .sort()
+    .flatMap((name) => {
+      const value = linked[new Option(`--${name}`).attributeName()];
+      return typeof value === 'string' ? [[name, value]] : [];
+    });
+  const { values } = readLinked(linked);
+  sayQuestion(screen, options, values);
+  return { text: String(new URLSearchParams(asked)), query: values };
+}
+
+/** Resolves the days of a link; a fault names the link, as the command has no option for each. */
+function readLinked(linked: Readonly<Record<string, unknown>>) {
+  try {
+    return readParameters(linked, parameters);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(error.message.replaceAll(/^Cannot use --([\w-]+): it/gm, 'Cannot use --query: $1'));
+  }
+}

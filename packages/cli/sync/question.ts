@@ -1,0 +1,11 @@
+/** What a file has instead of the whole report. */
+export interface Question {
+  /** The query string of the link, whose days are as asked: `created-from=last-month`. */
+  readonly text: string;
+  /** Its parameters, whose days are instants. */
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** A question in a sentence. */
+export const describeQuestion = (text: string | undefined): string =>
+  text === undefined ? 'the whole report' : `the question '${text}'`;
