@@ -38,3 +38,14 @@ export async function startPeers(
     servers.push({ ...(await startServer(`bench/peers/${program}`, [], environmentOfPeer)), tokens });
   return servers;
 }
+
+/** Starts the hand-written peer alone. */
+export async function startPeer(
+  opened: BenchStore,
+  tenants: readonly TenantId[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Peer> {
+  const [peer] = await startPeers(opened, tenants, settings);
+  if (peer === undefined) throw new TypeError('Cannot start the peer: it must be one of the programs');
+  return peer;
+}

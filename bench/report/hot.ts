@@ -1,4 +1,4 @@
-import { startPeers } from '../peers/start-peer.ts';
+import { startPeer } from '../peers/start-peer.ts';
 import { startRaw } from '../peers/start-raw.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { compareSides, type Side } from '../support/compare.ts';
@@ -39,8 +39,7 @@ async function measure(name: string, opened: BenchStore): Promise<void> {
     });
     const sides = [side('ours', ours), side('raw', raw)];
     if (opened.store.engine === 'postgres') {
-      const [peer] = await startPeers(opened, tenants, { PEER_CACHE: '1' });
-      if (peer === undefined) throw new TypeError('no peer');
+      const peer = await startPeer(opened, tenants, { PEER_CACHE: '1' });
       running.push(peer);
       sides.push({ name: 'peer, cached', server: peer, requests: asRequests(pages, peer.tokens), status: 200 });
     }
