@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { startPeer } from '../peers/start-peer.ts';
+import { startPeers } from '../peers/start-peer.ts';
 import { openBenchPostgres } from '../support/bench-store.ts';
 import { loadDataSet } from '../support/data-set.ts';
 import { startOurs } from '../support/our-service.ts';
@@ -23,7 +23,8 @@ try {
   if (large === undefined || small === undefined) throw new RangeError('Cannot measure: there must be two tenants');
   const ours = await startOurs(opened, [large, small]);
   running.push(ours);
-  const peer = await startPeer(opened, [large, small]);
+  const [peer] = await startPeers(opened, [large, small]);
+  if (peer === undefined) throw new TypeError('Cannot measure: the handler must run');
   running.push(peer);
   const readers = (tenant: typeof large): readonly [Reader, Reader] => [
     { port: peer.port, token: peer.tokens.get(tenant) ?? '' },
