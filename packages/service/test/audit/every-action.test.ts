@@ -190,8 +190,8 @@ const changing =
 const exempt: Readonly<Record<string, string>> = {
   'demo.ts createClient': 'the demo has a store of its own',
   'demo.ts insertTenant': 'the same',
-  'serve-command.ts deleteDeadFamilies': 'removes what has expired',
-  'serve-command.ts deleteEndedOperatorSessions': 'removes what has expired',
+  'sweep-regularly.ts deleteDeadFamilies': 'removes what has expired',
+  'sweep-regularly.ts deleteEndedOperatorSessions': 'removes what has expired',
   'rotate-regularly.ts rotateDueKeys': 'records the rotation itself',
   'restore-command.ts replaceStore': 'recorded by recordStoreAction',
   'restore-command.ts beginHistory': 'the same',
