@@ -62,7 +62,7 @@ function addDayMetrics(registry: Registry, { countImports }: MeasuredHistory): v
     'subreport_imports_last_day',
     'Imports without dry runs that began in the last 24 hours, by how they were started and how they ended',
     (gauge, { via, result, imports }) => gauge.set({ via, result }, imports),
-    ['loaded', 'failed'],
+    ['ok', 'failed'],
   );
   add(
     'subreport_import_rows_last_day',

@@ -10,6 +10,7 @@ import { freePort } from '../../../../tools/free-port.ts';
 import { tokenErrorStatuses } from '../../../contract/error-code.ts';
 import { consoleOperations } from '../../../contract/oauth/console-session.ts';
 import { operations } from '../../../contract/operations.ts';
+import { importResults } from '../../../contract/operator/import.ts';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
 import { createImportId } from '../../import/record-import.ts';
 import { openStore } from '../../storage/open-store.ts';
@@ -115,7 +116,10 @@ describe('GET /metrics', () => {
   afterAll(() => service.close());
 
   test('counts the imports of the last day and their rows', async () => {
-    expect(importMetrics(await scrape(management))).toEqual(storedImports);
+    const text = await scrape(management);
+    expect(importMetrics(text)).toEqual(storedImports);
+    const results = [...text.matchAll(/^subreport_imports_last_day\{.*result="(.+?)"/gm)].map(([, result]) => result);
+    expect(results.filter((result) => !importResults.includes(result as never))).toEqual([]);
   });
 
   test('says how old the oldest mirror is, and takes the age of one that was never complete from its beginning', async () => {
