@@ -38,7 +38,7 @@ describe.runIf(isThere('bash'))('completion in bash', () => {
       ['list', '--quiet', '-o', ''],
       ['table', 'json', 'ndjson', 'csv'],
     ],
-    [['--env-file', '.env', 'summ'], ['summary']],
+    [['--env', '.env', 'summ'], ['summary']],
     [
       ['completion', ''],
       ['bash', 'zsh', 'fish', 'powershell'],

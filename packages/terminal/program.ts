@@ -29,7 +29,7 @@ export interface CommandLine {
   readonly failureOf: (error: unknown) => Failure;
   /** What the program does on a terminal without arguments, unless that is its help. */
   readonly openHome?: (output: Output) => Promise<(() => Promise<void>) | undefined>;
-  /** Loads which variables `--env-file` may set, besides those of every program. */
+  /** Loads which variables `--env` may set, besides those of every program. */
   readonly loadSettings?: LoadSettings;
 }
 
@@ -39,18 +39,19 @@ type LoadSettings = () => Promise<(name: string) => boolean>;
 export const exitCodes =
   'Exit codes: 0 success, 1 failure, 2 invalid usage, 75 temporary failure, 130 stopped by Ctrl-C.';
 
-const envFile = '--env-file';
+/** Not `--env-file`, which Node.js reads itself, wherever it is in a command line. */
+const envOption = '--env';
 
-/** A program without commands: its version, `--env-file`, and how it writes help and errors. */
+/** A program without commands: its version, `--env`, and how it writes help and errors. */
 export function newProgram(name: string, output: Output, loadSettings?: LoadSettings): Command {
   const program = new Command(name)
     .version(packageVersion)
     .option(
-      `${envFile} <file>`,
+      `${envOption} <file>`,
       'read environment variables from a file; variables that are already set take precedence',
     )
     .showSuggestionAfterError()
-    .hook('preAction', () => loadEnvironment(program.opts<{ envFile?: string }>().envFile, loadSettings));
+    .hook('preAction', () => loadEnvironment(program.opts<{ env?: string }>().env, loadSettings));
   return program.exitOverride().configureOutput({
     writeOut: (text) => output.stdout.write(text),
     writeErr: (text) => output.stderr.write(text),
@@ -114,10 +115,10 @@ export function failureOf(error: unknown): Failure {
   return { message: error instanceof CommandError ? error.message : (error.stack ?? error.message), exitCode: 1 };
 }
 
-/** The name of the command in a command line: its first word after `--env-file`. */
+/** The name of the command in a command line: its first word after `--env`. */
 export function commandName([first, ...rest]: readonly string[]): string | undefined {
-  if (first === envFile) return commandName(rest.slice(1));
-  return first?.startsWith(`${envFile}=`) === true ? commandName(rest) : first;
+  if (first === envOption) return commandName(rest.slice(1));
+  return first?.startsWith(`${envOption}=`) === true ? commandName(rest) : first;
 }
 
 const commandsOf = (groups: CommandGroups): Commands =>
@@ -176,6 +177,6 @@ function requireLoadable(others: readonly string[]): void {
   if (others.length === 0) return;
   const more = others.length > namesMax ? ` and ${others.length - namesMax} more` : '';
   throw new UsageError(
-    `Cannot use --env-file: it must set only PG*, AWS_*, RCLONE_*, SUBREPORT_* and, for 'subreport', settings of the service: current value is ${others.slice(0, namesMax).join(', ')}${more}`,
+    `Cannot use --env: it must set only PG*, AWS_*, RCLONE_*, SUBREPORT_* and, for 'subreport', settings of the service: current value is ${others.slice(0, namesMax).join(', ')}${more}`,
   );
 }

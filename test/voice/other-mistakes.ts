@@ -407,7 +407,7 @@ const lines: readonly OtherMistake[] = [
     mistake: 'a file of variables that is missing',
     names: /no\.env/,
     shows: /file/,
-    cli: ['--env-file', 'no.env', 'list'],
+    cli: ['--env', 'no.env', 'list'],
   },
   {
     mistake: 'a file to import that is missing',
