@@ -49,7 +49,7 @@ const { file } = workerData as WriterStart;
 const connection = new SqliteConnection(file, 0);
 // With the default cache of 2 MB, a transaction writes pages of the indexes several times. With the
 // default of 1,000 pages, most commits copy the whole log (docs/decisions/imports.md#imports).
-connection.run(`${writerPragmas}; pragma cache_size = -6144; pragma wal_autocheckpoint = 8192`);
+connection.run(`${writerPragmas}; pragma cache_size = -32768; pragma wal_autocheckpoint = 8192`);
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
 serveRequests<WriteRequest>((request) => {
