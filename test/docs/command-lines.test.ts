@@ -45,3 +45,13 @@ test('every example in the help of a command has a command and options that exis
   expect(examples.length).toBeGreaterThan(80);
   expect(unknownIn(examples)).toEqual([]);
 });
+
+test('a day has the same year in the help of all commands', () => {
+  const yearsOf = new Map<string, Set<string>>();
+  for (const [, year = '', day = ''] of helpOf(program)
+    .join('\n')
+    .matchAll(/\b(\d{4})-(\d\d-\d\d)/g))
+    yearsOf.set(day, (yearsOf.get(day) ?? new Set()).add(year));
+  const days = [...yearsOf].map(([day, years]) => `${[...years].join(' or ')}-${day}`);
+  expect(days.sort()).toEqual(['2024-05-01', '2026-01-01', '2026-10-31']);
+});
