@@ -50,6 +50,17 @@ describe.runIf(hasCheckers('clients generated from openapi.json are not tested')
       expect(fault).toBe('size');
     });
 
+    test('no type is any, and none unknown but an empty body, NDJSON, and the details of audit entries', () => {
+      const codeOf = (file: string): string =>
+        readFileSync(join(generated, file), 'utf8').replaceAll(/\/\*.*?\*\//gs, '');
+      for (const file of ['openapi-typescript.ts', 'openapi-ts/types.gen.ts', 'orval/client.ts'])
+        expect([file, /\bany\b/.exec(codeOf(file))]).toEqual([file, null]);
+      const unknown = ['orval/zod.ts', 'orval/operator-zod.ts'].flatMap((file) =>
+        [...codeOf(file).matchAll(/^(?:export const | {2}")(\w+).*zod\.(?:unknown|any)\(\)/gm)].map(([, name]) => name),
+      );
+      expect(unknown).toEqual(['RevokeTokenResponse', 'GetImportErrorsResponse', 'details']);
+    });
+
     test('openapi-postman.json: its ten requests run in newman, and their checks pass', async () => {
       expect(readFileSync(collection, 'utf8')).toBe(committedContracts()['openapi-postman.json']);
       const { service, credentials } = running;

@@ -29,3 +29,5 @@ await generate({
   },
 });
 await generate({ input, output: { target: output('orval/zod.ts'), client: 'zod' } });
+const operatorInput = fileURLToPath(new URL('../../openapi-operator.json', import.meta.url));
+await generate({ input: operatorInput, output: { target: output('orval/operator-zod.ts'), client: 'zod' } });
