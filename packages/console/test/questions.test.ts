@@ -293,6 +293,8 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     const month = formatMinute(`${value}-01T00:00:00Z`).slice(2, 10);
     expect(new Set(days.map((day) => day.trim().replace(/^\d+ /, '')))).toEqual(new Set([month]));
 
+    await page.goto(`${reports.service.url}/console/subscriptions?created-from=2024-01-01&zone=Pacific/Kiritimati`);
+    await page.getByText('Days begin at midnight in Pacific/Kiritimati.').waitFor();
     await page.goto(`${reports.service.url}/console/?zone=Europe/Berlni`);
     await page.getByRole('heading', { name: 'This time cannot be shown' }).waitFor();
   });

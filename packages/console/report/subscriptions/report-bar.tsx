@@ -6,6 +6,7 @@ import { announce } from '../../ui/live-region.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { CountMenu } from '../counts/counts-view.tsx';
 import { strings } from '../strings.ts';
+import { zoneName, zoneOfPages } from '../zone/local-days.ts';
 import { ColumnChooser } from './column-chooser.tsx';
 import { describeReport } from './describe-report.ts';
 import { tableWidthMin } from './fit-columns.ts';
@@ -31,6 +32,7 @@ export function ReportBar({ report, width, isStale }: ReportBarProps) {
     <div class="report-bar">
       <p class="report-sentence">
         <bdi>{sentence}</bdi>
+        {zoneOfPages() !== undefined && <span class="soft"> {text.editor.daysOf(zoneName())}</span>}
         {isStale && <AsOf at={loadedAt} />}
       </p>
       <div class="report-tools">
