@@ -6,6 +6,7 @@ const programs: Readonly<Record<string, readonly (readonly string[])[]>> = {
   handler: [['handler/measure.ts']],
   report: [['report/cold.ts'], ['report/hot.ts'], ['report/page-floor.ts']],
   any: [['any/measure.ts']],
+  question: [['any/question.ts']],
   import: [['--max-old-space-size=8192', 'import/bench.ts']],
   export: [['report/export.ts']],
   token: [['token/bench.ts']],
