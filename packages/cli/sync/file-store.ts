@@ -12,7 +12,7 @@ export interface FileStore {
    * bytes; -1 if they are unknown, of no meaning for folders. None if the folder does not exist.
    */
   list(folder?: string): Promise<ReadonlyMap<string, number>>;
-  /** Content of a file that `list` names. */
+  /** Content of a file. One that does not exist is empty, or an error caused by `ENOENT`. */
   read(name: string): AsyncIterable<Uint8Array>;
   /**
    * Writes a file with a new name, and returns when all of it is stored. Errors of `content` are

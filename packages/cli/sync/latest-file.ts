@@ -17,8 +17,11 @@ const latestName = 'latest.json';
  * whole. Throws `SyncError` `DESTINATION_CHANGED` if it is something else.
  */
 export async function readLatest(files: FileStore): Promise<Manifest | undefined> {
-  if (!(await files.list()).has(latestName)) return undefined;
-  const text = await readSmallFile(files, latestName);
+  // not found in a list of all runs, which may be long
+  const text = await readSmallFile(files, latestName).catch((error: unknown) => {
+    if ((error as { cause?: NodeJS.ErrnoException }).cause?.code === 'ENOENT') return '';
+    throw error;
+  });
   const manifest = parseManifest(text);
   // two runs may have written it in place at the same time
   if (manifest !== undefined || beginsAsManifest(text)) return manifest;
