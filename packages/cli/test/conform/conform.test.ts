@@ -207,6 +207,11 @@ describe('conform', () => {
     await expect(check()).rejects.toThrow(/^Cannot check the server: a response must have at most 8 MiB: /);
   });
 
+  test('reads a body that is as large as it may be', async () => {
+    server.behavior = { response: (response) => ({ ...response, body: ' '.repeat(8 * 1_048_576) }) };
+    expect(await new Requester(server.target, { requestsMax: 1 }).postToken({})).toMatchObject({ isEmpty: false });
+  });
+
   test('accuses no server of a demand because of one fault', async () => {
     let faults = 0;
     server.behavior = {
