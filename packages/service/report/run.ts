@@ -34,16 +34,11 @@ export async function runReport(
   plan: ReportPlan,
   layout: Layout,
 ): Promise<ReportPage> {
-  const page = await readPage(context, tenant, { ...plan, layout });
   const { position, size } = plan;
+  const page = await readPage(context, tenant, { ...plan, layout });
   const { records, total, isBeyondKey, hasMore, revision } = page;
-  const around = (hasNext: boolean, hasPrevious: boolean): ReportPage => ({
-    records,
-    total,
-    revision,
-    hasNext,
-    hasPrevious,
-  });
+  const read = { records, total, revision };
+  const around = (hasNext: boolean, hasPrevious: boolean): ReportPage => ({ ...read, hasNext, hasPrevious });
   switch (position.kind) {
     case 'before':
       return around(isBeyondKey, hasMore);
