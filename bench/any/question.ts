@@ -15,7 +15,6 @@ import { openAny } from './stores.ts';
 
 const options = readOptions({ records: 1_000_000, rounds: 7, seconds: 2, connections: 4 });
 const fields = 'iccid,status,expirationDate,device_id,product.name';
-const folder = process.env.QUESTION_DATA;
 
 interface Token {
   readonly port: number;
@@ -82,7 +81,7 @@ async function listsOf({ port, authorization }: Token): Promise<readonly (readon
 }
 
 async function measure(engine: string): Promise<string> {
-  const opened = await openAny(engine, options.records, folder && `${folder}-${engine}`);
+  const opened = await openAny(engine, options.records);
   const tenant = (await findTenant(opened.store, 'tenant-001'))?.tenant as TenantId;
   const service = await startOurs(opened, [tenant], { PAGE_CACHE_MIB: '0' });
   try {
