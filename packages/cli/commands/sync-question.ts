@@ -17,7 +17,7 @@ const {
   page: _page,
   cursor: _cursor,
   fields: _fields,
-  email: _email,
+  email: _ofSubscriber,
   'as-of': _asOf,
   ...parameters
 } = reportParameters(defaultPageLimits);
