@@ -361,7 +361,7 @@ CREATE INDEX subscription_product ON public.subscription USING btree (tenant_id,
 
 CREATE INDEX subscription_revision ON public.subscription USING btree (tenant_id, revision, id);
 
-CREATE INDEX subscription_status ON public.subscription USING btree (tenant_id, status, created_date, id, auto_renew, plan_id, activation_date, expiration_date) WHERE (status <> ALL (ARRAY['ACTIVE'::text, 'DEPLETED'::text, 'EXPIRED'::text]));
+CREATE INDEX subscription_status ON public.subscription USING btree (tenant_id, status, created_date, id, auto_renew, plan_id, activation_date, expiration_date) WHERE (COALESCE(status, ''::text) <> 'EXPIRED'::text);
 
 CREATE INDEX subscription_tombstone_revision ON public.subscription_tombstone USING btree (tenant_id, revision, id);
 

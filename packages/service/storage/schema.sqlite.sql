@@ -227,8 +227,7 @@ CREATE INDEX subscription_product on subscription
 CREATE INDEX subscription_revision on subscription (tenant_id, revision, id);
 
 CREATE INDEX subscription_status on subscription
-  (tenant_id, status, created_date, id, auto_renew, plan_id, activation_date, expiration_date)
-  where status not in ('ACTIVE', 'DEPLETED', 'EXPIRED');
+  (tenant_id, status, created_date, id, auto_renew, plan_id, activation_date, expiration_date) where coalesce(status, '') <> 'EXPIRED';
 
 CREATE TABLE subscription_commit (
   tenant_id text not null,

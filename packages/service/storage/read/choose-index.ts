@@ -2,7 +2,6 @@ import { findProducts } from '../counts/intervals.ts';
 import { rangeColumns, readRange, toRange } from '../counts/range.ts';
 import type { SqlValue, TenantReader, TenantSql } from '../store.ts';
 import {
-  areIndexed,
   binder,
   boundsOf,
   countedFilter,
@@ -11,6 +10,7 @@ import {
   type Scan,
   type SubscriptionFilter,
   selectsOne,
+  unindexedStatus,
 } from '../subscription-filter.ts';
 
 // Which index is read is decided here, by exact numbers from the counts, and not by the planner. A
@@ -73,7 +73,7 @@ function selectiveParts(filter: SubscriptionFilter): ReadonlyMap<RecordIndex, Su
   for (const bounds of boundsOf(filter)) parts.set(bounds.dateColumn, bounds);
   const created = parts.get('created_date') ?? { dateColumn: 'created_date' };
   if (productId !== undefined) parts.set('product_id', { ...created, productId });
-  if (areIndexed(statuses)) parts.set('status', { ...created, statuses });
+  if (statuses !== undefined && !statuses.includes(unindexedStatus)) parts.set('status', { ...created, statuses });
   return parts;
 }
 

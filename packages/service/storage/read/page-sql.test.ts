@@ -77,31 +77,27 @@ describe('the statement of a page', () => {
   });
 
   test('ignores the bounds of the filter while it steps in a leaf, and keeps product and status', () => {
-    const filter = { ...created, afterSeconds: 5, beforeSeconds: 90, productId: 'p', statuses: ['PENDING'] };
+    const filter = { ...created, afterSeconds: 5, beforeSeconds: 90, productId: 'p', statuses: ['ACTIVE'] };
     const [steps = '', page = ''] = textOf(filter, ascending, leafAt(10)).split('offset 10)');
     expect(steps).toContain(
-      "status in (PENDING) and status not in ('ACTIVE', 'DEPLETED', 'EXPIRED') and (created_date, id) >= (1, a)",
+      "status in (ACTIVE) and coalesce(status, '') <> 'EXPIRED' and (created_date, id) >= (1, a)",
     );
     expect(steps).not.toContain('created_date < 90');
     expect(page).toContain('created_date < 90');
   });
 
   test('merges the rows of several statuses from one index range each, and limits them once', () => {
-    const text = textOf({ ...created, statuses: ['PAUSED', 'PENDING', 'PAUSED'] }, ascending, { kind: 'first' });
-    expect(text.match(/status in \((\w+)\)/g)).toEqual(['status in (PAUSED)', 'status in (PENDING)']);
+    const text = textOf({ ...created, statuses: ['ACTIVE', 'PENDING', 'ACTIVE'] }, ascending, { kind: 'first' });
+    expect(text.match(/status in \((\w+)\)/g)).toEqual(['status in (ACTIVE)', 'status in (PENDING)']);
     expect(text.match(/order by created_date asc, id asc\) as/g)).toHaveLength(2);
     expect(text).toMatch(/ order by date asc, id asc limit 10$/);
   });
 
   test.each<[string, SubscriptionFilter, SubscriptionOrder]>([
-    ['one status', { ...created, statuses: ['PENDING', 'PENDING'] }, ascending],
-    ['a filter without counts', { ...created, statuses: ['PAUSED', 'PENDING'], iccid: 'i' }, ascending],
-    ...['ACTIVE', 'DEPLETED', 'EXPIRED', null].map((status): [string, SubscriptionFilter, SubscriptionOrder] => [
-      `the status ${status}, which the index leaves out`,
-      { ...created, statuses: [status, 'PENDING'] },
-      ascending,
-    ]),
-    ['another date', { ...created, statuses: ['PAUSED', 'PENDING'] }, { ...ascending, column: 'expiration_date' }],
+    ['one status', { ...created, statuses: ['ACTIVE', 'ACTIVE'] }, ascending],
+    ['a filter without counts', { ...created, statuses: ['ACTIVE', 'EXPIRED'], iccid: 'i' }, ascending],
+    ['a status that the index leaves out', { ...created, statuses: ['ACTIVE', 'EXPIRED'] }, ascending],
+    ['another date', { ...created, statuses: ['ACTIVE', 'PENDING'] }, { ...ascending, column: 'expiration_date' }],
   ])('does not merge rows of %s', (_title, filter, order) => {
     expect(textOf(filter, order, { kind: 'first' })).not.toContain('union all');
   });
@@ -111,7 +107,7 @@ describe('the statement of a page', () => {
       {
         dateColumn: fc.constantFrom('created_date', 'expiration_date'),
         productId: fc.constant('p'),
-        statuses: fc.constantFrom(['PENDING'], ['ACTIVE', 'PENDING']),
+        statuses: fc.constantFrom(['ACTIVE'], ['ACTIVE', 'EXPIRED']),
         afterSeconds: fc.integer({ min: 0, max: 99 }),
         beforeSeconds: fc.integer({ min: 0, max: 99 }),
       },

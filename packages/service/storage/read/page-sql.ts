@@ -3,7 +3,6 @@ import type { OrderKey } from '../order-key.ts';
 import type { Row, SqlValue, Store, TenantSql, TenantStatement } from '../store.ts';
 import {
   and,
-  areIndexed,
   type Bind,
   binder,
   countedFilter,
@@ -13,6 +12,7 @@ import {
   rowsFrom,
   type Scan,
   type SubscriptionFilter,
+  unindexedStatus,
 } from '../subscription-filter.ts';
 import { type Layout, selectUtf8, utf8Of } from '../utf8-column.ts';
 
@@ -221,7 +221,8 @@ const orderedColumn = ({ index }: Scan, { column }: SubscriptionOrder): string =
  */
 export function isByStatus(filter: Scan, { column }: SubscriptionOrder): boolean {
   const { productId, autoRenew, statuses, index } = filter;
-  if (!areIndexed(statuses) || productId !== undefined || autoRenew !== undefined || index !== undefined) return false;
+  if (statuses === undefined || statuses.includes(unindexedStatus)) return false;
+  if (productId !== undefined || autoRenew !== undefined || index !== undefined) return false;
   return column === 'created_date' && countedFilter(filter, column) !== undefined;
 }
 

@@ -25,7 +25,6 @@ const filters: readonly SubscriptionFilter[] = [
   { ...created, productId: 'product-1' },
   { ...created, statuses: ['EXPIRED'] },
   { ...created, statuses: ['RARE', 'EXPIRED'] },
-  { ...created, statuses: ['RARE', 'RARER'] },
   { ...created, productId: 'product-1', statuses: ['RARE', 'ACTIVE'] },
   { ...created, afterSeconds: 1_000, beforeSeconds: 11_000 },
   { ...created, productId: 'product-1', statuses: ['ACTIVE', 'EXPIRED'], afterSeconds: 1_000, beforeSeconds: 11_000 },
