@@ -371,6 +371,11 @@ const databases: readonly CorpusFile[] = [
     { records: [{ ...ada, id: '8', device_id: 'x', product: { id: 'p' } as FileRecord['product'] }] },
     mapping('postgres-billing'),
   ),
+  csv(
+    'NULL of mysqldump in one row',
+    csvOf({ change: (cells) => ({ ...cells, status: cells.id === bo.id ? '\\N' : (cells.status ?? '') }) }),
+    { records: [ada, cy], rejected: ['without a cell \\N, which MySQL writes for NULL'] },
+  ),
   csv('a mapping of another file', csvOf(), { refused: "there is no column 'VTREF'" }, mapping('sap-export')),
 ];
 
@@ -472,6 +477,15 @@ const json: readonly CorpusFile[] = [
     records: [bo, cy],
     rejected: [`current value is ${ada.iccid}`],
   }),
+  ndjson('a period that is not kept as it is written', ndjsonOf(all).replace(':30,', ':30.00000000000000000001,'), {
+    records: [bo, cy],
+    rejected: ['current value is 30.00000000000000000001'],
+  }),
+  ndjson('a period that is nearly none', ndjsonOf(all).replace(':30,', ':1e-400,'), {
+    records: [bo, cy],
+    rejected: ['current value is 1e-400'],
+  }),
+  ndjson('a period of a program with floating points', ndjsonOf(all).replaceAll(':30,', ': 30.0,'), loaded),
   ndjson('an array', JSON.stringify(all), { refused: "jq -c '.[]'" }),
   ndjson('UTF-16', Buffer.from(ndjsonOf(all), 'utf16le'), { refused: 'iconv -f UTF-16LE' }),
   ndjson('Windows-1252', Buffer.from(ndjsonOf([ada, { ...bo, status: 'Gekündigt' }]), 'latin1'), {

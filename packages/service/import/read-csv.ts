@@ -166,6 +166,8 @@ function ruleOfCells(cells: readonly string[], { header, unnamed, width, columns
     return 'a row with as many cells as the first line has';
   const stray = unnamed.find((at) => (cells[at] ?? '').trim() !== '');
   if (stray !== undefined) return `without a value in cell ${stray + 1}, as its column has no name`;
+  if (columns.some(({ at }) => cells[at] === '\\N'))
+    return 'without a cell \\N, which MySQL writes for NULL; export it as an empty cell';
   const required = columns.filter(({ field }) => field?.isOptional === false && !field.mayBeEmpty);
   const empty = required.filter(({ at }) => cells[at] === '').length;
   if (required.length - empty <= 1)

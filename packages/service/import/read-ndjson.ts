@@ -1,7 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import { BoundsError, type JsonBounds, parseJson, RepeatedError } from '../../contract/json-object.ts';
 import { shorten } from '../../contract/problem.ts';
+import { Product } from '../../contract/product.ts';
 import { type ExportSummary, readSummaryLine, summaryStart } from '../../contract/report.ts';
+import { ruleOf } from '../../contract/schema.ts';
 import { type RowFault, rowBytesMax, type SourceRow, utf8Rule } from './check-row.ts';
 import { ImportError } from './error.ts';
 
@@ -154,13 +156,35 @@ const rowBounds: JsonBounds = { depthMax: 4, valuesMax: 64 };
 /** Parses the JSON of a row. */
 export function parseRow(text: string): SourceRow['content'] {
   try {
-    return { value: parseJson(text, rowBounds) };
+    const value = parseJson(text, rowBounds);
+    const period = inexactPeriod(value, text);
+    if (period === undefined) return { value };
+    return { faults: [{ field: 'product.period', value: shorten(period), rule: ruleOf(Product.properties.period) }] };
   } catch (error) {
     if (error instanceof RepeatedError)
       return { faults: [{ field: shorten(error.path), value: null, rule: 'given once, not repeatedly' }] };
     if (error instanceof BoundsError) return fault(`a JSON object with ${error.rule}`);
     return fault(`a JSON object on one line (${(error as SyntaxError).message})`);
   }
+}
+
+/** A period without another number in the text of its row, as nearly all have it. */
+const plainPeriod = /"period"\s*:\s*(\d{1,9})\s*[,}]/;
+
+/** The text of a period that is another number once it is parsed: `30.00000000000000000001`. */
+function inexactPeriod(value: unknown, text: string): string | undefined {
+  const { product } = (value ?? {}) as { readonly product?: { readonly period?: unknown } };
+  const period = product?.period;
+  if (typeof period !== 'number' || Number(plainPeriod.exec(text)?.[1]) === period) return undefined;
+  const source = numbersIn(text).product?.period;
+  return source === undefined || /^\d{1,9}(\.0+)?$/.test(source) ? undefined : source;
+}
+
+/** A row with each of its numbers as it is written. */
+function numbersIn(text: string): { readonly product?: { readonly period?: string } } {
+  const asWritten = (_name: string, value: unknown, context?: { readonly source?: string }): unknown =>
+    typeof value === 'number' ? context?.source : value;
+  return JSON.parse(text, asWritten);
 }
 
 const fault = (rule: string): { readonly faults: readonly RowFault[] } => ({
