@@ -5,7 +5,7 @@ import type { ImportLock, LoadCounts, ResumePoint, Store, TenantId } from '../st
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { readResumePoint } from '../storage/tables/resume-point.ts';
 import { inSpan } from '../tracing/span.ts';
-import { toOverBudget } from './error.ts';
+import { ImportError, toOverBudget } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { batchRows, readBatches } from './read-batches.ts';
 import {
@@ -124,9 +124,17 @@ async function loadRecords(
     await settle();
   } catch (error) {
     await settle().catch(() => undefined); // the first error is the one to report
-    throw error;
+    throw sayLoaded(error, loader.counts);
   }
   return summaryOf(tally, loader.counts);
+}
+
+/** The error of an import that its rows have ended, with what it has loaded. */
+function sayLoaded(error: unknown, { inserted, updated, unchanged }: LoadCounts): unknown {
+  const loaded = inserted + updated + unchanged;
+  if (loaded === 0 || !(error instanceof ImportError)) return error;
+  if (error.code !== 'BAD_ROWS' && error.code !== 'UNREADABLE') return error;
+  return new ImportError(error.code, `${error.message}; ${loaded} records before it are loaded`);
 }
 
 export const nothingLoaded: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };

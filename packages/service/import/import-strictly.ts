@@ -75,7 +75,8 @@ const changedWhileRead = (difference: string): ImportError =>
     `Cannot continue the strict import: the source must not change while it is read: ${difference}`,
   );
 
-const readBytes = 65_536;
+/** Bytes of one read: a look at a source takes half as long as with 64 KiB. */
+export const readBytes = 262_144;
 
 interface StoredSource {
   /** Reads it from its beginning. */
@@ -166,11 +167,8 @@ function failOnFullDisk(error: NodeJS.ErrnoException): never {
 const tooLarge = (bytesMax: number): ImportError =>
   new ImportError(
     'TOO_LARGE',
-    `Cannot buffer the source: it must have at most ${bytesMax} bytes (SPOOL_MAX_MIB); import it without strict`,
+    `Cannot buffer the source: it must have at most ${bytesMax} bytes (SPOOL_MAX_MIB); split it, or raise the setting`,
   );
 
 const noRoom = (reason: string): ImportError =>
-  new ImportError(
-    'NO_ROOM',
-    `Cannot buffer the source: DATA_DIR must have space for it: ${reason}; import it without strict, or later`,
-  );
+  new ImportError('NO_ROOM', `Cannot buffer the source: DATA_DIR must have space for it: ${reason}; import it later`);

@@ -3,6 +3,7 @@ import { mutated, mutations, randomOf } from '../../../test/corpus/mutate.ts';
 import { csvText } from '../../../test/support/csv-text.ts';
 import { ImportError } from './error.ts';
 import { type ImportFormat, noRowsYet, readValidRows } from './read-valid-rows.ts';
+import { requireWhole } from './require-whole.ts';
 import { type SyntheticRow, syntheticRows } from './synthetic-rows.ts';
 
 const rows = [...syntheticRows({ count: 12, seed: 5, until: 1_767_225_600 })].map((row, n) =>
@@ -30,6 +31,10 @@ async function read(bytes: Buffer, format: ImportFormat) {
   return { records, tally, refused: undefined };
 }
 
+async function* inChunks(bytes: Buffer, size: number) {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
 /** The strings and numbers of a value. */
 const leavesOf = (value: unknown): string[] =>
   typeof value === 'object' && value !== null
@@ -55,6 +60,11 @@ async function check(seed: number): Promise<void> {
   const format: ImportFormat = random(2) === 0 ? 'csv' : 'ndjson';
   const bytes = mutated(files[format], random);
   const { records, tally, refused } = await read(bytes, format);
+  // what cannot be read to its end is refused before a row is loaded, and nothing else is
+  const open = () => inChunks(bytes, 1 + random(200));
+  const whole = await requireWhole(open, { format, onRejected: () => undefined }).catch(String);
+  if (refused === undefined) expect([seed, whole]).toEqual([seed, undefined]);
+  else if (records.length > 0) expect([seed, whole]).toEqual([seed, `ImportError: ${refused}`]);
   const text = textsOf(bytes);
   const lower = text.toLowerCase();
   for (const leaf of records.flatMap(leavesOf))

@@ -115,7 +115,7 @@ const isHeader = (cells: readonly string[], { header }: Layout): boolean =>
   header.every((name, at) => at === 0 || cells[at]?.trim() === name);
 
 /** How a source is separated, which its first lines tell. */
-async function readSeparator(
+export async function readSeparator(
   source: AsyncIterable<Buffer>,
 ): Promise<{ readonly separator: CsvSeparator; readonly whole: AsyncIterable<Buffer> }> {
   const { head, whole } = await readHead(

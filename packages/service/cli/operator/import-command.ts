@@ -13,6 +13,7 @@ import { importStrictly } from '../../import/import-strictly.ts';
 import { decompressedGibMax, importFormats, type RejectedRow } from '../../import/read-valid-rows.ts';
 import type { FollowImport, ImportFlag } from '../../import/record-import.ts';
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
+import { requireWhole } from '../../import/require-whole.ts';
 import { loadRecords } from '../../operator/load.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
 import { requireTenant, resolveMapping } from '../../operator/tenants.ts';
@@ -154,7 +155,7 @@ async function loadSource(load: Load): Promise<ReplaceSummary> {
   const dryRun = options.dryRun === true;
   const resume = options.resume === true;
   const decompression = { bytesMax: (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30 };
-  const common = { format: source.format, mapping, decompression };
+  const common = { format: source.format, mapping, decompression, onRejected };
   if (options.replace === true) {
     const allowEmpty = options.allowEmpty === true;
     return readSource(source, output, (bytes, onProgress) =>
@@ -166,7 +167,11 @@ async function loadSource(load: Load): Promise<ReplaceSummary> {
       const how = follow({ ...common, ...pass, resume, onResume, onProgress });
       return { ...(await importRecords(store, tenant, bytes, how)), removed: 0 };
     });
-  if (options.strict !== true) return importOnce({ dryRun, onRejected });
+  if (options.strict !== true) {
+    // a pipe can be read once
+    if (!dryRun && source.bytes !== undefined) await requireWhole(source.open, common);
+    return importOnce({ dryRun, onRejected });
+  }
   if (!dryRun) await requireNoImport(store, tenant); // before the first pass
   return {
     ...(await importStrictly({ sourceName: source.name, dryRun, onRejected, importOnce, target: { store, tenant } })),

@@ -6,7 +6,7 @@ import { shorten } from '../../../contract/problem.ts';
 import { readFailure, UsageError } from '../../../terminal/error.ts';
 import { MappingError, parseMapping } from '../../import/column-mapping.ts';
 import type { ColumnMapping } from '../../import/csv-layout.ts';
-import type { Spool } from '../../import/import-strictly.ts';
+import { readBytes, type Spool } from '../../import/import-strictly.ts';
 import type { ImportFormat } from '../../import/read-valid-rows.ts';
 import type { FileIdentity } from './errors-file.ts';
 
@@ -69,7 +69,7 @@ function findSource(file: string, format: ImportFormat): Omit<ImportSource, 'map
       bytes: stats.isFile() ? Number(stats.size) : undefined, // a pipe has no size
       format,
       identity: stats,
-      open: (onBytes) => counted(createReadStream(file), onBytes),
+      open: (onBytes) => counted(createReadStream(file, { highWaterMark: readBytes }), onBytes),
       dispose,
     };
   } catch (error) {
