@@ -142,6 +142,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
   ],
   'what was written or read, compared with the number and checksum that the service sent': [
     'commands/mirror-command.ts: The tenant has what the mirror has sent: # records (new: #, changes: #',
+    'commands/mirror-command.ts: ; sent meanwhile, and not compared: #',
     'commands/sync-command.ts: ; # older runs were removed',
     'export/export-strings.ts: # of # rows',
     'export/export-strings.ts: Complete: # #, exactly as the service sent them.',
