@@ -303,7 +303,7 @@ const parts: Readonly<Record<string, keyof typeof uses>> = {
   ...{ beginDeletion: 'deleteTenant', finishDeletion: 'deleteTenant', removeImports: 'deleteTenant' },
   ...{ readOwners: 'eraseSubscriptions', settle: 'exportSubscriptions: past' },
   ...{ settleInstant: 'exportSubscriptions: past', settleSince: 'listChanges: since an instant' },
-  ...{ interruptImports: 'loadRecords', interruptDead: 'showTenant' },
+  ...{ interruptImports: 'loadRecords', interruptDead: 'showTenant', resolveMapping: 'showTenant' },
   ...{ applyMirror: 'beginMirror', listMirrorRecords: 'beginMirror', endMirror: 'beginMirror' },
   ...{ noteRevision: 'sweepVersionsOf', readNote: 'sweepVersionsOf' },
   ...{ markNotesOf: 'sweepVersionsOf', forgetNotesOf: 'sweepVersionsOf' },
