@@ -184,6 +184,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     "commands/open-command.ts: No profiles: run 'subreport login' first",
   ],
   'no data: a label, an effect of a button, a rule or a value of one record': [
+    'imports/import-strings.ts: No column',
     'subscriptions/list-strings.ts: The text is too long: paste at most # values, one on each line.',
     'findings/findings-strings.ts: The product says nothing about how long a subscription lasts.',
     'mcp/arguments.ts: an integer from 1 to #, such as #',
