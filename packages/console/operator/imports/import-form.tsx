@@ -74,7 +74,7 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
             permission="loadSubscriptions"
             variant={isChecked || isLoaded ? 'secondary' : 'primary'}
             icon={Check}
-            disabled={missing.length > 0}
+            disabled={columns.isReading || missing.length > 0}
             onClick={() => void run(plan, true)}
           >
             {texts.check}

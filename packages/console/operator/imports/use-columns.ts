@@ -8,11 +8,13 @@ export function useColumns(file: File | undefined, saved: string | null) {
   const [header, setHeader] = useState<readonly string[]>([]);
   const [choices, setChoices] = useState<ColumnChoices>({});
   const [saves, setSaves] = useState(true);
+  const [read, setRead] = useState<File>();
   useEffect(() => {
     let isCurrent = true;
     setHeader([]);
     void headerOf(file).then((names) => {
       if (!isCurrent) return;
+      setRead(file);
       setHeader(names);
       setChoices(suggestChoices(names, saved));
     });
@@ -25,7 +27,7 @@ export function useColumns(file: File | undefined, saved: string | null) {
   const isPlain = isPlainIn(header, choices);
   const mapping = hasColumns && !isPlain ? mappingOf(choices) : undefined;
   const missing = mapping === undefined ? [] : missingIn(choices);
-  return { header, choices, isPlain, mapping, missing, saves, setChoices, setSaves };
+  return { header, choices, isPlain, isReading: file !== read, mapping, missing, saves, setChoices, setSaves };
 }
 
 async function headerOf(file: File | undefined): Promise<readonly string[]> {
