@@ -117,6 +117,17 @@ describe.skipIf(!hasChromium)("the columns of a file in the operator's console",
   const understood = ['headings for people', 'a mapping of another file'];
 
   /** What a file must become in the form. */
+  test('of a file that cannot be read any more leave its check open, which says so', async () => {
+    await open('acme');
+    await page.evaluate(() => {
+      Blob.prototype.arrayBuffer = () => Promise.reject(new DOMException('The file is gone', 'NotReadableError'));
+    });
+    await choose('removed.csv', billing);
+    await expect.poll(() => button('Check the file').isEnabled()).toBe(true);
+    await button('Check the file').click();
+    await page.getByRole('alert').waitFor();
+  });
+
   async function load({ format, bytes, columns, expected, imitates }: CorpusFile, tenant: TenantId): Promise<void> {
     if (columns !== undefined)
       await consoles.service.store.writeDirectory([setColumnsStatement(tenant, columns.replaceAll(/\s*\n\s*/g, ''))]);

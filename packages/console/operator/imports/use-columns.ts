@@ -12,12 +12,16 @@ export function useColumns(file: File | undefined, saved: string | null) {
   useEffect(() => {
     let isCurrent = true;
     setHeader([]);
-    void headerOf(file).then((names) => {
-      if (!isCurrent) return;
-      setRead(file);
-      setHeader(names);
-      setChoices(suggestChoices(names, saved));
-    });
+    // a file that was removed: its check reports that
+    const unread = (): readonly string[] => [];
+    void headerOf(file)
+      .catch(unread)
+      .then((names) => {
+        if (!isCurrent) return;
+        setRead(file);
+        setHeader(names);
+        setChoices(suggestChoices(names, saved));
+      });
     return () => {
       isCurrent = false;
     };
