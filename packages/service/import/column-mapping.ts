@@ -1,7 +1,8 @@
 import { parseJson, RepeatedError } from '../../contract/json-object.ts';
-import { mappingMax } from '../../contract/load.ts';
+import { mappingJson, mappingMax } from '../../contract/load.ts';
 import { shorten } from '../../contract/problem.ts';
 import { recordFields } from '../../contract/record-fields.ts';
+import { fitsText } from '../../contract/schema.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import { type ColumnMapping, csvColumns } from './csv-layout.ts';
 
@@ -34,7 +35,9 @@ export function parseMapping(text: string): ColumnMapping {
   };
   const own = ownFields.find((field) => Object.hasOwn(read.constants, field));
   if (own !== undefined) throw fault(`'constants' must not have '${own}', which each record has for itself`);
-  if (JSON.stringify(read).length > mappingMax) throw fault(`it must have at most ${mappingMax} characters`);
+  // JSON escapes all other control characters
+  if (!fitsText(mappingJson, JSON.stringify(read)))
+    throw fault(`it must have at most ${mappingMax} characters, and none of them U+007F`);
   return read;
 }
 

@@ -143,7 +143,7 @@ export async function resolveMapping(
 ): Promise<ColumnMapping | undefined> {
   if (mapping !== savedMapping) return mapping;
   const { columns = null } = (await findAnyTenant(directory, name)) ?? {};
-  if (columns !== null) return parseMapping(columns);
+  if (columns !== null) return readMapping(columns);
   throw new OperatorError(
     'INVALID',
     `Cannot use the saved mapping of columns: the tenant must have one: current value is none for '${name}'`,

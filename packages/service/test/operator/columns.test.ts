@@ -7,6 +7,7 @@ import { engines } from '../../../../test/support/engines.ts';
 import { startManagement, type TestManagement } from '../../../../test/support/management.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { listAuditEntries } from '../../storage/tables/audit-entry.ts';
+import { setColumnsStatement } from '../../storage/tables/tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -69,6 +70,15 @@ describe.each(drawn)('the mapping of columns of a tenant on $engine', ({ openTes
     expect((await load('first')).statusCode).toBe(400);
   });
 
+  test('that the service cannot use, such as one of another version, is refused by its rule', async () => {
+    await create('newer');
+    await management.context.store.writeDirectory([setColumnsStatement('newer', '{"columns":{"colour":"C"}}')]);
+    expect((await load('newer')).json()).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining("'colour' is none"),
+    });
+  });
+
   test('is deleted with its tenant', async () => {
     await create('gone');
     await save('gone', JSON.stringify(mapping));
@@ -87,6 +97,7 @@ describe.each(drawn)('the mapping of columns of a tenant on $engine', ({ openTes
     ['too long', `{"columns":{"iccid":"${'x'.repeat(2_100)}"}}`, "JSON with 'columns' and 'constants'"],
     ['that is a number', 7, "JSON with 'columns' and 'constants'"],
     ['that is null', null, "JSON with 'columns' and 'constants'"],
+    ['with an escaped control character', '{"columns":{"iccid":"a\\u007fb"}}', 'none of them U+007F'],
   ])('%s is refused, and nothing is saved', async (_title, columns, rule) => {
     const tenant = `bad-${Math.random().toString(36).slice(2)}`;
     await create(tenant);
