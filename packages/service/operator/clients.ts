@@ -56,7 +56,7 @@ export function createClient(context: OperatorContext, client: NewClient): Promi
   };
   const { external = false, ...values } = client;
   const change = async (directory: Directory, secret: ChosenSecret | undefined): Promise<Credentials> => {
-    const tenant = await requireTenant(directory, client.tenant);
+    const tenant = await requireTenant(directory, client.tenant, 'add');
     if (secret !== undefined) return createOwnClient(directory, context.now(), { ...given(values), tenant }, secret);
     return createExternalClient(directory, context.now(), {
       ...given({ name: client.name }),

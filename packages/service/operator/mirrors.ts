@@ -18,7 +18,7 @@ import { describeTenant, requireTenant, showTenant } from './tenants.ts';
  */
 export async function beginMirror(context: OperatorContext, name: string, id: string, origin: string) {
   const { store, now } = context;
-  const tenant = await requireTenant(store, name);
+  const tenant = await requireTenant(store, name, 'add');
   await withImportLock(store, tenant, async () => {
     const { records, mirror } = await showTenant(context, name);
     if (mirror?.id === id && mirror.origin === origin) return;

@@ -118,7 +118,7 @@ export async function saveColumns(context: OperatorContext, name: string, text: 
     async (directory) => {
       const mapping = readMapping(text);
       const isEmpty = Object.keys({ ...mapping.columns, ...mapping.constants }).length === 0;
-      const tenant = await requireTenant(directory, name);
+      const tenant = await requireTenant(directory, name, 'add');
       await directory.writeDirectory([setColumnsStatement(tenant, isEmpty ? null : JSON.stringify(mapping))]);
       return mapping;
     },
@@ -212,9 +212,19 @@ const describeUse = (use: StorageUse, bytesMax: number): TenantStorage => ({
   budget: bytesMax === 0 ? null : bytesMax,
 });
 
+/** What to do without a tenant: `add` if the action would add something to it. */
+const nextWithout = {
+  add: (name: string) => `create it with: subreport tenant create ${name}`,
+  read: () => 'list the tenants with: subreport tenant list',
+} as const;
+
 /** The tenant with this name. Throws `OperatorError` if there is none, or it is being deleted. */
-export async function requireTenant(store: Directory, name: string): Promise<TenantId> {
-  const { tenant, deletingSince } = await requireAnyTenant(store, name);
+export async function requireTenant(
+  store: Directory,
+  name: string,
+  use: keyof typeof nextWithout = 'read',
+): Promise<TenantId> {
+  const { tenant, deletingSince } = await requireAnyTenant(store, name, use);
   if (deletingSince === null) return tenant;
   throw new OperatorError(
     'CONFLICT',
@@ -230,14 +240,18 @@ const namesNear = 100;
  * The tenant with this name, also while it is being deleted. Throws `OperatorError`, which suggests
  * a similar name, if there is none.
  */
-async function requireAnyTenant(store: Directory, name: string): Promise<TenantRow> {
+async function requireAnyTenant(
+  store: Directory,
+  name: string,
+  use: keyof typeof nextWithout = 'read',
+): Promise<TenantRow> {
   const found = await findAnyTenant(store, name);
   if (found !== undefined) return found;
   const names = await listNamesNear(store, name, namesNear);
   throw new OperatorError(
     'NOT_FOUND',
     `Cannot find the tenant: it must be in the list of tenants${didYouMean(name, names)}: current value is '${name}'`,
-    `create it with: subreport tenant create ${name}`,
+    nextWithout[use](name),
   );
 }
 

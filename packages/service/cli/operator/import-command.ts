@@ -97,7 +97,7 @@ async function runImport(
   output: Output,
 ): Promise<boolean> {
   const { store } = context;
-  const tenant = await requireTenant(store, options.tenant);
+  const tenant = await requireTenant(store, options.tenant, 'add');
   const started = performance.now();
   const shown: RejectedRow[] = [];
   const resume = options.resume === true;

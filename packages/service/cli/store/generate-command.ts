@@ -51,7 +51,7 @@ export function addGenerateCommand(program: Command, output: Output): void {
       const name = options.tenant;
       const summary = await withOperator(readConfig(), async (context) => {
         const { store } = context;
-        const tenant = await requireTenant(store, name);
+        const tenant = await requireTenant(store, name, 'add');
         const load = { tenant, via: 'command', format: 'ndjson', flags: [] } as const;
         return loadRecords(context, load, reportUnrecorded(output), (follow) =>
           importRecords(

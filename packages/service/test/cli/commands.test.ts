@@ -289,6 +289,22 @@ describe.each(drawn)('commands on $engine', ({ engine, openTestStore }) => {
       const { code, stderr } = await run([...args, '--tenant', 'acmee']);
       expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
       expect(stderr).toContain("did you mean 'acme'?");
+      expect(stderr).toContain('create it with: subreport tenant create acmee');
+    }
+  });
+
+  test('an unknown tenant that would get nothing is not to be created', async () => {
+    for (const args of [
+      ['tenant', 'delete', 'acmee', '--yes'],
+      ['tenant', 'end-mirror', 'acmee'],
+      ['client', 'list', '--tenant', 'acmee'],
+      ['subscription', 'delete', '--tenant', 'acmee', '--email', 'ada@example.com'],
+    ]) {
+      const { code, stderr } = await run(args);
+      expect([args[0], code, stderr]).toEqual([args[0], 1, expect.stringMatching(errorMessage)]);
+      expect(stderr).toContain("did you mean 'acme'?");
+      expect(stderr).toContain('list the tenants with: subreport tenant list');
+      expect(stderr).not.toContain('tenant create');
     }
   });
 
