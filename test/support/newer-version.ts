@@ -21,12 +21,14 @@ interface NewerVersionOptions {
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const last = listMigrations('sqlite').at(-1);
 /** Name of the last migration of this version. */
-export const currentSchema = listMigrations('sqlite').at(-1)?.name ?? '';
+export const currentSchema = last?.name ?? '';
 
 /**
  * Copies the bundle of a run of tests and the migrations, and adds a migration whose oldest schema
- * is this version's (`compatible`) or its own. If `NEWER_VERSION` names the folder of a real later
+ * is that of this version's last one (`compatible`), so that the version before this one can run
+ * beside it too, or its own. If `NEWER_VERSION` names the folder of a real later
  * version, that is used instead of a compatible copy.
  */
 export function makeNewerVersion({ compatible, program = mainProgram }: NewerVersionOptions): NewerVersion {
@@ -42,7 +44,7 @@ export function makeNewerVersion({ compatible, program = mainProgram }: NewerVer
   });
   copyBundle(dirname(program), folder);
   const schema = `${String(listMigrations('sqlite').length + 1).padStart(4, '0')}-newer`;
-  const header = `-- Oldest schema a program must know: ${compatible ? currentSchema : schema}\n`;
+  const header = `-- Oldest schema a program must know: ${compatible ? last?.oldestSchema : schema}\n`;
   for (const engine of ['sqlite', 'postgres'])
     writeFileSync(
       join(folder, `packages/service/storage/migrations/${engine}/${schema}.sql`),
