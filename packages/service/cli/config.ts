@@ -162,7 +162,7 @@ export const settings = {
     0,
     300,
     10,
-    'Time within which a repeated refresh returns the same response; 0 disables this',
+    'Time within which a repeated refresh returns the same refresh token; 0 disables this',
   ),
   REFRESH_TOKEN_USE: oneOf(
     refreshTokenUses,
