@@ -39,7 +39,8 @@ def is_signed(body: bytes) -> bool:
 
 @app.post("/hooks/subreport")
 def receive():
-    if (request.content_length or 0) > body_bytes_max:
+    # a chunked body, whose length no header says, is refused too
+    if request.content_length is None or request.content_length > body_bytes_max:
         return "", 413
     # the signature is of the bytes of the body, so read them before request.json
     if not is_signed(request.get_data()):
