@@ -71,6 +71,7 @@ function rangesOf({ filter, position }: ReportPlan, [found]: readonly FoundList[
   const isAlone = Object.keys(filter).length === 2; // the other one is `dateColumn`
   if (!isAlone || found === undefined || position.kind !== 'offset') return undefined;
   const { records: total, revision } = found[1];
+  if (revision === undefined) return undefined;
   return { find: () => ({ start: 0, total, revision, passed: position.skip }), note: () => undefined };
 }
 

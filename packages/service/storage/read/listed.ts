@@ -14,9 +14,10 @@ export const pageStoreOf = (engine: Store['engine'], reader: TenantReader): Page
 export interface FoundValues {
   /** The positions of the values that no record has; of a value that is listed twice, the first. */
   readonly missing: readonly number[];
-  /** How many records have one of the values, and the tenant's revision if there are any. */
+  /** How many records have one of the values. */
   readonly records: number;
-  readonly revision: number;
+  /** The tenant's revision; `undefined` if no record has one of the values. */
+  readonly revision: number | undefined;
 }
 
 /**
@@ -40,6 +41,6 @@ export async function findListed(
     seen.add(value);
     return [position];
   });
-  const [records, revision] = [found.reduce((sum, { n }) => sum + Number(n), 0), Number(found[0]?.revision)];
-  return { missing, records, revision };
+  const records = found.reduce((sum, { n }) => sum + Number(n), 0);
+  return { missing, records, revision: found[0] && Number(found[0].revision) };
 }
