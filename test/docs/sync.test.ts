@@ -147,7 +147,8 @@ describe.each(receivers)('examples/%s', (name, program) => {
     expect((await fetch(url, { method: 'POST' })).status).toBe(400);
     expect(await send(event('one').replace('""', `"${'x'.repeat(70_000)}"`))).toBe(413);
     const headers = { 'content-type': 'application/json' };
-    const chunked = { body: new Blob(['x'.repeat(70_000)]).stream(), duplex: 'half' }; // no header says its length
+    // a body of unknown length
+    const chunked = { body: new Blob(['x'.repeat(70_000)]).stream(), duplex: 'half' };
     expect((await fetch(url, { method: 'POST', headers, ...chunked })).status).toBe(413);
     expect(printed()).toBe(before);
     expect([await send(event('one')), await send(event('one')), await send(event('two'), { id: 'two' })]).toEqual([
