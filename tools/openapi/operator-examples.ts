@@ -139,6 +139,7 @@ const serviceHealth: ServiceHealth = {
   check: null,
   kept_seconds: 86_400,
   seconds: 300,
+  last_seconds: 140,
   charts: [{ id: 'errors', unit: 'percent', lines: [{ id: 'failed', values: [0, null, 0.1] }] }],
 };
 

@@ -1,5 +1,6 @@
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
+import { nearestSlot, placeOf, type Slots } from './slot-places.ts';
 
 /** A line of a chart: a value for each time, `undefined` where there is none. */
 export interface ChartLine {
@@ -8,12 +9,10 @@ export interface ChartLine {
 }
 
 /** The times of charts that stand side by side, and the one that is pointed at in all of them. */
-export interface TimeAxis {
-  /** Number of times that the width holds; values begin at the right. */
-  readonly slots: number;
+export interface TimeAxis extends Slots {
   /** The labels at even distances, the first at the left end. */
   readonly labels: readonly string[];
-  /** Times of events, as slots; between two slots is a fraction. */
+  /** The places of events; between two slots is a fraction. */
   readonly marks: readonly number[];
   /** The slot of the cursor; `undefined` without one. */
   readonly cursor: number | undefined;
@@ -42,10 +41,11 @@ export function LineChart({ title, text, lines, topMin, format, time }: LineChar
   const largest = Math.max(topMin, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
   const y = scaleLinear([0, largest], [height, 0]).nice(2);
   const [, top = largest] = y.domain();
-  const x = (slot: number): number => (slot / Math.max(slots - 1, 1)) * width;
+  const x = (place: number): number => (place / Math.max(slots - 1, 1)) * width;
+  const slotX = (slot: number): number => x(placeOf(time, slot));
   const onPointer = ({ currentTarget, clientX }: preact.TargetedPointerEvent<HTMLDivElement>): void => {
     const box = currentTarget.getBoundingClientRect();
-    onCursor(within(Math.round(((clientX - box.left) / box.width) * (slots - 1)), slots));
+    onCursor(nearestSlot(time, ((clientX - box.left) / box.width) * (slots - 1)));
   };
   return (
     <div
@@ -75,11 +75,11 @@ export function LineChart({ title, text, lines, topMin, format, time }: LineChar
       </span>
       <svg aria-hidden="true" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none">
         <path class="line-chart-grid" d={`M0 0H${width}M0 ${height / 2}H${width}M0 ${height}H${width}`} />
-        <path class="line-chart-mark" d={marks.map((slot) => `M${x(slot)} 0V${height}`).join('')} />
+        <path class="line-chart-mark" d={marks.map((place) => `M${x(place)} 0V${height}`).join('')} />
         {lines.map(({ label, values }, index) => (
-          <Line key={label} values={values} first={slots - values.length} x={x} y={y} isFilled={index === 0} />
+          <Line key={label} values={values} first={slots - values.length} x={slotX} y={y} isFilled={index === 0} />
         ))}
-        {cursor !== undefined && <path class="line-chart-cursor" d={`M${x(cursor)} 0V${height}`} />}
+        {cursor !== undefined && <path class="line-chart-cursor" d={`M${slotX(cursor)} 0V${height}`} />}
       </svg>
       <div class="line-chart-times" aria-hidden="true">
         {labels.map((label) => (

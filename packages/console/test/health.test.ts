@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium)("the charts of the operator's console", () => {
         ...chart,
         lines: chart.lines.map((line) => ({ ...line, values: known })),
       }));
-      await route.fulfill({ response, json: { ...health, kept_seconds: 300, charts } });
+      await route.fulfill({ response, json: { ...health, kept_seconds: 300, last_seconds: 45, charts } });
     });
     await page.route('**/operator/v1/imports?*', async (route) => {
       await imports;
@@ -64,8 +64,8 @@ describe.skipIf(!hasChromium)("the charts of the operator's console", () => {
     const requests = page.getByRole('slider', { name: 'Report requests' });
     const drawn = (await requests.locator('.line-chart-stroke').first().getAttribute('d')) ?? '';
     // the width is 100
-    expect(Number(/^M([\d.]+),/.exec(drawn)?.[1])).toBeCloseTo((55 / 60) * 100, 1);
-    expect(drawn).toMatch(/L100,[\d.]+$/);
+    const places = [...drawn.matchAll(/[ML]([\d.]+),/g)].map((point) => (Number(point[1]) * 60) / 100);
+    expect(places.map((place) => place.toFixed(2))).toEqual(['55.25', '56.25', '57.25', '58.25', '59.25', '60.00']);
     const labels = await requests.locator('.line-chart-times span').allInnerTexts();
     expect(labels).toHaveLength(3);
     const ends = [labels[0], labels[2]].map(

@@ -40,7 +40,7 @@ const line = Type.Object(
     id: word('What the values are', 'p99'),
     values: Type.Array(value, {
       maxItems: healthPeriods.day.values + 1,
-      description: 'Oldest first; the last one is of the time since the one before',
+      description: 'Oldest first; the last one is of the last_seconds before the response',
     }),
   },
   { additionalProperties: false, description: 'A line of a chart' },
@@ -88,6 +88,7 @@ export const ServiceHealth = Type.Object(
     }),
     kept_seconds: wholeNumber('Seconds for which values were kept so far, at most 86400', 86_400),
     seconds: wholeNumber('Seconds between two values of a chart', 300),
+    last_seconds: wholeNumber('Seconds between the last value of a chart and the one before it', 140),
     charts: Type.Array(chart, {
       maxItems: 8,
       description: 'The main metrics of the public listener and the processes',

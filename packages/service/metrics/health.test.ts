@@ -44,6 +44,15 @@ test('the hour has a value for each minute, the day one for each five', async ()
   expect((await read('day')).values).toEqual([null, 2, 2, null]);
 });
 
+test('the last values are of the time since those before them', async () => {
+  const { pass, read } = busyService();
+  const lastSeconds = async () =>
+    Promise.all((['hour', 'day'] as const).map(async (period) => (await read(period)).health?.last_seconds));
+  expect(await lastSeconds()).toEqual([0, 0]);
+  await pass(8);
+  expect(await lastSeconds()).toEqual([0, 120]);
+});
+
 test('no more than a day is kept', async () => {
   const { pass, read } = busyService();
   await pass(24 * 60 + 120);

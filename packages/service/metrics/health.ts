@@ -82,6 +82,7 @@ export class HealthHistory implements HealthSource {
       check: this.#check,
       kept_seconds: Math.min(this.#minutes * healthPeriods.hour.seconds, 86_400),
       seconds: healthPeriods[period].seconds,
+      last_seconds: this.#kept[period].secondsBefore(reading),
       charts: this.#kept[period].with(reading),
     };
   }
@@ -110,6 +111,11 @@ class Series {
         this.#values.set(`${id} ${line.id}`, values.slice(-this.#valuesMax));
       }
     this.#last = reading;
+  }
+
+  /** Whole seconds from the last reading to this one; 0 without one. */
+  secondsBefore({ at }: Reading): number {
+    return Math.max(0, Math.round((at - (this.#last?.at ?? at)) / 1000));
   }
 
   /** The charts, with the values from the last reading to this one at their end. */

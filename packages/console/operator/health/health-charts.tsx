@@ -2,12 +2,13 @@ import { useState } from 'preact/hooks';
 import type { HealthPeriod, ServiceHealth } from '../../../contract/operator/health.ts';
 import type { Import } from '../../../contract/operator/import.ts';
 import type { TimeAxis } from '../../charts/line-chart.tsx';
+import { nearestSlot } from '../../charts/slot-places.ts';
 import { Link } from '../../ui/location.tsx';
 import { call } from '../call.ts';
 import { useResource } from '../parts/use-resource.ts';
 import { strings } from '../strings.ts';
 import { HealthTile } from './health-tile.tsx';
-import { labelsOf, slotOf, timeOf, windowOf, wordOf } from './health-time.ts';
+import { labelsOf, placeAt, timeOf, windowOf, wordOf } from './health-time.ts';
 
 const { health: texts } = strings;
 
@@ -38,21 +39,22 @@ export function HealthCharts({ read: { period, health, at } }: { readonly read: 
   const { value, error } = useResource('imports', readImports, { everyMs: importsEveryMs });
   const imports = error === undefined ? value : undefined;
   const [cursor, setCursor] = useState<number>();
-  const window = windowOf(period, at);
-  const { slots } = window;
+  const window = windowOf(period, at, health.last_seconds);
+  const { slots, shift } = window;
   const slot = cursor === undefined ? undefined : Math.min(cursor, slots - 1);
   const marked = (imports?.items ?? [])
-    .map(({ tenant, started_at: started }) => ({ tenant, slot: slotOf(window, Date.parse(started)) }))
-    .filter((each) => each.slot >= 0);
+    .map(({ tenant, started_at: started }) => ({ tenant, place: placeAt(window, Date.parse(started)) }))
+    .filter(({ place }) => place >= 0);
   const time: TimeAxis = {
     slots,
+    shift,
     labels: labelsOf(window),
-    marks: marked.map((each) => Math.min(each.slot, slots - 1)),
+    marks: marked.map(({ place }) => Math.min(place, slots - 1)),
     cursor: slot,
     onCursor: setCursor,
   };
   const moment = slot === undefined ? texts.now : wordOf(window, timeOf(window, slot));
-  const begun = slot === undefined ? [] : marked.filter((each) => Math.round(each.slot) === slot);
+  const begun = slot === undefined ? [] : marked.filter(({ place }) => nearestSlot(window, place) === slot);
   const isCut = imports?.hasMore === true && marked.length === imports.items.length;
   return (
     <>

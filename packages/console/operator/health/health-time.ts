@@ -1,26 +1,27 @@
 import { type HealthPeriod, healthPeriods } from '../../../contract/operator/health.ts';
+import { placeOf, type Slots } from '../../charts/slot-places.ts';
 import { dateFormatter } from '../../ui/format-date.ts';
 
 /** The fixed window of the charts: it ends at a time, and is as long as its name says. */
-export interface TimeWindow {
+export interface TimeWindow extends Slots {
   /** Milliseconds since 1970. */
   readonly end: number;
   readonly slotMs: number;
-  /** Times that have a value: the one at the end, and those before it. */
-  readonly slots: number;
 }
 
-/** The window of a period that ends at a time in milliseconds. */
-export function windowOf(period: HealthPeriod, end: number): TimeWindow {
+/** The window of a period until `end`, with the value before the last `lastSeconds` earlier. */
+export function windowOf(period: HealthPeriod, end: number, lastSeconds: number): TimeWindow {
   const { seconds, values } = healthPeriods[period];
-  return { end, slotMs: seconds * 1000, slots: values + 1 };
+  return { end, slotMs: seconds * 1000, slots: values + 1, shift: Math.max(0, 1 - lastSeconds / seconds) };
 }
 
 /** The time of a slot, in milliseconds. */
-export const timeOf = ({ end, slotMs, slots }: TimeWindow, slot: number): number => end - (slots - 1 - slot) * slotMs;
+export const timeOf = (window: TimeWindow, slot: number): number => timeAt(window, placeOf(window, slot));
 
-/** The slot of a time in milliseconds, as a fraction; negative before the window. */
-export const slotOf = ({ end, slotMs, slots }: TimeWindow, time: number): number => slots - 1 - (end - time) / slotMs;
+const timeAt = ({ end, slotMs, slots }: TimeWindow, place: number): number => end - (slots - 1 - place) * slotMs;
+
+/** The place of a time in milliseconds on the axis; negative before the window. */
+export const placeAt = ({ end, slotMs, slots }: TimeWindow, time: number): number => slots - 1 - (end - time) / slotMs;
 
 const clock = dateFormatter({ hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
 const day = dateFormatter({ day: 'numeric', month: 'short', timeZone: 'UTC' });
@@ -34,6 +35,6 @@ export const wordOf = (window: TimeWindow, time: number): string => `${short(win
 
 /** The labels below the axis: the beginning, the middle and the end. */
 export function labelsOf(window: TimeWindow): string[] {
-  const middle = timeOf(window, (window.slots - 1) / 2);
-  return [short(window, timeOf(window, 0)), clock(middle), wordOf(window, window.end)];
+  const middle = timeAt(window, (window.slots - 1) / 2);
+  return [short(window, timeAt(window, 0)), clock(middle), wordOf(window, window.end)];
 }
