@@ -24,7 +24,7 @@ test.each(available)('a service on $engine starts without its lost secret once t
   const client = await before.createClient(await before.createTenant('acme'));
   const old = await before.accessToken(client);
   await before.close();
-  await expect(startService(kept, next)).rejects.toThrow('the secret that they were encrypted with');
+  await expect(startService(kept, next)).rejects.toThrow('if it is lost, delete the keys (docs/operators/keys.md)');
 
   const { folder, environment } = makeCommandFolder();
   const command = lines.filter((line) => line.startsWith(tools[each.engine])).join('\n');

@@ -42,7 +42,7 @@ export function createKeyCipher(secret: string | undefined, secretBefore: string
       const given = current === undefined ? 'it is not set' : 'it is a different one';
       throw new KeyError(
         'UNREADABLE',
-        `Cannot read the keys of the service: KEY_ENCRYPTION_SECRET must be the secret that they were encrypted with: ${given}; to replace it, set the old one as KEY_ENCRYPTION_SECRET_BEFORE`,
+        `Cannot read the keys of the service: KEY_ENCRYPTION_SECRET must be the secret that they were encrypted with: ${given}; to replace it, set the old one as KEY_ENCRYPTION_SECRET_BEFORE; if it is lost, delete the keys (docs/operators/keys.md)`,
       );
     },
   };
