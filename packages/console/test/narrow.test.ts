@@ -1,0 +1,45 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium } from '../../../test/support/chromium.ts';
+import { type BothConsoles, startBothConsoles } from '../../../test/support/operator-console.ts';
+import { rowsOf } from '../../../test/support/report-console.ts';
+
+describe.skipIf(!hasChromium)('narrow windows', () => {
+  let consoles: BothConsoles;
+  beforeAll(async () => {
+    consoles = await startBothConsoles(rowsOf(300));
+    await consoles.importFaultyRow();
+  });
+  afterAll(() => consoles.close());
+
+  /** The texts of the elements that are wider than their place. */
+  const cut = (page: Page, selector: string) =>
+    page
+      .locator(selector)
+      .evaluateAll((all) =>
+        all.filter((each) => each.scrollWidth > each.clientWidth + 1).map(({ textContent }) => textContent),
+      );
+
+  test.each([768, 1023, 1024])('the title is whole beside the id of a client at %i px', async (width) => {
+    const page = await consoles.open('/console/subscriptions', { width });
+    await page.getByText('301 subscriptions').first().waitFor();
+    expect(await cut(page, '.bar h1')).toEqual([]);
+  });
+
+  test('an id among the findings is one line', async () => {
+    const page = await consoles.open('/console/findings', { width: 390 });
+    const ids = page.locator('.finding-example a');
+    await ids.first().waitFor();
+    const heights = await ids.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
+    expect(heights.length).toBeGreaterThan(20);
+    expect(Math.max(...heights)).toBeLessThan(30);
+  });
+
+  test.each([390, 768])('the last import of a tenant is within its place at %i px', async (width) => {
+    const page = await (await consoles.browser.newContext({ viewport: { width, height: 800 } })).newPage();
+    await consoles.signInOperator(page);
+    await page.goto(`${consoles.operatorUrl}/console/tenants`);
+    await page.getByText('1 loaded, 1 rejected').waitFor();
+    expect(await cut(page, '.data-table td, .data-table .status-label')).toEqual([]);
+  });
+});
