@@ -136,7 +136,7 @@ async function writeFile(
     const manifest = await (increment === undefined
       ? copyReport(source, files, options, file)
       : copyChanges(files, options, file, increment));
-    const looked = await lookAt(files, () => findOther(files, folder, manifest));
+    const looked = await lookAt(files, () => findOther(files, folder, manifest, options.question));
     if (increment !== undefined && looked.found === undefined) await requireNewest(files, increment);
     return { manifest, ...looked };
   } catch (error) {
@@ -196,10 +196,20 @@ async function findComplete(
 const formatText = ({ format, values }: Pick<Manifest, 'format' | 'values'>): string =>
   values === 'raw' ? format : `${format} for spreadsheets`;
 
-/** Returns what another run wrote meanwhile. Throws if the file of this one is not whole. */
-async function findOther(files: FileStore, folder: string, { file, bytes }: Manifest): Promise<Manifest | undefined> {
+/**
+ * Returns what another run wrote meanwhile. Throws if that is of another question, or if the file
+ * of this one is not whole.
+ */
+async function findOther(
+  files: FileStore,
+  folder: string,
+  { file, bytes }: Manifest,
+  question: Question | undefined,
+): Promise<Manifest | undefined> {
   await requireStored(files, folder, file, bytes);
-  return (await completeRunOf(files, folder))?.manifest;
+  const other = (await completeRunOf(files, folder))?.manifest;
+  if (other !== undefined) requireQuestion(files, other, question);
+  return other;
 }
 
 /** Throws if a list of the folder says that a file is missing, or not whole. */

@@ -12,6 +12,8 @@ import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { snapshotFormats } from '../../sync/file-format.ts';
+import { FolderFiles } from '../../sync/folder-files.ts';
+import { runSnapshot } from '../../sync/run-snapshot.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 
 let folder: string;
@@ -409,6 +411,19 @@ describe('a sync of a question', () => {
     const whole = await run(...at(2));
     expect([whole.code, whole.stderr]).toEqual([2, expect.stringContaining('Cannot write the whole report to ')]);
     expect(readdirSync(here()).sort()).toEqual(['2026-11-23T030000Z', '2026-11-23T030001Z', 'latest.json']);
+  });
+
+  test('fails beside another run for its instant that asks another one', async () => {
+    const { client } = report.source;
+    const beside = async (...call: Parameters<typeof client.export>) => {
+      expect(await run(...at(0), '--query', 'status=ACTIVE')).toMatchObject({ code: 0 });
+      return client.export(...call);
+    };
+    const options = { format: 'ndjson', values: 'raw', scheduledFor: new Date('2026-11-23T03:00:00Z') } as const;
+    const source = { ...report.source, client: { ...client, export: beside } };
+    const snapshot = runSnapshot(source, await FolderFiles.open(here()), options);
+    await expect(snapshot).rejects.toThrow('Cannot write the whole report to ');
+    expect(readManifest(0).names).toHaveLength(2);
   });
 
   test('is not compared with the report if it depends on the time of the run', async () => {
