@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 
 /** Whether commands are installed. If not, CI fails, and other runs say what they skip. */
 export function hasTools(...tools: readonly string[]): boolean {
-  const missing = tools.filter((tool) => spawnSync(tool, ['--version']).status !== 0);
+  const answers = (tool: string) => ['--version', 'version'].some((word) => spawnSync(tool, [word]).status === 0);
+  const missing = tools.filter((tool) => !answers(tool));
   if (missing.length === 0) return true;
   const message = `SKIPPED: tests were not run that need other programs: install ${missing.join(' and ')}`;
   if (process.env.CI !== undefined) throw new Error(message);
