@@ -136,7 +136,7 @@ async function writeFile(
     const manifest = await (increment === undefined
       ? copyReport(source, files, options, file)
       : copyChanges(files, options, file, increment));
-    const looked = await lookAt(files, () => findOther(files, folder, manifest, options.question));
+    const looked = await lookAt(files, () => findOther(source, files, manifest, options));
     if (increment !== undefined && looked.found === undefined) await requireNewest(files, increment);
     return { manifest, ...looked };
   } catch (error) {
@@ -175,21 +175,33 @@ async function lookAt<T>(
 async function findComplete(
   source: Source,
   files: FileStore,
-  { format, values, scheduledFor, question }: SnapshotOptions,
+  options: SnapshotOptions,
 ): Promise<{ readonly own?: CompleteRun; readonly newest?: CompleteRun | undefined }> {
   await readLatest(files);
-  const own = await completeRunOf(files, folderOf(scheduledFor));
-  const newest = own ?? (await newestRun(files));
-  if (newest !== undefined) {
-    requireSource(files, newest.manifest, source);
-    requireQuestion(files, newest.manifest, question);
+  const own = await completeRunOf(files, folderOf(options.scheduledFor));
+  if (own !== undefined) {
+    requireSame(source, files, own.manifest, options);
+    return { own };
   }
-  const wanted = formatText({ format, values });
-  if (own === undefined) return { newest };
-  if (formatText(own.manifest) === wanted) return { own };
+  const newest = await newestRun(files);
+  if (newest !== undefined) requireOwn(source, files, newest.manifest, options);
+  return { newest };
+}
+
+/** Throws unless a manifest is of this source and this question. */
+function requireOwn(source: Source, files: FileStore, manifest: Manifest, { question }: SnapshotOptions): void {
+  requireSource(files, manifest, source);
+  requireQuestion(files, manifest, question);
+}
+
+/** Throws unless the manifest of this instant is what this run writes, in its format too. */
+function requireSame(source: Source, files: FileStore, manifest: Manifest, options: SnapshotOptions): void {
+  requireOwn(source, files, manifest, options);
+  const [wanted, found] = [formatText(options), formatText(manifest)];
+  if (found === wanted) return;
   throw new SyncError(
     'DESTINATION_CHANGED',
-    `Cannot write ${wanted} for ${own.manifest.scheduled_for} to ${files.shown}: a place must have one format for an instant; use another place, such as dir:/var/exports/${format}: current value is ${formatText(own.manifest)}`,
+    `Cannot write ${wanted} for ${manifest.scheduled_for} to ${files.shown}: a place must have one format for an instant; use another place, such as dir:/var/exports/${options.format}: current value is ${found}`,
   );
 }
 
@@ -197,18 +209,19 @@ const formatText = ({ format, values }: Pick<Manifest, 'format' | 'values'>): st
   values === 'raw' ? format : `${format} for spreadsheets`;
 
 /**
- * Returns what another run wrote meanwhile. Throws if that is of another question, or if the file
- * of this one is not whole.
+ * Returns what another run wrote meanwhile. Throws if that is not what this one writes, or if the
+ * file of this one is not whole.
  */
 async function findOther(
+  source: Source,
   files: FileStore,
-  folder: string,
   { file, bytes }: Manifest,
-  question: Question | undefined,
+  options: SnapshotOptions,
 ): Promise<Manifest | undefined> {
+  const folder = folderOf(options.scheduledFor);
   await requireStored(files, folder, file, bytes);
   const other = (await completeRunOf(files, folder))?.manifest;
-  if (other !== undefined) requireQuestion(files, other, question);
+  if (other !== undefined) requireSame(source, files, other, options);
   return other;
 }
 

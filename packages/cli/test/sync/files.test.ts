@@ -413,16 +413,19 @@ describe('a sync of a question', () => {
     expect(readdirSync(here()).sort()).toEqual(['2026-11-23T030000Z', '2026-11-23T030001Z', 'latest.json']);
   });
 
-  test('fails beside another run for its instant that asks another one', async () => {
+  test.each([
+    ['asks another one', ['--query', 'status=ACTIVE'], 'Cannot write the whole report to '],
+    ['writes another format', ['--format', 'csv'], 'a place must have one format for an instant'],
+  ])('fails beside another run for its instant that %s', async (_title, options, message) => {
     const { client } = report.source;
     const beside = async (...call: Parameters<typeof client.export>) => {
-      expect(await run(...at(0), '--query', 'status=ACTIVE')).toMatchObject({ code: 0 });
+      expect(await run(...at(0), ...options)).toMatchObject({ code: 0 });
       return client.export(...call);
     };
-    const options = { format: 'ndjson', values: 'raw', scheduledFor: new Date('2026-11-23T03:00:00Z') } as const;
+    const own = { format: 'ndjson', values: 'raw', scheduledFor: new Date('2026-11-23T03:00:00Z') } as const;
     const source = { ...report.source, client: { ...client, export: beside } };
-    const snapshot = runSnapshot(source, await FolderFiles.open(here()), options);
-    await expect(snapshot).rejects.toThrow('Cannot write the whole report to ');
+    const snapshot = runSnapshot(source, await FolderFiles.open(here()), own);
+    await expect(snapshot).rejects.toThrow(message);
     expect(readManifest(0).names).toHaveLength(2);
   });
 
