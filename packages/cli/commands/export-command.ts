@@ -7,30 +7,19 @@ import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'no
 import { type Command, Option } from 'commander';
 import type { ExportQuery, SubscriptionExport } from '../../client/index.ts';
 import { readFields } from '../../contract/fields.ts';
-import { reportParameters } from '../../contract/query.ts';
-import { defaultPageLimits } from '../../contract/report.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { UsageError, writeFailure } from '../../terminal/error.ts';
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
-import { addParameterOptions, readParameters } from './filter-options.ts';
+import { addParameterOptions, exportParameters, readParameters } from './filter-options.ts';
 import { addQueryOption, type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
 import { addListedFiles, describeNotFound, readListedFiles } from './listed-files.ts';
 import { openScreen, type Screen } from './record-writer.ts';
 
-const {
-  format: _format,
-  all: _all,
-  size: _size,
-  page: _page,
-  cursor: _cursor,
-  ...parameters
-} = reportParameters(defaultPageLimits);
-
 const linkUse: LinkUse = {
   page: 'subscriptions',
-  parameters,
+  parameters: exportParameters,
   ignored: ['by', 'page', 'size'],
   defaults: newestFirst,
 };
@@ -50,7 +39,7 @@ export function addExportCommand(program: Command, output: Output): void {
     .command('export')
     .argument('<file>', 'the file to write (- for standard output)')
     .description('write all subscriptions to a file from one snapshot, and verify that the file is complete');
-  addProfileOption(addQueryOption(addListedFiles(addParameterOptions(command, parameters))))
+  addProfileOption(addQueryOption(addListedFiles(addParameterOptions(command, exportParameters))))
     .addOption(
       new Option(
         '-o, --output <format>',
@@ -85,7 +74,7 @@ Examples:
             'Cannot print JSON: --json must go with a file: the export itself is on standard output',
           );
         const screen = openScreen({ quiet: options.quiet === true }, output);
-        const { values, dates } = readParameters({ ...withLink(options, linkUse) }, parameters);
+        const { values, dates } = readParameters({ ...withLink(options, linkUse) }, exportParameters);
         for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
         sayQuestion(screen, options, values);
         const listed = await readListedFiles({ ...options });

@@ -3,8 +3,9 @@ import type { TSchema } from 'typebox';
 import { parseDuration } from '../../contract/duration.ts';
 import { formatExactInstant, formatInstant, parseInstant } from '../../contract/instant.ts';
 import { parseInstantIn } from '../../contract/local-time.ts';
-import { instantParameters } from '../../contract/query.ts';
+import { instantParameters, reportParameters } from '../../contract/query.ts';
 import { dayOf, dayWords } from '../../contract/relative-day.ts';
+import { defaultPageLimits } from '../../contract/report.ts';
 import { descriptionOf, ruleOf } from '../../contract/schema.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import { findZone, type Zone } from '../../contract/zone.ts';
@@ -15,6 +16,18 @@ type Parameters = Readonly<Record<string, TSchema>>;
 
 /** Parameters that are lists: their options may be repeated. */
 const lists = ['status', 'by', 'fields'];
+
+const {
+  format: _format,
+  all: _all,
+  size: _size,
+  page: _page,
+  cursor: _cursor,
+  ...questionParameters
+} = reportParameters(defaultPageLimits);
+
+/** The parameters of a whole report: those of a page, but for its place and the format. */
+export const exportParameters = questionParameters;
 
 export function addParameterOptions(command: Command, parameters: Parameters): Command {
   for (const [name, schema] of Object.entries(parameters)) command.addOption(parameterOption(name, schema));

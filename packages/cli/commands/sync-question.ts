@@ -1,26 +1,14 @@
 import { Option } from 'commander';
-import { reportParameters } from '../../contract/query.ts';
-import { defaultPageLimits } from '../../contract/report.ts';
 import { UsageError } from '../../terminal/error.ts';
 import type { Question } from '../sync/question.ts';
-import { readParameters } from './filter-options.ts';
+import { exportParameters, readParameters } from './filter-options.ts';
 import { type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
 import type { Screen } from './record-writer.ts';
 import type { CopyOptions } from './sync-options.ts';
 
 // `sync --query`: the question of a link, asked again in each run.
 
-const {
-  format: _format,
-  all: _all,
-  size: _size,
-  page: _page,
-  cursor: _cursor,
-  fields: _fields,
-  email: _ofSubscriber,
-  'as-of': _asOf,
-  ...parameters
-} = reportParameters(defaultPageLimits);
+const { fields: _fields, email: _ofSubscriber, 'as-of': _asOf, ...parameters } = exportParameters;
 
 const linkUse: LinkUse = {
   page: 'subscriptions',
