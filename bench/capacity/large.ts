@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { type SyntheticRow, syntheticRows } from '../../packages/service/import/
 import type { TenantId } from '../../packages/service/storage/store.ts';
 import { insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { drawQuery, seeded } from '../any/draw.ts';
-import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
+import { type BenchStore, emptyStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { until } from '../support/data-set.ts';
 import { exactCpuSeconds } from '../support/exact-cpu.ts';
 import { runMeasured, type Used } from '../support/measured-command.ts';
 import { startOurs } from '../support/our-service.ts';
 import { machineFacts, printSection } from '../support/results.ts';
-import { treeCpuSeconds } from './process-tree.ts';
+import { residentMib, treeCpuSeconds } from './process-tree.ts';
 import { measureSize } from './storing.ts';
 
 // A single tenant with many records: what each work on it takes. On Linux only. The store is in
@@ -178,18 +178,6 @@ async function measureCommands(opened: BenchStore, add: (row: Measured) => void)
     rmSync(folder, { recursive: true });
   }
 }
-
-/** The environment of an empty store of the same engine. */
-async function emptyStore({ environment, administer }: BenchStore, folder: string): Promise<BenchStore['environment']> {
-  const empty = { ...environment, DATA_DIR: join(folder, 'restored') };
-  if (environment.DATABASE_URL === undefined) return empty;
-  await administer('create database restored owner subreport_bench');
-  return { ...empty, DATABASE_URL: environment.DATABASE_URL.replace(/[^/]+$/, 'restored') };
-}
-
-/** Most resident memory of a process so far, in MiB. */
-const residentMib = (pid: number): number =>
-  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 
 function toMarkdown(measured: readonly Measured[]): string {
   const cell = (value: number | undefined): string => value?.toPrecision(3) ?? '-';

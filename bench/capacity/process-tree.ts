@@ -48,3 +48,7 @@ function proportionalMib(pid: number): number {
     return 0;
   }
 }
+
+/** Most resident memory of a process so far, in MiB. */
+export const residentMib = (pid: number): number =>
+  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;

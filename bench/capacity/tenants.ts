@@ -1,14 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startMeteredService } from '../../test/support/metered-service.ts';
-import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
+import { type BenchStore, emptyStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { exactCpuSeconds } from '../support/exact-cpu.ts';
 import { runMeasured, type Used } from '../support/measured-command.ts';
 import { machineFacts, printSection } from '../support/results.ts';
 import { fillTenants } from './fill-tenants.ts';
-import { treeCpuSeconds } from './process-tree.ts';
+import { residentMib, treeCpuSeconds } from './process-tree.ts';
 
 // What grows with the number of tenants: each work of the service and of the commands that is about
 // all of them. On Linux only.
@@ -114,18 +114,6 @@ async function measureCommands(opened: BenchStore): Promise<readonly Measured[]>
   rmSync(folder, { recursive: true });
   return measured;
 }
-
-/** The environment of an empty store of the same engine. */
-async function emptyStore({ environment, administer }: BenchStore, folder: string): Promise<BenchStore['environment']> {
-  const empty = { ...environment, DATA_DIR: join(folder, 'restored') };
-  if (environment.DATABASE_URL === undefined) return empty;
-  await administer('create database restored owner subreport_bench');
-  return { ...empty, DATABASE_URL: environment.DATABASE_URL.replace(/[^/]+$/, 'restored') };
-}
-
-/** Most resident memory of a process so far, in MiB. */
-const residentMib = (pid: number): number =>
-  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 
 const counts = values.tenants.map(Number);
 for (const engine of values.engine) {

@@ -81,3 +81,14 @@ export async function openBenchPostgres(): Promise<BenchStore> {
     },
   };
 }
+
+/** The environment of an empty store of the same engine. */
+export async function emptyStore(
+  { environment, administer }: BenchStore,
+  folder: string,
+): Promise<BenchStore['environment']> {
+  const empty = { ...environment, DATA_DIR: join(folder, 'restored') };
+  if (environment.DATABASE_URL === undefined) return empty;
+  await administer('create database restored owner subreport_bench');
+  return { ...empty, DATABASE_URL: environment.DATABASE_URL.replace(/[^/]+$/, 'restored') };
+}
