@@ -168,7 +168,7 @@ export function parseRow(text: string): SourceRow['content'] {
   }
 }
 
-/** A period without another number in the text of its row, as nearly all have it. */
+/** A period as nearly all rows have it, which is exactly the number that is parsed. */
 const plainPeriod = /"period"\s*:\s*(\d{1,9})\s*[,}]/;
 
 /** The text of a period that is another number once it is parsed: `30.00000000000000000001`. */

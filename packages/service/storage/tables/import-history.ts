@@ -52,7 +52,8 @@ const columns =
   'id, tenant_id, started_at, ended_at, actor_kind, actor_id, actor_name, address, via, format, options, import_columns, result, error, rows_read, rejected, inserted, updated, unchanged, removed, revision';
 
 /**
- * Most imports of a tenant in the history, some 400 bytes each: one every 13 minutes for 90 days.
+ * Most imports of a tenant in the history, one every 13 minutes for 90 days: some 400 bytes each,
+ * and up to 2 kB for a mapping of columns.
  */
 const importsMax = 10_000;
 
