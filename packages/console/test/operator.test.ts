@@ -342,7 +342,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await page.getByRole('heading', { name: hostileId, level: 1 }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: hostileId, level: 1 }).waitFor();
-    expect(await page.title()).toBe(`${hostileId} · Clients · operator · subreport`);
+    await expect.poll(() => page.title()).toBe(`${hostileId} · Clients · operator · subreport`);
     await open('audit');
     await page.getByRole('table').getByText(hostileName).first().waitFor();
   });

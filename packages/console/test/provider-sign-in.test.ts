@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)('sign-in at an identity provider in a browser', ()
     await signIn('/console/subscriptions?status=ACTIVE');
     await page.getByRole('heading', { name: 'Subscriptions', level: 1 }).waitFor();
     expect(page.url()).toBe(`${service.url}/console/subscriptions?status=ACTIVE`);
-    expect(await page.title()).toContain('acme');
+    await expect.poll(() => page.title()).toContain('acme');
     const cookies = (await context.cookies(service.url)).map(({ name, httpOnly, sameSite, expires }) => ({
       name,
       httpOnly,
