@@ -33,3 +33,9 @@ export const reports = createReader(new Api(baseUrl, senderWith({})), systemCloc
 
 /** The same for requests that the page sends on its own: they do not keep the session alive. */
 export const backgroundReports = createReader(new Api(baseUrl, senderWith({ 'x-background': '1' })), systemClock);
+
+/** The feed of changes and its counts, requested until a signal aborts. */
+export const changesUntil = (signal: AbortSignal): Pick<typeof reports, 'changes' | 'changesSummary'> => ({
+  changes: (since, options) => reports.changes(since, { ...options, signal }),
+  changesSummary: (since, options) => reports.changesSummary(since, { ...options, signal }),
+});

@@ -143,6 +143,32 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await page.getByText('What is contradictory or missing in 420 subscriptions').waitFor();
   });
 
+  test('a page of the past that is left ends its requests, so that no other page waits for them', async () => {
+    const gate = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const reading = reports.service.store.readTenant('acme' as TenantId, () => {
+      held.resolve();
+      return gate.promise;
+    });
+    await held.promise;
+    const asked = new Set<string>();
+    const ended: string[] = [];
+    const isPast = (url: string): boolean => url.includes('connect-api') && url.includes('as-of=');
+    await open('/console/?as-of=this-month', {
+      prepare: async (opened: Page) => {
+        opened.on('request', (request) => isPast(request.url()) && asked.add(request.url()));
+        opened.on('requestfailed', (request) => asked.has(request.url()) && ended.push(request.url()));
+      },
+    });
+    await expect.poll(() => asked.size).toBeGreaterThan(3);
+    const ofOverview = [...asked];
+    await page.getByRole('link', { name: 'Subscriptions', exact: true }).click();
+    await expect.poll(() => ended.toSorted()).toEqual(ofOverview.toSorted());
+    gate.resolve();
+    await reading;
+    await page.getByText('The first 20 of 400.').waitFor();
+  });
+
   test('a time that has no past is refused, and so is a page of the past', async () => {
     await open('/console/?as-of=2999-01-01');
     await page.getByRole('heading', { name: 'This time cannot be shown' }).waitFor();

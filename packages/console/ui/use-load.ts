@@ -21,30 +21,32 @@ export class LastValue<Value> {
 
 /**
  * Loads a part once, and once more after each `retry` and when the service responds again after a
- * failure. Waits while `load` is `undefined`.
+ * failure. Waits while `load` is `undefined`. The signal aborts when the part is left, so that the
+ * service does not read for nobody.
  */
-export function useLoad<Value>(load: (() => Promise<Value>) | undefined, last: LastValue<Value>): Load<Value> {
+export function useLoad<Value>(
+  load: ((signal: AbortSignal) => Promise<Value>) | undefined,
+  last: LastValue<Value>,
+): Load<Value> {
   const [state, setState] = useState<Load<Value>>({ kind: 'loading' });
   const [attempt, setAttempt] = useState(0);
   const waits = load === undefined;
   useEffect(() => {
     if (load === undefined) return;
-    let isCurrent = true;
+    const left = new AbortController();
     const show = (next: Load<Value>): void => {
-      if (isCurrent) setState(next);
+      if (!left.signal.aborted) setState(next);
     };
     show({ kind: 'loading' });
     const retry = (): void => setAttempt((number) => number + 1);
-    load().then(
+    load(left.signal).then(
       (value) => {
-        if (isCurrent) last.shown = { value, at: new Date() };
+        if (!left.signal.aborted) last.shown = { value, at: new Date() };
         show({ kind: 'ready', value });
       },
       (error: unknown) => show({ kind: 'failed', error, retry }),
     );
-    return () => {
-      isCurrent = false;
-    };
+    return () => left.abort();
   }, [waits, attempt]);
   const isUp = connection.value === 'up';
   useEffect(() => {

@@ -12,7 +12,7 @@ import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { currentLocation, hrefOf, Link, navigate } from '../../ui/location.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { LastValue, useLoad } from '../../ui/use-load.ts';
-import { reports } from '../api.ts';
+import { changesUntil } from '../api.ts';
 import { asOf, shownTime } from '../past/as-of.ts';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
@@ -135,7 +135,7 @@ interface SelectionProps {
 
 function PeriodList({ since, selection }: PeriodProps & SelectionProps) {
   const [last] = useState(() => new LastValue<PeriodChanges | undefined>(session));
-  const load = useLoad(() => readPeriod(reports, since.instant, selection), last);
+  const load = useLoad((signal) => readPeriod(changesUntil(signal), since.instant, selection), last);
   return (
     <LoadedPart load={load} height={listHeight}>
       {(period) =>

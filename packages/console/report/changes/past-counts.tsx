@@ -6,7 +6,7 @@ import { formatDay } from '../../ui/format-date.ts';
 import { History } from '../../ui/icons.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { LastValue, useLoad } from '../../ui/use-load.ts';
-import { reports } from '../api.ts';
+import { changesUntil } from '../api.ts';
 import { describeTime } from '../past/describe-time.ts';
 import type { PastTime } from '../past/read-as-of.ts';
 import { session } from '../session/session.ts';
@@ -27,7 +27,7 @@ type Counted = Awaited<ReturnType<typeof countUntil>>;
 /** What changed until a past time, in numbers. */
 export function PastCounts({ since, past }: PastCountsProps) {
   const [last] = useState(() => new LastValue<Counted>(session));
-  const load = useLoad(() => countUntil(reports, new Date(since.instant), past.instant), last);
+  const load = useLoad((signal) => countUntil(changesUntil(signal), new Date(since.instant), past.instant), last);
   return (
     <LoadedPart load={load} height={160}>
       {(counted) =>

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { LastValue, type Load, useLoad } from '../../ui/use-load.ts';
-import { reports } from '../api.ts';
+import { changesUntil, reports } from '../api.ts';
 import { readPresentToken } from '../live/poll-changes.ts';
 import type { PastTime } from '../past/read-as-of.ts';
 import { session } from '../session/session.ts';
@@ -15,11 +15,7 @@ export interface RecentChangesState {
   readonly markAsSeen: (period: PeriodChanges) => Promise<void>;
 }
 
-const reader: ChangeReader = {
-  changes: (since, options) => reports.changes(since, options),
-  changesSummary: (since, options) => reports.changesSummary(since, options),
-  present: readPresentToken,
-};
+const readerUntil = (signal: AbortSignal): ChangeReader => ({ ...changesUntil(signal), present: readPresentToken });
 const last = { listed: new LastValue<RecentChanges>(session), counted: new LastValue<RecentChanges>(session) };
 
 /** `isListed`: whether the changes are listed, and not only counted. */
@@ -32,7 +28,7 @@ export function useRecentChanges({
 }): RecentChangesState {
   const store = useMemo(visitStore, []);
   const loaded = useLoad(
-    () => readRecentChanges(reader, store, Date.now, { selection, isListed }),
+    (signal) => readRecentChanges(readerUntil(signal), store, Date.now, { selection, isListed }),
     last[isListed ? 'listed' : 'counted'],
   );
   const [seen, setSeen] = useState<RecentChanges>();
@@ -40,7 +36,11 @@ export function useRecentChanges({
     load: seen === undefined ? loaded : { kind: 'ready', value: seen },
     markAsSeen: async (period) => {
       const visits = markAsSeen(period, store, Date.now);
-      setSeen({ since: visits.last.at, isLost: false, period: await readPeriod(reader, visits.last.token, selection) });
+      setSeen({
+        since: visits.last.at,
+        isLost: false,
+        period: await readPeriod(reports, visits.last.token, selection),
+      });
     },
   };
 }
@@ -50,16 +50,19 @@ export function useChangesAt(past: PastTime | undefined): Load<RecentChanges> {
   const [lastOfPast] = useState(() => new LastValue<RecentChanges>(session));
   const store = useMemo(visitStore, []);
   return useLoad(
-    () => (past === undefined ? readRecentChanges(reader, store, Date.now, { isListed: false }) : readPastWeek(past)),
+    (signal) =>
+      past === undefined
+        ? readRecentChanges(readerUntil(signal), store, Date.now, { isListed: false })
+        : readPastWeek(past, signal),
     past === undefined ? last.counted : lastOfPast,
   );
 }
 
 const weekMs = 7 * 86_400_000;
 
-async function readPastWeek(past: PastTime): Promise<RecentChanges> {
+async function readPastWeek(past: PastTime, signal: AbortSignal): Promise<RecentChanges> {
   const since = new Date(past.date.getTime() - weekMs);
-  const counted = await countUntil(reports, since, past.instant);
+  const counted = await countUntil(changesUntil(signal), since, past.instant);
   // changes of less than these days are no number of 7 days
   const isKnown = counted !== undefined && counted.knownSince === undefined;
   return {

@@ -17,7 +17,7 @@ const text = strings.findings;
 /** What is contradictory or missing in the subscriptions; each finding opens its records. */
 export function FindingsPage() {
   const [last] = useState(() => new LastValue<SubscriptionFindings>(session));
-  const load = useLoad(() => reports.findings(), last);
+  const load = useLoad((signal) => reports.findings({ signal }), last);
   return (
     <LoadedPart load={load} height={320}>
       {(found) => <Findings found={found} />}

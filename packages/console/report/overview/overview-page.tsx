@@ -1,6 +1,7 @@
 import type { ComponentProps } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { SubscriptionPage, SubscriptionSummary } from '../../../client/index.ts';
+import type { CallOptions } from '../../../client/options.ts';
 import { Patterns } from '../../charts/marks.tsx';
 import { AsOf } from '../../ui/as-of.tsx';
 import { connection } from '../../ui/connection.tsx';
@@ -51,31 +52,31 @@ const newLastValues = () => ({
 const present = newLastValues();
 
 /** The counts as they were or are, by day and month of the pages' time zone. */
-const readerAt = (past: PastTime | undefined): SummaryReader => {
+const readerAt = (past: PastTime | undefined, signal: AbortSignal): SummaryReader => {
   const zone = zoneOfPages()?.name;
-  return { summary: (query) => reports.summary({ ...query, 'as-of': past?.instant, zone }) };
+  return { summary: (query) => reports.summary({ ...query, 'as-of': past?.instant, zone }, { signal }) };
 };
 
-const readNextEndsAt = (past: PastTime | undefined, now: Date): Promise<SubscriptionPage> =>
+const readNextEndsAt = (past: PastTime | undefined, now: Date, options: CallOptions): Promise<SubscriptionPage> =>
   past === undefined
-    ? readNextEnds(reports, now)
-    : readPastPage({ ...nextEndsQuery(now, true), 'as-of': past.instant }, nextEndsMax, {});
+    ? readNextEnds(reports, now, options)
+    : readPastPage({ ...nextEndsQuery(now, true), 'as-of': past.instant }, nextEndsMax, options);
 
 /** What ends soon without renewal, how many subscriptions there are, and how many are active. */
 export function OverviewPage() {
   const [past] = useState(() => asOf.peek());
   const [now] = useState(() => past?.date ?? new Date());
   const [last] = useState(() => (past === undefined ? present : newLastValues()));
-  const [reader] = useState(() => readerAt(past));
+  const reader = (signal: AbortSignal): SummaryReader => readerAt(past, signal);
   const isPast = past !== undefined;
-  const totals = useLoad(() => readTotals(reader), last.totals);
-  const soon = useLoad(() => readEndingSoon(reader, now, isPast), last.soon);
-  const weeks = useLoad(() => readCreatedWeeks(reader, now), last.weeks);
+  const totals = useLoad((signal) => readTotals(reader(signal)), last.totals);
+  const soon = useLoad((signal) => readEndingSoon(reader(signal), now, isPast), last.soon);
+  const weeks = useLoad((signal) => readCreatedWeeks(reader(signal), now), last.weeks);
   const changes = useChangesAt(past);
-  const ending = useLoad(() => readEnding(reader, now), last.ending);
-  const nextEnds = useLoad(() => readNextEndsAt(past, now), last.nextEnds);
+  const ending = useLoad((signal) => readEnding(reader(signal), now), last.ending);
+  const nextEnds = useLoad((signal) => readNextEndsAt(past, now, { signal }), last.nextEnds);
   const created = useLoad(
-    totals.kind === 'ready' ? () => readCreated(reader, totals.value, now) : undefined,
+    totals.kind === 'ready' ? (signal) => readCreated(reader(signal), totals.value, now) : undefined,
     last.created,
   );
   const figures = [totals, soon, weeks, changes, nextEnds];

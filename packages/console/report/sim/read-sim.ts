@@ -1,4 +1,5 @@
 import type { Subscription, SubscriptionHistory } from '../../../client/index.ts';
+import type { CallOptions } from '../../../client/options.ts';
 import { reports } from '../api.ts';
 
 /** The subscriptions of a SIM and what happened to them. */
@@ -15,9 +16,9 @@ const recordsMax = 100;
 const historiesMax = 20;
 
 /** Reads the subscriptions of a SIM and their histories. Rejects as the client library does. */
-export async function readSim(iccid: string): Promise<Sim> {
-  const page = await reports.subscriptions({ iccid, sort: '-createdDate', size: recordsMax }).page();
+export async function readSim(iccid: string, options: CallOptions): Promise<Sim> {
+  const page = await reports.subscriptions({ iccid, sort: '-createdDate', size: recordsMax }, options).page();
   const ids = page.records.slice(0, historiesMax).map(({ id }) => id);
-  const histories = await Promise.all(ids.map((id) => reports.history(id)));
+  const histories = await Promise.all(ids.map((id) => reports.history(id, options)));
   return { records: page.records, totalCount: page.totalCount, histories };
 }

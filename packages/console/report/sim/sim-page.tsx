@@ -31,7 +31,7 @@ export function SimPage() {
 function LoadedSim({ iccid }: { readonly iccid: string }) {
   const [last] = useState(() => new LastValue<Sim>(session));
   usePageTitle(text.titleOf(groupIccid(iccid)));
-  const load = useLoad(() => readSim(iccid), last);
+  const load = useLoad((signal) => readSim(iccid, { signal }), last);
   return (
     <LoadedPart load={load} height={320}>
       {(sim) =>
