@@ -350,9 +350,11 @@ export interface Store extends Directory, TenantReads, TenantWrites, ChangeNotic
   /**
    * The same store for one request: every operation, whatever it waits for (a connection, a lock, a
    * statement, the commit), ends by `deadline`, a time of `performance.now()`, or rejects with
-   * `UNAVAILABLE` or `BUSY`. Without a deadline, each operation has its own time limit.
+   * `UNAVAILABLE` or `BUSY`. Without a deadline, each operation has its own time limit. When
+   * `signal` aborts, reads of a tenant that wait do not start, and SQLite ends those that run; they
+   * reject with its reason.
    */
-  within(deadline: number): Store;
+  within(deadline: number, signal?: AbortSignal): Store;
   /**
    * Runs `work` in one transaction of the directory it gets, durable when the promise resolves. If
    * `work` throws, nothing is changed. Other writes may wait meanwhile, so `work` must wait for

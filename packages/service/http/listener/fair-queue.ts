@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from './error.ts';
+import { disconnected } from './request-deadline.ts';
 
 /** Ends a request's use of the service; further calls do nothing. */
 export type Leave = () => void;
@@ -311,7 +312,3 @@ export async function takeTurn(
   if (place !== undefined) leave = await place.turn;
   request.endTurn = leave ?? null;
 }
-
-/** Nobody receives it, and it is not logged as a fault of this service. */
-const disconnected = (): RequestError =>
-  new RequestError('UNAVAILABLE', 'Cannot respond: the client must stay connected until the response begins');

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { StorageError } from '../../storage/error.ts';
 import type { Store } from '../../storage/store.ts';
+import { RequestError } from './error.ts';
 import { logLateError } from './send-error.ts';
 
 declare module 'fastify' {
@@ -10,6 +11,8 @@ declare module 'fastify' {
      * running then are aborted.
      */
     deadline: number;
+    /** Aborts if the client leaves before its response has been sent. */
+    closed: AbortSignal;
   }
 }
 
@@ -23,6 +26,7 @@ const graceMs = 250;
  */
 export function createRequestDeadlines(app: FastifyInstance, requestMs: number) {
   app.decorateRequest('deadline', 0);
+  app.decorateRequest('closed');
   // Fastify would log an error that comes after the response as a fault of the code
   app.addHook('onRoute', (route) => {
     const { handler } = route;
@@ -43,13 +47,27 @@ export function createRequestDeadlines(app: FastifyInstance, requestMs: number) 
       reply.send(new StorageError('UNAVAILABLE', 'Cannot respond: the response must begin before the deadline'));
       reply.send = () => reply;
     }, requestMs + graceMs);
-    reply.raw.on('close', () => clearTimeout(timer));
+    const closing = new AbortController();
+    request.closed = closing.signal;
+    reply.raw.on('close', () => {
+      clearTimeout(timer);
+      if (!reply.raw.writableFinished) closing.abort(disconnected());
+    });
   };
 }
+
+/** Nobody receives it, and it is not logged as a fault of this service. */
+export const disconnected = (): RequestError =>
+  new RequestError('UNAVAILABLE', 'Cannot respond: the client must stay connected until the response begins');
 
 /** Lifts the deadline of a request that has its own limits from here on. */
 export function liftDeadline(request: FastifyRequest): void {
   request.deadline = Number.POSITIVE_INFINITY;
+}
+
+/** The context of a request that only reads, which ends when its client has left. */
+export function whileConnected<C extends { readonly store: Store }>(context: C, request: FastifyRequest): C {
+  return { ...context, store: context.store.within(request.deadline, request.closed) };
 }
 
 export function withinRequest<C extends { readonly store: Store }>(context: C, { deadline }: FastifyRequest): C {

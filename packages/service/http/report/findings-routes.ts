@@ -48,7 +48,7 @@ export function createFindingsSender({
           liftDeadline(request); // the queue's and the store's bound it from here on
           request.endTurn?.(); // no other request waits while this one does
           await takeTurn(queue, tenant, request, reply);
-          const store = report.store.within(performance.now() + findingsMsMax);
+          const store = report.store.within(performance.now() + findingsMsMax, request.closed);
           return await getSubscriptionFindings({ store }, tenant, moment, exports.stallMs);
         } finally {
           release();

@@ -8,7 +8,7 @@ import type { ReportContext } from '../../report/report-query.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { queryOf, routePath } from '../listener/operation-routes.ts';
-import { withinRequest } from '../listener/request-deadline.ts';
+import { whileConnected } from '../listener/request-deadline.ts';
 import { acceptJson, type SharedParts } from './report-routes.ts';
 
 /** Adds `GET /v1/subscription/{id}` and its history. */
@@ -26,7 +26,7 @@ export function addRecordRoutes(
     sendCached(request, reply, {
       key: JSON.stringify(key),
       load: async () => {
-        const { record, revision } = await read(withinRequest(report, request), accessOf(request).tenant);
+        const { record, revision } = await read(whileConnected(report, request), accessOf(request).tenant);
         return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision };
       },
     });

@@ -10,7 +10,7 @@ import { accessOf } from '../listener/access-log.ts';
 import { RequestError } from '../listener/error.ts';
 import { acceptJsonBodies, queryOf, routePath } from '../listener/operation-routes.ts';
 import { preferredType } from '../listener/preferred-type.ts';
-import { withinRequest } from '../listener/request-deadline.ts';
+import { whileConnected } from '../listener/request-deadline.ts';
 import type { ExportLimits } from '../listener/slots.ts';
 import { handleUnrouted } from '../listener/unrouted.ts';
 import type { CachedSender } from './page-cache.ts';
@@ -45,7 +45,7 @@ export function createReportSender({
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
       key: keyOf(query),
-      load: () => listSubscriptions(withinRequest(report, request), tenant, query, stages),
+      load: () => listSubscriptions(whileConnected(report, request), tenant, query, stages),
     });
   };
 }

@@ -12,7 +12,7 @@ import { exportSubscriptions, type ReportExport } from '../../report/export-subs
 import type { ReportContext, ReportQuery } from '../../report/report-query.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { RequestError } from '../listener/error.ts';
-import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
+import { liftDeadline, whileConnected } from '../listener/request-deadline.ts';
 import { createSlots, type ExportLimits } from '../listener/slots.ts';
 
 /** A protocol version in `Via` that says that a proxy received the request over HTTP/1.0. */
@@ -41,7 +41,7 @@ export function createExportSender(report: ReportContext, limits: ExportLimits) 
     const { clientId, tenant } = accessOf(request);
     const release = takeSlot(clientId, tenant);
     try {
-      const whole = await exportSubscriptions(withinRequest(report, request), tenant, query, limits.stallMs);
+      const whole = await exportSubscriptions(whileConnected(report, request), tenant, query, limits.stallMs);
       liftDeadline(request); // `limits` bounds it from here on
       reply.headers({ 'cache-control': 'private, no-store', vary: 'Authorization, Accept', ...whole.headers });
       if (request.method !== 'HEAD') return sendExport(request, reply, { report: whole, limits, onEnd: release });

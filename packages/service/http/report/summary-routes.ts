@@ -10,7 +10,7 @@ import type { TenantId } from '../../storage/store.ts';
 import { createStages, type StageTimer } from '../../tracing/span.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { queryOf, routePath } from '../listener/operation-routes.ts';
-import { withinRequest } from '../listener/request-deadline.ts';
+import { whileConnected } from '../listener/request-deadline.ts';
 import type { CacheableResponse } from './page-cache.ts';
 import { acceptedFormat, acceptJson, type SharedParts } from './report-routes.ts';
 
@@ -41,7 +41,7 @@ export function addSummaryRoutes(
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
       key: keyOf(query),
-      load: () => load(withinRequest(report, request), tenant, query, stages),
+      load: () => load(whileConnected(report, request), tenant, query, stages),
     });
   };
   app.route({

@@ -43,6 +43,8 @@ export interface Use {
    * turns out to be dead.
    */
   readonly reads?: boolean;
+  /** Work that waits for a connection when it aborts does not start. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A client of the pool. */
@@ -97,11 +99,15 @@ export class PostgresConnections {
    */
   async use<T>(
     work: (client: pg.ClientBase) => Promise<T>,
-    { deadline, longestMs = this.#operationMs, tenant, reads = false }: Use,
+    { deadline, longestMs = this.#operationMs, tenant, reads = false, signal }: Use,
   ): Promise<T> {
     const end = deadline ?? performance.now() + longestMs;
     const began = performance.now();
     const client = await this.#connect(end).finally(() => this.#observeWait?.((performance.now() - began) / 1000));
+    if (signal?.aborted === true) {
+      client.release();
+      throw signal.reason;
+    }
     let isLate = false;
     const once = (used: pg.PoolClient): Promise<T> =>
       this.#useOnce(used, work, end, () => {

@@ -77,10 +77,12 @@ class PostgresStore implements Store {
   readonly tenantBytesMax: number;
   readonly #shared: SharedParts;
   readonly #deadline: number | undefined;
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(shared: SharedParts, deadline?: number) {
+  constructor(shared: SharedParts, deadline?: number, signal?: AbortSignal) {
     this.#shared = shared;
     this.#deadline = deadline;
+    this.#signal = signal;
     this.tenantBytesMax = shared.bytesMax;
   }
 
@@ -96,12 +98,13 @@ class PostgresStore implements Store {
     this.#shared.connections.observeWaits(observe);
   }
 
-  within(deadline: number): Store {
-    return new PostgresStore(this.#shared, deadline);
+  within(deadline: number, signal?: AbortSignal): Store {
+    return new PostgresStore(this.#shared, deadline, signal);
   }
 
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T> {
-    return this.#use((client) => this.#shared.statements.read(client, tenant, work), { tenant, reads: true });
+    const how = { tenant, reads: true, signal: this.#signal };
+    return this.#use((client) => this.#shared.statements.read(client, tenant, work), how);
   }
 
   readTenantOnce(
@@ -110,7 +113,8 @@ class PostgresStore implements Store {
     options?: ReadOptions,
   ): Promise<readonly (readonly Row[])[]> {
     const read = { tenant, statements, isBounded: options?.isBounded === true };
-    return this.#use((client) => this.#shared.statements.readOnce(client, read), { tenant, reads: true });
+    const how = { tenant, reads: true, signal: this.#signal };
+    return this.#use((client) => this.#shared.statements.readOnce(client, read), how);
   }
 
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot> {

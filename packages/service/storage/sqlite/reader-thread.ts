@@ -98,7 +98,10 @@ function endSession(id: number): void {
  * 1,024: a check at each row cost a tenth of the time, this costs nothing measurable.
  */
 function interruptible(sql: string): string {
-  return sql.replaceAll(/\b(subscription\s+where tenant_id = \$1)/g, '$1 and (rowid % 1024 > 0 or goes_on())');
+  return sql.replaceAll(
+    /\b(subscription(?:_version)?\s+where tenant_id = \$1)/g,
+    '$1 and (rowid % 1024 > 0 or goes_on())',
+  );
 }
 
 function requireNotInterrupted(): SqlValue {

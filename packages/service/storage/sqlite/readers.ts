@@ -19,6 +19,12 @@ const noDeadline = Number.POSITIVE_INFINITY;
 
 const threadUrl = new URL('./reader-thread.ts', import.meta.url);
 
+/** What ends a read: a time of `performance.now()`, and a signal, with its reason. */
+export interface ReadBounds {
+  readonly deadline?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Reads of the embedded store that may take long for a large tenant. They run on threads while the
  * main thread keeps serving requests (`docs/decisions/speed.md#reader-threads`).
@@ -40,12 +46,12 @@ export class SqliteReaders {
   readOnce(
     tenant: TenantId,
     statements: readonly TenantStatement[],
-    deadline?: number,
+    bounds: ReadBounds,
   ): Promise<readonly (readonly Row[])[]> {
-    return this.#runBefore(tenant, (thread) => requestOnce(thread, statements), deadline);
+    return this.#runWithin(tenant, (thread) => requestOnce(thread, statements), bounds);
   }
 
-  read<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, deadline?: number): Promise<T> {
+  read<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, bounds: ReadBounds): Promise<T> {
     const session = this.#nextSession();
     const run = async (thread: ReaderThread): Promise<T> => {
       await thread.request({ kind: 'begin', session });
@@ -60,7 +66,7 @@ export class SqliteReaders {
         thread.endSession(session);
       }
     };
-    return this.#runBefore(tenant, run, deadline);
+    return this.#runWithin(tenant, run, bounds);
   }
 
   /**
@@ -68,12 +74,14 @@ export class SqliteReaders {
    * one if there is any, because another may be busy until the deadline of its statement. The
    * stream must begin by the deadline.
    */
-  openSnapshot(tenant: TenantId, deadline = noDeadline): TenantSnapshot {
+  openSnapshot(tenant: TenantId, { deadline = noDeadline, signal }: ReadBounds): TenantSnapshot {
     const session = this.#nextSession();
     const pinned = this.#slots.available.reduce((best, thread) => (thread.snapshots < best.snapshots ? thread : best));
     const closing = new AbortController();
-    const endWith = (reason: StorageError): void => {
+    const onAbort = (): void => endWith(signal?.reason);
+    const endWith = (reason: unknown): void => {
       if (closing.signal.aborted) return;
+      signal?.removeEventListener('abort', onAbort);
       closing.abort(reason);
       pinned.snapshots -= 1;
       if (begun !== undefined) pinned.endSession(session);
@@ -81,6 +89,8 @@ export class SqliteReaders {
     const timer = deadline === noDeadline ? undefined : setTimeout(() => endWith(lateRead()), msUntil(deadline));
     pinned.snapshots += 1;
     let begun: Promise<void> | undefined;
+    if (signal?.aborted === true) onAbort();
+    signal?.addEventListener('abort', onAbort);
     const send = <A>(request: ReadRequest, transferred?: readonly ArrayBuffer[]): Promise<A> =>
       this.#slots.run(
         tenant,
@@ -121,12 +131,17 @@ export class SqliteReaders {
     await Promise.all(this.#threads.map((thread) => thread.end()));
   }
 
-  async #runBefore<T>(tenant: TenantId, work: (thread: ReaderThread) => Promise<T>, deadline = noDeadline): Promise<T> {
-    if (deadline === noDeadline) return this.#slots.run(tenant, work);
+  async #runWithin<T>(
+    tenant: TenantId,
+    work: (thread: ReaderThread) => Promise<T>,
+    { deadline = noDeadline, signal }: ReadBounds,
+  ): Promise<T> {
+    if (deadline === noDeadline) return this.#slots.run(tenant, work, { signal });
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(lateRead()), msUntil(deadline));
+    const either = signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]);
     try {
-      return await this.#slots.run(tenant, work, { signal: late.signal });
+      return await this.#slots.run(tenant, work, { signal: either });
     } finally {
       clearTimeout(timer);
     }

@@ -40,7 +40,7 @@ import { requireNoKnownDamage } from './error.ts';
 import { prepareFolder } from './folder.ts';
 import { lockImportOnSqlite, lockShared, type UseLock } from './locks.ts';
 import { SqlitePageReaders } from './page-readers.ts';
-import { SqliteReaders } from './readers.ts';
+import { type ReadBounds, SqliteReaders } from './readers.ts';
 import type { ReplacementRequest, ReplacementStart } from './replacement-thread.ts';
 import { SqliteThread } from './thread.ts';
 import { SqliteWriter } from './writer.ts';
@@ -55,7 +55,7 @@ export function openSqliteStore(folder: string, options: SqliteOptions = {}): St
   const file = prepareFolder(folder);
   const use = lockShared(file);
   try {
-    return new SqliteStore(openShared(file, options, use), undefined);
+    return new SqliteStore(openShared(file, options, use), {});
   } catch (error) {
     use.release();
     throw error;
@@ -119,23 +119,23 @@ class SqliteStore implements Store {
   readonly servingBatchRowsMax = 500;
   readonly tenantBytesMax: number;
   readonly #shared: SharedConnections;
-  readonly #deadline: number | undefined;
+  readonly #bounds: ReadBounds;
   readonly #connection: SqliteConnection;
 
-  constructor(shared: SharedConnections, deadline: number | undefined) {
+  constructor(shared: SharedConnections, bounds: ReadBounds) {
     this.#shared = shared;
-    this.#deadline = deadline;
+    this.#bounds = bounds;
     this.#connection = shared.connection;
     this.tenantBytesMax = shared.bytesMax;
   }
 
-  within(deadline: number): Store {
-    return new SqliteStore(this.#shared, deadline);
+  within(deadline: number, signal?: AbortSignal): Store {
+    return new SqliteStore(this.#shared, { deadline, signal });
   }
 
   async readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, options?: ReadOptions): Promise<T> {
     const { pageReaders, readers } = this.#shared;
-    if (options?.isBounded !== true) return readers.read(tenant, work, this.#deadline);
+    if (options?.isBounded !== true) return readers.read(tenant, work, this.#bounds);
     return pageReaders.useSnapshot((connection) =>
       work({ all: async (sql, values = []) => connection.all(sql, [tenant, ...values]) }),
     );
@@ -148,12 +148,12 @@ class SqliteStore implements Store {
   ): Promise<readonly (readonly Row[])[]> {
     const bound = statements.map(({ sql, values }) => ({ sql, values: [tenant, ...values] }));
     const { pageReaders, readers } = this.#shared;
-    if (options?.isBounded !== true) return readers.readOnce(tenant, bound, this.#deadline);
+    if (options?.isBounded !== true) return readers.readOnce(tenant, bound, this.#bounds);
     return pageReaders.readAtOnce(bound);
   }
 
   async openSnapshot(tenant: TenantId): Promise<TenantSnapshot> {
-    return this.#shared.readers.openSnapshot(tenant, this.#deadline);
+    return this.#shared.readers.openSnapshot(tenant, this.#bounds);
   }
 
   loadSubscriptions(
@@ -332,12 +332,15 @@ class SqliteStore implements Store {
   }
 
   #writeDeadline(): number {
-    return this.#deadline ?? performance.now() + this.#shared.operationMs;
+    return this.#bounds.deadline ?? performance.now() + this.#shared.operationMs;
   }
 
   #change<T>(change: TenantChange): Promise<T> {
     const { writer, keepsHistory, bytesMax } = this.#shared;
-    return writer.change({ ...change, keepsHistory, bytesMax }, this.#deadline ?? performance.now() + changeMsMax);
+    return writer.change(
+      { ...change, keepsHistory, bytesMax },
+      this.#bounds.deadline ?? performance.now() + changeMsMax,
+    );
   }
 }
 

@@ -85,6 +85,31 @@ describe('reads of the embedded store that are not bounded by a page', () => {
     expect(await countOf(tenant)).toBe(2_000);
   });
 
+  test('end when their client leaves, whether they run or wait, and the thread serves the next one', async () => {
+    const deadline = performance.now() + 60_000;
+    const own = await tenantOf('former', 2_000);
+    const again = Array.from({ length: 2_000 }, (_, index) => subscriptionRow({ id: `former-${index}` }));
+    await store.loadSubscriptions(own, again);
+    const ofVersions = endless.replaceAll('subscription', 'subscription_version') as typeof endless;
+    for (const sql of [endless, ofVersions]) {
+      const client = new AbortController();
+      const ofClient = store.within(deadline, client.signal);
+      const snapshot = await ofClient.openSnapshot(own, 60_000);
+      const reads = [
+        ofClient.readTenant(own, (reader) => reader.all(sql)),
+        ofClient.readTenantOnce(own, [{ sql, values: [] }]),
+        snapshot.all(sql),
+      ];
+      const failures = Promise.all(reads.map((read) => read.catch((error: unknown) => error)));
+      await nextTurn();
+      const left = new Error('left');
+      client.abort(left);
+      expect(await failures).toEqual([left, left, left]);
+      await expect(ofClient.readTenant(own, (reader) => reader.all(count))).rejects.toBe(left);
+      expect(await countOf(own)).toBe(2_000);
+    }
+  });
+
   test('succeed for another tenant while one tenant has a statement that never finishes', async () => {
     const other = await tenantOf('globex', 5);
     const inTime = store.within(performance.now() + 20_000);
