@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drawOne } from '../../../../test/support/draw.ts';
+import { engines, type TestStore } from '../../../../test/support/engines.ts';
+import { subscriptionRow } from '../../../../test/support/rows.ts';
+import { checkCounts } from '../../storage/counts/check.ts';
+import type { TenantId, TenantReader } from '../../storage/store.ts';
+import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
+
+const numbers =
+  'with recursive some (n) as (select 1 union all select n + 1 from some where n < 2500) select n from some' as const;
+
+describe.each(drawOne(engines, import.meta.url))('the check of the counts on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let tenant: TenantId;
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    await insertTenant(opened.store, 'acme', 1);
+    tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' })]);
+    for (const [level, condition] of [
+      [0, 'n > 0'],
+      [1, 'n in (1, 2001, 2002)'],
+      [2, 'n = 1'],
+    ] as const) {
+      const sql = `insert into subscription_span (tenant_id, series, level, from_date, from_id, n, counts)
+        select tenant_id, 'product=none', ${level}, n, '', 0, '{}' from (${numbers}) as numbers
+        cross join (select id as tenant_id from tenant) as t where tenant_id = $1 and ${condition} returning n` as const;
+      await opened.store.writeTenant(tenant, [{ sql, values: [] }]);
+    }
+  });
+  afterAll(() => opened.close());
+
+  test('has at most 1,001 leaves in memory, and compares all of them with their groups', async () => {
+    let most = 0;
+    const { problems } = await opened.store.readTenant(tenant, (reader) => {
+      const watched: TenantReader = {
+        async all(sql, values) {
+          const rows = await reader.all(sql, values);
+          most = Math.max(most, rows.length);
+          return rows;
+        },
+      };
+      return checkCounts(watched);
+    });
+    expect(most).toBe(1_001);
+    const start = 'Series product=none does not begin before every record';
+    expect(problems).toEqual([
+      ...[start, start, start],
+      "Span 'product=none' 1 1 holds 2000 spans, at most 64 are allowed",
+      "Span 'product=none' 1 2002 holds 499 spans, at most 64 are allowed",
+    ]);
+  });
+});
