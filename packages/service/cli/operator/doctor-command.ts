@@ -4,16 +4,19 @@ import { formatInstant } from '../../../contract/instant.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { type Output, writeResult } from '../../../terminal/output.ts';
 import { packageVersion } from '../../../terminal/package-version.ts';
+import { KeyError } from '../../auth/error.ts';
+import { type KeyRingOptions, requireReadableKeys } from '../../auth/keys/ensure-keys.ts';
 import { type KeyRotation, listRotations } from '../../auth/keys/rotate-keys.ts';
 import { keepDoctorResult } from '../../operator/doctor.ts';
 import { openStore } from '../../storage/open-store.ts';
-import type { Store, StoreCheck } from '../../storage/store.ts';
+import type { StoreCheck } from '../../storage/store.ts';
 import { type Config, readConfig } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';
 import { readCertificate } from '../settings/certificates.ts';
 import { type TlsFiles, tlsFiles } from '../settings/tls-settings.ts';
 import { recordStoreAction, recordStoreStart } from '../store/command-context.ts';
 import { checkLine, examineStore, type ReportedCheck } from '../store/examine-store.ts';
+import { keyRingOptions } from '../store/key-ring-options.ts';
 import { nowSeconds } from '../store/now-seconds.ts';
 import { addServerOption, withOperations } from './operator-api.ts';
 
@@ -99,7 +102,7 @@ async function checkHere(
     if (isShown) output.stderr.write(clearLine);
     // the keys of a store without its schema cannot be read
     const hasKeys = found.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
-    const keys = hasKeys ? [await checkKeys(store, config.KEY_ROTATION_DAYS)] : [];
+    const keys = hasKeys ? [await checkKeys(keyRingOptions(config, store))] : [];
     const checks = [...found, ...keys, ...checkCertificates(config)];
     const ok = checks.every((check) => check.ok);
     if (repair) await recordStoreAction(config, output, 'store.repair', { ok });
@@ -114,10 +117,19 @@ async function checkHere(
   }
 }
 
-/** Checks that no key is used for longer than `rotationDays`. */
-export async function checkKeys(store: Store, rotationDays: number): Promise<StoreCheck> {
+/** Checks that the settings decrypt every key, and that none is used for longer than its days. */
+export async function checkKeys(
+  options: Pick<KeyRingOptions, 'store' | 'cipher' | 'rotationDays'>,
+): Promise<StoreCheck> {
   const check = 'keys';
-  const rotations = await listRotations({ store, rotationDays, now: nowSeconds });
+  try {
+    await requireReadableKeys(options);
+  } catch (error) {
+    if (!(error instanceof KeyError)) throw error;
+    return { check, ok: false, message: error.message };
+  }
+  const { rotationDays } = options;
+  const rotations = await listRotations({ ...options, now: nowSeconds });
   if (rotations.length === 0) return { check, ok: true, message: 'There are none; the first start generates them' };
   const overdue = rotations.filter(({ dueAt }) => dueAt !== null && nowSeconds() > dueAt + overdueSeconds);
   if (overdue.length === 0) return { check, ok: true, message: rotations.map(describeRotation).join('; ') };

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,10 +8,12 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import { eventually, idleMsMax } from '../../../../test/support/eventually.ts';
+import { ensureKeys } from '../../auth/keys/ensure-keys.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
 import { fillTenant } from '../../test/backup/stores.ts';
 import { readConfig } from '../config.ts';
+import { keyRingOptions } from '../store/key-ring-options.ts';
 import { checkRegularly, runDoctorProcess } from './check-store.ts';
 
 afterEach(() => vi.useRealTimers());
@@ -60,6 +63,23 @@ test('the doctor that a service runs checks the certificates of the service, too
   const config = readConfig({ DATA_DIR: folder, HOST: '0.0.0.0', PUBLIC_URL: 'https://reports.example.com', ...tls });
   const certificates = (await runDoctorProcess(config)).filter(({ check }) => check === 'certificate');
   expect(certificates).toMatchObject([{ ok: false, message: expect.stringContaining(tls.TLS_CERT_FILE) }]);
+  rmSync(folder, { recursive: true });
+});
+
+test('the doctor that a service runs decrypts the keys with the secrets of the service', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
+  const store = openSqliteStore(folder);
+  await store.migrate();
+  const [used, other] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
+  await ensureKeys(keyRingOptions({ ...readConfig({}), KEY_ENCRYPTION_SECRET: used }, store));
+  await store.close();
+  const areRead = async (secrets: object): Promise<unknown> => {
+    const checks = await runDoctorProcess({ ...readConfig({ DATA_DIR: folder }), ...secrets });
+    return checks.find(({ check }) => check === 'keys')?.ok;
+  };
+  expect(await areRead({ KEY_ENCRYPTION_SECRET: used })).toBe(true);
+  expect(await areRead({ KEY_ENCRYPTION_SECRET: other })).toBe(false);
+  expect(await areRead({ KEY_ENCRYPTION_SECRET: other, KEY_ENCRYPTION_SECRET_BEFORE: used })).toBe(true);
   rmSync(folder, { recursive: true });
 });
 

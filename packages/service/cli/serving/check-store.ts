@@ -93,11 +93,14 @@ export async function runDoctorProcess(
 /** The settings on which the checks depend, without other secrets. */
 function doctorEnvironment(config: Config): Record<string, string> {
   const { DATA_DIR, DATABASE_URL, KEY_ROTATION_DAYS, publicUrl: PUBLIC_URL } = config;
+  const { KEY_ENCRYPTION_SECRET, KEY_ENCRYPTION_SECRET_BEFORE } = config;
   const names = Object.keys(tlsSettings) as (keyof typeof tlsSettings)[];
   return {
     ...{ DATA_DIR, KEY_ROTATION_DAYS: String(KEY_ROTATION_DAYS), PUBLIC_URL },
     ...Object.fromEntries(names.map((name) => [name, config[name]])),
     ...(DATABASE_URL !== undefined && { DATABASE_URL }),
+    ...(KEY_ENCRYPTION_SECRET !== undefined && { KEY_ENCRYPTION_SECRET }),
+    ...(KEY_ENCRYPTION_SECRET_BEFORE !== undefined && { KEY_ENCRYPTION_SECRET_BEFORE }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +25,8 @@ interface Report {
 
 /** When the tests repair, in UTC epoch seconds. */
 const repairedAt = 1_800_000_000;
+
+const drawSecret = (): string => randomBytes(32).toString('base64');
 
 /** Runs a statement directly, without the store, as nobody should. */
 async function tamper({ environment }: TestStore, sql: string): Promise<void> {
@@ -211,6 +214,31 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
     await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'id5', createdDate: 5 })]);
     expect(await recordChecks(false)).toMatchObject([{ ok: true }, { ok: true }]);
+  });
+
+  test('finds keys that the settings cannot decrypt, and says what to do', async () => {
+    const own = await openTestStore();
+    onTestFinished(() => own.close());
+    const [used, other] = [drawSecret(), drawSecret()];
+    await (await startService({ ...own, close: async () => undefined }, { KEY_ENCRYPTION_SECRET: used })).close();
+    const keysWith = async (settings: Readonly<Record<string, string>>) => {
+      const { stdout } = await runHere(['doctor', '--json'], { ...own.environment, ...settings });
+      return (JSON.parse(stdout) as Report).checks.find(({ check }) => check === 'keys');
+    };
+    const readable = { ok: true, message: expect.stringContaining('access key in use since') };
+    expect(await keysWith({ KEY_ENCRYPTION_SECRET: used })).toMatchObject(readable);
+    const replacing = { KEY_ENCRYPTION_SECRET: other, KEY_ENCRYPTION_SECRET_BEFORE: used };
+    expect(await keysWith(replacing)).toMatchObject(readable);
+    for (const [settings, given] of [
+      [{ KEY_ENCRYPTION_SECRET: other }, 'it is a different one'],
+      [{}, 'it is not set'],
+    ] as const)
+      expect(await keysWith(settings)).toMatchObject({
+        ok: false,
+        message: expect.stringMatching(
+          new RegExp(`^Cannot read the keys of the service: .*: ${given}; to replace it, set the old one as `),
+        ),
+      });
   });
 
   test('prints its results for people too', async () => {
