@@ -19,18 +19,25 @@ import { residentMib, treeCpuSeconds } from './process-tree.ts';
 import { measureSize } from './storing.ts';
 
 // A single tenant with many records: what each work on it takes. On Linux only. The store is in
-// `TMPDIR`: 3 KB for each record, with the backup and the restored store.
-//   npm run bench -- large --records 30000000 --engine SQLite
+// `TMPDIR`: 3 KB for each record, with the backup and the restored store; 1 KB without copies.
 //   npm run bench -- large --records 100000 --sample 20
+//   npm run bench -- large --records 10000000 --records 30000000 --copied 10000000 --engine SQLite
+//   npm run bench -- large --records 30000000 --minutes 60    loads what it can in an hour
 
 const { values } = parseArgs({
   options: {
-    records: { type: 'string', default: '1000000' },
+    // measured at each of these numbers, which ascend
+    records: { type: 'string', multiple: true, default: ['1000000'] },
+    // with more records, backup and restore are left out
+    copied: { type: 'string', default: '1000000000' },
+    minutes: { type: 'string', default: '1440' },
     sample: { type: 'string', default: '100' },
     engine: { type: 'string', multiple: true, default: ['SQLite', 'PostgreSQL'] },
   },
 });
-const records = Number(values.records);
+const sizes = values.records.map(Number);
+const most = Math.max(...sizes);
+const loadEndsAt = performance.now() + Number(values.minutes) * 60_000;
 const tenant = 'bench' as TenantId;
 const base = '/connect-api/v1/subscription';
 
@@ -39,52 +46,87 @@ interface Measured extends Partial<Used> {
   readonly note?: string;
 }
 
-const rowsOf = (changed: boolean): Readable =>
-  Readable.from(ndjsonOf(changed ? changedRows() : syntheticRows({ count: records, seed: 1, until })));
+/** The records of a tenant, from the oldest to the newest; each step takes the next ones. */
+const allRows = (): Generator<SyntheticRow> => syntheticRows({ count: most, seed: 1, until });
 
-/** Every hundredth record, with another device and another end. */
-function* changedRows(): Generator<SyntheticRow> {
-  let index = 0;
-  for (const row of syntheticRows({ count: records, seed: 1, until })) {
-    index += 1;
-    if (index % 100 !== 0) continue;
-    yield { ...row, device_id: 'device-changed', expirationDate: '2026-06-01T00:00:00Z' };
+interface Tenant {
+  readonly rows: Generator<SyntheticRow>;
+  /** How many are loaded. */
+  records: number;
+}
+
+function* nextRows(loaded: Tenant, size: number): Generator<SyntheticRow> {
+  while (loaded.records < size && performance.now() < loadEndsAt) {
+    const { value, done } = loaded.rows.next();
+    if (done === true) return;
+    loaded.records += 1;
+    yield value;
   }
 }
 
-async function measure(engine: string): Promise<readonly Measured[]> {
+/** Every hundredth record, with another device and another end. */
+function* changedRows({ records }: Tenant): Generator<SyntheticRow> {
+  let index = 0;
+  for (const row of allRows()) {
+    index += 1;
+    if (index > records) return;
+    if (index % 100 !== 0) continue;
+    yield { ...row, device_id: `device-changed-${records}`, expirationDate: '2026-06-01T00:00:00Z' };
+  }
+}
+
+async function measure(engine: string): Promise<void> {
   const opened = engine === 'SQLite' ? await openBenchSqlite() : await openBenchPostgres();
-  const measured: Measured[] = [];
-  const add = (row: Measured): void => {
-    measured.push(row);
-    console.error(JSON.stringify(row)); // a run takes hours
-  };
   try {
     await insertTenant(opened.store, tenant, until);
-    const load = ['import', '-', '--tenant', tenant, '--format', 'ndjson', '--json'];
-    add({ work: 'load', ...(await runMeasured(opened, load, rowsOf(false))) });
-    if (opened.serverPid !== undefined) await opened.administer('vacuum analyze');
-    const { total, parts } = await measureSize(opened);
-    const perRecord = (bytes: number): string => `${(bytes / records).toFixed(0)} bytes a record`;
-    add({
-      work: 'size',
-      note: `${perRecord(total)}: ${Object.entries(parts)
-        .map(([part, bytes]) => `${part} ${perRecord(bytes)}`)
-        .join(', ')}`,
-    });
-    const loadedAt = new Date(Date.now() + 1_000).toISOString().replace(/\.\d+Z$/, 'Z');
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
-    add({ work: 'load of 1 % changed', ...(await runMeasured(opened, load, rowsOf(true))) });
-    await measureService(opened, loadedAt, add);
-    await measureCommands(opened, add);
-    return measured;
+    const loaded: Tenant = { rows: allRows(), records: 0 };
+    for (const size of sizes) {
+      const before = loaded.records;
+      const measured = await measureStep(opened, loaded, size);
+      printSection(engine, toMarkdown(measured, before, loaded.records));
+      if (loaded.records < size) break;
+    }
   } finally {
     await opened.close();
   }
 }
 
+async function measureStep(opened: BenchStore, loaded: Tenant, size: number): Promise<readonly Measured[]> {
+  const measured: Measured[] = [];
+  const add = (row: Measured): void => {
+    measured.push(row);
+    console.error(new Date().toISOString(), JSON.stringify(row)); // a run takes hours
+  };
+  const load = async (work: string, rows: Iterable<SyntheticRow>): Promise<void> => {
+    const args = ['import', '-', '--tenant', tenant, '--format', 'ndjson', '--json'];
+    add({ work, ...(await runMeasured(opened, args, Readable.from(ndjsonOf(rows)))) });
+  };
+  await load('load', nextRows(loaded, size));
+  const { records } = loaded;
+  if (opened.serverPid !== undefined) await opened.administer('vacuum analyze');
+  const loadedAt = new Date(Date.now() + 1_000).toISOString().replace(/\.\d+Z$/, 'Z');
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await load('load of 1 % changed', changedRows(loaded));
+  await measureService(opened, records, loadedAt, add);
+  await measureCommands(opened, records, add);
+  add({ work: 'size, with the history of 1 %', note: await describeSize(opened, records) });
+  return measured;
+}
+
+async function describeSize(opened: BenchStore, records: number): Promise<string> {
+  const { total, parts } = await measureSize(opened);
+  const perRecord = (bytes: number): string => `${(bytes / records).toFixed(0)} bytes a record`;
+  const ofParts = Object.entries(parts).map(([part, bytes]) => `${part} ${perRecord(bytes)}`);
+  return `${perRecord(total)}: ${ofParts.join(', ')}`;
+}
+
 /** Measures requests; each is the first of its kind, so that no cache has its answer. */
-async function measureService(opened: BenchStore, loadedAt: string, add: (row: Measured) => void): Promise<void> {
+async function measureService(
+  opened: BenchStore,
+  records: number,
+  loadedAt: string,
+  add: (row: Measured) => void,
+): Promise<void> {
   const service = await startOurs(opened, [tenant], { REQUEST_SECONDS_MAX: '60' });
   const { serverPid } = opened;
   const databaseSeconds = () => (serverPid === undefined ? 0 : treeCpuSeconds(serverPid));
@@ -161,7 +203,7 @@ const readAll = (port: number, path: string, token: string): Promise<Answer> =>
     }).on('error', reject);
   });
 
-async function measureCommands(opened: BenchStore, add: (row: Measured) => void): Promise<void> {
+async function measureCommands(opened: BenchStore, records: number, add: (row: Measured) => void): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-copies-'));
   const backup = join(folder, 'backup.db');
   const run = async (work: string, args: readonly string[], environment = opened.environment): Promise<void> => {
@@ -170,16 +212,17 @@ async function measureCommands(opened: BenchStore, add: (row: Measured) => void)
   };
   try {
     await run('doctor', ['doctor', '--json']);
+    await run('migrate, with nothing to do', ['migrate', '--json']);
+    if (records > Number(values.copied)) return;
     await run('backup', ['backup', backup, '--json']);
     add({ work: 'size of the backup', note: `${(statSync(backup).size / records).toFixed(0)} bytes a record` });
     await run('restore', ['restore', backup, '--json'], await emptyStore(opened, folder));
-    await run('migrate, with nothing to do', ['migrate', '--json']);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-function toMarkdown(measured: readonly Measured[]): string {
+function toMarkdown(measured: readonly Measured[], before: number, records: number): string {
   const cell = (value: number | undefined): string => value?.toPrecision(3) ?? '-';
   const header = ['work', 's', 'CPU s of the process', 'CPU s of PostgreSQL', 'MiB of the process', ''];
   const rows = measured.map((each) => [
@@ -189,10 +232,10 @@ function toMarkdown(measured: readonly Measured[]): string {
   ]);
   const lines = [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   return [
-    `${records} records of one tenant; ${new Date().toISOString().slice(0, 10)}; ${machineFacts()}.`,
+    `${records} records of one tenant, ${records - before} of them by this load; ${new Date().toISOString().slice(0, 10)}; ${machineFacts()}.`,
     '',
     ...lines,
   ].join('\n');
 }
 
-for (const engine of values.engine) printSection(engine, toMarkdown(await measure(engine)));
+for (const engine of values.engine) await measure(engine);

@@ -89,6 +89,7 @@ export async function emptyStore(
 ): Promise<BenchStore['environment']> {
   const empty = { ...environment, DATA_DIR: join(folder, 'restored') };
   if (environment.DATABASE_URL === undefined) return empty;
+  await administer('drop database if exists restored');
   await administer('create database restored owner subreport_bench');
   return { ...empty, DATABASE_URL: environment.DATABASE_URL.replace(/[^/]+$/, 'restored') };
 }
