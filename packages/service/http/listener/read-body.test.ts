@@ -105,6 +105,28 @@ test('reading a body fails when the client disconnects', async () => {
   expect(await failed.promise).toBe('INVALID_HTTP_MESSAGE');
 });
 
+test.each([
+  ['is abandoned', async (chunks: AsyncIterator<Buffer>) => void (await chunks.next())],
+  [
+    'waits for more',
+    async (chunks: AsyncIterator<Buffer>) => {
+      await chunks.next();
+      void chunks.next().catch(() => undefined);
+    },
+  ],
+])('the rest of a body is discarded although its reader %s', async (_title, readSome) => {
+  handle = async (incoming) => {
+    await readSome(readBody(incoming, patient));
+    discardBody(incoming, 60_000);
+    return 'refused';
+  };
+  const whole = send();
+  whole.end(Buffer.alloc(20_000_000));
+  const answered = answerOf(whole);
+  await once(whole, 'finish');
+  expect(await answered).toBe('refused');
+});
+
 test('a body that is discarded is received for a while, then the connection is closed', async () => {
   let discardMs = 60_000;
   handle = async (incoming) => {

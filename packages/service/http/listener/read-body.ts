@@ -67,6 +67,7 @@ export function discardBody(request: IncomingMessage, ms: number): void {
   if (request.complete || request.destroyed) return;
   const timer = setTimeout(() => request.destroy(), ms);
   request.once('close', () => clearTimeout(timer));
+  request.removeAllListeners('readable'); // while a reader has one, nothing flows
   request.resume();
 }
 
