@@ -72,7 +72,7 @@ export class ApiError extends RejectionError {
   readonly problem: Problem;
 
   constructor(code: ErrorCode, problem: Problem, response: Response, context: ErrorContext, hint = '') {
-    super(problem.detail + hint, response, context);
+    super((problem.detail ?? code) + hint, response, context);
     this.code = code;
     this.problem = problem;
   }

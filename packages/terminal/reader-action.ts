@@ -50,7 +50,7 @@ function optionOf(name: string, value: string | undefined): string {
 
 /** All sentences of an error. Those of a server may be anything. */
 export function sentencesOf(error: SubreportError): readonly string[] {
-  const { messages, detail = '' } = error instanceof ApiError ? error.problem : {};
+  const { messages, detail = error.code } = error instanceof ApiError ? error.problem : {};
   const hint = error.message.startsWith(detail) ? error.message.slice(detail.length) : '';
   const sentences: readonly unknown[] = Array.isArray(messages) ? messages : [error.message];
   const isHinted = Array.isArray(messages) && hint !== '';

@@ -201,6 +201,28 @@ describe('subreport conform exits with 2 and a sentence', () => {
     await expectRefusal(given, /^Cannot find the token endpoint: --token-url must be given/);
   });
 
+  test('if the token endpoint of a file is that of another server than --url: it gets no secret', async () => {
+    let requests = 0;
+    const other = await startServer((_request, response) => {
+      requests += 1;
+      response.end('{}');
+    });
+    const file = join(folder, 'other.json');
+    const { clientId: client_id, clientSecret: client_secret } = credentials;
+    const base_url = `${other.url}/connect-api`;
+    writeFileSync(file, JSON.stringify({ base_url, token_url: `${other.url}/token`, client_id, client_secret }));
+    for (const [command, said] of [
+      ['conform', /^Cannot find the token endpoint: --token-url must be given/],
+      ['login', /^no token: is '.*' the URL of the service, or the issuer of its tokens\?\n/],
+    ] as const) {
+      const given = [command, '--url', server.url, '--credentials', file];
+      const { code, stderr } = await runHere(given, environment);
+      expect([code, stderr]).toEqual([command === 'conform' ? 2 : 1, expect.stringMatching(said)]);
+    }
+    expect(requests).toBe(0);
+    other.server.close();
+  });
+
   test.each(['0', 'many', '1e3', '-1', '1000000'])('if --max-requests is %s', async (number) => {
     await expectRefusal(
       [...args(), `--max-requests=${number}`],
