@@ -160,7 +160,7 @@ async function* numberedPages(list: SubscriptionList<Subscription>): AsyncGenera
   yield last;
   for (let number = 1; ; number += 1) {
     const page = await list.page(number).catch((error: unknown) => {
-      if (number > 1 && error instanceof ApiError && error.code === 'NOT_FOUND') return undefined;
+      if (error instanceof ApiError && error.code === 'NOT_FOUND') return undefined;
       throw error;
     });
     if (page === undefined || page.records.length === 0) return;

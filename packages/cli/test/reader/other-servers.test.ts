@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -68,6 +68,22 @@ describe.each(moods)('with a server that %s', (_does, variant) => {
     const told = server.variant.sendsHeaders ? `of 57. Next page: subreport list --page ${next}` : '10 subscriptions';
     expect([code, stderr.includes(told) ? told : stderr]).toEqual([0, told]);
   });
+});
+
+test.each([0, 1] as const)('list --all ends where a server numbers pages from %i and has one', async (firstPage) => {
+  Object.assign(server.variant, { firstPage, sizeMax: 100, sendsHeaders: false, afterLastPage: 'rejected' });
+  await run('login', '--credentials', join(folder, 'other.json'));
+  const { code, stdout, stderr } = await run('list', '--all', '--size', '100', '-o', 'ndjson');
+  expect([code, idsIn(stdout), stderr]).toEqual([0, records.map(({ id }) => id), '57 subscriptions\n']);
+});
+
+test('login forgets the tokens of the client that the profile had', async () => {
+  const tokens = join(folder, 'subreport/tokens/default.json');
+  await run('login', '--credentials', join(folder, 'other.json'));
+  await run('list');
+  expect(existsSync(tokens)).toBe(true);
+  await run('login', '--credentials', join(folder, 'other.json'));
+  expect(existsSync(tokens)).toBe(false);
 });
 
 test('no number of records is made up where the server sends none', async () => {
