@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { changeFilterParameters } from '../../contract/change.ts';
 import { reportParameters } from '../../contract/query.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
@@ -43,6 +43,33 @@ test.each([
   ['a filter of subscriptions', changes, 'status=ACTIVE', 'Cannot use --query: status must be'],
 ])('a link with %s is refused', (_what, use, query, rule) => {
   expect(() => withLink({ query }, use)).toThrow(rule);
+});
+
+describe('a link that is an address', () => {
+  afterEach(() => void vi.unstubAllEnvs());
+  const read = (query: string) => {
+    const service = { URL: 'https://reports.example.com', CLIENT_ID: 'acme', CLIENT_SECRET: 'a secret of eight' };
+    for (const [name, value] of Object.entries(service)) vi.stubEnv(`SUBREPORT_${name}`, value);
+    return withLink({ query }, list);
+  };
+
+  test.each(['', 'https://reports.example.com'])('is one of the service of the profile, after "%s"', (origin) => {
+    for (const path of ['/console/subscriptions', '/console/subscriptions/a'])
+      expect(read(`${origin}${path}?status=ACTIVE`)).toMatchObject({ status: 'ACTIVE' });
+  });
+
+  const ofService = 'of the service of the profile, https://reports.example.com: use --profile';
+  test.each([
+    ['https://other.example.com/console/subscriptions?status=ACTIVE', ofService],
+    ['https://reports.example.com:8443/console/subscriptions?status=ACTIVE', ofService],
+    ['http://reports.example.com/console/subscriptions?status=ACTIVE', ofService],
+    ['//other.example.com/console/subscriptions?status=ACTIVE', ofService],
+    ['/console/changes?status=ACTIVE', 'of the page Subscriptions'],
+    ['/console/subscriptions-of-others?status=ACTIVE', 'of the page Subscriptions'],
+    ['https://reports.example.com/operator/console/subscriptions?status=ACTIVE', 'of the page Subscriptions'],
+  ])('is refused: %s', (link, rule) => {
+    expect(() => read(link)).toThrow(`Cannot use --query: it must be a link ${rule}`);
+  });
 });
 
 test('what a link does not have comes from the command line', () => {

@@ -156,6 +156,14 @@ describe('subreport mirror', () => {
     expect((await run(...mirror('--once'))).code).toBe(0);
   });
 
+  test('forgets an earlier slowdown if most requests a minute are given', async () => {
+    const state = new DatabaseSync(join(folder, 'subreport/mirrors/origin-acme.db'));
+    state.exec("insert into mirror values ('perMinute', '3000') on conflict do update set value = excluded.value");
+    await run(...mirror('--once'));
+    expect(state.prepare("select value from mirror where key = 'perMinute'").get()).toEqual({ value: 'null' });
+    state.close();
+  });
+
   test('refuses imports into its tenant until the mirror ends', async () => {
     const file = join(folder, 'none.ndjson');
     writeFileSync(file, '');
