@@ -40,3 +40,61 @@ test.each([
 ])('a limit %s is found', (what, text) => {
   expect([...text.matchAll(ownLimits[what] as RegExp)]).toHaveLength(1);
 });
+
+/** What Playwright reads as it is at once; `waitFor`, `expect.poll` and actions wait. */
+const reading =
+  /\.(?:count|title|is(?:Visible|Hidden|Enabled|Disabled|Checked)|inputValue|innerText|textContent|allInnerTexts|allTextContents|getAttribute|boundingBox|evaluate|evaluateAll)\(/;
+/** What is on no page: its absence needs no wait, if something that comes with it was awaited. */
+const absence = /\)\s*(?:\.not\.\w+\([\s\S]*|\.toBe\((?:0|false)\)|\.toEqual\(\[\]\));$/;
+const statements =
+  /^ *(?:const (\w+) = (?:async )?\([^()]*\)[^=;]*=>|expect\([\s([]*await\b)(?:(?!;(?: \/\/.*)?\n)[\s\S])*;/gm;
+
+/** The assertions of a text that read a page once, directly or by a function that they call. */
+function readOnce(text: string): string[] {
+  const found = [...text.matchAll(statements)];
+  const readers = found.flatMap(([body, name]) => (name !== undefined && reading.test(body) ? [name] : []));
+  const calls = new RegExp([reading.source, ...readers.map((name) => `\\b${name}\\(`)].join('|'));
+  return found.flatMap(([body, name]) =>
+    name === undefined && calls.test(body) && !absence.test(body) && !body.includes('fetch(') ? [body.trim()] : [],
+  );
+}
+
+const browserFiles = files.filter((file) => file.startsWith('packages/console/test/'));
+
+test('no test of a page asserts what it read once, because an effect may come later: use expect.poll', () => {
+  expect(browserFiles.length).toBeGreaterThan(20);
+  const found = browserFiles.flatMap((file) => readOnce(readFileSync(file, 'utf8')).map((text) => `${file}: ${text}`));
+  expect(found).toEqual([]);
+});
+
+test.each([
+  "expect(await page.title()).toBe('x');",
+  "expect(await row.getByRole('link').count()).toBe(2);",
+  'expect(\n  await rows.evaluateAll((all) =>\n    all.map((row) => row.id),\n  ),\n).toEqual(ids);',
+  'expect([await note.isVisible(), 1]).toEqual([true, 1]);',
+  "const names = () => rows.allInnerTexts();\nexpect(await names()).toEqual(['a']);",
+  "const texts = () =>\n  rows.allInnerTexts();\nexpect((await texts())[0]).toBe('a');",
+])('an assertion that reads a page once is found: %s', (text) => {
+  expect(readOnce(text)).toHaveLength(1);
+});
+
+test.each([
+  "await expect.poll(() => page.title()).toBe('x');",
+  'expect(await alert.count()).toBe(0);',
+  "expect(await alert.innerText()).not.toContain('a');",
+  'expect(await accessibilityFaults(page)).toEqual([]);',
+])('an assertion that waits, or is of an absence, is not found: %s', (text) => {
+  expect(readOnce(text)).toEqual([]);
+});
+
+/** Ways to read a page that hold whether or not it has what they read. */
+const vacuous: Readonly<Record<string, RegExp>> = {
+  'a list of elements, empty before they come': /\)\.all\(\)/g,
+  'the text of the element that has the focus, which of the body is all of the page':
+    /\bactiveElement\??\.(?:textContent|innerText)/g,
+};
+
+test.each(Object.entries(vacuous))('no test of a page reads %s', (_what, pattern) => {
+  const found = browserFiles.filter((file) => readFileSync(file, 'utf8').match(pattern) !== null);
+  expect(found).toEqual([]);
+});

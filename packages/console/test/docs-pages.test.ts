@@ -73,11 +73,11 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     await picture('home');
     expect(await accessibilityFaults(page)).toEqual([]);
     // the policy allows its style
-    expect(await page.evaluate(() => getComputedStyle(document.body).margin)).toBe('0px');
+    await expect.poll(() => page.evaluate(() => getComputedStyle(document.body).margin)).toBe('0px');
     await page.setViewportSize({ width: 360, height: 800 });
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await accessibilityFaults(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
     await page.getByRole('link', { name: 'Open the console' }).click();
     await page.waitForURL(`${service.url}/console`);
   });
@@ -94,9 +94,9 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     const size = operation.getByLabel('size', { exact: true });
     await size.fill('1');
     // what is typed has the color of text, not that of a placeholder
-    expect(await size.evaluate((input) => getComputedStyle(input).color)).toBe(
-      await page.evaluate(() => getComputedStyle(document.body).color),
-    );
+    await expect
+      .poll(() => size.evaluate((input) => getComputedStyle(input).color))
+      .toBe(await page.evaluate(() => getComputedStyle(document.body).color));
     await operation.getByRole('button', { name: 'Send' }).click();
     await expect.poll(() => operation.locator('.result').textContent()).toContain('200 OK');
     const [, body = ''] = ((await operation.locator('.result').textContent()) ?? '').split('\n\n');
@@ -139,12 +139,14 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     await expect.poll(() => shown('getSubscription')).toEqual(['Python']);
     await page.reload();
     await expect.poll(() => shown('getSubscriptionSummary')).toEqual(['Python']);
-    expect(
-      await page
-        .locator('#listSubscriptions')
-        .getByRole('group', { name: /^Python/ })
-        .isVisible(),
-    ).toBe(true);
+    await expect
+      .poll(() =>
+        page
+          .locator('#listSubscriptions')
+          .getByRole('group', { name: /^Python/ })
+          .isVisible(),
+      )
+      .toBe(true);
     await page.getByRole('searchbox').fill('introspect');
     await expect.poll(() => page.locator('nav h2:visible').allTextContents()).not.toContain('report');
   });
@@ -152,9 +154,9 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
   test('/docs: the dialog offers client credentials and nothing else, and shows why they are rejected', async () => {
     await page.goto(`${service.url}/docs`);
     await page.getByRole('button', { name: 'Authorize', exact: true }).click();
-    expect(
-      await page.locator('dialog input').evaluateAll((inputs) => inputs.map((each) => each.getAttribute('name'))),
-    ).toEqual(['client_id', 'client_secret']);
+    await expect
+      .poll(() => page.locator('dialog input').evaluateAll((inputs) => inputs.map((each) => each.getAttribute('name'))))
+      .toEqual(['client_id', 'client_secret']);
     await page.getByLabel('Client id').fill(client.client_id);
     await page.getByLabel('Client secret').fill('wrong');
     await page.locator('dialog button[type=submit]').click();
@@ -165,12 +167,10 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     await page.goto(`${service.url}/docs`);
     await page.getByRole('searchbox').fill('tombstone changes');
     await page.getByText('1 operation', { exact: true }).waitFor();
-    expect(await page.locator('.operation:visible h3').allTextContents()).toEqual(['List changes']);
-    expect(await page.locator('main h2:visible').allTextContents()).toEqual([
-      'Read subscriptions',
-      'Objects',
-      'Errors',
-    ]);
+    await expect.poll(() => page.locator('.operation:visible h3').allTextContents()).toEqual(['List changes']);
+    await expect
+      .poll(() => page.locator('main h2:visible').allTextContents())
+      .toEqual(['Read subscriptions', 'Objects', 'Errors']);
   });
 
   test.each([
@@ -181,6 +181,6 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     await page.setViewportSize({ width, height: 800 });
     await page.goto(`${service.url}/docs`);
     expect(await accessibilityFaults(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
   });
 });

@@ -48,7 +48,7 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
       const row = page.locator('.record-list > li').first();
       await row.waitFor();
       const { height: tall = 0 } = (await row.boundingBox()) ?? {};
-      expect(await seen('.record-list > li')).toBeGreaterThanOrEqual(Math.floor(tall) - 1);
+      await expect.poll(() => seen('.record-list > li')).toBeGreaterThanOrEqual(Math.floor(tall) - 1);
       const labels = await page.locator('.rail li:visible').evaluateAll((items) =>
         items.map((item) => {
           const range = document.createRange();
@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
       expect(labels.length).toBeGreaterThan(3);
       for (const [index, { left }] of labels.entries())
         expect(left - (labels[index - 1]?.right ?? -4)).toBeGreaterThanOrEqual(4);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
     },
   );
 
@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
       const isApart = status.x + status.width <= product.x || product.x + product.width <= status.x;
       expect(isApart || status.y >= product.y + product.height).toBe(true);
       expect(status.x + status.width).toBeLessThanOrEqual(width);
-      expect(await row.locator('.status-label').getAttribute('title')).toBe(longStatus);
+      await expect.poll(() => row.locator('.status-label').getAttribute('title')).toBe(longStatus);
     },
   );
 });

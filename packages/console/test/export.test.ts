@@ -163,7 +163,7 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
     await choose('NDJSON');
     const bar = page.getByRole('progressbar', { name: /ndjson$/ });
     await expect.poll(() => bar.getAttribute('value').then(Number)).toBeGreaterThan(0);
-    expect(await bar.getAttribute('max')).toBe('4000');
+    await expect.poll(() => bar.getAttribute('max')).toBe('4000');
     await page.getByRole('link', { name: 'Changes' }).click();
     await page.getByRole('heading', { name: 'Changes', level: 1 }).waitFor();
     await page.getByText(/^[\d,]+ of 4,000 rows$/).waitFor();

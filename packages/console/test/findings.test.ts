@@ -30,10 +30,10 @@ describe.skipIf(!hasChromium)('the findings in a browser', () => {
     await sims.getByRole('cell', { name: /^One SIM is counted/ }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     const example = sims.getByRole('link', { name: shared.iccid });
-    expect((await example.boundingBox())?.height).toBeGreaterThanOrEqual(24);
+    await expect.poll(async () => (await example.boundingBox())?.height).toBeGreaterThanOrEqual(24);
     // no filter selects them: the number leads to the examples
     await sims.getByRole('link', { name: /^1: examples/ }).click();
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain(shared.iccid);
+    await expect.poll(() => example.evaluate((link) => link.closest('tr') === document.activeElement)).toBe(true);
     await example.click();
     await page.waitForURL((url) => url.pathname === '/console/subscriptions');
     const { searchParams } = new URL(page.url());
@@ -51,9 +51,9 @@ describe.skipIf(!hasChromium)('the findings in a browser', () => {
     await page.goBack();
     const folded = page.getByText('Active past its end: 0');
     await folded.waitFor({ state: 'attached' });
-    expect(await folded.isVisible()).toBe(false);
+    await expect.poll(() => folded.isVisible()).toBe(false);
     await page.getByText(/^\d kinds have no finding$/).click();
-    expect(await folded.isVisible()).toBe(true);
+    await expect.poll(() => folded.isVisible()).toBe(true);
     expect(await group('Active past its end').count()).toBe(0);
   });
 

@@ -69,7 +69,7 @@ describe.skipIf(!hasFirefox)('the consoles in Firefox', () => {
 
   test('the keyboard alone reaches the rows, moves between open records, and finds a page', async () => {
     await page.goto(`${service.url}/console/subscriptions`);
-    await page.waitFor({ role: 'table', name: 'Subscriptions' });
+    await page.waitFor('[data-record]');
     const stops: string[] = [];
     const isOnRow = () => page.evaluate(`document.activeElement.matches('[data-record]')`);
     while ((await isOnRow()) === 'false' && stops.length < 40) {
@@ -86,7 +86,7 @@ describe.skipIf(!hasFirefox)('the consoles in Firefox', () => {
     const [first = '', second = ''] = ids.split(',');
     await page.press(enter);
     await page.waitFor({ role: 'heading', name: 'Time line' });
-    expect(await record()).toBe(first);
+    await expect.poll(record).toBe(first);
     await page.press(arrowDown);
     await expect.poll(record).toBe(second);
     await page.press(arrowUp);

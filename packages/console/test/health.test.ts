@@ -85,32 +85,32 @@ describe.skipIf(!hasChromium)("the charts of the operator's console", () => {
     if (box === null) expect.unreachable();
     await page.mouse.move(box.x + (box.width * 58) / 60, box.y + 20);
     await expect.poll(async () => new Set((await texts()).map((text) => text.split(': ')[0])).size).toBe(1);
-    expect((await texts())[0]).toMatch(/^(\d+ \w+, )?\d\d:\d\d UTC: successful 4/);
-    expect(await page.locator('.line-chart-cursor').count()).toBe(8);
+    await expect.poll(async () => (await texts())[0]).toMatch(/^(\d+ \w+, )?\d\d:\d\d UTC: successful 4/);
+    await expect.poll(() => page.locator('.line-chart-cursor').count()).toBe(8);
     await page.mouse.move(0, 0);
     await expect.poll(async () => (await texts())[0]).toMatch(/^Now: successful 60/);
     await first.focus();
     for (const key of ['Control', 'Alt', 'Meta']) await page.keyboard.press(`${key}+ArrowUp`);
-    expect((await texts())[0]).toMatch(/^Now/);
+    await expect.poll(async () => (await texts())[0]).toMatch(/^Now/);
     await page.keyboard.press('ArrowLeft');
-    expect((await texts())[0]).toMatch(/UTC: successful 5/);
+    await expect.poll(async () => (await texts())[0]).toMatch(/UTC: successful 5/);
     await page.keyboard.press('ArrowLeft');
     const values = page.locator('.health-tile').nth(1).locator('strong').first();
-    expect(await values.innerText()).toBe('4 ms');
+    await expect.poll(() => values.innerText()).toBe('4 ms');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.keyboard.press('Home');
-    expect((await texts())[0]).toMatch(/successful (none|–|—)/);
+    await expect.poll(async () => (await texts())[0]).toMatch(/successful (none|–|—)/);
     await page.keyboard.press('Escape');
-    expect((await texts())[0]).toMatch(/^Now/);
+    await expect.poll(async () => (await texts())[0]).toMatch(/^Now/);
   });
 
   test('an import is a mark in each chart, and named at its time', async () => {
     await page.getByRole('link', { name: '1 import is marked' }).waitFor();
-    expect(await marks()).toEqual(Array.from({ length: 8 }, () => 1));
+    await expect.poll(marks).toEqual(Array.from({ length: 8 }, () => 1));
     await charts().first().focus();
     for (let minute = 0; minute < 10; minute += 1) await page.keyboard.press('ArrowLeft');
     await page.getByText('import into acme began').waitFor();
-    expect(await page.locator('.health-moment strong').innerText()).toMatch(/^(\d+ \w+, )?\d\d:\d\d UTC$/);
+    await expect.poll(() => page.locator('.health-moment strong').innerText()).toMatch(/^(\d+ \w+, )?\d\d:\d\d UTC$/);
   });
 
   test('the charts do not wait for the imports', async () => {
@@ -121,7 +121,7 @@ describe.skipIf(!hasChromium)("the charts of the operator's console", () => {
     await page.reload();
     await charts().nth(7).waitFor();
     await page.getByRole('link', { name: 'imports are being read' }).waitFor();
-    expect(await marks()).toEqual(Array.from({ length: 8 }, () => undefined));
+    await expect.poll(marks).toEqual(Array.from({ length: 8 }, () => undefined));
     respond();
     await page.getByRole('link', { name: '1 import is marked' }).waitFor();
   });

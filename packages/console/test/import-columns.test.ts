@@ -48,7 +48,7 @@ describe.skipIf(!hasChromium)("the columns of a file in the operator's console",
     await open('acme');
     await choose('billing.csv', billing);
     await page.getByText('Choose a column or a value: id, activationDate').waitFor();
-    expect(await button('Check the file').isDisabled()).toBe(true);
+    await expect.poll(() => button('Check the file').isDisabled()).toBe(true);
     for (const [field, column] of [
       ['id', 'SUB'],
       ['iccid', 'SIM'],
@@ -89,7 +89,7 @@ describe.skipIf(!hasChromium)("the columns of a file in the operator's console",
     await choose('billing.csv', billing);
     await button('Check the file').click();
     await page.getByRole('heading', { name: 'Checked, nothing was changed' }).waitFor();
-    expect(await select('Value of auto_renew').inputValue()).toBe('false');
+    await expect.poll(() => select('Value of auto_renew').inputValue()).toBe('false');
     await page.getByRole('table', { name: 'Imports' }).getByRole('link').first().click();
     await page.getByText('iccid: SIM').waitFor();
     await page.getByText('auto_renew = "false"').waitFor();
@@ -101,7 +101,7 @@ describe.skipIf(!hasChromium)("the columns of a file in the operator's console",
     await page.getByText('Columns: each has the name of its field').click();
     // the saved values of these fields do not replace their columns
     for (const field of ['auto_renew', 'device_id'])
-      expect(await select(`${field} (required)`).inputValue()).toBe(`column ${field}`);
+      await expect.poll(() => select(`${field} (required)`).inputValue()).toBe(`column ${field}`);
   });
 
   test('a doubt about ICCIDs is shown before the file is loaded', async () => {
@@ -144,7 +144,9 @@ describe.skipIf(!hasChromium)("the columns of a file in the operator's console",
     const heading = page.getByRole('heading', { name: /nothing was changed/ });
     await alert.or(heading).first().waitFor();
     if (isRefused) {
-      expect([imitates, await alert.innerText()]).toEqual([imitates, expect.stringContaining(expected.refused)]);
+      await expect
+        .poll(async () => [imitates, await alert.innerText()])
+        .toEqual([imitates, expect.stringContaining(expected.refused)]);
       return;
     }
     const importing = button(/^Import [\d,]+ rows?$/);

@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium)('the offer to refresh in a browser', () => {
     const before = await lines();
     await passTime();
     await offer('4 changed since you opened this').first().waitFor();
-    expect(await lines()).toEqual(before);
+    await expect.poll(lines).toEqual(before);
     await page.getByRole('button', { name: 'Refresh' }).click();
     await offer('4 changed since you opened this').first().waitFor({ state: 'detached' });
     await expect.poll(lines).not.toEqual(before);

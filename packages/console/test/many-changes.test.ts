@@ -136,12 +136,9 @@ describe('25,000 changes', () => {
         page = await reports.open('/console/changes', { width, prepare: lastVisit });
         await page.getByRole('heading', { name: title }).waitFor();
         const sentence = page.locator('.change-parts').first();
-        expect((await sentence.getByRole('link').allInnerTexts()).map((text) => text.trim())).toEqual([
-          '22,951 Active → Depleted',
-          '2,000 moved to another product',
-          '46 renewed',
-          '3 removed',
-        ]);
+        await expect
+          .poll(async () => (await sentence.getByRole('link').allInnerTexts()).map((text) => text.trim()))
+          .toEqual(['22,951 Active → Depleted', '2,000 moved to another product', '46 renewed', '3 removed']);
         await page.getByText('The list has the newest 100 of them').waitFor();
         expect(await accessibilityFaults(page)).toEqual([]);
         if (process.env.PICTURES) {
@@ -153,7 +150,7 @@ describe('25,000 changes', () => {
         await sentence.getByRole('link', { name: '3 removed' }).click();
         await page.getByText('Only: Removed').waitFor();
         await page.getByText('The list has all 3 of them.').waitFor();
-        expect(await page.locator('.change').count()).toBe(counts.removed);
+        await expect.poll(() => page.locator('.change').count()).toBe(counts.removed);
         await page.getByRole('link', { name: 'Show all changes' }).click();
         await page.locator('.change-parts').first().getByRole('link', { name: '46 renewed' }).click();
         await expect.poll(() => page.locator('.change').count()).toBe(counts.renewed);

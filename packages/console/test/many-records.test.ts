@@ -172,9 +172,9 @@ describe('60,000 records', () => {
         .waitFor();
       const printed = page.getByText(`Rows 21 to 40 of ${shown(model.none)}`);
       await printed.waitFor({ state: 'attached' });
-      expect(await printed.isVisible()).toBe(false);
+      await expect.poll(() => printed.isVisible()).toBe(false);
       await page.emulateMedia({ media: 'print' });
-      expect(await printed.isVisible()).toBe(true);
+      await expect.poll(() => printed.isVisible()).toBe(true);
       await close();
     });
 

@@ -47,7 +47,7 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
   async function shownNumbers(text: string): Promise<void> {
     const tip = page.locator('.chart-tip').filter({ hasText: text.split(': ')[0] ?? '' });
     await tip.waitFor();
-    expect(await tip.locator('tr').last().textContent()).toBe(`Total${countIn(text)}`);
+    await expect.poll(() => tip.locator('tr').last().textContent()).toBe(`Total${countIn(text)}`);
   }
 
   describe('numbers of the overview', () => {
@@ -64,7 +64,7 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       ] as const) {
         const count = await listedBy(query);
         const figure = page.getByRole('link', { name: new RegExp(`^${label}\\s*${count}\\b`) });
-        expect(await figure.getAttribute('href')).toBe(`/console/subscriptions${query}`);
+        await expect.poll(() => figure.getAttribute('href')).toBe(`/console/subscriptions${query}`);
       }
     });
 
@@ -88,12 +88,13 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       const query = '?expires-within=60d&auto-renew=false&sort=expirationDate';
       const card = page.getByRole('region', { name: 'Will not renew' });
       const all = card.getByRole('link', { name: `All ${await listedBy(query)} in 60 days` });
-      expect(await all.getAttribute('href')).toBe(`/console/subscriptions${query}`);
+      await expect.poll(() => all.getAttribute('href')).toBe(`/console/subscriptions${query}`);
       const response = await reports.service.get(`/v1/subscription${query}&size=10`, token);
       const records: { id: string }[] = await response.json();
-      const links = await card.getByRole('listitem').getByRole('link').all();
-      const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')));
-      expect(hrefs).toEqual(records.map(({ id }) => `/console/subscriptions/${encodeURIComponent(id)}${query}`));
+      const links = card.getByRole('listitem').getByRole('link');
+      await expect
+        .poll(() => links.evaluateAll((each) => each.map((link) => link.getAttribute('href'))))
+        .toEqual(records.map(({ id }) => `/console/subscriptions/${encodeURIComponent(id)}${query}`));
     });
 
     test('every bar counts exactly the subscriptions that its link lists', async () => {
@@ -119,7 +120,7 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       ] as const) {
         const entry = page.getByRole('region', { name }).getByRole('listitem').filter({ hasText: series });
         const href = await entry.getByRole('link').getAttribute('href');
-        expect(await entry.textContent()).toContain(String(await listedBy(href ?? '')));
+        await expect.poll(() => entry.textContent()).toContain(String(await listedBy(href ?? '')));
       }
     });
 
@@ -161,18 +162,18 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
       await tableSwitch(charts[0]).focus();
       while (!texts.includes((await focused()) ?? '')) await page.keyboard.press('Tab');
-      expect(await focused()).toBe(texts[0]);
+      await expect.poll(focused).toBe(texts[0]);
       await shownNumbers(texts[0] ?? '');
       await page.keyboard.press('ArrowRight');
       await page.keyboard.press('ArrowRight');
-      expect(await focused()).toBe(texts[2]);
+      await expect.poll(focused).toBe(texts[2]);
       await shownNumbers(texts[2] ?? '');
       await page.keyboard.press('End');
-      expect(await focused()).toBe(texts.at(-1));
+      await expect.poll(focused).toBe(texts.at(-1));
       await page.keyboard.press('Tab');
       expect(texts).not.toContain(await focused());
       await page.keyboard.press('Shift+Tab');
-      expect(await focused()).toBe(texts.at(-1));
+      await expect.poll(focused).toBe(texts.at(-1));
       await page.keyboard.press('Escape');
       await page.locator('.chart-tip').waitFor({ state: 'detached' });
       await page.keyboard.press('Enter');
@@ -237,11 +238,11 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       });
       await page.getByRole('alert').waitFor();
       await expect.poll(() => page.getByText('Not loaded').count()).toBe(5);
-      expect(await page.getByRole('alert').count()).toBe(1);
+      await expect.poll(() => page.getByRole('alert').count()).toBe(1);
       fails = false;
       await page.getByRole('button', { name: 'Try again' }).click();
       for (const name of charts) await chart(name).waitFor();
-      expect(await page.getByRole('alert').count()).toBe(0);
+      await page.getByRole('alert').waitFor({ state: 'detached' });
     });
 
     test('a service that does not respond leaves the last figures, grey and dated, until it is back', async () => {
@@ -256,15 +257,15 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       await page.getByRole('link', { name: 'Overview', exact: true }).click();
       await page.getByText(/^as of \d\d:\d\d$/).waitFor();
       for (const name of charts) await chart(name).waitFor();
-      expect(await shown()).toEqual(before);
+      await expect.poll(shown).toEqual(before);
       expect(await accessibilityFaults(page)).toEqual([]);
       const outdated = page.locator('[data-outdated]');
-      expect(await outdated.count()).toBe(4 + 5);
+      await expect.poll(() => outdated.count()).toBe(4 + 5);
       expect(await page.getByRole('alert').count()).toBe(0);
       expect(await page.getByText('Correlation id').count()).toBe(0);
       await page.unrouteAll();
       await expect.poll(() => outdated.count()).toBe(0);
-      expect(await page.getByText(/^as of/).count()).toBe(0);
+      await page.getByText(/^as of/).waitFor({ state: 'detached' });
     });
 
     test('parts that never loaded are loaded once the service responds', async () => {
@@ -324,21 +325,23 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
         await page.reload();
         await page.getByRole('heading', { name: /^0 added, 2 changed, 0 removed since your last visit, \d/ }).waitFor();
         const links = page.getByRole('link', { name: /^<b>Renamed<\/b>/ });
-        expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')).toSorted())).toEqual(
-          rows
-            .slice(0, 2)
-            .map(({ id }) => `/console/subscriptions/${encodeURIComponent(id)}`)
-            .toSorted(),
-        );
+        await expect
+          .poll(() => links.evaluateAll((all) => all.map((link) => link.getAttribute('href')).toSorted()))
+          .toEqual(
+            rows
+              .slice(0, 2)
+              .map(({ id }) => `/console/subscriptions/${encodeURIComponent(id)}`)
+              .toSorted(),
+          );
         await page.getByRole('heading', { name: /^Import of \d.* UTC$/ }).waitFor();
         await page.getByText('Product:').first().waitFor();
         expect(await accessibilityFaults(page)).toEqual([]);
         await page.getByRole('link', { name: 'Last 24 hours' }).click();
         await page.getByRole('heading', { name: /added, .* removed since \d/ }).waitFor();
         await page.getByText('The service does not know earlier changes').waitFor();
-        expect(await page.getByRole('listitem').filter({ hasText: '<b>Renamed</b>' }).first().innerText()).toMatch(
-          /Added|Changed/,
-        );
+        await expect
+          .poll(() => page.getByRole('listitem').filter({ hasText: '<b>Renamed</b>' }).first().innerText())
+          .toMatch(/Added|Changed/);
         await page.getByRole('combobox', { name: 'Kind' }).selectOption('Removed');
         await page.getByText(/^No such change since/).waitFor();
         await page.getByRole('combobox', { name: 'Kind' }).selectOption('All kinds');

@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)('the record panel in a browser', () => {
     const sent = await (await console.service.get(`/v1/subscription/${encoded(id)}`, token)).text();
     await openRecord(id);
     await panel().getByText('JSON', { exact: true }).click();
-    expect(await panel().getByRole('region', { name: 'JSON' }).textContent()).toBe(sent);
+    await expect.poll(() => panel().getByRole('region', { name: 'JSON' }).textContent()).toBe(sent);
     expect(await accessibilityFaults(page, { part: 'aside' })).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe.skipIf(!hasChromium)('the record panel in a browser', () => {
     await openRecord(ids[0] ?? '');
     await shown(ids[0] ?? '');
     await expect.poll(() => panel().getByRole('button', { name: 'Next subscription' }).isEnabled()).toBe(true);
-    expect(await panel().getByRole('button', { name: 'Previous subscription' }).isDisabled()).toBe(true);
+    await expect.poll(() => panel().getByRole('button', { name: 'Previous subscription' }).isDisabled()).toBe(true);
     await page.keyboard.press('ArrowRight');
     await shown(ids[1] ?? '');
     await panel().focus();
@@ -110,7 +110,7 @@ describe.skipIf(!hasChromium)('the record panel in a browser', () => {
     await next.and(page.locator(':enabled')).focus();
     await page.keyboard.press('Enter');
     await shown(last);
-    expect(await next.isDisabled()).toBe(true);
+    await expect.poll(() => next.isDisabled()).toBe(true);
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
     await expect.poll(focused).toBe('Close');
   });
@@ -135,7 +135,9 @@ describe.skipIf(!hasChromium)('the record panel in a browser', () => {
     await openRecord(id);
     const line = panel().getByRole('region', { name: 'Time line' });
     await line.getByText('Status:').waitFor();
-    expect(await line.getByRole('listitem').filter({ hasText: 'Changed' }).innerText()).toMatch(/→ Depleted/);
+    await expect
+      .poll(() => line.getByRole('listitem').filter({ hasText: 'Changed' }).innerText())
+      .toMatch(/→ Depleted/);
     expect(await accessibilityFaults(page, { part: 'aside' })).toEqual([]);
     await panel().getByRole('link', { name: 'Time line of the SIM' }).click();
     await page.getByRole('heading', { level: 1, name: 'SIM' }).waitFor();
