@@ -9,7 +9,8 @@ import { type RunningCommand, startCommand, untilWritten } from '../../../../tes
 import { freePort } from '../../../../tools/free-port.ts';
 
 const script = fileURLToPath(new URL('../../../../test/support/impatient-workers.ts', import.meta.url));
-const silenceMs = 2_000;
+/** Longer than a busy machine lets a worker wait for its turn. */
+const silenceMs = 5_000;
 let folder: string;
 let url: string;
 let command: RunningCommand;

@@ -358,9 +358,11 @@ describe.each(servicesOnEngines)('following over HTTP, $service on $engine', ({ 
       await follow();
       expect([...copy].sort()).toEqual([...model].sort());
     });
-    expect(new Set(service.log.filter(({ tenant: of }) => of === 'acme').map(({ worker }) => worker)).size).toBe(
-      processes,
-    );
+    const workers = () => service.log.filter(({ tenant: of }) => of === 'acme').map(({ worker }) => worker);
+    await eventually(async () => {
+      await follow();
+      expect(new Set(workers()).size).toBe(processes);
+    });
     await service.close();
   });
 });

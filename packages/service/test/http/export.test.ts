@@ -546,9 +546,11 @@ describe.each(drawn)('whole reports on $engine', ({ engine, openTestStore }) => 
       expect(killed.rowCount).toBe(1);
       await expect(finishExport(response)).rejects.toThrow(/aborted|ECONNRESET/);
       await untilNone();
-      expect(service.log.findLast(({ msg }) => msg === 'export')).toMatchObject({ complete: false });
-      const failed = service.log.findLast(({ msg }) => msg === 'an export failed');
-      expect(failed).toMatchObject({ level: 40, err: { message: expect.any(String) } });
+      const lastOf = (message: string) => service.log.findLast(({ msg }) => msg === message);
+      await expect.poll(() => lastOf('export')).toMatchObject({ complete: false });
+      await expect
+        .poll(() => lastOf('an export failed'))
+        .toMatchObject({ level: 40, err: { message: expect.any(String) } });
       expect((await receive('all=true&format=ndjson')).status).toBe(200);
     },
   );
@@ -568,9 +570,11 @@ test('truncating the file of the embedded store aborts a report in progress', as
     const response = await openExport(`${service.baseUrl}/v1/subscription?all=true&format=ndjson`, token);
     truncateSync(file, 65_536);
     await expect(finishExport(response)).rejects.toThrow(/aborted|ECONNRESET/);
-    expect(service.log.findLast(({ msg }) => msg === 'export')).toMatchObject({ complete: false });
-    const failed = service.log.findLast(({ msg }) => msg === 'an export failed');
-    expect(failed).toMatchObject({ level: 40, err: { message: expect.any(String) } });
+    const lastOf = (message: string) => service.log.findLast(({ msg }) => msg === message);
+    await expect.poll(() => lastOf('export')).toMatchObject({ complete: false });
+    await expect
+      .poll(() => lastOf('an export failed'))
+      .toMatchObject({ level: 40, err: { message: expect.any(String) } });
   } finally {
     await service.close();
   }

@@ -465,9 +465,8 @@ describe.each(servicesOnEngines)('paging over HTTP, $service on $engine', (varia
     }
   });
 
-  test('each process of the service responded', () => {
-    expect(new Set(service.log.filter(({ tenant: of }) => of === 'acme').map(({ worker }) => worker)).size).toBe(
-      processes,
-    );
+  test('each process of the service responded', async () => {
+    const workers = () => service.log.filter(({ tenant: of }) => of === 'acme').map(({ worker }) => worker);
+    await expect.poll(() => new Set(workers()).size).toBe(processes);
   });
 });
