@@ -68,7 +68,10 @@ test('docs/readers/sync.md: the commands make a copy and verify it, its SQL runs
   ]);
 });
 
-/** The status of a response, or `closed`: a receiver that refuses a body unread may close before all of it is written. */
+/**
+ * The status of a response, or `closed`: a receiver that refuses a body unread may close before all
+ * of it is written.
+ */
 const statusOf = (response: Promise<Response>): Promise<number | 'closed'> =>
   response.then(
     ({ status }) => status,
