@@ -181,8 +181,14 @@ async function serveTenants(cluster: CitusCluster, stage: Stage, failing: Postgr
   return { service, there: clients, elsewhere: service, look, change, refuse, sweep };
 }
 
+export const drillNames = ['upgrade', 'worker-killed', 'worker-hung', 'node-added'] as const;
+
+interface CitusDrill extends ScriptedDrill {
+  readonly name: (typeof drillNames)[number];
+}
+
 /** The procedures of docs/operators/citus.md, and what must be observed. */
-export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => [
+export const citusDrills = (cluster: CitusCluster): readonly CitusDrill[] => [
   {
     name: 'upgrade',
     fault: 'a database that the version before has filled is migrated, backed up, and restored into another one',

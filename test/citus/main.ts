@@ -1,22 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runDrill } from '../drills/run-drill.ts';
-import { citusDrills } from './drills.ts';
+import { citusDrills, drillNames } from './drills.ts';
 import { compareWithPlain } from './ratios.ts';
 import { type CitusCluster, findPostgresWithCitus, query, startCluster } from './start-cluster.ts';
 
 // Starts a Citus cluster on loopback, and runs the suites and the drills on it:
 //   npm run citus                                 everything
 //   npm run citus -- upgrade packages/service/test/import          some of it
+//   npm run citus -- packages/service/test/storage/change-mark.test.ts   a file of a suite
 //   npm run citus -- --bin /usr/lib/postgresql/15/bin
 //   npm run citus -- ratios                        compare with plain PostgreSQL
 //   npm run citus -- --write                      and write the results to docs/operators/citus.md
-// Exits with 0 if everything passed, 1 if not, 3 if no PostgreSQL with Citus is installed here.
+// Exits with 0 if everything passed, 1 if not, 2 for an unknown name, 3 if no PostgreSQL with Citus is installed here.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -51,10 +52,25 @@ interface Result {
   readonly notes: readonly string[];
 }
 
+/** Files of the suites, and other tests, that were named. */
+const files = positionals.filter(
+  (name) =>
+    !suites.includes(name) &&
+    ['test', ...suites].some((folder) => name.startsWith(`${folder}/`)) &&
+    existsSync(join(root, name)),
+);
+const known = [...suites, ...drillNames, 'ratios'];
+const unknown = positionals.filter((name) => !known.includes(name) && !files.includes(name));
+
 const isWanted = (name: string): boolean => positionals.length === 0 || positionals.includes(name);
 
 const postgres = findPostgresWithCitus(values.bin ?? process.env.PGBIN);
-if (postgres === undefined) {
+if (unknown.length > 0) {
+  console.error(
+    `Cannot run ${unknown.join(', ')}: each must be one of ${known.join(', ')}, or a file in one of these folders or in test, such as test/citus/nodes.test.ts`,
+  );
+  process.exitCode = 2;
+} else if (postgres === undefined) {
   console.error(
     'Cannot run on Citus: a PostgreSQL with the extension must be installed: none was found; install one (tools/build-citus.sh builds it), or name its programs with --bin',
   );
@@ -71,8 +87,7 @@ async function runAll(cluster: CitusCluster, folder: string): Promise<number> {
     );
     versions = `${row?.citus} on PostgreSQL ${row?.postgres}`;
     console.log(`${versions}\n`);
-    const chosen = [...suites, ...positionals.filter((name) => name.startsWith('test/') && !suites.includes(name))];
-    results.push(...(await runSuites(cluster, chosen.filter(isWanted))));
+    results.push(...(await runSuites(cluster, [...suites, ...files].filter(isWanted))));
     for (const drill of citusDrills(cluster).filter(({ name }) => isWanted(name))) {
       const setting = { program: undefined, postgres: async () => cluster.coordinator };
       const { name, ok, expected, observed } = await runDrill(drill, setting, Number(values.seed));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 // Databases of tests, on one PostgreSQL server or on all nodes of a Citus cluster: `create
@@ -61,7 +62,28 @@ export async function createDatabase(url: string, name: string, { owner, templat
 
 /** Drops a database, if it exists, with its sessions. */
 export async function dropDatabase(url: string, name: string): Promise<void> {
-  await onEach(await nodesOf(url), (node) => ask(node, `drop database if exists ${name} with (force)`));
+  await onEach(await nodesOf(url), (node) =>
+    whenUnused(() => ask(node, `drop database if exists ${name} with (force)`)),
+  );
+}
+
+/** How often a database in use is tried again, and how long after, in milliseconds. */
+const again = { times: 20, afterMs: 250 };
+
+/**
+ * Repeats work on a database while others use it: the daemon of Citus that starts in each one is
+ * not ended with the sessions.
+ */
+export async function whenUnused(work: () => Promise<unknown>, { times, afterMs } = again): Promise<void> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== '55006' || failures === times) throw error;
+      await sleep(afterMs);
+    }
+  }
 }
 
 /** Lets no session open a template any more, on a cluster: a copy fails while one is open. */
