@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { StateFile } from '../cli/sync/state-file.ts';
-import { Spool } from '../service/import/import-strictly.ts';
+import { Spool } from '../service/import/spool.ts';
 import { createFolders } from './create-folders.ts';
 import { writeProfile } from './profile.ts';
 

@@ -12,7 +12,7 @@ import { createFailureBudget } from '../../packages/service/auth/failure-budget.
 import { createOperatorSessions } from '../../packages/service/auth/sessions/session-holder.ts';
 import { createOperatorGate } from '../../packages/service/auth/verify/authorize-operator.ts';
 import { buildManagementServer } from '../../packages/service/http/operator/management.ts';
-import { Spool } from '../../packages/service/import/import-strictly.ts';
+import { Spool } from '../../packages/service/import/spool.ts';
 import { createOperator } from '../../packages/service/operator/operators.ts';
 import type { OperatorContext } from '../../packages/service/operator/perform.ts';
 import { watchGate, watchSessions } from '../../packages/service/operator/watch-gate.ts';

@@ -6,8 +6,8 @@ import { shorten } from '../../../contract/problem.ts';
 import { readFailure, UsageError } from '../../../terminal/error.ts';
 import { MappingError, parseMapping } from '../../import/column-mapping.ts';
 import type { ColumnMapping } from '../../import/csv-layout.ts';
-import { readBytes, type Spool } from '../../import/import-strictly.ts';
 import type { ImportFormat } from '../../import/read-valid-rows.ts';
+import { readBytes, type Spool } from '../../import/spool.ts';
 import type { FileIdentity } from './errors-file.ts';
 
 export interface ImportSource {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Spool } from '../../import/import-strictly.ts';
+import { Spool } from '../../import/spool.ts';
 import type { Config } from '../config.ts';
 
 /** The configured spool for sources that are read twice. */

@@ -9,7 +9,7 @@ import { readUntilClose } from '../../../../test/support/read-until-close.ts';
 import { createFailureBudget } from '../../auth/failure-budget.ts';
 import { createOperatorSessions } from '../../auth/sessions/session-holder.ts';
 import { createOperatorGate } from '../../auth/verify/authorize-operator.ts';
-import { Spool } from '../../import/import-strictly.ts';
+import { Spool } from '../../import/spool.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import { RequestError } from '../listener/error.ts';
 import { buildManagementServer } from './management.ts';

@@ -5,7 +5,7 @@ import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { startManagement, type TestManagement } from '../../../../test/support/management.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { errorTable } from '../../../contract/error.ts';
-import { Spool } from '../../import/import-strictly.ts';
+import { Spool } from '../../import/spool.ts';
 import { openStore } from '../../storage/open-store.ts';
 import type { Store } from '../../storage/store.ts';
 

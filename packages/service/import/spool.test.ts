@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, expect, test } from 'vitest';
-import { Spool } from './import-strictly.ts';
+import { Spool } from './spool.ts';
 
 const parent = mkdtempSync(join(tmpdir(), 'subreport-test-'));
 const folder = join(parent, 'spool');

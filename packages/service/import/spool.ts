@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createFolders } from '../../terminal/create-folders.ts';
+import { ImportError } from './error.ts';
+
+/** Bytes of one read: a look at a source takes half as long as with 64 KiB. */
+export const readBytes = 262_144;
+
+interface StoredSource {
+  /** Reads it from its beginning. */
+  open(): AsyncIterable<Buffer>;
+  /** Removes it. */
+  close(): Promise<void>;
+}
+
+/**
+ * Stores sources that must be read twice in files of a folder. A file is unlinked as soon as it is
+ * open, so the operating system removes it with the process, even after a crash. All stored sources
+ * together have at most `bytesMax` bytes.
+ */
+export class Spool {
+  readonly #folder: string;
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  constructor(folder: string, bytesMax: number) {
+    this.#folder = folder;
+    this.#bytesMax = bytesMax;
+  }
+
+  /**
+   * Removes the files of a process that was killed between opening and unlinking one. Files in use
+   * have no name, or lose it here.
+   */
+  async sweep(): Promise<void> {
+    const names = await readdir(this.#folder).catch(() => []); // no source was stored yet
+    await Promise.all(names.map((name) => rm(join(this.#folder, name), { force: true })));
+  }
+
+  /**
+   * Reads a source to its end and stores it. Throws `ImportError` `TOO_LARGE` or `NO_ROOM`, and
+   * rethrows errors of the source.
+   */
+  async store(source: AsyncIterable<Buffer>): Promise<StoredSource> {
+    const handle = await this.#openFile();
+    let size = 0;
+    const close = async (): Promise<void> => {
+      this.#bytes -= size;
+      size = 0;
+      await handle.close();
+    };
+    try {
+      for await (const chunk of source) {
+        size += chunk.length;
+        this.#bytes += chunk.length;
+        if (size > this.#bytesMax) throw tooLarge(this.#bytesMax);
+        if (this.#bytes > this.#bytesMax) throw noRoom('other sources use the space');
+        await handle.writeFile(chunk).catch(failOnFullDisk);
+      }
+    } catch (error) {
+      await close();
+      throw error;
+    }
+    return { open: () => readFrom(handle), close };
+  }
+
+  async #openFile(): Promise<FileHandle> {
+    try {
+      createFolders(this.#folder);
+      const file = join(this.#folder, randomUUID());
+      const handle = await open(file, 'wx+', 0o600); // records are personal data
+      await rm(file, { force: true });
+      return handle;
+    } catch (error) {
+      throw noRoom(
+        `'${this.#folder}' is not a directory that this user can write (${(error as NodeJS.ErrnoException).code})`,
+      );
+    }
+  }
+}
+
+async function* readFrom(handle: FileHandle): AsyncGenerator<Buffer> {
+  for (let position = 0; ; ) {
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(readBytes), 0, readBytes, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+function failOnFullDisk(error: NodeJS.ErrnoException): never {
+  throw error.code === 'ENOSPC' || error.code === 'EDQUOT' ? noRoom(`its disk is full (${error.code})`) : error;
+}
+
+const tooLarge = (bytesMax: number): ImportError =>
+  new ImportError(
+    'TOO_LARGE',
+    `Cannot buffer the source: it must have at most ${bytesMax} bytes (SPOOL_MAX_MIB); split it, or raise the setting`,
+  );
+
+const noRoom = (reason: string): ImportError =>
+  new ImportError('NO_ROOM', `Cannot buffer the source: DATA_DIR must have space for it: ${reason}; import it later`);
