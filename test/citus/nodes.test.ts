@@ -299,7 +299,7 @@ const parts: Readonly<Record<string, keyof typeof uses>> = {
     readPage: 'listSubscriptions: first page',
     runListed: 'listSubscriptions: lists',
   },
-  ...{ requireNoImport: 'importRecords', withImportLock: 'importRecords', withWriteLock: 'deleteTenant' },
+  ...{ importWhole: 'importRecords', withImportLock: 'importRecords', withWriteLock: 'deleteTenant' },
   ...{ beginDeletion: 'deleteTenant', finishDeletion: 'deleteTenant', removeImports: 'deleteTenant' },
   ...{ readOwners: 'eraseSubscriptions', settle: 'exportSubscriptions: past' },
   ...{ settleInstant: 'exportSubscriptions: past', settleSince: 'listChanges: since an instant' },

@@ -9,7 +9,7 @@ import { type CommandResult, commandEnvironment } from './run-command.ts';
 export async function runHere(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  input = '',
+  input: string | Buffer = '',
   { isTTY = false } = {},
 ): Promise<CommandResult> {
   const before = { ...process.env };
@@ -22,7 +22,7 @@ export async function runHere(
     },
   });
   replaceEnvironment({ ...commandEnvironment, ...environment });
-  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
+  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input as string)]), configurable: true });
   try {
     const code = await runCommandLine(args, { stdout: writerOf('stdout'), stderr: writerOf('stderr') });
     return { code: code === 0 ? Number(process.exitCode ?? 0) : code, ...texts };

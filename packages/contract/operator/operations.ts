@@ -67,7 +67,7 @@ export const operatorOperations = {
     tag: 'records',
     summary: 'Load the records of a tenant',
     description:
-      "Requires an operator's token with the scope subscription:write, for any tenant, or an access token of a client with this scope, for its own tenant. Validates and loads the records of the body, as NDJSON or CSV, plain or compressed with gzip or zstd. By default, valid rows are loaded in batches and invalid rows are listed in the response; with strict=true or replace=true, an invalid row rejects the whole body. The request is idempotent: repeating it changes nothing.",
+      "Requires an operator's token with the scope subscription:write, for any tenant, or an access token of a client with this scope, for its own tenant. Validates and loads the records of the body, as NDJSON or CSV, plain or compressed with gzip or zstd. A body that is incomplete or cannot be read to its end changes nothing. By default, valid rows are loaded and invalid rows are listed in the response; with strict=true or replace=true, an invalid row rejects the whole body. The request is idempotent: repeating it changes nothing.",
   },
   ...operatorApi,
   getMetrics: {

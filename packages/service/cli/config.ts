@@ -89,7 +89,7 @@ export const settings = {
     1,
     1_048_576,
     1_024,
-    'Maximum disk space in DATA_DIR for buffering the input of strict loads, in MiB per process',
+    'Maximum disk space in DATA_DIR for bodies of loads and standard input, until they are loaded, in MiB per process',
   ),
   MIGRATE_ON_START: oneOf(['true', 'false'], 'true', 'Whether commands migrate the schema before they start'),
   PAGE_SIZE_DEFAULT: wholeNumber(1, 10_000, defaultPageLimits.sizeDefault, 'Records per page if size is absent'),

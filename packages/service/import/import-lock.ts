@@ -3,10 +3,6 @@ import type { ImportLock, Store, TenantId } from '../storage/store.ts';
 import { findTenant } from '../storage/tables/tenant.ts';
 import { ImportError } from './error.ts';
 
-/** Throws as `withImportLock` does; checks early, before a long preparation. */
-export const requireNoImport = (store: Store, tenant: TenantId): Promise<void> =>
-  withImportLock(store, tenant, async () => undefined);
-
 /**
  * Runs an import while holding the tenant's import lock. Throws `ImportError` immediately: `BUSY`
  * if another import into the tenant is running, `NO_TENANT` if the tenant was deleted since it was

@@ -72,7 +72,7 @@ export async function importRecords(
 }
 
 /** Checks every row and loads none. */
-async function checkRecords(source: AsyncIterable<Buffer>, options: ImportOptions): Promise<ImportSummary> {
+export async function checkRecords(source: AsyncIterable<Buffer>, options: ImportOptions): Promise<ImportSummary> {
   const tally = noRowsYet();
   try {
     for await (const row of readValidRows(decompressed(source, options), { ...options, tally })) {
@@ -85,7 +85,7 @@ async function checkRecords(source: AsyncIterable<Buffer>, options: ImportOption
   return summaryOf(tally, nothingLoaded);
 }
 
-async function loadRecords(
+export async function loadRecords(
   target: LoadTarget,
   source: AsyncIterable<Buffer>,
   options: ImportOptions,

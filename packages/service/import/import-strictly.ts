@@ -5,7 +5,7 @@ import { bytesOfRow, type OnRow, type RoomCheck, requireRoomFor, SourceValues } 
 
 interface StrictOptions extends Pick<ImportOptions, 'dryRun' | 'onRejected'> {
   /** Name of the source in messages, such as its file name. */
-  readonly sourceName?: string;
+  readonly sourceName?: string | undefined;
   /** Reads the source from its beginning and imports it. */
   readonly importOnce: (pass: Pick<ImportOptions, 'dryRun' | 'onRejected' | 'onChecked'>) => Promise<ImportSummary>;
   /** Where the rows are stored. */
@@ -13,13 +13,12 @@ interface StrictOptions extends Pick<ImportOptions, 'dryRun' | 'onRejected'> {
 }
 
 /** The result of a strict import; `refused` is the reason if it loaded nothing. */
-interface StrictSummary extends ImportSummary {
+export interface StrictSummary extends ImportSummary {
   readonly refused?: ImportError;
 }
 
 /**
  * Imports a source only if every row is valid: reads it once to check it, then again to load it.
- * The caller makes sure that no other import is running before the first pass (`requireNoImport`).
  * Throws `ImportError` `BAD_ROWS` if the source changed between the passes, and `OVER_BUDGET` if
  * the rows do not all fit into the storage budget of the tenant.
  */

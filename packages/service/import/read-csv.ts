@@ -34,7 +34,8 @@ export interface CsvReading {
  * aborts the reading, because nothing after it can be trusted.
  */
 export async function* readCsv(source: AsyncIterable<Buffer>, reading: CsvReading = {}): AsyncGenerator<SourceRow> {
-  const { separator, whole } = await readSeparator(source);
+  const { head, whole } = await readHead(source, showsSeparator);
+  const separator = separatorOf(head);
   const pending = new PendingBytes();
   const parser = parse({
     bom: true,
@@ -114,16 +115,12 @@ const isHeader = (cells: readonly string[], { header }: Layout): boolean =>
   cells.length >= header.length &&
   header.every((name, at) => at === 0 || cells[at]?.trim() === name);
 
+/** Whether the first bytes of a source are enough to tell its separator. */
+export const showsSeparator = (head: Buffer): boolean =>
+  head.length > rowBytesMax || /[^\r\n][\r\n]+[^\r\n]+[\r\n]/.test(head.toString('latin1'));
+
 /** How a source is separated, which its first lines tell. */
-export async function readSeparator(
-  source: AsyncIterable<Buffer>,
-): Promise<{ readonly separator: CsvSeparator; readonly whole: AsyncIterable<Buffer> }> {
-  const { head, whole } = await readHead(
-    source,
-    (bytes) => bytes.length > rowBytesMax || /[^\r\n][\r\n]+[^\r\n]+[\r\n]/.test(bytes.toString('latin1')),
-  );
-  return { separator: csvSeparatorOf(head.toString('utf8')), whole };
-}
+export const separatorOf = (head: Buffer): CsvSeparator => csvSeparatorOf(head.toString('utf8'));
 
 /**
  * Yields the source and throws if a row does not end: the parser buffers everything it skips, such

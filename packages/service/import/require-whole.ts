@@ -1,8 +1,16 @@
 import { summaryStart } from '../../contract/report.ts';
-import { rowBytesMax } from './check-row.ts';
-import { readSeparator } from './read-csv.ts';
-import { decompressed, endTurn, noRowsYet, readRows, type SourceOptions } from './read-valid-rows.ts';
-import { checkedText } from './source-head.ts';
+import { type RowFault, rowBytesMax, type SourceRow } from './check-row.ts';
+import { nothingLoaded } from './import-records.ts';
+import { separatorOf, showsSeparator } from './read-csv.ts';
+import {
+  checkSourceRow,
+  decompressed,
+  endTurn,
+  noRowsYet,
+  readRows,
+  rejectRow,
+  type SourceOptions,
+} from './read-valid-rows.ts';
 
 /**
  * Reads a source to its end and throws `ImportError` if it cannot be read as a whole, so that none
@@ -11,44 +19,124 @@ import { checkedText } from './source-head.ts';
  * tenth of a load; most sources need only a look at their bytes.
  */
 export async function requireWhole(open: () => AsyncIterable<Buffer>, options: SourceOptions): Promise<void> {
-  const bytes = checkedText(decompressed(open(), options));
-  if (await (options.format === 'csv' ? isPlainCsv(bytes) : isPlainNdjson(bytes))) return;
-  const rows = readRows(decompressed(open(), options), { ...options, tally: noRowsYet() }, Number.POSITIVE_INFINITY);
+  if (!(await isPlain(open(), options))) await requireReadable(open(), options);
+}
+
+/** Reads all rows of a source; throws `ImportError` if they cannot be read to their end. */
+export async function requireReadable(source: AsyncIterable<Buffer>, options: SourceOptions): Promise<void> {
+  const rows = readRows(decompressed(source, options), { ...options, tally: noRowsYet() }, Number.POSITIVE_INFINITY);
   for await (const _ of rows) {
     const turn = endTurn();
     if (turn !== undefined) await turn;
   }
 }
 
-/** Whether NDJSON has no summary, against which its rows would have to be compared. */
-async function isPlainNdjson(source: AsyncIterable<Buffer>): Promise<boolean> {
-  const summary = Buffer.from(summaryStart);
-  let isPlain = true;
-  let end: Buffer = Buffer.alloc(0);
-  for await (const chunk of source) {
-    // between two chunks as well
-    const seam = Buffer.concat([end, chunk.subarray(0, summary.length)]);
-    if (seam.includes(summary) || chunk.includes(summary)) isPlain = false;
-    end = chunk.length < summary.length ? seam.subarray(-summary.length) : chunk.subarray(-summary.length);
+/**
+ * Reads a source to its end and returns whether a look at its bytes proves it whole. Its first rows
+ * are read as rows: throws `ImportError` as soon as they show that none of it can be loaded.
+ */
+export async function isPlain(source: AsyncIterable<Buffer>, options: SourceOptions): Promise<boolean> {
+  const scan: Scan = options.format === 'csv' ? new CsvScan() : new NdjsonScan();
+  const chunks = scanned(decompressed(source, options), scan);
+  try {
+    if (await isReadWhole(chunks, options)) return true;
+    for (let { done } = await chunks.next(); done !== true; ) ({ done } = await chunks.next());
+    return scan.finish();
+  } catch (error) {
+    chunks.return(undefined).catch(() => undefined); // not awaited: its next bytes may never arrive
+    throw error;
   }
-  return isPlain;
 }
 
-/** Whether the quotes of CSV are as RFC 4180 has them, and no row is too long. */
-async function isPlainCsv(source: AsyncIterable<Buffer>): Promise<boolean> {
-  const { separator, whole } = await readSeparator(source);
-  const scan = new CsvScan(separator.charCodeAt(0));
-  for await (const chunk of whole) scan.add(chunk);
-  return scan.finish();
+async function* scanned(source: AsyncIterable<Buffer>, scan: Scan): AsyncGenerator<Buffer> {
+  for await (const chunk of source) {
+    scan.add(chunk);
+    yield chunk;
+  }
+}
+
+/** Ends the reading of the first rows; the chunks after them are still to be read. */
+const endOfHead = new Error('the first rows are read');
+
+/**
+ * Reads rows until one is valid, or until the end of the source; returns whether that was reached.
+ * Throws if more rows than allowed are rejected before.
+ */
+async function isReadWhole(chunks: AsyncIterator<Buffer>, options: SourceOptions): Promise<boolean> {
+  let isKnown = false;
+  const head = async function* (): AsyncGenerator<Buffer> {
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+      yield next.value;
+      if (isKnown) throw endOfHead;
+    }
+  };
+  const { rejectedMax = 0 } = options;
+  const rejected: [SourceRow, readonly RowFault[]][] = [];
+  try {
+    for await (const row of readRows(head(), { ...options, tally: noRowsYet() })) {
+      if (isKnown) continue;
+      const checked = checkSourceRow(row);
+      if ('faults' in checked) rejected.push([{ ...row, raw: '' }, checked.faults]);
+      if (rejected.length > rejectedMax && rejectedMax > 0) await rejectAll(rejected, options);
+      isKnown = 'row' in checked || rejectedMax === 0;
+      const turn = endTurn();
+      if (turn !== undefined) await turn;
+    }
+    return true;
+  } catch (error) {
+    if (error === endOfHead) return false;
+    throw error;
+  }
+}
+
+/** Reports the rows of a source that has too many of them; throws `ImportError`. */
+async function rejectAll(rows: readonly [SourceRow, readonly RowFault[]][], options: SourceOptions): Promise<void> {
+  const tally = noRowsYet();
+  try {
+    for (const [row, faults] of rows) {
+      tally.read += 1;
+      await rejectRow(row, faults, { ...options, tally });
+    }
+  } finally {
+    options.onCounts?.({ ...tally, ...nothingLoaded });
+  }
+}
+
+/** A look at the bytes of a source. */
+interface Scan {
+  add(chunk: Buffer): void;
+  /** Whether they prove the source whole, without a reading of its rows. */
+  finish(): boolean;
+}
+
+/** Looks for a summary in NDJSON, against which its rows would have to be compared. */
+class NdjsonScan implements Scan {
+  readonly #summary = Buffer.from(summaryStart);
+  #isPlain = true;
+  #end: Buffer = Buffer.alloc(0);
+
+  add(chunk: Buffer): void {
+    const { length } = this.#summary;
+    // between two chunks as well
+    const seam = Buffer.concat([this.#end, chunk.subarray(0, length)]);
+    if (seam.includes(this.#summary) || chunk.includes(this.#summary)) this.#isPlain = false;
+    this.#end = chunk.length < length ? seam.subarray(-length) : chunk.subarray(-length);
+  }
+
+  finish(): boolean {
+    return this.#isPlain;
+  }
 }
 
 const [quote, newline, carriageReturn] = [0x22, 0x0a, 0x0d];
 /** The last byte of a byte order mark, after which a quote may begin a cell. */
 const markEnd = 0xbf;
 
-/** Looks at the quotes and the line ends of CSV. */
-class CsvScan {
-  readonly #separator: number;
+/** Whether the quotes of CSV are as RFC 4180 has them, and no row is too long. */
+class CsvScan implements Scan {
+  /** Chunks from which the separator is not known yet. */
+  #head: Buffer | undefined = Buffer.alloc(0);
+  #separator = 0;
   #isPlain = true;
   #isQuoted = false;
   /** Whether the last byte was a quote within quotes, which ends them or is doubled. */
@@ -58,20 +146,31 @@ class CsvScan {
   #offset = 0;
   #rowStart = 0;
 
-  constructor(separator: number) {
-    this.#separator = separator;
+  add(chunk: Buffer): void {
+    if (this.#head === undefined) this.#look(chunk);
+    else {
+      this.#head = Buffer.concat([this.#head, chunk]);
+      if (showsSeparator(this.#head)) this.#lookAtHead(this.#head);
+    }
   }
 
-  add(chunk: Buffer): void {
+  finish(): boolean {
+    if (this.#head !== undefined) this.#lookAtHead(this.#head);
+    return this.#isPlain && (!this.#isQuoted || this.#isEnding);
+  }
+
+  #lookAtHead(head: Buffer): void {
+    this.#separator = separatorOf(head).charCodeAt(0);
+    this.#head = undefined;
+    this.#look(head);
+  }
+
+  #look(chunk: Buffer): void {
     for (let at = 0; at < chunk.length && this.#isPlain; ) {
       if (this.#isEnding) at += this.#endQuotes(chunk[at] ?? 0);
       else at = this.#readUntilQuote(chunk, at);
     }
     this.#offset += chunk.length;
-  }
-
-  finish(): boolean {
-    return this.#isPlain && (!this.#isQuoted || this.#isEnding);
   }
 
   /** What follows a quote within quotes; returns how many bytes belong to it. */

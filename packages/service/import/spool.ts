@@ -39,25 +39,33 @@ export class Spool {
   }
 
   /**
-   * Reads a source to its end and stores it. Throws `ImportError` `TOO_LARGE` or `NO_ROOM`, and
-   * rethrows errors of the source.
+   * Stores a source while `read` reads it to its end; `bytes` is its size, if that is known. Throws
+   * `ImportError` `TOO_LARGE` or `NO_ROOM`, and rethrows errors of the source and of `read`.
    */
-  async store(source: AsyncIterable<Buffer>): Promise<StoredSource> {
+  async store(
+    source: AsyncIterable<Buffer>,
+    read: (kept: AsyncIterable<Buffer>) => Promise<unknown> = drain,
+    bytes = 0,
+  ): Promise<StoredSource> {
+    if (bytes > this.#bytesMax) throw tooLarge(this.#bytesMax);
     const handle = await this.#openFile();
     let size = 0;
+    let isOpen = true;
+    const reserve = (more: number): void => {
+      if (!isOpen) throw new TypeError('Cannot store more of a source: it is closed');
+      size += more;
+      this.#bytes += more;
+      if (size > this.#bytesMax) throw tooLarge(this.#bytesMax);
+      if (this.#bytes > this.#bytesMax) throw noRoom('other sources use the space');
+    };
     const close = async (): Promise<void> => {
+      isOpen = false;
       this.#bytes -= size;
       size = 0;
       await handle.close();
     };
     try {
-      for await (const chunk of source) {
-        size += chunk.length;
-        this.#bytes += chunk.length;
-        if (size > this.#bytesMax) throw tooLarge(this.#bytesMax);
-        if (this.#bytes > this.#bytesMax) throw noRoom('other sources use the space');
-        await handle.writeFile(chunk).catch(failOnFullDisk);
-      }
+      await read(keepIn(handle, source, reserve));
     } catch (error) {
       await close();
       throw error;
@@ -80,6 +88,33 @@ export class Spool {
   }
 }
 
+async function drain(source: AsyncIterable<Buffer>): Promise<void> {
+  for await (const _ of source);
+}
+
+/** Yields a source, and writes it to a file in parts of `readBytes` or more. */
+async function* keepIn(
+  handle: FileHandle,
+  source: AsyncIterable<Buffer>,
+  reserve: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  let part: Buffer[] = [];
+  let bytes = 0;
+  const write = async (): Promise<void> => {
+    await handle.writeFile(Buffer.concat(part)).catch(failOnFullDisk);
+    part = [];
+    bytes = 0;
+  };
+  for await (const chunk of source) {
+    reserve(chunk.length);
+    part.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= readBytes) await write();
+    yield chunk;
+  }
+  await write();
+}
+
 async function* readFrom(handle: FileHandle): AsyncGenerator<Buffer> {
   for (let position = 0; ; ) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(readBytes), 0, readBytes, position);
@@ -96,7 +131,7 @@ function failOnFullDisk(error: NodeJS.ErrnoException): never {
 const tooLarge = (bytesMax: number): ImportError =>
   new ImportError(
     'TOO_LARGE',
-    `Cannot buffer the source: it must have at most ${bytesMax} bytes (SPOOL_MAX_MIB); split it, or raise the setting`,
+    `Cannot buffer the source: it must have at most ${bytesMax} bytes (SPOOL_MAX_MIB); compress it, load it with 'subreport import FILE', or raise the setting`,
   );
 
 const noRoom = (reason: string): ImportError =>

@@ -7,13 +7,11 @@ import { integerFrom } from '../../../terminal/integer-option.ts';
 import type { Output } from '../../../terminal/output.ts';
 import { createProgressBar } from '../../../terminal/progress-bar.ts';
 import type { ColumnMapping } from '../../import/csv-layout.ts';
-import { requireNoImport } from '../../import/import-lock.ts';
-import { type ImportOptions, importRecords } from '../../import/import-records.ts';
-import { importStrictly } from '../../import/import-strictly.ts';
+import type { ImportOptions } from '../../import/import-records.ts';
+import { importWhole, type WholeSource } from '../../import/import-whole.ts';
 import { decompressedGibMax, importFormats, type RejectedRow } from '../../import/read-valid-rows.ts';
 import type { FollowImport, ImportFlag } from '../../import/record-import.ts';
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
-import { requireWhole } from '../../import/require-whole.ts';
 import { loadRecords } from '../../operator/load.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
 import { requireTenant, resolveMapping } from '../../operator/tenants.ts';
@@ -61,14 +59,11 @@ export function addImportCommand(program: Command, output: Output): void {
       const server = serverOf(options);
       if (server !== undefined) return (await import('./import-there.ts')).importThere(server, file, options, output);
       const config = readConfig();
-      const isReadTwice = options.strict === true && options.replace !== true && options.dryRun !== true;
-      const source = await openImportSource(file, options, isReadTwice ? openSpool(config) : undefined);
-      try {
-        const failed = await withOperator(config, (context) => runImport(context, source, options, output));
-        if (failed) process.exitCode = 1;
-      } finally {
-        await source.dispose();
-      }
+      const source = openImportSource(file, options);
+      const spool = source.bytes === undefined ? openSpool(config) : undefined;
+      await spool?.sweep();
+      const failed = await withOperator(config, (context) => runImport(context, { ...source, spool }, options, output));
+      if (failed) process.exitCode = 1;
     });
   addServerOption(command);
 }
@@ -89,10 +84,13 @@ function requireCompatible({ resume, replace, dryRun, allowEmpty }: ImportComman
     throw new UsageError('Cannot use --allow-empty: it must be combined with --replace');
 }
 
+/** Standard input and pipes have a spool. */
+type CommandSource = ImportSource & Pick<WholeSource, 'spool'>;
+
 /** Imports and prints the result; returns whether any row was rejected. */
 async function runImport(
   context: OperatorContext,
-  source: ImportSource,
+  source: CommandSource,
   options: ImportCommandOptions,
   output: Output,
 ): Promise<boolean> {
@@ -143,7 +141,7 @@ async function runImport(
 interface Load extends Required<Pick<ImportOptions, 'onRejected' | 'onResume'>> {
   readonly store: Store;
   readonly tenant: TenantId;
-  readonly source: ImportSource;
+  readonly source: CommandSource;
   readonly mapping: ColumnMapping | undefined;
   readonly options: ImportCommandOptions;
   readonly output: Output;
@@ -152,31 +150,17 @@ interface Load extends Required<Pick<ImportOptions, 'onRejected' | 'onResume'>> 
 
 async function loadSource(load: Load): Promise<ReplaceSummary> {
   const { store, tenant, source, mapping, options, output, onRejected, onResume, follow } = load;
-  const dryRun = options.dryRun === true;
-  const resume = options.resume === true;
+  const { dryRun = false, resume = false, strict = false, replace = false, allowEmpty = false } = options;
   const decompression = { bytesMax: (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30 };
-  const common = { format: source.format, mapping, decompression, onRejected };
-  if (options.replace === true) {
-    const allowEmpty = options.allowEmpty === true;
-    return readSource(source, output, (bytes, onProgress) =>
-      replaceRecords(store, tenant, bytes, follow({ ...common, dryRun, allowEmpty, onRejected, onProgress })),
-    );
+  const { opened, onProgress, end } = withProgress(source, output);
+  const common = follow({ format: source.format, mapping, decompression, onRejected, onProgress });
+  try {
+    if (replace) return await replaceRecords(store, tenant, opened.open(), { ...common, dryRun, allowEmpty });
+    const how = { ...common, dryRun, resume, onResume, strict };
+    return { ...(await importWhole(store, tenant, opened, how)), removed: 0 };
+  } finally {
+    end();
   }
-  const importOnce = (pass: Pick<ImportOptions, 'dryRun' | 'onRejected'>) =>
-    readSource(source, output, async (bytes, onProgress) => {
-      const how = follow({ ...common, ...pass, resume, onResume, onProgress });
-      return { ...(await importRecords(store, tenant, bytes, how)), removed: 0 };
-    });
-  if (options.strict !== true) {
-    // a pipe can be read once
-    if (!dryRun && source.bytes !== undefined) await requireWhole(source.open, common);
-    return importOnce({ dryRun, onRejected });
-  }
-  if (!dryRun) await requireNoImport(store, tenant); // before the first pass
-  return {
-    ...(await importStrictly({ sourceName: source.name, dryRun, onRejected, importOnce, target: { store, tenant } })),
-    removed: 0,
-  };
 }
 
 const loadKind = (tenant: TenantId, { format }: ImportSource, options: ImportCommandOptions) => ({
@@ -195,19 +179,16 @@ const optionOf = {
   columns: 'columns',
 } as const satisfies Record<ImportFlag, keyof ImportCommandOptions>;
 
-async function readSource<T>(
-  source: ImportSource,
-  output: Output,
-  work: (bytes: AsyncIterable<Buffer>, onProgress: (rows: number) => void) => Promise<T>,
-): Promise<T> {
+/** A source whose reading moves a progress bar. */
+function withProgress(source: CommandSource, output: Output) {
   const bar = createProgressBar(output, source.bytes);
   let bytes = 0;
-  try {
-    const opened = source.open((more) => {
+  const open = (): AsyncIterable<Buffer> => {
+    bytes = 0;
+    return source.open((more) => {
       bytes += more;
+      if (source.spool !== undefined) bar.updateBytes(bytes);
     });
-    return await work(opened, (rows) => bar.update(bytes, rows));
-  } finally {
-    bar.end();
-  }
+  };
+  return { opened: { ...source, open }, onProgress: (rows: number) => bar.update(bytes, rows), end: bar.end };
 }

@@ -7,7 +7,7 @@ import { readFailure, UsageError } from '../../../terminal/error.ts';
 import { MappingError, parseMapping } from '../../import/column-mapping.ts';
 import type { ColumnMapping } from '../../import/csv-layout.ts';
 import type { ImportFormat } from '../../import/read-valid-rows.ts';
-import { readBytes, type Spool } from '../../import/spool.ts';
+import { readBytes } from '../../import/spool.ts';
 import type { FileIdentity } from './errors-file.ts';
 
 export interface ImportSource {
@@ -20,29 +20,20 @@ export interface ImportSource {
   readonly mapping: ColumnMapping | typeof savedMapping | undefined;
   /**
    * Opens the source from the start and reports the size of each chunk. Standard input and pipes
-   * can be opened once, unless they were buffered.
+   * can be opened once.
    */
   open(onBytes?: (bytes: number) => void): AsyncIterable<Buffer>;
-  dispose(): Promise<void>;
 }
 
 const extensions: Readonly<Record<string, ImportFormat>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
 
-/**
- * Opens a source and determines its format, from the option or from the extension. With `twice`, a
- * source that can be read only once (standard input or a pipe) is buffered in the spool.
- */
-export async function openImportSource(
+/** Opens a source and determines its format, from the option or from the extension. */
+export function openImportSource(
   file: string,
   options: Pick<ImportCommandOptions, 'format' | 'columns'>,
-  twice: Spool | undefined,
-): Promise<ImportSource> {
+): ImportSource {
   const format = formatOf(file, options.format);
-  const source = { ...findSource(file, format), mapping: readMapping(options.columns, format) };
-  if (twice === undefined || source.bytes !== undefined) return source;
-  await twice.sweep();
-  const stored = await twice.store(source.open());
-  return { ...source, open: (onBytes) => counted(stored.open(), onBytes), dispose: () => stored.close() };
+  return { ...findSource(file, format), mapping: readMapping(options.columns, format) };
 }
 
 function formatOf(file: string, format: ImportFormat | undefined): ImportFormat {
@@ -55,11 +46,10 @@ function formatOf(file: string, format: ImportFormat | undefined): ImportFormat 
 }
 
 function findSource(file: string, format: ImportFormat): Omit<ImportSource, 'mapping'> {
-  const dispose = async (): Promise<void> => undefined;
   if (file === '-') {
     const identity = fstatSync(0, { bigint: true });
     const open: ImportSource['open'] = (onBytes) => counted(process.stdin, onBytes);
-    return { name: 'standard input', bytes: undefined, format, identity, open, dispose };
+    return { name: 'standard input', bytes: undefined, format, identity, open };
   }
   try {
     const stats = statSync(file, { bigint: true });
@@ -70,7 +60,6 @@ function findSource(file: string, format: ImportFormat): Omit<ImportSource, 'map
       format,
       identity: stats,
       open: (onBytes) => counted(createReadStream(file, { highWaterMark: readBytes }), onBytes),
-      dispose,
     };
   } catch (error) {
     throw readFailure(file, error);

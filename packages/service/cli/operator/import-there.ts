@@ -19,7 +19,7 @@ export async function importThere(
   output: Output,
 ): Promise<void> {
   requireNoStore(options);
-  const source = await openImportSource(file, options, undefined);
+  const source = openImportSource(file, options);
   const { correlation_id: _, ...summary } = await load(server, source, options, output);
   writeImport(output, options, { ...summary, errors: summary.errors.slice(0, shownMax) });
   if (summary.rejected > 0) process.exitCode = 1;

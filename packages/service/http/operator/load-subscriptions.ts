@@ -24,9 +24,8 @@ import { MappingError, parseMapping } from '../../import/column-mapping.ts';
 import type { ColumnMapping } from '../../import/csv-layout.ts';
 import { httpWindowBytesMax } from '../../import/decompress.ts';
 import { ImportError } from '../../import/error.ts';
-import { requireNoImport } from '../../import/import-lock.ts';
-import { type ImportOptions, type ImportSummary, importRecords } from '../../import/import-records.ts';
-import { importStrictly } from '../../import/import-strictly.ts';
+import type { ImportOptions, ImportSummary } from '../../import/import-records.ts';
+import { importWhole, type WholeSource } from '../../import/import-whole.ts';
 import type { ImportFormat } from '../../import/read-valid-rows.ts';
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
 import type { Spool } from '../../import/spool.ts';
@@ -67,7 +66,7 @@ interface LoadAccess {
 /** What the operation needs. */
 export interface LoadRoute {
   readonly store: Store;
-  /** Keeps a body that is read twice. */
+  /** Keeps bodies until they are loaded. */
   readonly spool: Spool;
   /** Shared with exports. */
   readonly memory?: MemoryBudget | undefined;
@@ -209,12 +208,15 @@ async function loadBody(
     decompression,
     batchRowsMax: options.store.servingBatchRowsMax,
   };
-  const body = readBody(request.raw, options.bodyPace);
+  const body: WholeSource = {
+    bytes: Number(request.headers['content-length'] ?? 0),
+    open: () => readBody(request.raw, options.bodyPace),
+  };
   const load = loadRecords(
     contextOf(options, request),
     originOf(tenant, { flags, format, mapping }),
     logUnrecorded(request),
-    (follow) => loaderOf(flags)({ ...options, tenant, flags, body, importOptions: follow(importOptions) }),
+    (follow) => loadRows({ ...options, tenant, flags, body, importOptions: follow(importOptions) }),
   );
   const { refused, importId, firstRecords, warnings, ...counts } = await load.catch((error: unknown) => {
     if (error instanceof ImportError) throw toRequestError(error, errors);
@@ -253,34 +255,22 @@ interface Load {
   readonly store: Store;
   readonly spool: Spool;
   readonly tenant: TenantId;
-  readonly body: AsyncIterable<Buffer>;
+  readonly body: WholeSource;
   readonly flags: LoadFlags;
   readonly importOptions: ImportOptions;
 }
 
-type Loader = (load: Load) => Promise<ImportSummary & Partial<ReplaceSummary>>;
-
-function loaderOf({ replace, strict }: LoadFlags): Loader {
-  if (replace) return loadReplacing;
-  return strict ? loadStrictly : loadRows;
-}
-
-const loadReplacing: Loader = ({ store, tenant, body, flags, importOptions }) =>
-  replaceRecords(store, tenant, body, { ...importOptions, allowEmpty: flags['allow-empty'] });
-
-const loadRows: Loader = ({ store, tenant, body, importOptions }) => importRecords(store, tenant, body, importOptions);
-
-const loadStrictly: Loader = async ({ store, spool, tenant, body, importOptions }) => {
-  await requireNoImport(store, tenant); // before the body is received
-  const stored = await spool.store(body);
-  const { dryRun, onRejected } = importOptions;
-  return importStrictly({
-    dryRun,
-    onRejected,
-    target: { store, tenant },
-    importOnce: (pass) => importRecords(store, tenant, stored.open(), { ...importOptions, ...pass }),
-  }).finally(() => stored.close());
-};
+const loadRows = ({
+  store,
+  spool,
+  tenant,
+  body,
+  flags,
+  importOptions,
+}: Load): Promise<ImportSummary & Partial<ReplaceSummary>> =>
+  flags.replace
+    ? replaceRecords(store, tenant, body.open(), { ...importOptions, allowEmpty: flags['allow-empty'] })
+    : importWhole(store, tenant, { ...body, spool }, { ...importOptions, strict: flags.strict });
 
 /** The parameters of a load that are `true` or `false`. */
 type LoadFlags = Readonly<Record<LoadFlag, boolean>>;
