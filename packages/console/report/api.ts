@@ -4,7 +4,7 @@ import { createReader } from '../../client/client.ts';
 import { systemClock } from '../../client/clock.ts';
 import type { RetryEvent } from '../../client/options.ts';
 import { Sender } from '../../client/sender.ts';
-import { session } from './session/session.ts';
+import { historyBegin, session } from './session/session.ts';
 
 /** The largest delay of a timer. The session limits how long a response may take to begin. */
 const noTimeoutMs = 2_147_483_647;
@@ -35,7 +35,9 @@ export const reports = createReader(new Api(baseUrl, senderWith({})), systemCloc
 export const backgroundReports = createReader(new Api(baseUrl, senderWith({ 'x-background': '1' })), systemClock);
 
 /** The feed of changes and its counts, requested until a signal aborts. */
-export const changesUntil = (signal: AbortSignal): Pick<typeof reports, 'changes' | 'changesSummary'> => ({
-  changes: (since, options) => reports.changes(since, { ...options, signal }),
-  changesSummary: (since, options) => reports.changesSummary(since, { ...options, signal }),
+export const changesUntil = (signal: AbortSignal) => ({
+  historyBegin: historyBegin.peek(),
+  changes: (...[since, options]: Parameters<typeof reports.changes>) => reports.changes(since, { ...options, signal }),
+  changesSummary: (...[since, options]: Parameters<typeof reports.changesSummary>) =>
+    reports.changesSummary(since, { ...options, signal }),
 });

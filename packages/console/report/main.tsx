@@ -4,13 +4,13 @@ import { CardSim, ChartColumn, Download, History, List, SearchCheck } from '../u
 import { currentLocation } from '../ui/location.tsx';
 import { type Page, pageAt } from '../ui/page.ts';
 import { refreshable } from './live/refreshable.tsx';
-import { isFaultyTime } from './past/as-of.ts';
+import { timeFault } from './past/as-of.ts';
 import { PastControl } from './past/past-control.tsx';
 import { session } from './session/session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
 import { simPath } from './sim/sim-path.ts';
 import { strings } from './strings.ts';
-import { isFaultyZone } from './zone/page-zone.ts';
+import { zoneFault } from './zone/page-zone.ts';
 
 const pages: readonly Page[] = [
   {
@@ -70,7 +70,7 @@ if (root !== null)
       keeper={session}
       pages={pages}
       describe={({ client_id, name, tenant }) => ({ user: name ?? client_id, context: tenant })}
-      past={{ Control: PastControl, isFaulty: () => isFaultyTime.value || isFaultyZone.value }}
+      past={{ Control: PastControl, faultOf: () => timeFault.value ?? zoneFault.value }}
       SignIn={SignInPage}
       loadFind={async () => (await import('./find/find-dialog.tsx')).FindDialog}
     />,

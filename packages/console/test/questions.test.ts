@@ -175,8 +175,29 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await page.getByRole('heading', { name: 'This time cannot be shown' }).waitFor();
     await page.goto(`${reports.service.url}/console/subscriptions?as-of=this-month&page=2`);
     await page.getByText('omitted with as-of: the past has no pages').waitFor();
-    await page.goto(`${reports.service.url}/console/?as-of=2001-01-01`);
-    await page.getByRole('alert').getByText(/as-of/).waitFor();
+  });
+
+  test('nothing is requested of a time before the history begins, so no request is refused', async () => {
+    const statuses: string[] = [];
+    const day = (daysAgo: number): string => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
+    await open(`/console/?as-of=${day(178)}`, {
+      prepare: async (opened: Page) =>
+        opened.on('response', (response) => statuses.push(`${response.status()} ${response.url()}`)),
+    });
+    await page
+      .getByRole('link', { name: /^Subscriptions\s*\d+$/ })
+      .filter({ hasText: '400' })
+      .waitFor();
+    await page.getByRole('link', { name: 'Changes' }).click();
+    await page.getByText(/^400 added, 0 changed, 0 removed between/).waitFor();
+    await page.goto(`${reports.service.url}/console/changes?since=${day(300)}`);
+    await page.getByText('The service does not know earlier changes: its history begins then.').waitFor();
+    await page.goto(`${reports.service.url}/console/subscriptions?as-of=2001-01-01`);
+    await page.getByRole('heading', { name: 'This time cannot be shown' }).waitFor();
+    await page.getByText(/^The history of the service begins at \d+ \w+ \d{4}, \d\d:\d\d UTC/).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(statuses.filter((line) => Number(line.slice(0, 3)) >= 400)).toEqual([]);
+    expect(statuses.filter((line) => line.includes('as-of=')).length).toBeGreaterThan(3);
   });
 
   /** The arguments that a shell passes to a command, and its standard input. */

@@ -33,8 +33,8 @@ interface ConsoleAppProps<Body extends SessionBody> {
 /** The choice of the time that the pages show. */
 interface Past {
   readonly Control: ComponentType;
-  /** Whether the address names a time that no page can show. */
-  readonly isFaulty: () => boolean;
+  /** Why no page can show the time of the address, if it names such a time. */
+  readonly faultOf: () => string | undefined;
 }
 
 /** What a dialog that finds pages and records receives. */
@@ -140,7 +140,8 @@ function SignedIn<Body extends SessionBody>({
 /** A page at the time of the address: no page shows the present under the name of a past time. */
 function PageAtTime({ page, past }: { readonly page: Page | undefined; readonly past: Past | undefined }) {
   const time = currentLocation.value.query.get('as-of') ?? undefined;
-  if (past?.isFaulty() === true) return <NoPast title={strings.faultyTime} hint={strings.timeRule} />;
+  const fault = past?.faultOf();
+  if (fault !== undefined) return <NoPast title={strings.faultyTime} hint={fault} />;
   if (time !== undefined && page !== undefined && page.hasPast !== true)
     return <NoPast title={strings.noPast} hint={past === undefined ? strings.noPastHint : strings.noPastHere} />;
   return <CurrentPage page={page} time={time} />;

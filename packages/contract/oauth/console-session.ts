@@ -46,6 +46,8 @@ export interface ConsoleSession extends SessionTimes {
   /** Display name of the client; `null` if it has none. */
   readonly name: string | null;
   readonly tenant: string;
+  /** The oldest instant that can be read; absent if there is no history. */
+  readonly history_begins_at?: string;
 }
 
 /** A session of the operator's console. */

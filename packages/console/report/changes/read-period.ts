@@ -9,6 +9,8 @@ type ReadOptions = Omit<ChangesOptions<boolean>, 'signal' | 'correlationId'>;
 
 /** Reads and counts changes, as the client library does. */
 export interface PeriodReader {
+  /** When the history began, as far as that is known: no earlier changes are requested. */
+  readonly historyBegin?: string | undefined;
   changes(since: string, options: ReadOptions): AsyncGenerator<ChangesPage<ListedChange>, void, undefined>;
   changesSummary(since: string, options: { readonly until?: number | undefined }): Promise<ChangesSummary>;
 }
@@ -43,15 +45,19 @@ export async function readPeriod(
   since: string,
   selection: ChangeSelection = {},
 ): Promise<PeriodChanges | undefined> {
+  const { historyBegin } = reader;
+  const readFrom = async (begin: string): Promise<PeriodChanges> => ({
+    ...(await readCounted(reader, begin, selection)),
+    knownSince: new Date(begin),
+  });
   try {
+    if (isInstant(since) && historyBegin !== undefined && since < historyBegin) return await readFrom(historyBegin);
     return await readCounted(reader, since, selection);
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT')) throw error;
     if (!isInstant(since)) return readUncounted(reader, since);
     const { history_begins_at: start } = error.problem;
-    return start === undefined
-      ? undefined
-      : { ...(await readCounted(reader, start, selection)), knownSince: new Date(start) };
+    return start === undefined ? undefined : readFrom(start);
   }
 }
 
@@ -73,18 +79,22 @@ async function readCounted(reader: PeriodReader, since: string, selection: Chang
  * begins within the period, `knownSince` is when.
  */
 export async function countUntil(
-  reader: Pick<SubreportClient, 'changesSummary'>,
+  reader: Pick<SubreportClient, 'changesSummary'> & Pick<PeriodReader, 'historyBegin'>,
   since: Date,
   until: string,
 ): Promise<{ readonly summary: ChangesSummary; readonly knownSince?: Date } | undefined> {
   const count = (from: string) => reader.changesSummary(from, { until });
+  const countFrom = async (begin: string) =>
+    begin >= until ? undefined : { summary: await count(begin), knownSince: new Date(begin) };
+  const from = `${since.toISOString().slice(0, 19)}Z`;
+  const { historyBegin } = reader;
   try {
-    return { summary: await count(`${since.toISOString().slice(0, 19)}Z`) };
+    if (historyBegin !== undefined && from < historyBegin) return await countFrom(historyBegin);
+    return { summary: await count(from) };
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT')) throw error;
     const { history_begins_at: start } = error.problem;
-    if (start === undefined || start >= until) return undefined;
-    return { summary: await count(start), knownSince: new Date(start) };
+    return start === undefined ? undefined : countFrom(start);
   }
 }
 

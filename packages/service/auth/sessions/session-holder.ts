@@ -1,4 +1,5 @@
 import { type ClientRow, isExternalClient, recordClientUse } from '../../storage/tables/client.ts';
+import { readHistory } from '../../storage/tables/history.ts';
 import { type OperatorToken, recordOperatorTokenUse } from '../../storage/tables/operator-token.ts';
 import { clientSessions, operatorSessions, sessionScope } from '../../storage/tables/session.ts';
 import type { AuthContext } from '../auth-context.ts';
@@ -40,6 +41,15 @@ export function createClientSessions({ store, now, settings }: AuthContext): Ses
       return session;
     },
   };
+}
+
+/** The oldest instant that can be read, in UTC epoch seconds; `undefined` without a history. */
+export async function findHistoryBegin(
+  { store }: Pick<AuthContext, 'store'>,
+  { tenant }: Pick<ClientRow, 'tenant'>,
+): Promise<number | undefined> {
+  const { kept } = await store.readTenant(tenant, readHistory, { isBounded: true });
+  return kept?.fromSeconds;
 }
 
 const clientKind: HolderKind<ClientRow, ClientRow> = {

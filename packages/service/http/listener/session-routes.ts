@@ -36,8 +36,14 @@ interface SessionConsole<Holder, Description extends object> {
   /** Notes for the audit log that a session has begun or ended by a request. */
   readonly onChange?: (request: FastifyRequest, change: 'sign-in' | 'sign-out', session: Session<Holder>) => void;
   /** The members of the response that describe the holder. */
-  readonly describe: (holder: Holder) => Description;
+  readonly describe: (holder: Holder, request: FastifyRequest) => Description | Promise<Description>;
 }
+
+const describeTimes = ({ idleSeconds, expiresAt, endsAt }: Session<unknown>): SessionTimes => ({
+  idle_seconds: idleSeconds,
+  expires_at: formatInstant(expiresAt),
+  ends_at: formatInstant(endsAt),
+});
 
 /** The sessions of a console, over HTTP. */
 export interface BrowserSessions<Holder, Description extends object> {
@@ -83,11 +89,9 @@ export function addSessionRoutes<Holder, Description extends object>(
     return session;
   };
 
-  const describe = ({ holder, idleSeconds, expiresAt, endsAt }: Session<Holder>): Description & SessionTimes => ({
-    ...site.describe(holder),
-    idle_seconds: idleSeconds,
-    expires_at: formatInstant(expiresAt),
-    ends_at: formatInstant(endsAt),
+  const describe = async (session: Session<Holder>, request: FastifyRequest): Promise<Description & SessionTimes> => ({
+    ...(await site.describe(session.holder, request)),
+    ...describeTimes(session),
   });
 
   const begin: BrowserSessions<Holder, Description>['begin'] = async (request, reply, holder) => {
@@ -95,7 +99,7 @@ export function addSessionRoutes<Holder, Description extends object>(
     cookie.write(reply, session.id);
     identify(request, session);
     onChange?.(request, 'sign-in', session);
-    return describe(session);
+    return describe(session, request);
   };
 
   const signIn = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -111,10 +115,13 @@ export function addSessionRoutes<Holder, Description extends object>(
 
   /** Without a session it is no 401, which browsers report as an error on every first visit. */
   const getState = (request: FastifyRequest, reply: FastifyReply): Promise<object> =>
-    use(request, reply).then(describe, (error: unknown) => {
-      if (error instanceof SessionError) return { sign_in: signInMethods } satisfies SignedOut;
-      throw error;
-    });
+    use(request, reply).then(
+      (session) => describe(session, request),
+      (error: unknown) => {
+        if (error instanceof SessionError) return { sign_in: signInMethods } satisfies SignedOut;
+        throw error;
+      },
+    );
 
   const signOut = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const id = await readId(request, reply);

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode, TokenErrorCode } from '../../../contract/error-code.ts';
+import { formatInstant } from '../../../contract/instant.ts';
 import {
   ClientCredentials,
   type ConsoleSession,
@@ -8,7 +9,7 @@ import {
 } from '../../../contract/oauth/console-session.ts';
 import { type AuthenticatedClient, describeClaimedId } from '../../auth/clients/authenticate-client.ts';
 import { TokenError } from '../../auth/error.ts';
-import { authenticateForConsole, createClientSessions } from '../../auth/sessions/session-holder.ts';
+import { authenticateForConsole, createClientSessions, findHistoryBegin } from '../../auth/sessions/session-holder.ts';
 import type { Access } from '../../auth/verify/resource-server.ts';
 import { RequestError } from '../listener/error.ts';
 import { takeTurn } from '../listener/fair-queue.ts';
@@ -49,7 +50,11 @@ export function addConsoleSessionRoutes(app: FastifyInstance, serving: ConsoleSe
       if (purpose === 'sign-out') startTokenAudit(request, { purpose });
       auditRequest(request, { outcome: 'accepted', ...(family !== null && { family }) });
     },
-    describe: ({ clientId, name, tenant }) => ({ client_id: clientId, name, tenant }),
+    async describe(client, request) {
+      const begin = await findHistoryBegin(withinRequest(auth, request), client);
+      const history = begin === undefined ? {} : { history_begins_at: formatInstant(begin) };
+      return { client_id: client.clientId, name: client.name, tenant: client.tenant, ...history };
+    },
   });
 }
 

@@ -64,6 +64,7 @@ describe.each(drawn)('sessions of the console on $engine', ({ openTestStore }) =
       client_id: client.client_id,
       name: null,
       tenant: 'acme',
+      history_begins_at: expect.stringMatching(/Z$/),
       idle_seconds: 1_800,
       expires_at: expect.stringMatching(/Z$/),
       ends_at: expect.stringMatching(/Z$/),
