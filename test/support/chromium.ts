@@ -100,6 +100,8 @@ export async function launchChromium({
       '--disable-component-update',
       '--disable-sync',
       `--disable-features=${disabledFeatures.join(',')}`,
+      // a page of a test ends before optimized code has saved what compiling it takes
+      '--js-flags=--no-maglev --no-turbofan',
     ],
   });
   browser.on('context', (context) => context.setDefaultTimeout(waitMsMax));
