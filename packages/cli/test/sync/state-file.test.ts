@@ -65,7 +65,7 @@ describe('a state file', () => {
     expect(read).toEqual([{ token: 'a' }]);
     state.close();
     expect(StateFile.read(other, kind, tokensOf)).toEqual([{ token: 'a' }, { token: 'b' }]);
-    expect(readdirSync(folder)).toEqual(['other.db', 'state.db', 'state.db-lock']);
+    expect(readdirSync(folder).sort()).toEqual(['other.db', 'state.db', 'state.db-lock']);
     StateFile.open(file, kind).close();
   });
 
