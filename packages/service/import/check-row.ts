@@ -287,6 +287,13 @@ const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unk
 const keepNumber = (_name: string, value: unknown, context?: { readonly source?: string }): unknown =>
   typeof value === 'number' ? rawJSON(context?.source ?? String(value)) : value;
 
-/** A value as shown in a fault: the beginning of its JSON. */
+/** A value as shown in a fault: the beginning of its JSON, in which words with `@` are `***`. */
 const shownValue = (value: unknown): string | null =>
-  value === undefined ? null : shorten(JSON.stringify(value) ?? String(value), shownMax);
+  value === undefined ? null : shorten(withoutAddresses(JSON.stringify(value) ?? String(value)), shownMax);
+
+/** A cell too many puts the address of a subscriber into another field. */
+function withoutAddresses(text: string): string {
+  if (!text.includes('@')) return text;
+  const words = text.split(/([\s"'<>,;()[\]{}]+)/);
+  return words.map((word) => (word.includes('@') ? '***' : word)).join('');
+}

@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { revealText } from '../../contract/csv.ts';
 import { type CsvSeparator, csvSeparatorOf, isBlankRow, isPreamble } from '../../contract/csv-header.ts';
-import { shorten } from '../../contract/problem.ts';
 import type { RecordField } from '../../contract/record-fields.ts';
 import { rowBytesMax, type SourceRow, utf8Rule } from './check-row.ts';
 import { type ColumnMapping, type Layout, readLayout } from './csv-layout.ts';
@@ -59,15 +58,24 @@ export async function* readCsv(source: AsyncIterable<Buffer>, reading: CsvReadin
     }
     rows.finish();
   } catch (error) {
-    if (error instanceof CsvError) {
-      throw unreadable(
-        `after line ${error.lines ?? '?'}, it must be RFC 4180, with quotes doubled inside quotes: ${shorten(error.message, 90)}`,
-      );
-    }
+    if (error instanceof CsvError) throw unreadable(describeBreak(error));
     throw error;
   } finally {
     input.destroy();
   }
+}
+
+/** What breaks a source for the parser, whose own sentences quote the source. */
+const breaks: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'a quote is not closed',
+  INVALID_OPENING_QUOTE: 'a quote begins within a cell',
+  CSV_INVALID_CLOSING_QUOTE: 'text follows the quote that closes a cell',
+  CSV_MAX_RECORD_SIZE: `a row has more than ${rowBytesMax} bytes`,
+};
+
+function describeBreak({ code, lines = 1, column }: CsvError): string {
+  const cell = typeof column === 'number' ? ` (cell ${column + 1})` : '';
+  return `up to line ${lines}, it must be RFC 4180, with quotes doubled inside quotes: ${breaks[code] ?? code}${cell}`;
 }
 
 /** Makes rows of the records of a source, and tells those without a record. */

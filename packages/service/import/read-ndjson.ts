@@ -164,9 +164,12 @@ export function parseRow(text: string): SourceRow['content'] {
     if (error instanceof RepeatedError)
       return { faults: [{ field: shorten(error.path), value: null, rule: 'given once, not repeatedly' }] };
     if (error instanceof BoundsError) return fault(`a JSON object with ${error.rule}`);
-    return fault(`a JSON object on one line (${(error as SyntaxError).message})`);
+    return fault(`a JSON object on one line (${withoutSource(error as SyntaxError)})`);
   }
 }
+
+/** What the parser says, without the part of the row that it quotes: it may be an address. */
+const withoutSource = ({ message }: SyntaxError): string => message.replace(/, (\.\.\.)?".*/s, '');
 
 /** A period as nearly all rows have it, which is exactly the number that is parsed. */
 const plainPeriod = /"period"\s*:\s*(\d{1,9})\s*[,}]/;

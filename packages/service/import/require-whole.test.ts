@@ -41,11 +41,11 @@ describe('a source that is read to its end before it is loaded', () => {
   });
 
   test.each([
-    ['a quote that never ends', `${rows('p')}1,"2,3\r\n${row('p')}`, 'Quote Not Closed'],
-    ['a quote within a cell', `${rows('p')}1,2"3\r\n${row('p')}`, 'Invalid Opening Quote'],
-    ['text after a quote', `${rows('a, b')}1,"2"3\r\n${row('p')}`, 'Invalid Closing Quote'],
-    ['a row that is too long', rows('p') + row('x'.repeat(17_000)) + row('p'), 'Max Record'],
-    ['a quoted row that is too long', rows('p') + row(`"${'x'.repeat(17_000)}`) + row('p'), 'Max Record'],
+    ['a quote that never ends', `${rows('p')}1,"2,3\r\n${row('p')}`, 'a quote is not closed'],
+    ['a quote within a cell', `${rows('p')}1,2"3\r\n${row('p')}`, 'a quote begins within a cell'],
+    ['text after a quote', `${rows('a, b')}1,"2"3\r\n${row('p')}`, 'text follows the quote'],
+    ['a row that is too long', rows('p') + row('x'.repeat(17_000)) + row('p'), 'more than 16384 bytes'],
+    ['a quoted row that is too long', rows('p') + row(`"${'x'.repeat(17_000)}`) + row('p'), 'more than 16384 bytes'],
   ])('CSV with %s is refused with the sentence of its reader', async (_title, content, cause) => {
     for (const chunkBytes of [11, 4_096])
       expect(await check(content, 'csv', chunkBytes)).toEqual({ reads: 2, error: expect.stringContaining(cause) });

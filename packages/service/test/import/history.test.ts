@@ -102,6 +102,32 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     expect(lines.join('')).not.toContain('ada@example.com');
   });
 
+  test('quotes no address of a source, wherever it stands', async () => {
+    const tenant = await makeTenant('addresses');
+    const address = 'ada@x.io';
+    const rejected = [
+      `{"email":${address}}`,
+      address,
+      JSON.stringify(address),
+      JSON.stringify([address]),
+      ...Object.keys(JSON.parse(rows[0] ?? '')).map((field) =>
+        JSON.stringify({ ...JSON.parse(rows[0] ?? ''), [field]: `<${address}> \u0007` }),
+      ),
+    ];
+    await importText(tenant, rejected.join('\n'));
+    const row = await newest(tenant);
+    expect(row.counts).toMatchObject({ read: rejected.length, rejected: rejected.length });
+    expect(await readImportErrors(opened, row.id)).not.toContain(address);
+    const header = 'id,iccid,activationDate,expirationDate,createdDate,product.id,device_id,auto_renew,email';
+    for (const cell of [`${address}"`, `"${address}"x`, `"${address}`]) {
+      const text = `${header}\n1,2,3,4,5,6,7,8,${cell}\n`;
+      await runHere(['import', '-', '--format', 'csv', '--tenant', tenant], opened.environment, text);
+      const { result, error } = await newest(tenant);
+      expect([result, error]).toEqual(['failed', expect.stringContaining('up to line ')]);
+      expect(error).not.toContain(address);
+    }
+  });
+
   test('has the reason and the counts of an import that failed, and nothing of one that was rejected because another was running', async () => {
     const tenant = await makeTenant('failed');
     const broken = (async function* () {
