@@ -44,6 +44,7 @@ const mappingText = {
 /** A mapping of columns as JSON. */
 export const mappingJson = Type.String({
   ...mappingText,
+  'x-rule': `a string that contains ${mappingText['x-rule']}`,
   description: 'Which columns of CSV are which fields, and values of fields that it lacks; {} for none',
 });
 
@@ -56,6 +57,7 @@ export const loadParameters = {
   ...loadFlags,
   columns: Type.String({
     ...mappingText,
+    'x-rule': `${mappingText['x-rule']}, or ${savedMapping}`,
     description: `Which columns of CSV are which fields, and values of fields that it lacks; or ${savedMapping}, for the mapping that is saved for the tenant. Other columns are ignored. If absent, each column has the name of its field`,
   }),
 } as const satisfies Record<string, TSchema>;

@@ -155,6 +155,11 @@ describe('checkRow with an invalid row', () => {
     if (field !== 'product') expect(faultsOf({ ...right, [field]: value })[0]?.rule).toContain(', such as ');
   });
 
+  test.each(['activationDate', 'expirationDate', 'createdDate'])('asks for the offset that %s lacks', (field) => {
+    for (const value of ['2024-05-01 08:00:00', undefined])
+      expect(faultsOf({ ...right, [field]: value })[0]?.rule).toContain('date-time with Z or an offset');
+  });
+
   test('names an invalid email without showing it', () => {
     expect(faultsOf({ ...right, email: 'not an address' })).toEqual([
       { field: 'email', value: null, rule: expect.stringContaining('such as') },

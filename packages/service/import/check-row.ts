@@ -5,7 +5,7 @@ import { formatInstant, parseInstant } from '../../contract/instant.ts';
 import { operations } from '../../contract/operations.ts';
 import { shorten } from '../../contract/problem.ts';
 import { Product } from '../../contract/product.ts';
-import { dateFields, Email, normaliseEmail } from '../../contract/query.ts';
+import { dateFields, Email, filterParameters, normaliseEmail } from '../../contract/query.ts';
 import { valueAt as fieldOf, recordWith } from '../../contract/record-fields.ts';
 import { fitsText, ruleOf } from '../../contract/schema.ts';
 import { Subscription } from '../../contract/subscription.ts';
@@ -151,8 +151,7 @@ function findFaults(
     if (!faults.has(path)) faults.set(path, { field: path, value: shownValue(value), rule });
   };
   for (const [index, name] of dateNames.entries()) {
-    if (seconds[index] === undefined && fields[name] !== undefined)
-      add(name, ruleOf(Subscription.properties[name]), fields[name]);
+    if (seconds[index] === undefined && fields[name] !== undefined) add(name, describe([name]), fields[name]);
   }
   for (const { keyword, instancePath, params } of errorsOf(candidate)) {
     const path = instancePath.split('/').slice(1);
@@ -211,8 +210,9 @@ function errorsOf(candidate: Record<string, unknown>): ReturnType<typeof validat
 
 const dotted = (path: readonly string[]): string => path.join('.');
 
-/** The rule for the field at a path. */
+/** The rule for the field at a path; a date is read as that of a filter is. */
 function describe(path: readonly string[]): string {
+  if (dateNames.some((name) => name === dotted(path))) return ruleOf(filterParameters.before);
   const schema = schemaAt(path);
   return 'properties' in schema ? 'a JSON object' : ruleOf(schema);
 }

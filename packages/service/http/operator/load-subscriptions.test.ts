@@ -56,6 +56,7 @@ test('a mapping of columns is read, and its faults name what must hold', () => {
     ['{"columns":{"iccid":null}}', "must have a text for 'iccid'"],
     ['{"column":{}}', "it has 'column'"],
     ['[]', 'a JSON object'],
+    ['Saved', 'or saved'],
     [`{"columns":{"iccid":"${'x'.repeat(2_100)}"}}`, 'of at most 2048 characters'],
   ] as const)
     expect(problemOf(query(text))?.faults).toEqual([

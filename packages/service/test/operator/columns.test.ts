@@ -95,6 +95,7 @@ describe.each(drawn)('the mapping of columns of a tenant on $engine', ({ openTes
     ['with one address for all', '{"constants":{"email":"ada@example.com"}}', "must not have 'email'"],
     ['of a list', '[1]', 'a JSON object'],
     ['too long', `{"columns":{"iccid":"${'x'.repeat(2_100)}"}}`, "JSON with 'columns' and 'constants'"],
+    ['that is an object', mapping, "a string that contains JSON with 'columns' and 'constants'"],
     ['that is a number', 7, "JSON with 'columns' and 'constants'"],
     ['that is null', null, "JSON with 'columns' and 'constants'"],
     ['with an escaped control character', '{"columns":{"iccid":"a\\u007fb"}}', 'none of them U+007F'],
