@@ -68,6 +68,7 @@ export function discardBody(request: IncomingMessage, ms: number): void {
   const timer = setTimeout(() => request.destroy(), ms);
   request.once('close', () => clearTimeout(timer));
   request.removeAllListeners('readable'); // while a reader has one, nothing flows
+  request.on('data', () => undefined); // without one, a body that flows already would stop
   request.resume();
 }
 
