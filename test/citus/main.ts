@@ -17,7 +17,8 @@ import { type CitusCluster, findPostgresWithCitus, query, startCluster } from '.
 //   npm run citus -- --bin /usr/lib/postgresql/15/bin
 //   npm run citus -- ratios                        compare with plain PostgreSQL
 //   npm run citus -- --write                      and write the results to docs/operators/citus.md
-// Exits with 0 if everything passed, 1 if not, 2 for an unknown name, 3 if no PostgreSQL with Citus is installed here.
+// Exits with 0 if everything passed, 1 if not, 2 for an unknown name, 3 if no PostgreSQL with Citus
+// is installed here.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
