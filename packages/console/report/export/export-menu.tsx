@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks';
 import { workbookRecordsMax } from '../../../cli/workbook/workbook.ts';
 import type { ExportQuery } from '../../../client/index.ts';
+import { Button } from '../../ui/button.tsx';
 import { Download } from '../../ui/icons.ts';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { Popover } from '../../ui/popover.tsx';
@@ -9,6 +10,7 @@ import { strings } from '../strings.ts';
 import { type ExportFormat, exportFormats } from './export-format.ts';
 import { startExport } from './export-store.ts';
 import { showExportTray } from './export-tray.tsx';
+import { lastFormat, rememberFormat } from './last-format.ts';
 
 const text = strings.export;
 
@@ -24,15 +26,20 @@ interface ExportMenuProps {
   readonly description: string;
 }
 
-/** A button that exports the whole report of the query in a format of the person's choice. */
+/**
+ * Exports the whole report of the query in a format of the person's choice, and with one click in
+ * the format of the last export.
+ */
 export function ExportMenu({ query, totalCount, description, fields, onFields }: ExportMenuProps) {
   const root = useRef<HTMLDivElement>(null);
   useShortcuts([{ key: 'e', label: text.menu, run: () => root.current?.querySelector('button')?.click() }]);
   const isTooLarge = (format: ExportFormat): boolean => format === 'xlsx' && (totalCount ?? 0) > workbookRecordsMax;
   const start = (format: ExportFormat): void => {
+    rememberFormat(format);
     showExportTray();
     void startExport({ query, format, description });
   };
+  const last = lastFormat.value;
   return (
     <div ref={root} class="export-menu no-print">
       <Popover label={text.menu} icon={Download} kind="dialog" first="[role=menuitem]">
@@ -65,6 +72,16 @@ export function ExportMenu({ query, totalCount, description, fields, onFields }:
           </>
         )}
       </Popover>
+      {last !== undefined && !isTooLarge(last) && (
+        <Button
+          icon={Download}
+          aria-label={text.exportAs(text.formats[last].name)}
+          title={text.exportAs(text.formats[last].name)}
+          onClick={() => start(last)}
+        >
+          {text.formats[last].name}
+        </Button>
+      )}
     </div>
   );
 }

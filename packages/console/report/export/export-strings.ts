@@ -4,6 +4,7 @@ import { formatCount } from '../../ui/format-count.ts';
 export const exportStrings = {
   title: 'Exports',
   menu: 'Export',
+  exportAs: (format: string) => `Export ${format}`,
   tray: 'Exports of this visit',
   all: 'All exports',
   cancel: 'Cancel',
