@@ -61,16 +61,16 @@ export async function recordImport<T extends Summary>(
   const running = runningRow(origin, Date.now());
   const rejections = new RejectionList();
   let counts: ImportCounts = noRows;
-  let imports: number | undefined;
+  let bytes: number | undefined;
   const end = (ended: Pick<ImportRow, 'result' | 'error'>): Promise<void> =>
-    putEnd(store, { ...running, ...ended, counts }, { tenant: origin.tenant, rejections, imports }).catch(onUnrecorded);
+    putEnd(store, { ...running, ...ended, counts }, { tenant: origin.tenant, rejections, bytes }).catch(onUnrecorded);
   try {
     const summary = await work((options) => ({
       ...options,
       importId: running.id,
       onStart: async () => {
         await interruptImports(store, origin.tenant);
-        imports = await putImport(store, running);
+        bytes = await putImport(store, running);
       },
       onCounts: (newer: LoadCounts & Tally) => {
         counts = { ...noRows, ...newer };
@@ -115,14 +115,15 @@ function runningRow({ tenant, actor, via, format, flags, mapping }: ImportOrigin
 interface EndedImport {
   readonly tenant: TenantId;
   readonly rejections: RejectionList;
-  /** How many imports the tenant had when it began; `undefined` for a dry run. */
-  readonly imports: number | undefined;
+  /** Bytes of the tenant's imports when it began; `undefined` for a dry run. */
+  readonly bytes: number | undefined;
 }
 
-async function putEnd(store: Store, row: ImportRow, { tenant, rejections, imports }: EndedImport): Promise<void> {
+async function putEnd(store: Store, row: ImportRow, { tenant, rejections, bytes }: EndedImport): Promise<void> {
   if (rejections.lines !== '') await putRejections(store, tenant, row.id, rejections.lines);
   const revision = (await findTenant(store, tenant))?.revision ?? null;
-  await putImport(store, { ...row, endedAt: Math.floor(Date.now() / 1000), revision }, imports);
+  const charged = bytes === undefined ? undefined : bytes + Buffer.byteLength(row.error ?? '');
+  await putImport(store, { ...row, endedAt: Math.floor(Date.now() / 1000), revision }, charged);
 }
 
 const countsOf = ({

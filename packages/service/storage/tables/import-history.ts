@@ -59,27 +59,30 @@ const importsMax = 10_000;
 
 /**
  * Stores the import, or replaces what is stored of it, and notes it as the tenant's newest. Once it
- * has ended, removes the tenant's oldest imports. Returns how many imports the tenant has.
+ * has ended, removes the tenant's oldest imports. Returns the bytes of the tenant's imports, unless
+ * it has ended.
  *
- * @param imports number that is charged to the tenant; nothing changes if omitted. While a dry run
- * ends, an import may hold the lock of the tenant's row.
+ * @param bytes charged to the tenant; nothing changes if omitted. While a dry run ends, an import
+ * may hold the lock of the tenant's row.
  */
-export async function putImport(store: Store, row: ImportRow, imports?: number): Promise<number> {
+export async function putImport(store: Store, row: ImportRow, bytes?: number): Promise<number> {
   const isDryRun = row.options.includes('dry-run');
   const isGood = !isDryRun && row.result === 'ok' && row.counts?.rejected === 0;
   const results = await store.writeDirectory([
     directoryStatement(upsertImport, valuesOf(row)),
     ...(isDryRun ? [] : [directoryStatement(upsertLatest, [row.tenant, row.id, isGood ? row.endedAt : null])]),
     ...(row.endedAt === null ? [] : [directoryStatement(removeOldest, [row.tenant, importsMax])]),
-    ...(imports === undefined ? [] : [directoryStatement(chargeImports, [row.tenant, imports * rowBytes.import])]),
-    ...(row.endedAt === null ? [directoryStatement(countImportsOf, [row.tenant])] : []),
+    ...(bytes === undefined ? [] : [directoryStatement(chargeImports, [row.tenant, bytes])]),
+    ...(row.endedAt === null ? [directoryStatement(sumImportsOf, [row.tenant])] : []),
   ]);
-  return Number(results.at(-1)?.[0]?.n ?? 0);
+  return Number(results.at(-1)?.[0]?.bytes ?? 0);
 }
 
 const chargeImports = 'update tenant set import_bytes = $2 where id = $1' as const;
 
-const countImportsOf = 'select count(*) as n from import_history where tenant_id = $1' as const;
+const sumImportsOf =
+  `select ${rowBytes.import} * count(*) + coalesce(sum(coalesce(octet_length(import_columns), 0) + coalesce(octet_length(error), 0)), 0) as bytes
+  from import_history where tenant_id = $1` as const;
 
 const upsertImport = `insert into import_history (${columns})
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
