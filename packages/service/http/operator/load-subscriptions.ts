@@ -29,6 +29,7 @@ import { importWhole, type WholeSource } from '../../import/import-whole.ts';
 import type { ImportFormat } from '../../import/read-valid-rows.ts';
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
 import type { Spool } from '../../import/spool.ts';
+import { OperatorError } from '../../operator/error.ts';
 import { loadRecords } from '../../operator/load.ts';
 import type { Actor, OperatorContext } from '../../operator/perform.ts';
 import { requireTenant, resolveMapping } from '../../operator/tenants.ts';
@@ -139,7 +140,7 @@ export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, auth
           const { flags, columns } = parseLoadParameters(queryOf(request));
           requireCsv(columns, format);
           const { callerId, tenant } = loadOf(request);
-          const mapping = await resolveMapping(options.store, tenant, columns).catch(rejectAction);
+          const mapping = await resolveMapping(options.store, tenant, columns).catch(sayHowToMap);
           const release = takeSlot(callerId, tenant);
           const summary = await loadBody(options, request, tenant, { flags, format, mapping }).finally(release);
           if (!summary.dry_run) options.measure?.loaded(summary);
@@ -173,6 +174,14 @@ function requireCoding({ headers }: FastifyRequest): void {
     'UNSUPPORTED_MEDIA_TYPE',
     "Cannot read the body: the header 'content-encoding' must be gzip or zstd, or absent",
   );
+}
+
+/** Rethrows why the saved mapping of a tenant cannot be used, with what a client may do next. */
+function sayHowToMap(error: unknown): never {
+  if (!(error instanceof OperatorError)) throw error;
+  const { method, path } = operatorOperations.saveColumns;
+  const message = `${error.message}; send the mapping itself as columns, or save it first (${method} ${path})`;
+  return rejectAction(new OperatorError(error.code, message));
 }
 
 /** Throws `ProblemError` for a mapping of columns of a body that has none. */
