@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -118,6 +118,14 @@ describe('the mapping of columns of a tenant on the command line', () => {
     return join(folder, name);
   };
   afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('is refused unread if its file is too long', async () => {
+    const large = join(folder, 'large.json');
+    // more than a string may have
+    truncateSync(file('large.json', ''), 2 ** 33);
+    const { stderr } = await runHere(['tenant', 'map-columns', 'acme', large], environment);
+    expect(stderr).toContain('it must have at most 2048 characters');
+  });
 
   test('is saved, used and removed', async () => {
     const rows = file('rows.csv', csv);
