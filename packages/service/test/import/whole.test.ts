@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { csvText } from '../../../../test/support/csv-text.ts';
@@ -19,6 +20,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const rows = [...syntheticRows({ count: 2_500, seed: 4, until: 1_767_225_600 })];
 const csv = csvText(rows);
 const ndjson = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+
+/** A body as it arrives. */
+function* partsOf(body: Buffer): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += 16_384) yield body.subarray(at, at + 16_384);
+}
 
 const summary = writeSummaryLine({ rows: 2_501, sha256: '0'.repeat(64) });
 
@@ -58,7 +64,7 @@ describe.each(drawOne(engines, import.meta.url))('a load that lacks its end on $
           host: '127.0.0.1',
           'content-type': name.includes('.csv') ? 'text/csv' : 'application/x-ndjson',
         },
-        body,
+        body: Readable.from(partsOf(body)),
       });
       const { detail } = response.json();
       expect([response.statusCode, detail]).toEqual([400, expect.stringContaining(sentence)]);
