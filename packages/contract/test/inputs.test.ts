@@ -82,7 +82,7 @@ const excesses: Readonly<Record<string, (input: Input) => readonly Excess[]>> = 
     {
       body: `{"x":"${'x'.repeat(bytesMaxOf(input) - 7)}"}`,
       status: status.PAYLOAD_TOO_LARGE,
-      says: 'must be smaller',
+      says: `at most ${bytesMaxOf(input)} bytes`,
     },
     { body: nested(bodyBounds.depthMax + 1), status: status.INVALID_HTTP_MESSAGE, says: 'JSON object in UTF-8' },
     ...(bytesMaxOf(input) > 2 * bodyBounds.valuesMax + 100

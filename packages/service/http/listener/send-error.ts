@@ -22,7 +22,7 @@ export const retryAfterSeconds = '2';
  * responses: an unknown error gets a fixed message, and its cause goes to the log.
  */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { report, headers } = describeError(error);
+  const { report, headers } = describeError(error, request);
   const { status } = errorTable[report.code];
   for (const name of responseHeaders) reply.removeHeader(name);
   if (error instanceof AccessError) request.refusedClientId = error.clientId ?? null;
@@ -36,7 +36,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 
 /** Logs the error of a handler that failed after the response was sent. */
 export function logLateError(error: unknown, request: FastifyRequest): void {
-  const { report } = describeError(error);
+  const { report } = describeError(error, request);
   // the response was that of the deadline, which has been logged
   if (report.code === 'UNAVAILABLE' && performance.now() > request.deadline) return;
   logFault(error, request, report);
@@ -61,7 +61,7 @@ const responseHeaders = [
   'x-total-count',
 ];
 
-function describeError(error: unknown): ErrorResponse {
+function describeError(error: unknown, request: FastifyRequest): ErrorResponse {
   if (error instanceof ProblemError) {
     return { report: error, headers: error instanceof RequestError ? error.headers : {} };
   }
@@ -86,7 +86,7 @@ function describeError(error: unknown): ErrorResponse {
       headers: { 'retry-after': retryAfterSeconds },
     };
   }
-  return describeFrameworkError(error);
+  return describeFrameworkError(error, request);
 }
 
 const describeStore = (error: StorageError): string =>
@@ -101,9 +101,13 @@ const issuerUnavailable =
   'Cannot check the access token now: the keys of the identity provider must be readable; try again shortly';
 
 /** Maps an error of the framework by its status; any other error is our own failure. */
-function describeFrameworkError(error: unknown): ErrorResponse {
+function describeFrameworkError(error: unknown, { routeOptions }: FastifyRequest): ErrorResponse {
   const { statusCode } = error as { statusCode?: number };
   const code = statusCode === undefined ? undefined : frameworkCodes[statusCode];
+  if (code === 'PAYLOAD_TOO_LARGE') {
+    const message = `Cannot read the request: its body must have at most ${routeOptions.bodyLimit} bytes`;
+    return { report: { code, messages: [message] }, headers: {} };
+  }
   if (code !== undefined)
     return { report: { code, messages: [frameworkMessages[code] ?? errorTable[code].title] }, headers: {} };
   return {
@@ -130,7 +134,6 @@ const frameworkMessages: Partial<Record<ErrorCode, string>> = {
   NOT_FOUND: unknownPath,
   INVALID_HTTP_MESSAGE:
     'Cannot read the request: its URL must be percent-encoded UTF-8, and its body must match its Content-Length',
-  PAYLOAD_TOO_LARGE: 'Cannot read the request: its body must be smaller',
   UNSUPPORTED_MEDIA_TYPE:
     'Cannot read the request: its body must have a supported media type: application/json for a search, application/x-ndjson or text/csv to load records',
 };
