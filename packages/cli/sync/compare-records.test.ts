@@ -22,3 +22,15 @@ test('at most 1,000 records of a side wait for their counterpart: others that ha
   expect(await compare(1_000)).toMatchObject({ copyRows: 1_000, reportRows: 1_000, differences: 1_000 });
   expect(await compare(1_500)).toMatchObject({ copyRows: 1_500, reportRows: 1_500, differences: 1_000 + 2 * 500 });
 });
+
+test('a record that is in one side twice, with others between, counts each time', async () => {
+  async function* sideWith(...days: readonly string[]) {
+    yield batchOf(
+      days.map((day, at) => lineOf(at % 2, day)),
+      valuesOfJson,
+    );
+  }
+  const twice = ['01', '02', '03'];
+  expect(await compareRecords(sideWith(...twice), sideWith(), [])).toMatchObject({ copyRows: 3, differences: 3 });
+  expect(await compareRecords(sideWith(), sideWith(...twice), [])).toMatchObject({ reportRows: 3, differences: 3 });
+});

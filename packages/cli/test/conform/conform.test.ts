@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { formatInstant } from '../../../contract/instant.ts';
+import type { Subscription } from '../../../contract/subscription.ts';
 import { rememberSecret } from '../../../terminal/printable.ts';
 import type { Capabilities } from '../../conform/capabilities.ts';
 import { type ConformReport, checkServer, checks } from '../../conform/conform.ts';
@@ -17,6 +22,15 @@ afterAll(() => server.close());
 beforeEach(() => {
   Object.assign(server, { behavior: {}, variant: ordinary, records: accountRecords(57), requests: 0 });
 });
+
+/** The dates of a record, some days later. */
+const datesOf = (record: Partial<Subscription>, days: number): Partial<Subscription> =>
+  Object.fromEntries(
+    (['createdDate', 'activationDate', 'expirationDate'] as const).map((name) => [
+      name,
+      formatInstant(Date.parse(record[name] ?? '') / 1000 + days * 86_400),
+    ]),
+  );
 
 describe('conform', () => {
   test('passes every check of a correct server', async () => {
@@ -97,6 +111,51 @@ describe('conform', () => {
     const report = await check();
     expect(idsOf(report, 'failed')).toEqual([]);
     expect(report.capabilities).toMatchObject(capabilities);
+  });
+
+  test.each([
+    ['before', -1],
+    ['after', 1],
+  ] as const)('asks for what %s selects, where most records have the same date', async (name, sign) => {
+    const [shared = {}] = accountRecords(1);
+    server.records = accountRecords(57).map((record, n) => {
+      if (n > 6) return { ...record, ...datesOf(shared, 0) };
+      return { ...record, ...datesOf(shared, -sign * (n + 1)) };
+    });
+    server.behavior = {
+      response: (response, { query }) => (query.includes(`${name}=`) ? { ...response, json: [] } : response),
+    };
+    expect(idsOf(await check(), 'failed')).toContain(`parameter-${name}`);
+  });
+
+  test('sends no access token to another server that X-Next-Page names', async () => {
+    let requests = 0;
+    const other = createServer((_request, response) => {
+      requests += 1;
+      response.end('[]');
+    });
+    await once(other.listen(0, '127.0.0.1'), 'listening');
+    const origin = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    server.behavior = {
+      response: (response) => {
+        const { 'x-next-page': next, ...headers } = response.headers;
+        return next === undefined
+          ? response
+          : { ...response, headers: { ...headers, 'x-next-page': next.replace(/^https?:\/\/[^/]*/, origin) } };
+      },
+    };
+    const found = (await check()).checks.find(({ id }) => id === 'paging-next-page');
+    expect([requests, found]).toMatchObject([0, { result: 'failed', seen: `X-Next-Page leads to ${origin}` }]);
+    other.close();
+  });
+
+  test('takes a full page that comes again for the first page, not for the last of the account', async () => {
+    server.records = accountRecords(150);
+    server.variant = { ...ordinary, sendsHeaders: false };
+    server.behavior = mistakes.find(({ does }) => does === 'ignores page') ?? {};
+    const report = await check();
+    expect(idsOf(report, 'failed')).toEqual(['paging-page']);
+    expect(report.capabilities).toMatchObject({ after_last_page: 'first page again' });
   });
 
   test.each([0, 1, 2, 3, 5, 20, 100, 1_003])('fails no check of an account with %d records', async (records) => {
@@ -201,6 +260,16 @@ describe('conform', () => {
     expect(report.requests).toBe(server.requests);
     expect(report.requests).toBeGreaterThan(requests);
   });
+
+  test.each(['61', 'Wed, 21 Oct 2015 07:28:00 GMT', 'soon', 'NaN'])(
+    'judges a response at once that asks to wait for %s',
+    async (retryAfter) => {
+      server.behavior = { response: () => ({ status: 429, headers: { 'retry-after': retryAfter }, json: {} }) };
+      const requester = new Requester(server.target, { requestsMax: 9 });
+      expect((await requester.get('/v1/subscription', undefined)).status).toBe(429);
+      expect([requester.requests, server.requests]).toEqual([1, 1]);
+    },
+  );
 
   test('says of a body that is too large how large it may be', async () => {
     server.behavior = { response: (response) => ({ ...response, body: ' '.repeat(8 * 1_048_576 + 1) }) };

@@ -694,6 +694,17 @@ describe('a mirror', () => {
     });
   });
 
+  test('a total that falls within a walk is no evidence, whatever was seen', async () => {
+    const { origin, walk, sent } = startMirror({ sizeMax: 10, sendsTotal: true }, 60);
+    expect(await walk()).toMatchObject({ fault: null, firstTotal: 60, lastTotal: 60 });
+    const hidden = new Set([...origin.records.keys()].slice(-2));
+    const before = sent.length;
+    // six requests find out what the origin does, and the walk begins
+    origin.mood = { ...origin.mood, hides: ({ id }) => sent.length > before + 9 && hidden.has(id) };
+    const walked = { seen: 58, firstTotal: 60, lastTotal: 58, fault: '58 records were seen, and the total is 60' };
+    expect(await walk()).toMatchObject(walked);
+  });
+
   test('keeps the records that every walk misses, with and without a total', async () => {
     for (const sendsTotal of [true, false]) {
       const mood = { sendsTotal, sizeMax: 10, dateField: 'expirationDate' } as const;

@@ -10,7 +10,7 @@ import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { parseMetrics } from '../../sync/copy-metrics.ts';
 import { snapshotFormats } from '../../sync/file-format.ts';
-import type { Manifest } from '../../sync/manifest.ts';
+import { type Manifest, manifestText } from '../../sync/manifest.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 import { runIncrementHistory } from './increment-history.ts';
 
@@ -171,10 +171,44 @@ test('a run writes the whole report, and says why, where no increment can follow
   await report.load(rows(7, 8));
   expect((await write(4, '--format', 'ndjson')).stdout).toContain('; increment 1, with 1 records and 0 removals');
   await report.load(rows(8, 9));
+  const cut = latest().files.at(-1) ?? '';
+  writeFileSync(join(here(), cut), '{"id":');
+  expect(because(await write(5, '--format', 'ndjson'))).toBe(`${cut} is not whole`);
+  await report.load(rows(9, 10));
+  expect((await write(6, '--format', 'ndjson')).stdout).toContain('; increment 1, with');
+  await report.load(rows(10, 11));
   const [base = ''] = latest().files;
   rmSync(join(here(), base));
-  expect(because(await write(5, '--format', 'ndjson'))).toBe(`${base} is gone`);
+  expect(because(await write(7, '--format', 'ndjson'))).toBe(`${base} is gone`);
   expect(await run('verify', ...to())).toMatchObject({ code: 0, stderr: '' });
+});
+
+/** Changes what the newest manifest says. */
+function claim(claims: Partial<Manifest>): void {
+  const text = manifestText({ ...latest(), ...claims });
+  const [folder = '', file = ''] = (latest().files.at(-1) ?? '').split('/');
+  const manifest = file.replace(/^\w+-(\w+)\..*/, 'manifest-$1.json');
+  for (const path of [join(folder, manifest), 'latest.json']) writeFileSync(join(here(), path), text);
+}
+
+test.each([3, 7])(
+  'a run writes the whole report where the changes do not lead from %d records to it',
+  async (found) => {
+    await write(0);
+    claim({ rows: found });
+    await report.load(rows(5, 6));
+    expect(because(await write(1))).toBe('the changes do not lead to the report at revision 2');
+  },
+);
+
+test('500 increments follow a whole report, and then another one', async () => {
+  await write(0);
+  const [base = ''] = latest().files;
+  claim({ files: Array(500).fill(base) });
+  await report.load(rows(5, 6));
+  expect((await write(1)).stdout).toContain('; increment 500, with');
+  await report.load(rows(6, 7));
+  expect(because(await write(2))).toBe('there are 500 increments');
 });
 
 test('an increment is for a later instant than the newest file, and a run for an instant that has one writes nothing', async () => {

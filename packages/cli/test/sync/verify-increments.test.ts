@@ -200,6 +200,15 @@ async function alter([, change]: Alteration): Promise<string> {
   return place;
 }
 
+/** What verify says of an increment whose last column has another word than true and false. */
+async function verifyWithUnknownCell(original: string): Promise<string> {
+  const place = `${original}-altered`;
+  cpSync(original, place, { recursive: true });
+  const increment = new Written(place, 1);
+  increment.forge(text(increment).replace(/,false(\r?\n)/, ',no$1'));
+  return (await run(place, 'verify')).stderr;
+}
+
 describe('verify of an increment', () => {
   test.each([...shownByFiles, ...shownByReport])('finds and names %s', async (...alteration) => {
     const place = await alter(alteration);
@@ -224,6 +233,7 @@ describe('verify of an increment', () => {
       const { code, stdout } = await run(place, 'verify', '--all');
       expect([code, stdout.match(/ equals its manifest/g)?.length]).toEqual([0, 4]);
       expect(stdout.match(/it was read with a later increment/g)).toHaveLength(2);
+      if (format === 'csv') expect(await verifyWithUnknownCell(place)).toContain("it must have records, and no '");
       const newest = new Written(place, 3);
       writeFileSync(newest.file, Buffer.from(readFileSync(newest.file)).fill(32, 60, 80));
       expect(await run(place, 'verify')).toMatchObject({ code: 1, stdout: '' });
