@@ -365,7 +365,7 @@ CREATE INDEX subscription_status ON public.subscription USING btree (tenant_id, 
 
 CREATE INDEX subscription_tombstone_revision ON public.subscription_tombstone USING btree (tenant_id, revision, id);
 
-CREATE INDEX subscription_version_until ON public.subscription_version USING btree (tenant_id, until_revision);
+CREATE INDEX subscription_version_until ON public.subscription_version USING btree (tenant_id, until_revision, from_revision);
 
 CREATE INDEX tenant_history_due ON public.tenant USING btree (id) WHERE (history_from > history_swept);
 

@@ -302,7 +302,7 @@ CREATE TABLE subscription_version (
   primary key (tenant_id, id, until_revision)
 ) strict;
 
-CREATE INDEX subscription_version_until on subscription_version (tenant_id, until_revision);
+CREATE INDEX subscription_version_until on subscription_version (tenant_id, until_revision, from_revision);
 
 CREATE TABLE tenant (
   id text not null primary key,

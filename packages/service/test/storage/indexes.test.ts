@@ -5,7 +5,7 @@ import { readTexts } from '../../../../test/support/read-page.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import type { PageContext } from '../../storage/read/page.ts';
 import type { SubscriptionOrder } from '../../storage/read/page-sql.ts';
-import type { Row, Store, TenantId } from '../../storage/store.ts';
+import type { Row, Store, TenantId, TenantSql } from '../../storage/store.ts';
 import type { SubscriptionFilter } from '../../storage/subscription-filter.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
@@ -184,5 +184,14 @@ describe.each(engines)('indexes on $engine', ({ engine, openTestStore }) => {
     const plan = await planOf({ ...span, autoRenew: 'false' }, { column: 'expiration_date', descending: false });
     expect(plan).toContain('subscription_expiration');
     expect([plan, sortsKeys(plan)]).toEqual([plan, false]);
+  });
+
+  test('the versions within a period are found by their index alone', async () => {
+    const within = `select count(*) as n from subscription_version
+      where tenant_id = $1 and until_revision > $2 and until_revision <= $3 and from_revision > $2`;
+    const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
+    const plan = await store.readTenant(tenant, (reader) => reader.all(`${explain} ${within}` as TenantSql, [1, 9]));
+    const text = plan.map((row) => String(row.detail ?? row['QUERY PLAN'])).join('\n');
+    expect(text).toMatch(/COVERING INDEX subscription_version_until|Only Scan using subscription_version_until/);
   });
 });
