@@ -43,3 +43,20 @@ test.each([
   if (value === undefined) expect(found).toBeUndefined();
   else expect(found).toBeCloseTo(value);
 });
+
+test('a quantile looks at each sample of both readings once', () => {
+  const bounds = ['0.1', '0.2', '0.5', '1', '2', '5', '+Inf'];
+  const lines = Array.from({ length: 350 }, (_, index) => `t_bucket{path="${index % 50}",le="${bounds[index % 7]}"} 1`);
+  let looks = 0;
+  const samples = (parseMetrics(lines.join('\n')).get('t_bucket') ?? []).map(({ labels, value }) => ({
+    get labels() {
+      looks += 1;
+      return labels;
+    },
+    value,
+  }));
+  const metrics: Metrics = new Map([['t_bucket', samples]]);
+  quantileOf(metrics, metrics, 't', 0.5);
+  // once to match its labels, once to read its bound
+  expect(looks).toBe(2 * 2 * samples.length);
+});

@@ -36,10 +36,10 @@ const unescapeLabel = (value: string): string => value.replace(/\\[\\"n]/g, (eac
 const numberOf = (text: string): number => (/^[+-]?Inf$/.test(text) ? Number(`${text}inity`) : Number(text));
 
 /** The samples of a metric that have all these labels. */
-const samplesOf = (metrics: Metrics, name: string, match: Match): readonly Sample[] =>
-  (metrics.get(name) ?? []).filter(({ labels }) =>
-    Object.entries(match).every(([label, value]) => labels[label] === value),
-  );
+function samplesOf(metrics: Metrics, name: string, match: Match): readonly Sample[] {
+  const wanted = Object.entries(match);
+  return (metrics.get(name) ?? []).filter(({ labels }) => wanted.every(([label, value]) => labels[label] === value));
+}
 
 /** The sum of the matching samples; `undefined` if the metric is absent. */
 export function sumOf(metrics: Metrics, name: string, match: Match = {}): number | undefined {
@@ -49,9 +49,20 @@ export function sumOf(metrics: Metrics, name: string, match: Match = {}): number
 
 /** The difference of two readings: a counter that is lower than before has restarted at 0. */
 export function increaseOf(before: Metrics, after: Metrics, name: string, match: Match = {}): number | undefined {
-  const [first, last] = [sumOf(before, name, match) ?? 0, sumOf(after, name, match)];
-  if (last === undefined) return undefined;
-  return last < first ? last : last - first;
+  const last = sumOf(after, name, match);
+  return last === undefined ? undefined : increaseFrom(sumOf(before, name, match) ?? 0, last);
+}
+
+const increaseFrom = (first: number, last: number): number => (last < first ? last : last - first);
+
+/** The sums of the matching buckets of a histogram by their bound, each sample read once. */
+function bucketSums(metrics: Metrics, name: string, match: Match): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const { labels, value } of samplesOf(metrics, `${name}_bucket`, match)) {
+    const bound = labels.le ?? '';
+    sums.set(bound, (sums.get(bound) ?? 0) + value);
+  }
+  return sums;
 }
 
 /**
@@ -65,12 +76,9 @@ export function quantileOf(
   quantile: number,
   match: Match = {},
 ): number | undefined {
-  const bounds = [...new Set(samplesOf(after, `${name}_bucket`, match).map(({ labels }) => labels.le ?? ''))];
-  const buckets = bounds
-    .map((le) => ({
-      bound: numberOf(le),
-      count: increaseOf(before, after, `${name}_bucket`, { ...match, le }) ?? 0,
-    }))
+  const sums = bucketSums(before, name, match);
+  const buckets = [...bucketSums(after, name, match)]
+    .map(([le, last]) => ({ bound: numberOf(le), count: increaseFrom(sums.get(le) ?? 0, last) }))
     .sort((a, b) => a.bound - b.bound);
   const total = buckets.at(-1)?.count ?? 0;
   if (total === 0) return undefined;
