@@ -26,6 +26,7 @@ async function copyPostgresStore(url: string, target: string, onCopied: OnCopied
   try {
     // foreign keys are checked and the file is made durable once the copy is complete
     copy.run('pragma foreign_keys = off; pragma synchronous = off; begin');
+    const indexes = dropIndexes(copy);
     await inOneSnapshot(url, async (client) => {
       let bytes = 0;
       for (const table of await describeTables(client, listTables(copy)))
@@ -38,10 +39,24 @@ async function copyPostgresStore(url: string, target: string, onCopied: OnCopied
           onCopied({ bytes });
         }
     });
+    // sorting is half the work of inserting; the folder has room for it, which /tmp may not have
+    // biome-ignore lint/style/noProcessEnv: SQLite reads the folder of its temporary files there
+    process.env.SQLITE_TMPDIR ??= target;
+    for (const sql of indexes) copy.run(sql);
     copy.run('commit; pragma synchronous = full');
   } finally {
     copy.close();
   }
+}
+
+/** Drops the indexes that have a statement, and returns these. */
+function dropIndexes(connection: SqliteConnection): readonly string[] {
+  const indexes = connection.all(
+    "select name, sql from sqlite_schema where type = 'index' and sql is not null order by name",
+    [],
+  );
+  for (const { name } of indexes) connection.run(`drop index ${name}`);
+  return indexes.map(({ sql }) => String(sql));
 }
 
 /** Runs work in one transaction with one snapshot and no time limit. */

@@ -14,6 +14,14 @@ import { contentOf, fillTenant, makeDatabase, makeFolder, places, type StorePlac
 
 const writer = fileURLToPath(new URL('../../../../test/support/crash-writer.ts', import.meta.url));
 
+/** The statements of all tables and indexes of a database file. */
+function schemaOf(path: string): readonly unknown[] {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const rows = database.prepare('select type, name, sql from sqlite_schema order by type, name').all();
+  database.close();
+  return rows;
+}
+
 describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
   let place: StorePlace;
   let file: string;
@@ -41,6 +49,10 @@ describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
     });
     const { code, stdout, stderr } = await backup(file, '--json');
     expect([code, stderr]).toEqual([0, '']);
+    const empty = await makeFolder();
+    await withStore(empty, async () => undefined);
+    expect(schemaOf(file)).toEqual(schemaOf(join(empty.environment.DATA_DIR ?? '', 'subreport.db')));
+    await empty.remove();
     const size = statSync(file).size;
     expect(JSON.parse(stdout)).toMatchObject({ file, bytes: size, tenants: 2, records: 1_508 });
     expect([statSync(file).mode & 0o777, leftovers()]).toEqual([0o600, ['backup.db']]);
