@@ -106,4 +106,20 @@ export const consoleMutants: readonly Mutant[] = [
     file: 'operator.test.ts',
     test: 'the settings in force are listed and searched',
   },
+  {
+    id: 'console-reads-for-nobody',
+    breaks: 'The requests of a page that was left go on, and the next page waits for them.',
+    search: 'return () => left.abort();',
+    replace: 'return () => undefined;',
+    file: 'questions.test.ts',
+    test: 'a page of the past that is left ends its requests, so that no other page waits for them',
+  },
+  {
+    id: 'console-requests-before-history',
+    breaks: 'The console requests changes from before the history, which are refused with 410.',
+    search: 'historyBegin: historyBegin.peek(),',
+    replace: 'historyBegin: undefined,',
+    file: 'questions.test.ts',
+    test: 'nothing is requested of a time before the history begins, so no request is refused',
+  },
 ];

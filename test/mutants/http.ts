@@ -173,4 +173,13 @@ export const httpMutants: readonly Mutant[] = [
     file: 'mirrors.test.ts',
     test: 'belongs to one origin and state file, and refuses all others',
   },
+  {
+    id: 'record-read-for-nobody',
+    breaks: 'A read of a record goes on when its client has left.',
+    search: 'read(whileConnected(report, request), accessOf',
+    replace: 'read(report, accessOf',
+    file: 'left-client.test.ts',
+    test: 'ends its read of %s, and one that stays does not',
+    on: ['sqlite'],
+  },
 ];
