@@ -186,6 +186,12 @@ const credentials: readonly OtherMistake[] = [
     python: 'subreport.create_client(None, client_id=client_id, client_secret=client_secret)',
   },
   {
+    mistake: 'a base URL without the endpoint of tokens',
+    names: /token_url|issuer/,
+    shows: /https:\/\/reports\.example\.com/,
+    python: 'subreport.create_client(base_url=url, client_id=client_id, client_secret=client_secret)',
+  },
+  {
     mistake: 'no client id',
     names: /client.?id/i,
     shows: /set|such as/,

@@ -62,6 +62,11 @@ def create_client(
         service = service.rstrip("/")
         base_url = service + API_PATH
         issuer = service if issuer is None and token_url is None else issuer
+    elif not (token_url or issuer):
+        raise ValueError(
+            "Cannot create a client: token_url or issuer must be given with base_url, such as "
+            "https://reports.example.com/oauth2/token: is it None?"
+        )
     known = {each.name for each in fields(RequestOptions)}
     if unknown := sorted(set(request_options) - known):
         raise TypeError(
