@@ -23,6 +23,7 @@ const temporary: readonly [string, unknown][] = [
   ['a host that is not found, as before the network is up', connection('HOST_NOT_FOUND')],
   ['503', response(503)],
   ['429', response(429)],
+  ['408', response(408)],
   ['an export that was cut off', new ExportError('INCOMPLETE', 'no', context)],
   ['another sync of the copy', sync('DESTINATION_BUSY')],
   ['a lost connection to the destination', sync('DESTINATION_FAILED', withCode('57P01'))],

@@ -93,8 +93,9 @@ describe('a workbook', () => {
   });
 
   test('has a date before March 1900 as text, which spreadsheets count differently', async () => {
-    const cell = await cellOf({ createdDate: '1899-12-31T00:00:00Z' }, 'createdDate');
-    expect(cell).toMatchObject({ type: 'inlineStr', value: '1899-12-31T00:00:00Z' });
+    for (const createdDate of ['1899-12-31T00:00:00Z', '1900-02-28T23:59:59Z'])
+      expect(await cellOf({ createdDate }, 'createdDate')).toMatchObject({ type: 'inlineStr', value: createdDate });
+    expect(await cellOf({ createdDate: '1900-03-01T00:00:00Z' }, 'createdDate')).toMatchObject({ value: '61' });
   });
 
   test('has the period as a number and auto-renew as a boolean', async () => {
