@@ -281,7 +281,7 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     const repeat = page.getByRole('button', { name: 'Export CSV' });
     await repeat.click();
     const again = await readFile(await (await started).path());
-    expect(await repeat.evaluate((button) => button === document.activeElement)).toBe(true);
+    await expect.poll(() => repeat.evaluate((button) => button === document.activeElement)).toBe(true);
     expect(await accessibilityFaults(page)).toEqual([]);
     const files = [again, ...(await threeFiles())];
     expect(files[0]?.toString().split(/\r?\n/)[0]).toBe('iccid,status');
