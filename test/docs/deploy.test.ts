@@ -94,9 +94,10 @@ describe('the container files', () => {
     const inImage = Object.fromEntries(
       [...containerfile.matchAll(/^(?:ENV| {3}) ([A-Z_]+)=(\S+)/gm)].map(([, name = '', value = '']) => [name, value]),
     );
-    expect(inImage).toMatchObject({ HOST: '0.0.0.0', DATA_DIR: '/data' });
+    // /tmp is in memory, and an export of the past writes a sorted copy
+    expect(inImage).toMatchObject({ HOST: '0.0.0.0', DATA_DIR: '/data', SQLITE_TMPDIR: '/data' });
     const inPod = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
-    for (const { PATH: _path, LD_LIBRARY_PATH: _libraries, ...environment } of [
+    for (const { PATH: _path, LD_LIBRARY_PATH: _libraries, SQLITE_TMPDIR: _temporary, ...environment } of [
       inImage,
       services.subreport.environment,
       inPod,
