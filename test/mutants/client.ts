@@ -88,7 +88,7 @@ export const clientMutants: readonly Mutant[] = [
     search: 'isDate: next === since && isDateOf(dates, since)',
     replace: 'isDate: isDateOf(dates, since)',
     file: 'changes-command.test.ts',
-    test: 'a history that is lost between two pages ends the command, and no change is listed twice',
+    test: 'a history that is lost between two pages ends the command, and no change is listed or counted twice',
   },
   {
     id: 'explanation-controls-terminal',

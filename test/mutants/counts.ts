@@ -89,8 +89,8 @@ export const countsMutants: readonly Mutant[] = [
   {
     id: 'doctor-checks-one-date',
     breaks: 'The doctor does not notice that the counts of expirationDate are missing.',
-    search: 'for (const column of dateColumns) {\n    const n = roots',
-    replace: "for (const column of ['created_date'] as const) {\n    const n = roots",
+    search: 'for (const column of dateColumns) {\n    const n = Number(roots',
+    replace: "for (const column of ['created_date'] as const) {\n    const n = Number(roots",
     file: 'doctor.test.ts',
     test: 'finds %s, in that tenant only, and repairs it',
     on: ['sqlite'],

@@ -151,8 +151,8 @@ export const serviceMutants: readonly Mutant[] = [
   {
     id: 'csv-header-without-bound',
     breaks: 'A CSV load without a line end is read into memory to its end.',
-    search: '(bytes) => bytes.length > rowBytesMax || ',
-    replace: '(bytes) => ',
+    search: 'head.length > rowBytesMax || /[^',
+    replace: '/[^',
     file: 'read-csv.test.ts',
     test: 'reads little of a source whose first line does not end',
   },
