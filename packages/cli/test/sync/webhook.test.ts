@@ -292,6 +292,8 @@ test.each([
   receiver.respond = (response) => response.writeHead(204).end();
   if (seconds > 60) expect(await runAt(options, next - 10_000)).toBe('DELIVERY_PENDING');
   expect(next).toBeLessThanOrEqual(Date.now() + seconds * 1_000);
+  // without Retry-After, 5 s less a fifth
+  expect(next).toBeGreaterThanOrEqual(begin + (seconds > 60 ? seconds : 4) * 1_000);
   expect(receiver.received.length).toBe(1);
   expect(await runAt(options, next)).toMatchObject({ delivered: 1 });
 });
