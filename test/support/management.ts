@@ -86,7 +86,7 @@ export async function startManagement(
     publicUrl: 'http://127.0.0.1',
     renderMetrics: async () => undefined,
     hasConsole: true,
-    spool: new Spool(join(folder, 'spool'), 1_000),
+    spool: new Spool(join(folder, 'spool'), 1_000_000),
     bodyPace: { stallMs: 5_000, rateMin: 0 },
     allowedHosts: [],
     requestMs: 60_000,

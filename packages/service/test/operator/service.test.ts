@@ -24,7 +24,7 @@ describe.each(drawn)('the state of the service on $engine', ({ engine, openTestS
   };
   beforeAll(async () => {
     const opened = await openTestStore();
-    environment = opened.environment;
+    environment = { ...opened.environment, KEY_ENCRYPTION_SECRET: secret };
     const port = await freePort();
     management = `http://127.0.0.1:${port}`;
     service = await startService(opened, { MANAGEMENT_PORT: String(port), KEY_ENCRYPTION_SECRET: secret });

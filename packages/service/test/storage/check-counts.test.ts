@@ -7,7 +7,7 @@ import type { TenantId, TenantReader } from '../../storage/store.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const numbers =
-  'with recursive some (n) as (select 1 union all select n + 1 from some where n < 2500) select n from some' as const;
+  'with recursive number (n) as (select 1 union all select n + 1 from number where n < 2500) select n from number' as const;
 
 describe.each(drawOne(engines, import.meta.url))('the check of the counts on $engine', ({ openTestStore }) => {
   let opened: TestStore;
