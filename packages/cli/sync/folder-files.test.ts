@@ -1,4 +1,4 @@
-import { mkdtempSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,3 +32,13 @@ test.skipIf(process.platform !== 'linux')(
     rmSync(folder, { recursive: true });
   },
 );
+
+test('what cannot be replaced leaves no part beside it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-folder-'));
+  const files = await FolderFiles.open(folder);
+  mkdirSync(join(folder, 'latest.json'));
+  await expect(files.replace('latest.json', '{}')).rejects.toThrow('EISDIR');
+  await expect(files.write('latest.json', [Buffer.from('{}')])).rejects.toThrow('EISDIR');
+  expect(readdirSync(folder)).toEqual(['latest.json']);
+  rmSync(folder, { recursive: true });
+});
