@@ -177,6 +177,29 @@ describe.each(Object.entries(copies))('a copy in %s', (_name, copyOf) => {
     expect(await digestOfCopy(copy)).toBe(await report.digest());
   });
 
+  test('counts what it has written, and not what it has read in vain before', async () => {
+    const copy = copyHere();
+    await run(...at(copy));
+    await report.load([subscriptionRow({ id: 'id_3', status: 'DEPLETED' })]);
+    await report.erase(['id_1']);
+    const { client } = report.source;
+    let isStale = true;
+    const moving: typeof client = {
+      ...client,
+      async *changes(since, options) {
+        yield* client.changes(since, options);
+        if (!isStale || since === 'now') return;
+        isStale = false;
+        await report.erase(['id_2']);
+        await report.loseTombstones();
+        yield* client.changes(since, options);
+      },
+    };
+    const destination = await openDestination(copy, async () => undefined);
+    const result = await runSync({ ...report.source, client: moving }, destination);
+    expect(result).toMatchObject({ rows: 23, written: 23, removed: 0, reloaded: true });
+  });
+
   test('does not change the position of another copy in the same database', async () => {
     const [one, other] = [copyHere(), { ...copyHere(), table: `other_${count}` }];
     for (const copy of [one, other]) await run(...at(copy));
