@@ -314,6 +314,27 @@ test('410 ends the deliveries until --enable, which continues where they ended',
   expect(receiver.received[1]?.headers['webhook-id']).toBe(receiver.received[0]?.headers['webhook-id']);
 });
 
+test('an endpoint that fails has a pause after each failure, of which the next is longer, also before another event', async () => {
+  const options = { ...optionsOf(newSecret()), expiring: '7d' };
+  let now = Date.now();
+  await runAt(options, now);
+  const expirationDate = Math.floor((now + 2 * day) / 1_000);
+  await report.load(['a', 'b', 'c', 'd'].map((id) => subscriptionRow({ id, expirationDate, autoRenew: 'false' })));
+  receiver.respond = (response) => response.writeHead(503).end();
+  const triedAt = async (at: number): Promise<number> => {
+    await runAt(options, at);
+    return receiver.received.length;
+  };
+  expect(await triedAt(now)).toBe(1);
+  for (const [failures, seconds] of [5, 300, 1_800].entries()) {
+    // less or more a fifth
+    expect(await triedAt(now + 0.79 * seconds * 1_000)).toBe(failures + 1);
+    now += 1.21 * seconds * 1_000;
+    expect(await triedAt(now)).toBe(failures + 2);
+  }
+  expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(4);
+});
+
 test('one event that is refused for ever holds up no other', async () => {
   const options = { ...optionsOf(newSecret()), expiring: '7d' };
   const begin = Date.now();
