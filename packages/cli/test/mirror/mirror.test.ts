@@ -896,8 +896,17 @@ describe('a mirror', () => {
     sent.length = 0;
     await walk();
     expect(tenant.records.has(added.id)).toBe(true);
-    expect(sent.some((url) => url.includes('after='))).toBe(true);
+    expect(sent.some((url) => url.includes('after=') && url.includes('page='))).toBe(true);
     expect(Date.parse(state.ages.newAsOf ?? '')).toBeGreaterThanOrEqual(Date.parse(state.ages.changesAsOf ?? ''));
+  });
+
+  test('reads windows of an origin whose after includes its instant', async () => {
+    const { walk, origin, sent } = startMirror({ order: 'oldest first', sizeMax: 20, isInclusive: true }, 200);
+    await walk();
+    origin.add();
+    sent.length = 0;
+    await walk();
+    expect(sent.some((url) => url.includes('after=') && url.includes('page='))).toBe(true);
   });
 
   test('walks for six hours with tokens of five minutes, one refresh at a time', async () => {
