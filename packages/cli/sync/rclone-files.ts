@@ -183,7 +183,7 @@ export class RcloneFiles implements FileStore {
   #failed(command: string, { code, found }: Ended): SyncError {
     // what rclone says of a remote may have its parameters
     const [, parameters = ''] = /^:?[^,:]*(,.*)$/s.exec(this.#remote) ?? [];
-    const value = parameters === '' ? found : found.replaceAll(parameters, ',…');
+    const value = parameters === '' ? found : withoutParameters(found.replaceAll(parameters, ',…'));
     if (code === -1)
       return new SyncError(
         'DESTINATION_INVALID',
@@ -207,5 +207,8 @@ export class RcloneFiles implements FileStore {
         );
   }
 }
+
+/** A message without the parameters of a remote in quotes, escaped or cut as rclone writes them. */
+const withoutParameters = (message: string): string => message.replace(/"(:?[^",:]*),(?:[^"\\]|\\.?)*("|$)/g, '"$1,…"');
 
 const shownOf = (remote: string): string => `rclone:${remote.replace(/,.*/s, ',…').replace(/\p{Cc}/gu, '\ufffd')}`;

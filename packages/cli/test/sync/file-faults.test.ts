@@ -438,6 +438,25 @@ describe.runIf(withReceivers)('rclone', () => {
     );
   });
 
+  test.each([
+    ['as they are', 'pass=hidden'],
+    ['escaped', 'url="http://127.0.0.1:9",pass="hidden,hidden"'],
+    ['cut short', `pass=${'hidden'.repeat(100)}`],
+    ['escaped and cut short', `url="http://127.0.0.1:9",pass="${'hidden"",'.repeat(100)}"`],
+  ])('that says the parameters of a remote %s reveals none of them', async (_how, parameters) => {
+    const environment = { PATH: process.env.PATH ?? '', RCLONE_CONFIG: '/dev/null' };
+    const files = await RcloneFiles.open(`:none,${parameters}:x`, { environment });
+    for (const work of [() => files.list(), () => files.write('a', [Buffer.from('text')])]) {
+      const { message } = await work().then(
+        () => new Error('none'),
+        (error: Error) => error,
+      );
+      expect(message).toContain('rclone::none,…: ');
+      expect(message).toContain('current value is Failed to create file system for ":none,…"');
+      expect(message).not.toContain('hidden');
+    }
+  });
+
   test('gets no secret of the service', async () => {
     const seen = join(folder, 'seen');
     const environment = programOf('environment', `env >>${seen}; exec $rclone "$@"`);
