@@ -82,6 +82,11 @@ describe('conform', () => {
       { bounds: { date: 'createdDate', before_is_inclusive: true, after_is_inclusive: true } },
     ],
     [
+      'includes the bound of after alone',
+      { isInclusive: 'after' },
+      { bounds: { date: 'createdDate', before_is_inclusive: false, after_is_inclusive: true } },
+    ],
+    [
       'compares the expiration with bounds',
       { dateField: 'expirationDate' },
       { bounds: { date: 'expirationDate', before_is_inclusive: false, after_is_inclusive: false } },

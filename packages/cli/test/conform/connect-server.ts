@@ -31,7 +31,7 @@ export interface Behavior {
 export interface Variant {
   readonly firstPage: 0 | 1;
   readonly afterLastPage: 'empty' | 'last page' | 'rejected';
-  readonly isInclusive: boolean;
+  readonly isInclusive: boolean | 'after';
   readonly dateField: 'createdDate' | 'activationDate' | 'expirationDate';
   readonly isNewestFirst: boolean;
   readonly sizeMax: number;
@@ -179,8 +179,8 @@ export class ConnectServer {
     const meets = (date: string): boolean => {
       const instant = instantOf(date);
       const [toBefore, toAfter] = [before, after].map((bound) => (bound ? compareInstants(instant, bound) : undefined));
-      const isBefore = toBefore === undefined || toBefore < 0 || (isInclusive && toBefore === 0);
-      return isBefore && (toAfter === undefined || toAfter > 0 || (isInclusive && toAfter === 0));
+      const isBefore = toBefore === undefined || toBefore < 0 || (isInclusive === true && toBefore === 0);
+      return isBefore && (toAfter === undefined || toAfter > 0 || (isInclusive !== false && toAfter === 0));
     };
     const selected = this.records.filter(
       (record) =>
