@@ -13,6 +13,9 @@ const listBytesMax = 8 * 1024 * 1024;
 /** What rclone prints after a lost connection; its exit code is not always 5. */
 const connectionLost = /connection (refused|reset|lost)|timeout|no such host|unreachable|broken pipe|EOF$/;
 
+/** Over SFTP: another run has created the folder between rclone's look and its own attempt. */
+const folderCollision = /mkdir "[^"]*" failed: sftp: "Failure"/;
+
 /** How rclone is started. */
 interface RcloneOptions {
   readonly environment: NodeJS.ProcessEnv;
@@ -194,7 +197,7 @@ export class RcloneFiles implements FileStore {
         'DESTINATION_INVALID',
         `Cannot use ${this.shown}: it must have a remote that 'rclone listremotes' shows, such as rclone:s3:exports/subreport: current value is ${value}`,
       );
-    const isTemporary = code === 5 || code === null || connectionLost.test(found);
+    const isTemporary = code === 5 || code === null || connectionLost.test(found) || folderCollision.test(found);
     return command === 'rcat' || command === 'copyto'
       ? new SyncError(
           isTemporary ? 'DESTINATION_FAILED' : 'DESTINATION_REFUSED',

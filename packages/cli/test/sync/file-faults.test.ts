@@ -394,6 +394,12 @@ describe.runIf(withReceivers)('rclone', () => {
       1,
       /^Cannot write to rclone:.*: current value is Failed: \ufffd\[2Jno\ufffd room$/m,
     ],
+    [
+      'finds its folder created by another run',
+      `cat >/dev/null; echo 'Failed to rcat: Put mkParentDir failed: mkdir "/x/y" failed: sftp: "Failure" (SSH_FX_FAILURE)' >&2; exit 1`,
+      75,
+      /^Cannot write to rclone:.*: current value is Failed to rcat.*"Failure" \(SSH_FX_FAILURE\)$/m,
+    ],
   ];
 
   test.each(liars)(
