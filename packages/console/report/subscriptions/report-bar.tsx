@@ -32,7 +32,7 @@ export function ReportBar({ report, width, isStale }: ReportBarProps) {
     <div class="report-bar">
       <p class="report-sentence">
         <bdi>{sentence}</bdi>
-        {zoneOfPages() !== undefined && <span class="soft"> {text.editor.daysOf(zoneName())}</span>}
+        {zoneOfPages() !== undefined && <span class="soft">. {text.editor.daysOf(zoneName())}</span>}
         {isStale && <AsOf at={loadedAt} />}
       </p>
       <div class="report-tools">
