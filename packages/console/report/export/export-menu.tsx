@@ -10,7 +10,7 @@ import { strings } from '../strings.ts';
 import { type ExportFormat, exportFormats } from './export-format.ts';
 import { startExport } from './export-store.ts';
 import { showExportTray } from './export-tray.tsx';
-import { lastFormat, rememberFormat } from './last-format.ts';
+import { lastFormat } from './last-format.ts';
 
 const text = strings.export;
 
@@ -35,7 +35,7 @@ export function ExportMenu({ query, totalCount, description, fields, onFields }:
   useShortcuts([{ key: 'e', label: text.menu, run: () => root.current?.querySelector('button')?.click() }]);
   const isTooLarge = (format: ExportFormat): boolean => format === 'xlsx' && (totalCount ?? 0) > workbookRecordsMax;
   const start = (format: ExportFormat): void => {
-    rememberFormat(format);
+    lastFormat.value = format;
     showExportTray();
     void startExport({ query, format, description });
   };

@@ -1,25 +1,11 @@
-import { signal } from '@preact/signals';
+import { rememberedSignal } from '../../ui/remembered-signal.ts';
 import { type ExportFormat, exportFormats } from './export-format.ts';
 
-const key = 'subreport-export-format';
-
-function remembered(): ExportFormat | undefined {
-  try {
-    const format = localStorage.getItem(key);
-    return format !== null && Object.hasOwn(exportFormats, format) ? (format as ExportFormat) : undefined;
-  } catch {
-    return; // storage is blocked
-  }
-}
+const formats = Object.keys(exportFormats) as ExportFormat[];
 
 /** The format of the last export in this browser. */
-export const lastFormat = signal(remembered());
-
-export function rememberFormat(format: ExportFormat): void {
-  lastFormat.value = format;
-  try {
-    localStorage.setItem(key, format);
-  } catch {
-    // storage is blocked: it is remembered until the page is closed
-  }
-}
+export const lastFormat = rememberedSignal<ExportFormat | undefined>(
+  'subreport-export-format',
+  (text) => formats.find((format) => format === text),
+  (format) => format ?? '',
+);
