@@ -70,6 +70,8 @@ export type Moment = Instant | number;
 export interface ExportQuery extends OrderedQuery {
   /** The report as it was at this moment, as the service knew it then. */
   readonly 'as-of'?: Moment | undefined;
+  /** With `local` and `zone`, the dates of CSV are local: `2024-05-01T10:00:00+02:00`. */
+  readonly dates?: 'utc' | 'local' | undefined;
 }
 
 /** The filters, order and position of a report. */

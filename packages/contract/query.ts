@@ -144,6 +144,15 @@ const answerParameters = {
     examples: ['csv'],
   }),
   fields: fieldsOf('Returns', '. CSV and Parquet have their columns in this order'),
+  dates: Type.String({
+    enum: ['utc', 'local'],
+    maxLength: 5,
+    default: 'utc',
+    description:
+      'If local, CSV has its dates in the time zone of the parameter zone, with their offsets, such as 2024-05-01T10:00:00+02:00; only with zone and CSV',
+    'x-rule': 'utc or local',
+    examples: ['local'],
+  }),
   all: Type.String({
     enum: ['true', 'false'],
     maxLength: 5,

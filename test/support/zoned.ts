@@ -3,6 +3,7 @@
 interface ZonedDateTime {
   readonly epochMilliseconds: number;
   toPlainDate(): { toString(): string };
+  toString(options: { readonly timeZoneName: 'never' }): string;
   getTimeZoneTransition(direction: 'next'): ZonedDateTime | null;
   toPlainDateTime(): { equals(other: PlainDateTime): boolean };
 }
@@ -13,6 +14,7 @@ interface PlainDateTime {
 
 declare const Temporal: {
   readonly Instant: {
+    from(text: string): { toZonedDateTimeISO(zone: string): ZonedDateTime };
     fromEpochMilliseconds(ms: number): { toZonedDateTimeISO(zone: string): ZonedDateTime };
   };
   readonly PlainDateTime: { from(text: string): PlainDateTime };
@@ -21,6 +23,10 @@ declare const Temporal: {
 /** The date of an instant in milliseconds, such as `2024-05-01`. */
 export const localDate = (ms: number, zone = 'UTC'): string =>
   Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate().toString();
+
+/** A date-time in local time with its offset, such as `2024-05-01T10:00:00+02:00`. */
+export const localDateTime = (text: string, zone = 'UTC'): string =>
+  Temporal.Instant.from(text).toZonedDateTimeISO(zone).toString({ timeZoneName: 'never' });
 
 /**
  * The instant of a date or date-time in milliseconds: of two the first one, and of a time that is

@@ -307,7 +307,7 @@ const textDocument = (description: string, pattern: string): Json => ({
 });
 
 const csvLines = textDocument(
-  `RFC 4180 with a header row: ${recordColumns.join(',')}, or those of fields in its order. A value that starts with =, +, - or @ (ASCII or full-width) is prefixed with an apostrophe`,
+  `RFC 4180 with a header row: ${recordColumns.join(',')}, or those of fields in its order. Dates are in UTC, or with dates=local in the zone, with their offsets. A value that starts with =, +, - or @ (ASCII or full-width) is prefixed with an apostrophe`,
   '^[A-Za-z_.,]+\\r\\n',
 );
 

@@ -13,6 +13,7 @@ import type {
   Product as ClientProduct,
   Subscription as ClientSubscription,
   SubscriptionSummary as ClientSummary,
+  ExportQuery,
   ParameterFault,
   SubscriptionPage,
   SubscriptionQuery,
@@ -37,7 +38,14 @@ const same: Record<string, true> = {
   summaryDimensions: true satisfies Same<keyof ClientSummary['by'], keyof SubscriptionSummary['by']>,
   problem: true satisfies Same<ClientProblem, Problem>,
   fault: true satisfies Same<ParameterFault, Fault>,
-  parameters: true satisfies Same<keyof SubscriptionQuery, Exclude<ReportParameter, 'format' | 'all' | 'as-of'>>,
+  parameters: true satisfies Same<
+    keyof SubscriptionQuery,
+    Exclude<ReportParameter, 'format' | 'all' | 'as-of' | 'dates'>
+  >,
+  exportParameters: true satisfies Same<
+    keyof ExportQuery,
+    Exclude<ReportParameter, 'format' | 'all' | 'size' | 'page' | 'cursor'>
+  >,
   summaryParameters: true satisfies Same<keyof SummaryQuery, Exclude<SummaryParameter, 'email'>>,
   dimensions: true satisfies Same<SummaryDimension, SummaryGroup>,
   sort: true satisfies Same<SubscriptionSort, SortValue>,

@@ -3,6 +3,7 @@ import type { FormPair } from '../../contract/form.ts';
 import { compareInstants, formatExactInstant, type Instant } from '../../contract/instant.ts';
 import type { Fault } from '../../contract/problem.ts';
 import type { ReportFormat } from '../../contract/report.ts';
+import type { Zone } from '../../contract/zone.ts';
 import type { Cursor } from './cursor.ts';
 import type { ReportFilters } from './filters.ts';
 
@@ -62,6 +63,15 @@ export function findUnreadablePast(pairs: readonly FormPair[], isWhole: boolean)
     ...(isWhole ? [] : [{ parameter: 'as-of', value: asOf, rule }]),
     ...(within === undefined ? [] : [{ parameter: 'expires-within', value: within, rule: other }]),
   ];
+}
+
+/** Finds what local dates lack: their zone, or the format that has them. */
+export function findUnzonedDates(zone: Zone | undefined, format: ReportFormat | undefined): Fault[] {
+  const rules = [
+    ...(zone === undefined ? ["used with 'zone', such as zone=Europe/Berlin"] : []),
+    ...(format === undefined || format === 'csv' ? [] : ["used with 'format=csv': other formats have dates in UTC"]),
+  ];
+  return rules.map((rule) => ({ parameter: 'dates', value: 'local', rule }));
 }
 
 function emptyRanges({ before, after, createdFrom, createdTo, dateField }: ReportFilters): Fault[] {

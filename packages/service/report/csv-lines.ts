@@ -1,4 +1,8 @@
 import { guardText, recordColumns, writeRecordLine } from '../../contract/csv.ts';
+import { localText } from '../../contract/local-time.ts';
+import { recordFields, valueAt } from '../../contract/record-fields.ts';
+import type { Zone } from '../../contract/zone.ts';
+import { LocalDates, quotedBytes } from './local-dates.ts';
 import { findByte, findControl, firstFound, follows, isDigit, layout, recordEnd, viewOf } from './record-layout.ts';
 
 // CSV from the stored JSON of records. The values of a record are copied, in words of four bytes,
@@ -22,9 +26,17 @@ export class CsvLines {
   #words = viewOf(this.#memory);
   #records = this.#memory;
   #recordWords = this.#words;
+  readonly #zone: Zone | undefined;
+  readonly #dates: LocalDates | undefined;
   /** Where the next record begins, and its line. */
   #at = 0;
   #to = 0;
+
+  /** @param zone the zone of the dates; UTC if absent */
+  constructor(zone?: Zone) {
+    this.#zone = zone;
+    this.#dates = zone && new LocalDates(zone);
+  }
 
   /** Converts records, each followed by a line feed. The lines are valid until the next call. */
   convert(records: Buffer): Buffer {
@@ -41,7 +53,8 @@ export class CsvLines {
 
   /**
    * Makes room for some bytes, and for the lines of the remaining records: a line that is copied is
-   * shorter than its record, by more than the three bytes that `#copyText` writes past its end.
+   * shorter than its record, also with offsets of its dates, and by more than the three bytes that
+   * `#copyText` writes past its end.
    */
   #reserve(bytes: number): void {
     const needed = this.#to + bytes + this.#records.length - this.#at;
@@ -65,7 +78,12 @@ export class CsvLines {
         return false;
       }
       at += column.bytes;
-      if (column.isText) {
+      if (column.isInstant && this.#dates !== undefined) {
+        const written = this.#dates.write(records, at, lines, to);
+        if (written === 0) return false;
+        at += quotedBytes;
+        to += written;
+      } else if (column.isText) {
         if (records[at++] !== quote) return false;
         const from = at;
         if (isGuarded[records[at] ?? 0] === 1) return false;
@@ -126,7 +144,7 @@ export class CsvLines {
   #parseRecord(): void {
     const end = this.#records.indexOf(lineFeed, this.#at) + 1;
     if (end === 0) throw new RangeError('Cannot convert a record to CSV: a line feed must follow it');
-    const line = writeLine(this.#records.toString('utf8', this.#at, end));
+    const line = writeLine(this.#records.toString('utf8', this.#at, end), this.#zone);
     this.#at = end;
     this.#reserve(Buffer.byteLength(line));
     this.#to += this.#memory.write(line, this.#to);
@@ -140,15 +158,13 @@ const [quotes, commas, semicolons, backslashes] = [0x22222222, 0x2c2c2c2c, 0x3b3
 const isGuarded = new Uint8Array(256);
 for (const byte of [...Buffer.from("=+-@'"), 0xef]) isGuarded[byte] = 1;
 
-const productPrefix = 'product.';
-
-function writeLine(json: string): string {
-  const record: Record<string, unknown> = JSON.parse(json);
-  const product = record.product as Record<string, unknown> | undefined;
+function writeLine(json: string, zone: Zone | undefined): string {
+  const record: object = JSON.parse(json);
   return writeRecordLine(
-    recordColumns.map((name) => {
-      const value = name.startsWith(productPrefix) ? product?.[name.slice(productPrefix.length)] : record[name];
-      return value === undefined ? undefined : guardText(String(value));
+    recordFields.map((field) => {
+      const value = valueAt(record, field);
+      if (value === undefined) return undefined;
+      return guardText(field.type === 'instant' && zone !== undefined ? localText(zone, String(value)) : String(value));
     }),
   );
 }

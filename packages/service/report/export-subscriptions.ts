@@ -71,7 +71,7 @@ export async function exportSubscriptions(
         ...describeNotFound(notFound),
         ...describeRevision(at, erased),
       },
-      pieces: writePieces(format, query.fields, streamPast(snapshot, filter, order, at, pieceRows)),
+      pieces: writePieces(format, query, streamPast(snapshot, filter, order, at, pieceRows)),
       close: () => snapshot.close(),
     };
   } catch (error) {
@@ -82,12 +82,12 @@ export async function exportSubscriptions(
 
 async function* writePieces(
   format: ReportExport['format'],
-  fields: ReportQuery['fields'],
+  { fields, datesIn }: Pick<ReportQuery, 'fields' | 'datesIn'>,
   batches: AsyncIterable<LineBatch>,
 ): AsyncGenerator<ExportPiece> {
   if (format === 'parquet') return yield* writeParquet(batches, fields);
   if (format === 'csv') yield { rows: 0, bytes: csvHeader(fields) };
-  const csv = new CsvLines();
+  const csv = new CsvLines(datesIn);
   const select = fields === undefined ? (lines: Buffer) => lines : createSelection({ format, fields });
   for await (const { rows, lines } of batches)
     yield { rows, bytes: select(format === 'csv' ? csv.convert(lines) : lines) };

@@ -21,11 +21,11 @@ export interface TimedReport<Body extends string | Buffer = string> extends Form
  */
 export function createPageKey({ limits, reportUrl }: ReportContext): (query: ReportQuery) => string {
   const service = JSON.stringify([reportUrl, limits]);
-  return ({ canonical, linkQuery, size, page, cursor, format, fields, expiresWithinSeconds, nowSeconds }) => {
+  return ({ canonical, linkQuery, size, page, cursor, format, fields, datesIn, expiresWithinSeconds, nowSeconds }) => {
     const now = expiresWithinSeconds === undefined ? '' : nowSeconds;
     const at = cursor === undefined ? '' : `${cursor.direction} ${cursor.key.date} ${cursor.key.id}`;
     const filters = linkQuery === undefined ? JSON.stringify(canonical) : `?${linkQuery}`;
-    return `page ${service} ${format} ${fields ?? ''} ${size} ${page} ${now} ${at} ${filters}`;
+    return `page ${service} ${format} ${fields ?? ''} ${datesIn?.name ?? ''} ${size} ${page} ${now} ${at} ${filters}`;
   };
 }
 

@@ -7,7 +7,13 @@ import { instantParameters, type ReportParameter, reportParameters, sortValues }
 import { formatWords, type PageLimits, type ReportFormat, reportFormats } from '../../contract/report.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../contract/schema.ts';
 import { takeZone } from '../../contract/zone.ts';
-import { findContradictions, findUnpaged, findUnreadablePast, findUnstreamable } from './contradictions.ts';
+import {
+  findContradictions,
+  findUnpaged,
+  findUnreadablePast,
+  findUnstreamable,
+  findUnzonedDates,
+} from './contradictions.ts';
 import { decodeCursor, fingerprintOf } from './cursor.ts';
 import { ReportError, refuse } from './error.ts';
 import { canonicalFilters, memberOf, type ParameterReader, readFilters } from './filters.ts';
@@ -66,6 +72,7 @@ export function readQuery(
   const cursor = read('cursor', decodeCursor);
   const format = read('format', (text) => memberOf(formatWords, text)) ?? accepted;
   const fields = takeFields(pairs, faults);
+  const isLocal = read('dates', (text) => memberOf(['utc', 'local'], text)) === 'local';
   const all = read('all', (text) => memberOf(['true', 'false'], text)) === 'true';
   const asOf = read('as-of', (text) => parseMoment(text, now(), reader.zone));
   const canonical = canonicalFilters(filters, sort);
@@ -73,6 +80,7 @@ export function readQuery(
   if (faults.length === 0) faults.push(...findContradictions(filters, { cursor, page, fingerprint }));
   if (faults.length === 0) faults.push(...(all ? findUnstreamable(pairs, format) : findUnpaged(format)));
   if (faults.length === 0 && asOf !== undefined) faults.push(...findUnreadablePast(pairs, all));
+  if (faults.length === 0 && isLocal) faults.push(...findUnzonedDates(reader.zone, format));
   refuse(faults, reader.isUnreadable());
   if (format === undefined) throw noFormatFits();
   return {
@@ -83,6 +91,7 @@ export function readQuery(
     ...(cursor && { cursor }),
     format,
     ...(fields && { fields }),
+    ...(isLocal && { datesIn: reader.zone }),
     all,
     ...(asOf !== undefined && { asOf }),
     nowSeconds: cursor?.nowSeconds ?? now(),

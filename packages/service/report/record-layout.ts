@@ -11,12 +11,14 @@ interface LayoutField {
   readonly bytes: number;
   readonly words: Int32Array;
   readonly isText: boolean;
+  readonly isInstant: boolean;
   readonly isOptional: boolean;
 }
 
 /** The parts of a schema that decide how its values are converted. */
 interface Schema {
   readonly type?: string;
+  readonly format?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
 }
@@ -42,8 +44,8 @@ function addFields({ properties = {}, required = [] }: Schema, before: string): 
     json += `${json.endsWith('{') ? '' : ','}"${name}":`;
     if (schema.properties !== undefined) json = addFields(schema, json);
     else {
-      const isText = schema.type === 'string';
-      layout.push({ before: json, ...toWords(json), isText, isOptional: !required.includes(name) });
+      const [isText, isInstant] = [schema.type === 'string', schema.format === 'date-time'];
+      layout.push({ before: json, ...toWords(json), isText, isInstant, isOptional: !required.includes(name) });
       json = '';
     }
   }

@@ -1,5 +1,6 @@
 import type { SortValue } from '../../contract/query.ts';
 import type { PageLimits, ReportFormat } from '../../contract/report.ts';
+import type { Zone } from '../../contract/zone.ts';
 import type { Moment } from '../storage/read/past.ts';
 import type { RangeMemory } from '../storage/read/range-memory.ts';
 import type { Store } from '../storage/store.ts';
@@ -14,6 +15,8 @@ export interface ReportQuery extends AskedFilters {
   readonly format: ReportFormat;
   /** The fields of each record: names of `recordFields` in the order of columns; all if absent. */
   readonly fields?: readonly string[] | undefined;
+  /** The zone of the dates in CSV; UTC if absent. */
+  readonly datesIn?: Zone | undefined;
   /** Whether to return the whole report instead of a page. */
   readonly all: boolean;
   /** The past moment of a whole report. */

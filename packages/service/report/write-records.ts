@@ -7,13 +7,13 @@ import type { ReportQuery } from './report-query.ts';
 import type { NotFound } from './run.ts';
 import { createSelection } from './select-fields.ts';
 
-type Shown = Pick<ReportQuery, 'format' | 'fields'>;
+type Shown = Pick<ReportQuery, 'format' | 'fields' | 'datesIn'>;
 
 /** The layout of the records that `writePage` formats. */
 export const layoutOf = ({ format, fields }: Shown): Layout =>
   format === 'json' && fields === undefined ? 'array' : 'lines';
 
-export function writePage({ format, fields }: Shown, { bytes, count }: PageRecords): Buffer {
+export function writePage({ format, fields, datesIn }: Shown, { bytes, count }: PageRecords): Buffer {
   const select = fields === undefined ? (lines: Buffer) => lines : createSelection({ format, fields });
   switch (format) {
     case 'json':
@@ -21,13 +21,13 @@ export function writePage({ format, fields }: Shown, { bytes, count }: PageRecor
     case 'ndjson':
       return select(bytes);
     case 'csv':
-      return Buffer.concat([csvHeader(fields), select(csvLines.convert(bytes))]);
+      return Buffer.concat([csvHeader(fields), select((datesIn ? new CsvLines(datesIn) : csvLines).convert(bytes))]);
     case 'parquet':
       throw new TypeError('Cannot write a page as Parquet: the parser must have refused it');
   }
 }
 
-/** Shared by all pages: `writePage` copies its lines before it returns. */
+/** Shared by all pages with dates in UTC: `writePage` copies its lines before it returns. */
 const csvLines = new CsvLines();
 
 /** Headers of a format: its media type and, unless it is JSON, a file name. */

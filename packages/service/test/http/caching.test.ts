@@ -198,7 +198,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     expect(new Set(tags).size).toBe(queries.length);
   });
 
-  test('two lists of fields have no response and no ETag in common, and none outlives an erased record', async () => {
+  test('two lists of fields, or zones of dates, have no response and no ETag in common, and none outlives an erased record', async () => {
     const [{ id = '' } = {}] = records;
     const lists = [
       '',
@@ -207,6 +207,11 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
       '&fields=iccid,id',
       '&fields=product',
       '&fields=id&format=csv',
+      '&format=csv',
+      '&format=csv&zone=Europe/Berlin',
+      '&format=csv&zone=Europe/Berlin&dates=local',
+      '&format=csv&zone=Asia/Tokyo&dates=local',
+      '&format=csv&zone=Asia/Tokyo&dates=local&fields=id,createdDate',
     ];
     const paths = [
       ...lists.map((list) => `?size=300${list}`),

@@ -72,6 +72,7 @@ const invalidValues: Readonly<Record<string, string>> = {
   format:
     'JSON Csv xml html jsonl text/csv application/json csv%20 %20csv csv,json csv%00 __proto__ constructor %EF%BD%83sv',
   all: 'TRUE True yes no 1 0 on null true%20 %20true true,false true%00 __proto__',
+  dates: 'UTC Local LOCAL utc, local,utc utc%20 %20local zone Europe/Berlin true %00 local%00 __proto__ constructor',
   fields: `Status ID product_id product. .name product.name.x email * id;status id%7Cstatus %00 id%00 id%0A %20id id%20 +id
     %EF%BD%89d iccid%27-- __proto__ constructor product.__proto__ toString null ${'f'.repeat(7_000)}`,
   cursor: `garbage eyJvIjoiMSJ9 W10 WzEsMSwxLCJhIiwyXQ bnVsbA %00 %F0%9F%98%80 a.b ../../etc/passwd ${'A'.repeat(513)} ${'A'.repeat(7_000)}`,
@@ -128,6 +129,7 @@ const validValues: Readonly<Record<string, string>> = {
   page: '1',
   format: 'json',
   fields: 'iccid,product',
+  dates: 'utc',
   all: 'false',
 };
 
@@ -347,7 +349,7 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
 
     test('all faults of a request are in one response', async () => {
       const query =
-        'size=0&page=x&id=a.b&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=,&email=&product-id=%00&sort=x&date-field=x&cursor=x&device-id=&plan-id=&auto-renew=1&created-from=x&created-to=x&expires-within=x&zone=x&format=x&fields=x&all=x&foo=1&SIZE=1&%ZZ=1';
+        'size=0&page=x&id=a.b&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=,&email=&product-id=%00&sort=x&date-field=x&cursor=x&device-id=&plan-id=&auto-renew=1&created-from=x&created-to=x&expires-within=x&zone=x&format=x&fields=x&dates=x&all=x&foo=1&SIZE=1&%ZZ=1';
       const problem = await expectProblem(await get(query), 'INVALID_HTTP_MESSAGE');
       const parameters = Object.keys(invalidValues);
       expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual(
@@ -421,7 +423,7 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
 
   describe('parameters of the summary', () => {
     const count = (query: string) => send(`GET ${report}/summary?${query} HTTP/1.1`);
-    const strangers = ['size', 'page', 'sort', 'cursor', 'format', 'fields', 'all'];
+    const strangers = ['size', 'page', 'sort', 'cursor', 'format', 'fields', 'dates', 'all'];
     const wrong = invalidParameters.filter(({ name }) => !strangers.includes(name));
 
     test.each(wrong)('$name=$shown is rejected with its rule', async ({ name, value }) => {

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines } from '../../../../test/support/engines.ts';
@@ -5,7 +7,10 @@ import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { ChangesSummary } from '../../../contract/changes-summary.ts';
+import type { ExportSummary } from '../../../contract/report.ts';
 import { SubscriptionSummary } from '../../../contract/summary.ts';
+import { readCsv } from '../../import/read-csv.ts';
+import { checkSourceRow } from '../../import/read-valid-rows.ts';
 
 const list = '/v1/subscription';
 /** Four records an hour, around the day of 23 hours in Berlin. */
@@ -107,5 +112,124 @@ describe.each(engines)('the parameter zone on $engine', ({ openTestStore }) => {
     // local time is a year later or earlier than what a date may have
     for (const query of ['before=9999-12-31T23:59:59&zone=America/New_York', 'after=0001-01-01&zone=Asia/Tokyo'])
       await expectProblem(await get(`?${query}`), 'INVALID_HTTP_MESSAGE');
+  });
+
+  describe('of the dates in CSV', () => {
+    const local = { zone: 'Europe/Berlin', format: 'csv', dates: 'local' };
+    const queryOf = (more: object = {}) => `?${new URLSearchParams({ ...local, ...more })}`;
+    const ofPage = { 'created-from': '2024-03-31', size: '20' };
+    const linesOf = async (response: Response) => (await response.text()).trimEnd().split('\r\n');
+    const columnOf = async (response: Response, name: string) => {
+      const [header = '', ...lines] = await linesOf(response);
+      return lines.map((line) => line.split(',')[header.split(',').indexOf(name)] ?? '');
+    };
+
+    test('a page, its next page, a search and a whole report have the same local dates, all others as in UTC', async () => {
+      const plain = await get('?format=csv&size=1000');
+      const utc = await columnOf(plain, 'createdDate');
+      const dates = await columnOf(await get(queryOf({ size: '1000' })), 'createdDate');
+      expect(dates.map((each) => Date.parse(each))).toEqual(utc.map((each) => Date.parse(each)));
+      expect(dates.filter((each) => each.endsWith('+01:00')).length).toBe(29 * 4);
+      expect(dates[29 * 4]).toBe('2024-03-31T03:00:00+02:00');
+      const whole = await columnOf(await get(queryOf({ all: 'true' })), 'createdDate');
+      expect(whole).toEqual(dates);
+      const first = await get(queryOf(ofPage));
+      const next = await get(new URL(first.headers.get('x-next-page') ?? '').search);
+      const found = [...(await columnOf(first, 'createdDate')), ...(await columnOf(next, 'createdDate'))];
+      expect(found).toEqual(dates.slice(27 * 4, 27 * 4 + 40));
+      const searched = await search({ ...local, ...ofPage, size: 20 });
+      const beyond = await search({ ...local, ...ofPage, size: 20, cursor: searched.headers.get('x-next-cursor') });
+      expect([...(await columnOf(searched, 'createdDate')), ...(await columnOf(beyond, 'createdDate'))]).toEqual(found);
+      const revision = String((await get('?all=true&format=csv')).headers.get('x-revision'));
+      const past = await get(queryOf({ all: 'true', 'as-of': revision }));
+      expect(await columnOf(past, 'createdDate')).toEqual(dates);
+    });
+
+    test('fields have their order, and the SHA-256 of an export is that of its bytes', async () => {
+      const response = await get(queryOf({ fields: 'createdDate,id,expirationDate', all: 'true' }), {
+        prefer: 'export-summary',
+      });
+      const text = await response.text();
+      const end = text.lastIndexOf('{"summary"');
+      expect(text.slice(0, text.indexOf('\r\n'))).toBe('createdDate,id,expirationDate');
+      const { summary } = JSON.parse(text.slice(end)) as { summary: ExportSummary };
+      const sha256 = createHash('sha256').update(text.slice(0, end)).digest('hex');
+      expect(summary).toEqual({ rows: rows.length, sha256 });
+      for (const line of text.slice(0, end).trimEnd().split('\r\n').slice(1))
+        expect(line).toMatch(/^2024-\d\d-\d\dT[\d:]{8}\+0[12]:00,id-\d{3},\d{4}-\d\d-\d\dT[\d:]{8}\+0[12]:00$/);
+    });
+
+    test('an Accept header asks for CSV as well, a HEAD request has the headers, and UTC is a zone', async () => {
+      const accepted = await get('?size=1&dates=local&zone=UTC', { accept: 'text/csv' });
+      expect(await columnOf(accepted, 'createdDate')).toEqual(['2024-03-29T20:00:00+00:00']);
+      const head = await fetch(`${service.baseUrl}${list}${queryOf({ size: '1' })}`, {
+        method: 'HEAD',
+        headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'identity' },
+      });
+      expect(head.headers.get('etag')).toBe((await get(queryOf({ size: '1' }))).headers.get('etag'));
+    });
+
+    test('a search in UTC and one with local dates have no response in common', async () => {
+      const asked = { zone: 'Europe/Berlin', format: 'csv', size: 5 };
+      for (let time = 0; time < 2; time += 1) {
+        const [utc, berlin] = [await search(asked), await search({ ...asked, dates: 'local' })];
+        expect(utc.headers.get('etag')).not.toBe(berlin.headers.get('etag'));
+        expect((await columnOf(utc, 'createdDate'))[0]).toBe('2024-03-29T20:00:00Z');
+        expect((await columnOf(berlin, 'createdDate'))[0]).toBe('2024-03-29T21:00:00+01:00');
+      }
+    });
+
+    test('dates=utc is the default in every format', async () => {
+      for (const format of ['csv', 'json', 'ndjson'])
+        expect(await (await get(`?size=5&zone=Asia/Tokyo&format=${format}&dates=utc`)).text()).toBe(
+          await (await get(`?size=5&format=${format}`)).text(),
+        );
+    });
+
+    test('another tenant has its own records with local dates, also from the cache', async () => {
+      const other = await service.createTenant('other');
+      const ofOther = await service.accessToken(await service.createClient(other));
+      await service.store.loadSubscriptions(other, [subscriptionRow({ id: 'own', createdDate: 1_720_000_000 })]);
+      for (let time = 0; time < 2; time += 1) {
+        expect(await columnOf(await get(queryOf({ size: '3' })), 'id')).toEqual(['id-000', 'id-001', 'id-002']);
+        const response = await service.get(`${list}${queryOf({ size: '3' })}`, ofOther);
+        const [, ...lines] = await linesOf(response);
+        expect(lines.map((line) => line.split(',')[0])).toEqual(['own']);
+      }
+    });
+
+    const withZone = { zone: 'Europe/Berlin' };
+    const noZone = "used with 'zone', such as zone=Europe/Berlin";
+    const notCsv = "used with 'format=csv': other formats have dates in UTC";
+    test.each([
+      [{ format: 'csv' }, [noZone]],
+      [{ format: 'csv', all: 'true' }, [noZone]],
+      [{}, [noZone, notCsv]],
+      [withZone, [notCsv]],
+      [{ ...withZone, format: 'json' }, [notCsv]],
+      [{ ...withZone, format: 'ndjson' }, [notCsv]],
+      [{ ...withZone, format: 'ndjson', all: 'true' }, [notCsv]],
+      [{ ...withZone, format: 'parquet', all: 'true' }, [notCsv]],
+    ])('with %j, dates=local is refused in a URL and in a body', async (given, rules) => {
+      const faults = rules.map((rule) => ({ parameter: 'dates', value: 'local', rule }));
+      const asked = { ...given, dates: 'local' };
+      for (const response of [await get(`?${new URLSearchParams(asked)}`), await search(asked)])
+        expect((await expectProblem(response, 'INVALID_REQUEST_PARAMS')).errors).toEqual(faults);
+    });
+
+    test.each(['/summary', '/changes', '/findings', '/id-000'])('%s has no parameter dates', async (path) => {
+      const { errors } = await expectProblem(await get(`${path}?dates=utc`), 'INVALID_REQUEST_PARAMS');
+      expect(errors).toMatchObject([{ parameter: 'dates' }]);
+    });
+
+    test('an import reads a report with local dates as the records that it was', async () => {
+      const csv = await (await get(queryOf({ all: 'true' }))).text();
+      const utc = await (await get('?format=csv&all=true')).text();
+      const read = async (text: string) =>
+        (await Array.fromAsync(readCsv(Readable.from([Buffer.from(text)])))).map(checkSourceRow);
+      const found = await read(csv);
+      expect(found).toEqual(await read(utc));
+      expect(found.filter((checked) => 'row' in checked)).toHaveLength(rows.length);
+    });
   });
 });

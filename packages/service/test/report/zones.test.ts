@@ -6,7 +6,9 @@ import { parseInstantIn } from '../../../contract/local-time.ts';
 import { defaultPageLimits } from '../../../contract/report.ts';
 import type { SubscriptionSummary } from '../../../contract/summary.ts';
 import { findZone } from '../../../contract/zone.ts';
+import { exportSubscriptions } from '../../report/export-subscriptions.ts';
 import { getSubscriptionSummary } from '../../report/get-subscription-summary.ts';
+import { parseReport } from '../../report/parse.ts';
 import { parseSummary } from '../../report/parse-summary.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
@@ -67,7 +69,7 @@ const localTimes = (zone: string): readonly string[] =>
 
 const program = `
 import json, sys
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 asked = json.load(sys.stdin)
 def instant(text, zone):
@@ -83,11 +85,18 @@ def instant(text, zone):
         if offset(middle) == offset(at): at = middle
         else: before = middle
     return at
+def local(seconds, zone):
+    at = datetime.fromtimestamp(seconds, timezone.utc)
+    # an offset of minutes and seconds has no ISO 8601 form that all readers know
+    minutes = (int(at.astimezone(zone).utcoffset().total_seconds()) + 30) // 60
+    return at.astimezone(timezone(timedelta(minutes=minutes))).replace(tzinfo=None).isoformat() + \
+        ('-' if minutes < 0 else '+') + '%02d:%02d' % divmod(abs(minutes), 60)
 answer = {}
 for name, texts in asked['texts'].items():
     zone = ZoneInfo(name)
     answer[name] = {
         'dates': [datetime.fromtimestamp(each, timezone.utc).astimezone(zone).date().isoformat() for each in asked['instants']],
+        'locals': [local(each, zone) for each in asked['instants']],
         'instants': [instant(text, zone) for text in texts],
     }
 json.dump(answer, sys.stdout)
@@ -95,6 +104,7 @@ json.dump(answer, sys.stdout)
 
 interface Expected {
   readonly dates: readonly string[];
+  readonly locals: readonly string[];
   readonly instants: readonly number[];
 }
 
@@ -110,6 +120,8 @@ function readZones(): Readonly<Record<string, Expected>> {
 
 const expected = readZones();
 
+const dateOfLine = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}[+-]\d{2}:\d{2}/g;
+
 test.each(zones)('dates and times of %s are the instants that Python finds', (zone) => {
   const found = localTimes(zone).map((text) => [text, parseInstantIn(text, findZone(zone))?.seconds]);
   expect(found).toEqual(localTimes(zone).map((text, index) => [text, expected[zone]?.instants[index]]));
@@ -118,6 +130,7 @@ test.each(zones)('dates and times of %s are the instants that Python finds', (zo
 describe.each(engines)('days and months of time zones on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let tenant: TenantId;
+  let utcLines: ReadonlyMap<string, string>;
   const statusOf = (index: number) => (index % 3 === 0 ? 'EXPIRED' : 'ACTIVE');
   beforeAll(async () => {
     opened = await openTestStore();
@@ -136,6 +149,7 @@ describe.each(engines)('days and months of time zones on $engine', ({ openTestSt
     );
     for (let from = 0; from < rows.length; from += 5_000)
       await opened.store.loadSubscriptions(tenant, rows.slice(from, from + 5_000));
+    utcLines = await linesOf('');
   });
   afterAll(() => opened.close());
 
@@ -146,6 +160,31 @@ describe.each(engines)('days and months of time zones on $engine', ({ openTestSt
     });
     return JSON.parse((await getSubscriptionSummary(opened.store, tenant, query)).body);
   }
+
+  /** The lines of an export by id, without their id. */
+  async function linesOf(asked: string): Promise<ReadonlyMap<string, string>> {
+    const context = { store: opened.store, limits: defaultPageLimits, now: () => 0, reportUrl: '' };
+    const query = parseReport(`${asked}&all=true&format=csv`, context, undefined);
+    const report = await exportSubscriptions(context, tenant, query, 60_000);
+    let text = '';
+    for await (const { bytes } of report.pieces) text += String(bytes);
+    await report.close();
+    const [, ...lines] = text.trimEnd().split('\r\n');
+    return new Map(lines.map((line) => [line.slice(0, line.indexOf(',')), line.slice(line.indexOf(',') + 1)]));
+  }
+
+  test.each(zones)('CSV has the dates of %s that Python finds, and nothing else that differs', async (zone) => {
+    const asked = `dates=local&zone=${zone}`;
+    const local = await linesOf(`${asked}&fields=id,createdDate,status,expirationDate`);
+    const expectedLines = instants.map((_, index) => {
+      const at = expected[zone]?.locals[index];
+      return [`id${index}`, `${at},${statusOf(index)},${at}`] as const;
+    });
+    expect([...local].sort()).toEqual([...expectedLines].sort());
+    const inUtc = (text: string) => text.replaceAll(dateOfLine, (each) => new Date(each).toJSON().replace('.000', ''));
+    const whole = [...(await linesOf(asked))].map(([id, line]) => [id, inUtc(line)] as const);
+    expect(new Map(whole)).toEqual(utcLines);
+  });
 
   /** Counts of some of the records by the first letters of their local date. */
   function countsOf(zone: string, length: number, isCounted: (index: number) => boolean) {

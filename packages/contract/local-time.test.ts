@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { localDateTime } from '../../test/support/zoned.ts';
+import { formatInstant, parseInstant } from './instant.ts';
+import { formatInstantIn } from './local-time.ts';
+import { findZone, type Zone } from './zone.ts';
+
+const zoneOf = (name: string): Zone => findZone(name) ?? expect.fail(`no zone ${name}`);
+
+test('an instant in a zone is the local time and the offset of Temporal (property)', () => {
+  const names = fc.constantFrom(...Intl.supportedValuesOf('timeZone'));
+  const year2100 = 4_102_444_800;
+  fc.assert(
+    // offsets have whole minutes since 1972
+    fc.property(names, fc.integer({ min: 63_072_000 + 7 * 86_400, max: year2100 }), (name, seconds) => {
+      expect(formatInstantIn(zoneOf(name), seconds)).toBe(localDateTime(formatInstant(seconds), name));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('an instant in a zone is read as itself, whatever its year (property)', () => {
+  const names = fc.constantFrom('Africa/Monrovia', 'Europe/Amsterdam', 'America/New_York', 'Asia/Tokyo', 'Asia/Manila');
+  const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
+  fc.assert(
+    fc.property(names, seconds, (name, at) => {
+      expect(parseInstant(formatInstantIn(zoneOf(name), at))).toEqual({ seconds: at, nanos: 0 });
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test.each([
+  ['Europe/Berlin', '2024-05-01T08:00:00Z', '2024-05-01T10:00:00+02:00'],
+  ['Europe/Berlin', '2024-10-27T00:30:00Z', '2024-10-27T02:30:00+02:00'],
+  ['Europe/Berlin', '2024-10-27T01:30:00Z', '2024-10-27T02:30:00+01:00'],
+  ['America/St_Johns', '2024-01-01T00:00:00Z', '2023-12-31T20:30:00-03:30'],
+  ['UTC', '2024-05-01T08:00:00Z', '2024-05-01T08:00:00+00:00'],
+  ['Africa/Monrovia', '1972-01-01T00:00:00Z', '1971-12-31T23:16:00-00:44'],
+  ['Asia/Tokyo', '9999-12-31T23:59:59Z', '9999-12-31T23:59:59Z'],
+  ['America/New_York', '0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
+])('in %s, %s is %s', (name, text, expected) => {
+  expect(formatInstantIn(zoneOf(name), Date.parse(text) / 1000)).toBe(expected);
+});
