@@ -27,7 +27,7 @@ function drawOne(
 ) {
   for (;;) {
     const query = random.chance(0.5) && repeated.length > 0 ? random.pick(repeated) : drawQuery(random, operation);
-    const { all: _all, page: _page, format: _format, fields: _fields, ...rest } = query;
+    const { all: _all, page: _page, format: _format, fields: _fields, dates: _dates, ...rest } = query;
     if (!isContradictory(rest)) return rest;
   }
 }

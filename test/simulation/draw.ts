@@ -172,6 +172,8 @@ const rules: Readonly<
   cursor: 'from an earlier response',
   format: oneOf(0.4, ['json', 'csv', 'ndjson']), // the model has no Parquet
   fields: { chance: 0.3, draw: drawFields },
+  // only CSV has them, and only with a zone
+  dates: { ...listed(0), chance: ({ zone, format }) => (zone !== undefined && format === 'csv' ? 0.7 : 0) },
   all: listed(0.2),
   by: { chance: 0.9, draw: drawDimensions },
   'as-of': 'from an earlier response',

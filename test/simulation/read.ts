@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { recordColumns } from '../../packages/contract/csv.ts';
+import { dateFields } from '../../packages/contract/query.ts';
+import { localDateTime } from '../support/zoned.ts';
 import { Difference, expectEqual } from './failure.ts';
 import { fieldsOf, type Query, type Version } from './model.ts';
 import type { Received, SendOptions, Session } from './session.ts';
@@ -149,8 +151,11 @@ const countsOf = (rows: readonly { readonly value: string | null; readonly count
 export function shown({ record, text }: Version, format: Format, query: Query): string {
   if (format !== 'csv') return query.fields === undefined ? text : JSON.stringify(fieldsOf(record, query));
   const { product, ...rest } = record;
+  const { dates, zone } = query;
   const cells = {
     ...rest,
+    ...(dates === 'local' &&
+      Object.fromEntries(Object.values(dateFields).map((name) => [name, localDateTime(record[name], zone)]))),
     ...Object.fromEntries(Object.entries(product).map(([k, v]) => [`product.${k}`, v])),
   };
   return JSON.stringify(columnsOf(query).map((name) => guarded(String(cells[name as keyof typeof cells] ?? ''))));
