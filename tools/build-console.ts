@@ -109,7 +109,12 @@ async function bundle(entry: string): Promise<readonly BuiltScript[]> {
     // without it, the page of each console waits for a dozen files of a few hundred bytes
     const shared = { name: 'shared', minShareCount: 4 };
     // apart, because a worker imports it, where the code of pages fails
-    const contract = { name: 'contract', test: /packages[\\/]contract[\\/]/, minShareCount: 2, priority: 1 };
+    const contract = {
+      name: 'contract',
+      test: /packages[\\/]contract[\\/](?!local-text)/,
+      minShareCount: 2,
+      priority: 1,
+    };
     const codeSplitting = { groups: [contract, shared] };
     const { output } = await built.generate({ format: 'esm', minify: true, codeSplitting, ...names });
     const chunks = output.filter((file) => file.type === 'chunk');

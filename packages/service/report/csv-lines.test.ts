@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { guardText, recordColumns, writeRecordLine } from '../../contract/csv.ts';
 import { formatInstant } from '../../contract/instant.ts';
-import { localText } from '../../contract/local-time.ts';
+import { localText } from '../../contract/local-text.ts';
 import { type RecordField, recordFields, recordWith } from '../../contract/record-fields.ts';
 import { findZone } from '../../contract/zone.ts';
 import { syntheticRows } from '../import/synthetic-rows.ts';

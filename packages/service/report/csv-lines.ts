@@ -1,5 +1,5 @@
 import { guardText, recordColumns, writeRecordLine } from '../../contract/csv.ts';
-import { localText } from '../../contract/local-time.ts';
+import { localText } from '../../contract/local-text.ts';
 import { recordFields, valueAt } from '../../contract/record-fields.ts';
 import type { Zone } from '../../contract/zone.ts';
 import { LocalDates, quotedBytes } from './local-dates.ts';

@@ -1,5 +1,5 @@
 import { formatInstant, isWithinYears, parseInstant } from '../../contract/instant.ts';
-import { formatOffset, minuteOffset } from '../../contract/local-time.ts';
+import { formatOffset, minuteOffset } from '../../contract/local-text.ts';
 import type { Zone } from '../../contract/zone.ts';
 import { isDigit } from './record-layout.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { localDateTime } from '../../test/support/zoned.ts';
 import { formatInstant, parseInstant } from './instant.ts';
-import { formatInstantIn } from './local-time.ts';
+import { formatInstantIn } from './local-text.ts';
 import { findZone, type Zone } from './zone.ts';
 
 const zoneOf = (name: string): Zone => findZone(name) ?? expect.fail(`no zone ${name}`);
