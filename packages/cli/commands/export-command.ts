@@ -7,6 +7,7 @@ import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'no
 import { type Command, Option } from 'commander';
 import type { ExportQuery, SubscriptionExport } from '../../client/index.ts';
 import { readFields } from '../../contract/fields.ts';
+import type { Zone } from '../../contract/zone.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { UsageError, writeFailure } from '../../terminal/error.ts';
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
@@ -15,6 +16,7 @@ import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, exportParameters, readParameters } from './filter-options.ts';
 import { addQueryOption, type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
 import { addListedFiles, describeNotFound, readListedFiles } from './listed-files.ts';
+import { zoneOfDates } from './local-dates.ts';
 import { openScreen, type Screen } from './record-writer.ts';
 
 const linkUse: LinkUse = {
@@ -52,7 +54,8 @@ export function addExportCommand(program: Command, output: Output): void {
       'after',
       `
 The name of the file ends in .csv, .ndjson, .jsonl, .parquet or .xlsx, unless -o is given. If it ends in .gz, CSV and NDJSON are
-compressed. A workbook (.xlsx) has room for 1,048,575 subscriptions; its ICCIDs and ids are text, its dates are in UTC.
+compressed. A workbook (.xlsx) has room for 1,048,575 subscriptions; its ICCIDs and ids are text. Dates are in UTC, or with
+--dates local in --zone: in CSV as 2024-05-01T10:00:00+02:00, in a workbook as cells whose heading names the zone.
 The file is replaced only when the export is complete: an error or Ctrl-C leaves the previous file unchanged.
 
 Examples:
@@ -61,6 +64,7 @@ Examples:
   subreport export ending.xlsx --expires-within 7d --auto-renew false
   subreport export subscriptions.csv --as-of 2026-10-31
   subreport export sims.xlsx --fields iccid,product.name,expirationDate
+  subreport export month.xlsx --created-from last-month --created-to this-month --zone Europe/Berlin --dates local
   subreport export subscriptions.parquet
   subreport export october.csv --query 'created-from=last-month&created-to=this-month'
   subreport export sims.xlsx --iccid-file sims.txt
@@ -82,10 +86,12 @@ Examples:
         const format = formatOf(file, options.output);
         if (isBinary(format) && file === '-' && output.stdout.isTTY === true)
           throw new UsageError(`Cannot print ${format}: it must go to a file or a pipe, not to a terminal`);
+        const zone = zoneOfDates(values, format, ['csv', 'xlsx']);
         const sent = format === 'xlsx' ? 'ndjson' : format;
-        const query = { ...values, ...listed.lists } as ExportQuery;
+        const { dates: _ofWorkbook, ...others } = values;
+        const query = { ...(sent === 'csv' ? values : others), ...listed.lists } as ExportQuery;
         const report = await connect(options).client.export(query, { format: sent, signal });
-        await writeReport(report, file, { format, screen, output, fields: values.fields });
+        await writeReport(report, file, { format, screen, output, fields: values.fields, zone });
         const { explanation, notFound } = report;
         const rows = announcedRows(report);
         const what = rows === undefined ? 'The report is' : `${countText(rows)} subscriptions,`;
@@ -129,11 +135,14 @@ async function writeReport(
     screen,
     output,
     fields,
+    zone,
   }: {
     readonly format: ExportFormat;
     readonly screen: Screen;
     readonly output: Output;
     readonly fields: string | undefined;
+    /** The zone of the dates of a workbook. */
+    readonly zone: Zone | undefined;
   },
 ): Promise<void> {
   const isShown = !screen.isQuiet && !(file === '-' && output.stdout.isTTY === true);
@@ -150,7 +159,7 @@ async function writeReport(
     const lines = format === 'parquet' ? report : withProgress(report, note);
     const chosen = fields === undefined ? undefined : readFields(fields).fields;
     const stream = () => ReadableStream.from(lines) as globalThis.ReadableStream<Uint8Array<ArrayBuffer>>;
-    const content = workbook?.writeWorkbook(stream(), chosen) ?? lines;
+    const content = workbook?.writeWorkbook(stream(), { fields: chosen, zone }) ?? lines;
     const chunks = compressed.test(file) ? gzip(content) : content;
     if (file === '-') for await (const chunk of chunks) await screen.write(chunk);
     else if (isOtherThanFile(file)) await pipeline(chunks, createWriteStream(file)).catch(failureOf(file));

@@ -133,6 +133,7 @@ const words: Readonly<Record<string, Words>> = {
   email: () => 'of one subscriber',
   sort: (value) => orders[value.replace(/^-/, '')]?.[value.startsWith('-') ? 1 : 0] ?? `sort ${value}`,
   by: (value) => `by ${value.replaceAll(',', ', ')}`,
+  dates: (value) => (value === 'local' ? 'dates in local time' : ''),
   fields: (value) => `columns ${value.replaceAll(',', ', ')}`,
   'as-of': (value) => `as of ${value}`,
 };

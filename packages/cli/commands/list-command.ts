@@ -17,6 +17,7 @@ import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
 import { addQueryOption, type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
 import { addListedFiles, describeNotFound, type Listed, readListedFiles } from './listed-files.ts';
+import { zoneOfDates } from './local-dates.ts';
 import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { subscriptionLayout } from './subscription-layout.ts';
 
@@ -95,7 +96,7 @@ function chooseList(listing: Listing): Promise<void> {
 
 async function listPage({ options, query, listed, screen, signal }: Listing): Promise<void> {
   const page = await subscriptionsOf({ options, query, listed, signal }).page();
-  const writer = writeRecords(screen, subscriptionLayout(screen.color, query.values.fields));
+  const writer = writeRecords(screen, layoutOf(screen, query));
   await writer.page(page.records);
   await writer.end();
   screen.remark(describePage(page, nextCommand(options, query.values, page)));
@@ -117,7 +118,7 @@ async function watchPage(listing: Listing): Promise<void> {
 
 async function listAll({ options, query, listed, screen, output, signal }: Listing): Promise<void> {
   const list = subscriptionsOf({ options, query, listed, signal });
-  const writer = writeRecords(screen, subscriptionLayout(screen.color, query.values.fields));
+  const writer = writeRecords(screen, layoutOf(screen, query));
   let [bar, count, total] = [noBar(), 0, 0];
   let last: SubscriptionPage | undefined;
   try {
@@ -171,9 +172,12 @@ async function* numberedPages(list: SubscriptionList<Subscription>): AsyncGenera
   }
 }
 
+const layoutOf = (screen: Screen, { values }: GivenQuery) =>
+  subscriptionLayout(screen.color, values.fields, zoneOfDates(values, screen.format, ['csv']));
+
 /** An email address is sent in the body of a search: it never goes into a URL. */
 function subscriptionsOf({ options, query: { values }, listed, signal }: Omit<Listing, 'screen' | 'output'>) {
-  const { size, page, ...rest } = values;
+  const { size, page, dates: _ofOutput, ...rest } = values;
   const query = {
     ...rest,
     ...listed.lists,

@@ -1,12 +1,14 @@
 import { guardText, recordColumns, revealText, writeCsvLine, writeRecordLine } from '../../contract/csv.ts';
 import { recordFields } from '../../contract/record-fields.ts';
+import type { Zone } from '../../contract/zone.ts';
 import { SyncError } from './error.ts';
-import { type CsvValues, columnsOf } from './file-format.ts';
+import { type CsvFlavor, columnsOf } from './file-format.ts';
 import { requireLineLength } from './read-source.ts';
+import { fromSheetDate, toSheetDate } from './sheet-dates.ts';
 
 /** The names of the columns in the export of the service, and in a file. */
 const exportHeader = writeCsvLine(recordColumns);
-const fileHeader = writeCsvLine(columnsOf('csv').map(({ name }) => name));
+const headerOf = (zone?: Zone): string => writeCsvLine(columnsOf('csv', zone).map(({ name }) => name));
 
 /**
  * Converts the CSV export of the service to the content of a file. Throws `SyncError`
@@ -14,9 +16,9 @@ const fileHeader = writeCsvLine(columnsOf('csv').map(({ name }) => name));
  */
 export async function* fileOfExport(
   bytes: AsyncIterable<Uint8Array>,
-  values: CsvValues,
+  { values, zone }: CsvFlavor,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const convert = values === 'raw' ? revealLines : (text: string) => text;
+  const convert = values === 'raw' ? revealLines : dateConverter(zone, toSheetDate);
   let isFirst = true;
   for await (const text of wholeLines(bytes)) {
     if (isFirst && !text.startsWith(exportHeader))
@@ -24,7 +26,7 @@ export async function* fileOfExport(
         'SOURCE_UNKNOWN',
         `Cannot copy the report: it must have the columns that this version of subreport knows; install the version of the service: current value is ${text.slice(0, 1_000).split('\r\n')[0]}`,
       );
-    yield Buffer.from(isFirst ? fileHeader + convert(text.slice(exportHeader.length)) : convert(text));
+    yield Buffer.from(isFirst ? headerOf(zone) + convert(text.slice(exportHeader.length)) : convert(text));
     isFirst = false;
   }
 }
@@ -32,17 +34,19 @@ export async function* fileOfExport(
 /** The export whose file this is: `fileOfExport` gives the file again. Its header is kept. */
 export class ExportOfFile {
   readonly #bytes: AsyncIterable<Uint8Array>;
-  readonly #values: CsvValues;
+  readonly #flavor: CsvFlavor;
   /** The line of the column names, once it was read. */
   header = '';
 
-  constructor(bytes: AsyncIterable<Uint8Array>, values: CsvValues) {
+  constructor(bytes: AsyncIterable<Uint8Array>, flavor: CsvFlavor) {
     this.#bytes = bytes;
-    this.#values = values;
+    this.#flavor = flavor;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
-    const convert = this.#values === 'raw' ? guardLines : (text: string) => text;
+    const { values, zone } = this.#flavor;
+    const convert = values === 'raw' ? guardLines : dateConverter(zone, fromSheetDate);
+    const fileHeader = headerOf(zone);
     let isFirst = true;
     for await (const text of wholeLines(this.#bytes)) {
       if (isFirst) this.header = text.split(/\r?\n/, 1)[0] ?? '';
@@ -54,7 +58,7 @@ export class ExportOfFile {
 }
 
 /** The line of the column names of a file. */
-export const csvHeader = fileHeader.trimEnd();
+export const csvHeader = headerOf().trimEnd();
 
 /** The cells of a line; `undefined` for one that is absent. No cell has a line break. */
 export const cellsOf = (line: string): readonly (string | undefined)[] =>
@@ -72,11 +76,22 @@ const guardLines = (text: string): string =>
     ? text.replace(/[^\n]+/g, (line) => (guardedCell.test(line) ? convertLine(line, guardText) : line))
     : text;
 
-function convertLine(line: string, convert: (text: string) => string): string {
+/** Converts the dates of lines; without a zone, all are in UTC and stay as they are. */
+function dateConverter(
+  zone: Zone | undefined,
+  convert: (zone: Zone, text: string) => string,
+): (text: string) => string {
+  if (zone === undefined) return (text) => text;
+  const ofCell = (cell: string, index: number) =>
+    recordFields[index]?.type === 'instant' ? convert(zone, cell) : cell;
+  return (text) => text.replace(/[^\n]+/g, (line) => convertLine(line, ofCell));
+}
+
+function convertLine(line: string, convert: (text: string, index: number) => string): string {
   const cells = cellsOf(line);
   // what is no record stays as it is, so that a comparison names it
   if (cells.length !== recordFields.length) return line;
-  const written = writeRecordLine(cells.map((cell) => (cell === undefined ? undefined : convert(cell))));
+  const written = writeRecordLine(cells.map((cell, index) => (cell === undefined ? undefined : convert(cell, index))));
   return written.slice(0, line.endsWith('\r') ? -1 : -2);
 }
 

@@ -1,5 +1,5 @@
 import type { SubscriptionExport } from '../../client/index.ts';
-import { changeColumnsOf, columnsOf, describeColumns, type FileColumn } from './file-format.ts';
+import { changeColumnsOf, columnsOf, describeColumns, type FileColumn, flavorOf } from './file-format.ts';
 import { type CompleteRun, folderOf, isIncrement, type Manifest, manifestName } from './manifest.ts';
 import type { Measured } from './measured.ts';
 
@@ -28,7 +28,9 @@ export function claimFaults({ folder, name, manifest }: CompleteRun): string[] {
 
 /** The columns that a file must have. */
 const columnsIn = (manifest: Manifest): readonly FileColumn[] =>
-  (isIncrement(manifest) ? changeColumnsOf : columnsOf)(manifest.format);
+  isIncrement(manifest)
+    ? changeColumnsOf(manifest.format)
+    : columnsOf(manifest.format, flavorOf(manifest.values, manifest.report.query).zone);
 
 /** How far the clock of the machine that wrote a file may be ahead, in milliseconds. */
 const clockMsMax = 300_000;

@@ -7,7 +7,7 @@ import { countChanges } from './change-spool.ts';
 import { fileOfExport } from './csv-file.ts';
 import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
-import { changeColumnsOf, columnsOf } from './file-format.ts';
+import { changeColumnsOf, columnsOf, flavorOf } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
 import { type Increment, type IncrementOptions, planIncrement } from './increment.ts';
 import { ifRefused, readLatest, updateLatest } from './latest-file.ts';
@@ -237,6 +237,7 @@ async function requireStored(files: FileStore, folder: string, file: string, byt
 
 async function copyReport(source: Source, files: FileStore, options: SnapshotOptions, file: string): Promise<Manifest> {
   const { format, values, scheduledFor, question } = options;
+  const flavor = flavorOf(values, question?.query);
   const [sent, compression] = format.split('.') as [ExportOptions['format'], string | undefined];
   const { report, next } = await openReport(source, sent, options);
   const exported = new Measured();
@@ -244,7 +245,7 @@ async function copyReport(source: Source, files: FileStore, options: SnapshotOpt
   const revision = await cancelIfFailed(report, async () => {
     const found = requireRevision(report.headers);
     const lines = exported.of(report);
-    const content = sent === 'csv' ? fileOfExport(lines, values) : lines;
+    const content = sent === 'csv' ? fileOfExport(lines, flavor) : lines;
     const bytes = compression === undefined ? content : gzip(content);
     await files.write(`${folderOf(scheduledFor)}/${file}`, written === exported ? bytes : written.of(bytes));
     return found;
@@ -255,7 +256,7 @@ async function copyReport(source: Source, files: FileStore, options: SnapshotOpt
     files: [`${folderOf(scheduledFor)}/${file}`],
     format,
     values,
-    columns: columnsOf(format),
+    columns: columnsOf(format, flavor.zone),
     rows: report.totalCount,
     bytes: written.bytes,
     sha256: written.sha256,

@@ -4,7 +4,7 @@ import { type Comparison, compareRecords, type RecordBatch } from './compare-rec
 import { ExportOfFile } from './csv-file.ts';
 import { SyncError } from './error.ts';
 import { claimFaults, differ, type Found, filterFaults, measuredFaults } from './file-claims.ts';
-import { describeColumns, fieldNamesOf } from './file-format.ts';
+import { describeColumns, fieldNamesOf, flavorOf } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
 import { checkLatest, type LatestCheck } from './latest-file.ts';
 import { type CompleteRun, isIncrement, type Manifest, requireSource, runsOf } from './manifest.ts';
@@ -183,7 +183,7 @@ async function readText(
   const format = sentFormat(manifest.format) as 'csv' | 'ndjson';
   const [content, sent] = [new Measured(), new Measured()];
   const lines = manifest.format.endsWith('.gz') ? gunzip(bytes) : bytes;
-  const csv = format === 'csv' ? new ExportOfFile(lines, manifest.values) : undefined;
+  const csv = format === 'csv' ? new ExportOfFile(lines, flavorOf(manifest.values, manifest.report.query)) : undefined;
   const own = new RecordLines(content.of(csv ?? lines), format);
   const theirs = report && new RecordLines(sent.of(report), format);
   const found = await compare(own.batches(), theirs?.batches(), manifest);

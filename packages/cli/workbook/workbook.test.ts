@@ -2,9 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { hasTools } from '../../../test/support/has-tools.ts';
 import { instantOf, readWorkbook } from '../../../test/support/read-workbook.ts';
+import { localDateTime } from '../../../test/support/zoned.ts';
 import { recordColumns } from '../../contract/csv.ts';
 import { fieldWords } from '../../contract/field-words.ts';
 import type { Subscription } from '../../contract/subscription.ts';
+import { findZone } from '../../contract/zone.ts';
 import { writeWorkbook } from './workbook.ts';
 
 const record: Subscription = {
@@ -70,7 +72,7 @@ describe('a workbook', () => {
       { product: {} },
     ];
     const fields = ['expirationDate', 'product.period', 'iccid'];
-    const workbook = writeWorkbook(linesOf(...(given as unknown as Subscription[])), fields);
+    const workbook = writeWorkbook(linesOf(...(given as unknown as Subscription[])), { fields });
     const [headings, first, second] = readWorkbook(Buffer.from(await new Response(workbook).arrayBuffer()));
     expect(headings?.map(({ value }) => value)).toEqual(['Ends (UTC)', 'Period', 'ICCID']);
     expect([first?.[1]?.value, first?.[2]?.value]).toEqual(['30', record.iccid]);
@@ -90,6 +92,28 @@ describe('a workbook', () => {
       expect(cell).toMatchObject({ type: undefined, format: 'yyyy-mm-dd hh:mm:ss' });
       expect(cell && instantOf(cell)).toBe(record[column]);
     }
+  });
+
+  test('has dates as numbers in a zone, which the headings name, and as text what they cannot be', async () => {
+    const dates = ['2024-03-31T00:59:59Z', '2024-03-31T01:00:00Z', '2024-10-27T00:30:00Z', '2024-10-27T01:30:00Z'];
+    const records = dates.map((createdDate) => ({ ...record, createdDate }));
+    for (const name of ['Europe/Berlin', 'America/St_Johns', 'UTC']) {
+      const fields = ['createdDate', 'id'];
+      const workbook = writeWorkbook(linesOf(...records), { fields, zone: findZone(name) });
+      const [headings, ...rows] = readWorkbook(Buffer.from(await new Response(workbook).arrayBuffer()));
+      expect(headings?.map(({ value }) => value)).toEqual([`Created (${name})`, 'Id']);
+      expect(rows.map(([cell]) => cell && instantOf(cell).slice(0, 19))).toEqual(
+        dates.map((date) => localDateTime(date, name).slice(0, 19)),
+      );
+      for (const [cell] of rows) expect(cell).toMatchObject({ type: undefined, format: 'yyyy-mm-dd hh:mm:ss' });
+    }
+    const others = { ...record, createdDate: '1899-12-31T23:30:00Z', expirationDate: '9999-12-31T23:59:59Z' };
+    const workbook = writeWorkbook(linesOf(others), {
+      fields: ['createdDate', 'expirationDate'],
+      zone: findZone('Asia/Tokyo'),
+    });
+    const [, [created, ends] = []] = readWorkbook(Buffer.from(await new Response(workbook).arrayBuffer()));
+    expect([created?.value, ends?.value]).toEqual(['1900-01-01T08:30:00+09:00', '9999-12-31T23:59:59Z']);
   });
 
   test('has a date before March 1900 as text, which spreadsheets count differently', async () => {

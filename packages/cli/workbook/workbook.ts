@@ -1,7 +1,9 @@
 import { writeXlsxStream } from 'hucre/xlsx';
 import { fieldWords } from '../../contract/field-words.ts';
+import { localText } from '../../contract/local-text.ts';
 import { type FieldType, type RecordField, recordFields, valueAt } from '../../contract/record-fields.ts';
 import type { Subscription } from '../../contract/subscription.ts';
+import type { Zone } from '../../contract/zone.ts';
 
 /** A sheet has 1,048,576 rows at most; the first one has the headings. */
 export const workbookRecordsMax = 1_048_575;
@@ -19,9 +21,9 @@ const formats = {
 
 /** Headings that are not the name of the field in words. */
 const headings: Readonly<Record<string, string>> = {
-  activationDate: 'Activated (UTC)',
-  expirationDate: 'Ends (UTC)',
-  createdDate: 'Created (UTC)',
+  activationDate: 'Activated',
+  expirationDate: 'Ends',
+  createdDate: 'Created',
   'product.name': 'Product',
   'product.period': 'Period',
   'product.period_unit': 'Period unit',
@@ -31,30 +33,43 @@ const headings: Readonly<Record<string, string>> = {
   auto_renew: 'Renews',
 };
 
-const columnOf = ({ name, type }: RecordField) => ({
-  header: headings[name] ?? fieldWords(name),
+const columnOf = ({ name, type }: RecordField, zone: Zone | undefined) => ({
+  header: `${headings[name] ?? fieldWords(name)}${type === 'instant' ? ` (${zone?.name ?? 'UTC'})` : ''}`,
   ...formats[type],
   ...(name === 'status' && { width: 12 }),
 });
 
+export interface WorkbookOptions {
+  /** The names of the columns, in their order; all in the order of the CSV columns if absent. */
+  readonly fields?: readonly string[] | undefined;
+  /** The zone of the dates, which their headings name; UTC if absent. */
+  readonly zone?: Zone | undefined;
+}
+
 /**
  * Makes a workbook with one sheet of a report in NDJSON. Its memory does not grow with the records;
- * a report of more than `workbookRecordsMax` would continue on a second sheet. The columns are
- * those of `fields`, in its order, or all in the order of the CSV columns.
+ * a report of more than `workbookRecordsMax` would continue on a second sheet.
  */
-export function writeWorkbook(report: ReadableStream<Bytes>, fields?: readonly string[]): ReadableStream<Bytes> {
+export function writeWorkbook(
+  report: ReadableStream<Bytes>,
+  { fields, zone }: WorkbookOptions = {},
+): ReadableStream<Bytes> {
   const chosen = fields?.flatMap((name) => recordFields.find((field) => field.name === name) ?? []) ?? recordFields;
   const options = {
     name: 'Subscriptions',
-    columns: chosen.map(columnOf),
+    columns: chosen.map((field) => columnOf(field, zone)),
     freezePane: { rows: 1 },
     repeatHeaders: false,
   };
-  return writeXlsxStream(readRows(report, chosen), options) as ReadableStream<Bytes>;
+  return writeXlsxStream(readRows(report, chosen, zone), options) as ReadableStream<Bytes>;
 }
 
 /** Reads the lines of NDJSON as rows of a sheet. Not every browser can iterate over a stream. */
-async function* readRows(report: ReadableStream<Bytes>, fields: readonly RecordField[]): AsyncGenerator<Cell[]> {
+async function* readRows(
+  report: ReadableStream<Bytes>,
+  fields: readonly RecordField[],
+  zone: Zone | undefined,
+): AsyncGenerator<Cell[]> {
   const decoder = new TextDecoder();
   const reader = report.getReader();
   let rest = '';
@@ -62,7 +77,7 @@ async function* readRows(report: ReadableStream<Bytes>, fields: readonly RecordF
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       const lines = (rest + decoder.decode(part.value, { stream: true })).split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) yield rowOf(JSON.parse(line), fields);
+      for (const line of lines) yield rowOf(JSON.parse(line), fields, zone);
     }
   } finally {
     reader.cancel().catch(() => undefined); // without effect at the end or after an error
@@ -71,12 +86,12 @@ async function* readRows(report: ReadableStream<Bytes>, fields: readonly RecordF
 }
 
 /** The cells of a record. Strings become text cells, which a spreadsheet never evaluates. */
-const rowOf = (record: Subscription, fields: readonly RecordField[]): Cell[] =>
-  fields.map((field) => cellOf(field, valueAt(record, field)));
+const rowOf = (record: Subscription, fields: readonly RecordField[], zone: Zone | undefined): Cell[] =>
+  fields.map((field) => cellOf(field, valueAt(record, field), zone));
 
-function cellOf({ type }: RecordField, value: unknown): Cell {
+function cellOf({ type }: RecordField, value: unknown, zone: Zone | undefined): Cell {
   if (value === undefined) return null;
-  if (type === 'instant') return dateCell(String(value));
+  if (type === 'instant') return zone === undefined ? dateCell(String(value)) : localCell(zone, String(value));
   if (type === 'integer') return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return textCell(String(value));
@@ -99,4 +114,12 @@ function textCell(value = ''): string | null {
 function dateCell(value: string): Date | string {
   const date = new Date(value);
   return value >= '1900-03-01' && !Number.isNaN(date.getTime()) ? date : value;
+}
+
+/** A date in the zone of its heading; one that `localText` leaves in UTC is text, which says so. */
+function localCell(zone: Zone, value: string): Date | string {
+  const [text, local] = /^(.{19})[+-]\d{2}:\d{2}$/.exec(localText(zone, value)) ?? [];
+  if (text === undefined || local === undefined) return value;
+  const cell = dateCell(`${local}Z`);
+  return typeof cell === 'string' ? text : cell;
 }

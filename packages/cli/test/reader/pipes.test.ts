@@ -20,11 +20,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { hasTools } from '../../../../test/support/has-tools.ts';
-import { readWorkbook } from '../../../../test/support/read-workbook.ts';
+import { instantOf, readWorkbook } from '../../../../test/support/read-workbook.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runCommand, startCommand, untilWritten } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestClient, type TestService } from '../../../../test/support/service.ts';
+import { localDateTime } from '../../../../test/support/zoned.ts';
 import type { SubscriptionFindings } from '../../../contract/findings.ts';
 import { directoryStatement, type TenantSql } from '../../../service/storage/store.ts';
 
@@ -419,6 +420,44 @@ describe('export', () => {
     ]);
     const wrong = await run('summary', '--zone', 'Europe/Berln');
     expect(wrong.stderr).toContain("did you mean 'Europe/Berlin'?");
+  });
+
+  test('--dates local writes the dates of CSV and of a workbook in --zone', async () => {
+    const zone = ['--zone', 'Asia/Kathmandu', '--dates', 'local', '--fields', 'id,createdDate'];
+    const utc = (await run('export', '-', '-o', 'csv', '--fields', 'id,createdDate')).stdout;
+    const local = utc.replaceAll(/2\d{3}-.*Z/g, (date) => localDateTime(date, 'Asia/Kathmandu'));
+    expect(local).toMatch(/\+05:45\r\n$/);
+    expect((await run('export', '-', '-o', 'csv', ...zone)).stdout).toBe(local);
+    const link = ['--query', 'zone=Asia/Kathmandu&dates=local&fields=id,createdDate&sort=createdDate'];
+    const linked = await run('export', '-', '-o', 'csv', ...link);
+    expect([linked.stdout, linked.stderr]).toEqual([local, expect.stringContaining('dates in local time')]);
+    expect((await run('list', '--all', '-o', 'csv', ...zone)).stdout).toBe(local);
+    await run('export', inTarget('a.xlsx'), ...zone);
+    const [headings, ...rows] = readWorkbook(readFileSync(inTarget('a.xlsx')));
+    expect(headings?.map(({ value }) => value)).toEqual(['Id', 'Created (Asia/Kathmandu)']);
+    const [, ...lines] = local.trimEnd().split('\r\n');
+    expect(rows.map(([id, cell]) => `${id?.value},${cell && instantOf(cell).slice(0, 19)}+05:45`)).toEqual(lines);
+  });
+
+  test.each([
+    [['export', '-', '-o', 'csv', '--dates', 'local'], ['--zone Europe/Berlin']],
+    [
+      ['list', '--zone', 'Europe/Berlin', '--dates', 'local'],
+      ['-o csv', 'current value is ndjson'],
+    ],
+    [
+      ['export', '-', '--zone', 'Europe/Berlin', '--dates', 'local'],
+      ['-o csv or xlsx', 'current value is ndjson'],
+    ],
+    [
+      ['export', 'a.parquet', '--dates', 'local'],
+      ['--zone Europe/Berlin', '-o csv or xlsx'],
+    ],
+    [['list', '--dates', 'lokal'], ["did you mean 'local'?"]],
+  ])('%j is refused, and the error says what is missing', async (args, parts) => {
+    const { code, stdout, stderr } = await run(...args);
+    expect([code, stdout]).toEqual([2, '']);
+    for (const part of parts) expect(stderr).toContain(part);
   });
 
   test('.xlsx is a workbook with the rows of the report, also for another reader of ZIP and XML', async () => {

@@ -124,6 +124,20 @@ test('CSV has the values of the report under the names of a table, and with --sp
   ]);
 });
 
+test('local dates of a question have offsets, or with --spreadsheet none and the zone in the names of columns', async () => {
+  const query = ['--query', 'zone=Europe/Berlin&dates=local'];
+  await run(...at(0), ...query);
+  await run(...at(1), ...query, '--spreadsheet');
+  const [raw, sheet] = [readManifest(0), readManifest(1)];
+  const [own, ofSheet] = [raw, sheet].map(({ file }) => readFileSync(file, 'utf8').split('\r\n'));
+  expect(own?.[0]).toBe(raw.manifest.columns.map(({ name }: { name: string }) => name).join(','));
+  expect(own?.[1]).toMatch(/,(\d{4}-\d\d-\d\dT[\d:]{8}\+0[12]:00,){3}/);
+  expect(ofSheet?.[0]).toBe(sheet.manifest.columns.map(({ name }: { name: string }) => name).join(','));
+  expect(ofSheet?.[0]).toContain(',activation_date (Europe/Berlin),expiration_date (Europe/Berlin),');
+  expect(ofSheet?.[1]).toMatch(/,(\d{4}-\d\d-\d\d [\d:]{8},){3}/);
+  expect(await run('verify', ...at(0).slice(0, 2), '--all')).toMatchObject({ code: 0, stderr: '' });
+});
+
 /** SHA-256 of the CSV export of the service. */
 async function digestOfCsv(): Promise<string> {
   const response = await service.get(

@@ -105,7 +105,9 @@ class Written {
     const content = Buffer.from(change((isGzip ? gunzipSync(before) : before).toString()));
     const { format, values } = this.manifest;
     const isCsv = format.startsWith('csv');
-    const sent = isCsv ? Buffer.concat(await Array.fromAsync(new ExportOfFile(chunksOf(content), values))) : content;
+    const sent = isCsv
+      ? Buffer.concat(await Array.fromAsync(new ExportOfFile(chunksOf(content), { values })))
+      : content;
     this.forgeBytes(sent, isGzip ? gzipSync(content) : content);
   }
 

@@ -5,16 +5,16 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
  * Makes a workbook of NDJSON in a worker, which ends with the stream. It has all columns without
- * `fields`.
+ * `fields`, and dates in UTC without `zone`.
  */
 export function makeWorkbook(
   records: ReadableStream<Bytes>,
-  fields: readonly string[] | undefined,
+  { fields, zone }: Pick<WorkbookRequest, 'fields' | 'zone'>,
 ): ReadableStream<Bytes> {
   const worker = new Worker(new URL('./workbook-worker.ts', import.meta.url), { type: 'module' });
   const { port1: input, port2: recordsPort } = new MessageChannel();
   const { port1: output, port2: workbookPort } = new MessageChannel();
-  const request: WorkbookRequest = { records: recordsPort, workbook: workbookPort, fields };
+  const request: WorkbookRequest = { records: recordsPort, workbook: workbookPort, fields, zone };
   worker.postMessage(request, [recordsPort, workbookPort]);
   const workbook = receiveStream(output).getReader();
   let cancelRecords: (reason: unknown) => Promise<void>;

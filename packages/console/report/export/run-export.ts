@@ -26,7 +26,10 @@ export interface ExportJob {
   readonly format: ExportFormat;
   readonly writable: WritableStream<Bytes>;
   /** Makes a workbook of NDJSON. */
-  readonly toWorkbook: (records: ReadableStream<Bytes>, fields: readonly string[] | undefined) => ReadableStream<Bytes>;
+  readonly toWorkbook: (
+    records: ReadableStream<Bytes>,
+    options: { readonly fields: readonly string[] | undefined; readonly zone: string | undefined },
+  ) => ReadableStream<Bytes>;
   readonly onProgress: (progress: ExportProgress) => void;
   readonly signal: AbortSignal;
 }
@@ -53,7 +56,8 @@ export async function runExport(job: ExportJob): Promise<ExportResult> {
   const { client, query, format, writable, toWorkbook, onProgress, signal } = job;
   try {
     const { sent } = exportFormats[format];
-    const report = await client.export(query, { format: sent, signal });
+    const { dates, ...others } = query;
+    const report = await client.export(sent === 'csv' ? query : others, { format: sent, signal });
     const { totalCount: totalRows } = report;
     if (format === 'xlsx' && totalRows > workbookRecordsMax) {
       await report.cancel();
@@ -72,7 +76,12 @@ export async function runExport(job: ExportJob): Promise<ExportResult> {
     const hash = startSha256();
     let bytes = 0;
     const file = (
-      format === 'xlsx' ? toWorkbook(counted, query.fields && readFields([query.fields].flat().join()).fields) : counted
+      format === 'xlsx'
+        ? toWorkbook(counted, {
+            fields: query.fields && readFields([query.fields].flat().join()).fields,
+            zone: dates === 'local' ? query.zone : undefined,
+          })
+        : counted
     ).pipeThrough(
       observe((part) => {
         hash.update(part);
