@@ -73,7 +73,7 @@ export class CsvLines {
     let to = this.#to;
     for (const column of layout) {
       if (column !== layout[0]) lines[to++] = comma;
-      if (!follows(this.#recordWords, column, at)) {
+      if (!follows(this.#recordWords, column, at, records.length)) {
         if (column.isOptional) continue;
         return false;
       }

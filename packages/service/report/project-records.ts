@@ -91,13 +91,14 @@ export class RecordProjection {
 
   /** Copies the members of the next record; returns `false` if it must be parsed instead. */
   #copyRecord(): boolean {
+    const size = this.#records.length;
     const output = this.#output;
     let at = this.#at;
     let to = this.#to;
     let isFirst = true;
     output[to++] = brace;
     for (const step of this.#steps) {
-      if (!follows(this.#recordWords, step, at)) {
+      if (!follows(this.#recordWords, step, at, size)) {
         if (step.isOptional) continue;
         return false;
       }

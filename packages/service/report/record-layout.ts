@@ -52,9 +52,9 @@ function addFields({ properties = {}, required = [] }: Schema, before: string): 
   return `${json}}`;
 }
 
-/** Whether the bytes at a position are those of a literal. */
-export function follows(records: DataView, { bytes, words }: LayoutField, at: number): boolean {
-  if (at + bytes > records.byteLength) return false;
+/** Whether the bytes at a position of `size` bytes are those before a value. */
+export function follows(records: DataView, { bytes, words }: LayoutField, at: number, size: number): boolean {
+  if (at + bytes > size) return false;
   const last = words.length - 1;
   for (let index = 0; index < last; index += 1)
     if (records.getInt32(at + 4 * index, true) !== words[index]) return false;
