@@ -80,6 +80,15 @@ test('records as an import writes them are not parsed, with or without escapes a
   );
 });
 
+test('converted records have memory of their own, which later ones leave as it is', () => {
+  const [first, second] = ['a', 'b'].map((id) => {
+    const bytes = new RecordProjection(['id']).convert(linesOf([`{"id":"${id}","status":"ACTIVE"}`]), 'lines');
+    expect(bytes.byteLength).toBe(bytes.buffer.byteLength);
+    return bytes;
+  });
+  expect([String(first), String(second)]).toEqual(['{"id":"a"}\n', '{"id":"b"}\n']);
+});
+
 test('a record without a line feed is an error', () => {
   for (const each of ['{}', JSON.stringify([...syntheticRows({ count: 1, seed: 1, until: 1_767_225_600 })][0])])
     expect(() => new RecordProjection(['id']).convert(Buffer.from(`{}\n${each}`), 'lines')).toThrow(RangeError);

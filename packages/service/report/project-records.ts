@@ -32,8 +32,8 @@ export class RecordProjection {
   readonly #hasProduct: boolean;
   #records: Buffer = noBytes;
   #recordWords = viewOf(noBytes);
-  #output: Buffer = noBytes;
-  #outputWords = viewOf(noBytes);
+  #output: Buffer = memory;
+  #outputWords = viewOf(memory);
   /** Where the next record begins, and its copy. */
   #at = 0;
   #to = 0;
@@ -50,11 +50,13 @@ export class RecordProjection {
     }));
   }
 
-  /** Converts records, each followed by a line feed, to a layout. The memory is a new one. */
+  /** Converts records, each followed by a line feed, to a layout, in memory of their own. */
   convert(records: Buffer, layout: Layout): Buffer {
     const isArray = layout === 'array';
     this.#records = records;
     this.#recordWords = viewOf(records);
+    this.#output = memory;
+    this.#outputWords = viewOf(memory);
     this.#at = 0;
     this.#to = 0;
     this.#reserve(0);
@@ -64,11 +66,12 @@ export class RecordProjection {
       this.#output[this.#to++] = isArray ? comma : lineFeed;
     }
     if (isArray) this.#output[Math.max(this.#to - 1, 1)] = endBracket;
-    const projected = this.#output.subarray(0, isArray ? Math.max(this.#to, 2) : this.#to);
     this.#records = noBytes; // may be a part of a larger buffer
     this.#recordWords = viewOf(noBytes);
-    this.#output = noBytes;
-    this.#outputWords = viewOf(noBytes);
+    memory = this.#output;
+    const bytes = isArray ? Math.max(this.#to, 2) : this.#to;
+    const projected = Buffer.allocUnsafeSlow(bytes);
+    memory.copy(projected, 0, 0, bytes);
     return projected;
   }
 
@@ -187,6 +190,12 @@ export class RecordProjection {
 }
 
 const noBytes: Buffer = Buffer.alloc(0);
+
+/**
+ * Where records are copied to, for all projections: as much as the largest records needed. New
+ * memory for each page, most of it unused, would keep the garbage collector busy.
+ */
+let memory = noBytes;
 const productPrefix = 'product.';
 const productStart = Buffer.from('"product":{');
 
