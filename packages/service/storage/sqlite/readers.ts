@@ -7,10 +7,11 @@ import type { ReaderStart, ReadRequest, TransferredBatch } from './reader-thread
 import { SqliteThread } from './thread.ts';
 
 /**
- * Reader threads of a process: at least two, because one tenant may hold all but one. Each is
- * started on first use and takes some 10 MB.
+ * Reader threads of a process: at least three, because one tenant may hold all but one, and a
+ * second person of the tenant should not wait for the first. Each is started on first use and takes
+ * some 10 MB.
  */
-const threadsMax = Math.min(4, Math.max(2, availableParallelism()));
+const threadsMax = Math.min(4, Math.max(3, availableParallelism()));
 
 /** Maximum reads of one tenant that wait for a thread. */
 const waitingMax = 256;

@@ -110,6 +110,24 @@ describe('reads of the embedded store that are not bounded by a page', () => {
     }
   });
 
+  test('succeed for a tenant while another statement of it never finishes', async () => {
+    const client = new AbortController();
+    const held = store
+      .within(performance.now() + 20_000, client.signal)
+      .readTenant(tenant, (reader) => reader.all(endless))
+      .catch((error: unknown) => error);
+    let isOver = false;
+    void held.then(() => {
+      isOver = true;
+    });
+    expect(await countOf(tenant)).toBe(2_000);
+    expect(await store.readTenant(tenant, async (reader) => (await reader.all(count))[0]?.n)).toBe(2_000);
+    expect(isOver).toBe(false); // they did not wait until the statement reached its deadline
+    const left = new Error('left');
+    client.abort(left);
+    expect(await held).toBe(left);
+  });
+
   test('succeed for another tenant while one tenant has a statement that never finishes', async () => {
     const other = await tenantOf('globex', 5);
     const inTime = store.within(performance.now() + 20_000);
