@@ -34,7 +34,7 @@ export const fieldList = Type.Array(Type.Enum(fieldNames, { type: 'string' }), {
 
 /**
  * Reads the list `fields`: the names of `recordFields` that it selects, in its order, and a fault
- * for each name that is unknown or repeated.
+ * for each name that is unknown, repeated, or part of another one.
  */
 export function readFields(text: string): { readonly fields: readonly string[]; readonly faults: readonly Fault[] } {
   const names = text.split(',');
@@ -46,8 +46,17 @@ export function readFields(text: string): { readonly fields: readonly string[]; 
   const repeated = distinct.filter(
     (name) => fieldNames.includes(name) && names.indexOf(name) !== names.lastIndexOf(name),
   );
-  const contained = distinct.filter((name) => fields.indexOf(name) !== fields.lastIndexOf(name));
-  return { fields, faults: [...faults, ...[...new Set([...repeated, ...contained])].map((name) => fault(name))] };
+  const contained = distinct.filter(
+    (name) => !repeated.includes(name) && fields.indexOf(name) !== fields.lastIndexOf(name),
+  );
+  return {
+    fields,
+    faults: [
+      ...faults,
+      ...repeated.map((name) => fault(name)),
+      ...contained.map((name) => fault(name, `; '${name.split('.')[0]}' contains '${name}'`)),
+    ],
+  };
 }
 
 /** Reads the parameter `fields`, if it is given, and adds its faults. */
