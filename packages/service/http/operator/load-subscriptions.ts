@@ -181,7 +181,9 @@ function sayHowToMap(error: unknown): never {
   if (!(error instanceof OperatorError)) throw error;
   const { method, path } = operatorOperations.saveColumns;
   const message = `${error.message}; send the mapping itself as columns, or save it first (${method} ${path})`;
-  return rejectAction(new OperatorError(error.code, message));
+  const rule = 'a mapping of columns, if the tenant has no saved one that can be used';
+  const report = describeFaults([{ parameter: 'columns', value: savedMapping, rule }], false);
+  throw new ProblemError({ ...report, messages: [message] });
 }
 
 /** Throws `ProblemError` for a mapping of columns of a body that has none. */

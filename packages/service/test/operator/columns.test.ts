@@ -48,6 +48,7 @@ describe.each(drawn)('the mapping of columns of a tenant on $engine', ({ openTes
       detail: expect.stringMatching(
         /must have one: current value is none for 'acme'; send the mapping itself .*\(PUT .*\/columns\)$/,
       ),
+      errors: [{ parameter: 'columns', value: 'saved', rule: expect.stringContaining('no saved one') }],
     });
     const saved = await save('acme', JSON.stringify(mapping));
     expect([saved.status, JSON.parse(saved.body.columns)]).toEqual([200, mapping]);
