@@ -16,7 +16,7 @@ const fault: Fault = { parameter: 'size', value: '0', rule: ruleOf(reportParamet
 
 /** A message of each code, as the service sends it. */
 const messages: Readonly<Record<ErrorCode, string>> = {
-  INVALID_HTTP_MESSAGE: 'Cannot read the request: it must be HTTP/1.1',
+  INVALID_HTTP_MESSAGE: 'Cannot read the request: it must be HTTP/1.1, with a method such as GET',
   INVALID_REQUEST_PARAMS: faultSentence(fault),
   UNAUTHORISED:
     'Cannot accept the access token: its client must be active and belong to its issuer, and it must not have been revoked',

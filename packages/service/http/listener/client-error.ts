@@ -33,7 +33,10 @@ const codes: Readonly<Record<string, Refusal>> = {
     'Cannot accept another connection: an address must have at most CONNECTIONS_PER_ADDRESS_MAX open connections; reuse open ones',
   ],
 };
-const otherwise: Refusal = ['INVALID_HTTP_MESSAGE', 'Cannot read the request: it must be HTTP/1.1'];
+const notHttp: Refusal = [
+  'INVALID_HTTP_MESSAGE',
+  'Cannot read the request: it must be HTTP/1.1, with a method such as GET',
+];
 
 /**
  * Makes the function that responds to unparsable bytes with a problem like any other error, logs
@@ -48,7 +51,7 @@ export function createClientErrorHandler(
       socket.destroy();
       return;
     }
-    const [code, message] = codes[error.code ?? ''] ?? describeHeader(error) ?? otherwise;
+    const [code, message] = codes[error.code ?? ''] ?? describeHeader(error) ?? notHttp;
     const { status, title } = errorTable[code];
     const correlationId = randomUUID();
     const body = JSON.stringify(buildProblem({ code, messages: [message] }, correlationId));
