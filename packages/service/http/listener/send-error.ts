@@ -95,7 +95,7 @@ const describeStore = (error: StorageError): string =>
 const filesUsedUp = 'Cannot respond now: the service must be allowed to open more files; try again shortly';
 const storeAway = 'Cannot respond now: the database must be reachable; try again shortly';
 const storeFull =
-  'Cannot write now: the disk of the database must have free space; try again after the operator has freed some';
+  'Cannot respond now: the disks of the database and of temporary files must have free space; try again after the operator has freed some';
 
 const issuerUnavailable =
   'Cannot check the access token now: the keys of the identity provider must be readable; try again shortly';

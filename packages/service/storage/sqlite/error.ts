@@ -43,7 +43,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
   11: isDamaged,
   13: {
     code: 'FULL',
-    must: 'its disk must have free space',
+    must: 'its disk and that of temporary files (SQLITE_TMPDIR, or TMPDIR, or /tmp) must have free space',
     remedy: 'free some space; no committed data is lost, and the service recovers automatically',
   },
   14: isClosed,
