@@ -251,7 +251,7 @@ export const strings = {
           ? `No subscription has an email address: they were loaded without any. Ask the operator of this service.`
           : `${formatCount(count)} of ${formatCount(total)} subscriptions have an email address${isAlone ? ', and none has this one' : '; those of this one do not match the other filters, or there are none'}.`,
       changed: (time: string) => `The subscriptions last changed on ${time} UTC.`,
-      longUnchanged: 'The subscriptions have not changed since the history of the service begins.',
+      longUnchanged: 'The subscriptions have not changed within the history that the service keeps.',
     },
     pastEnd: {
       title: (page: string) => `Page ${page} does not exist`,
