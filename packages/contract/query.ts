@@ -146,7 +146,7 @@ const answerParameters = {
     enum: ['utc', 'local'],
     maxLength: 5,
     default: 'utc',
-    description: 'Dates of CSV: in UTC, or local in zone, such as 2024-05-01T10:00:00+02:00',
+    description: 'Dates of CSV: in UTC, or in zone, such as 2024-05-01T10:00:00+02:00',
     'x-rule': 'utc or local',
     examples: ['local'],
   }),

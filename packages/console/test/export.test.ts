@@ -7,6 +7,7 @@ import { hasChromium } from '../../../test/support/chromium.ts';
 import { type ExportGate, startExportGate } from '../../../test/support/export-gate.ts';
 import { instantOf, readWorkbook } from '../../../test/support/read-workbook.ts';
 import { type ReportConsole, rowsOf, startReportConsole } from '../../../test/support/report-console.ts';
+import { localDateTime } from '../../../test/support/zoned.ts';
 import type { Subscription } from '../../client/index.ts';
 import { recordColumns } from '../../contract/csv.ts';
 
@@ -123,6 +124,28 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
     ).toEqual(
       records.map(({ id, iccid, expirationDate, product }) => [id, iccid, 'inlineStr', expirationDate, product.name]),
     );
+  });
+
+  test('a workbook has the dates of the zone of the pages, if they are chosen, and its headings name it', async () => {
+    await openSubscriptions('?status=DEPLETED&zone=Asia/Kathmandu');
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('checkbox', { name: 'Dates of CSV and Excel in Asia/Kathmandu' }).check();
+    const started: Promise<Download> = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'Excel' }).click();
+    const [headings, ...sheet] = readWorkbook(await readFile(await (await started).path()));
+    const at = recordColumns.indexOf('createdDate');
+    expect(headings?.[at]?.value).toBe('Created (Asia/Kathmandu)');
+    const csv = String(await fromApi('format=csv&status=DEPLETED&fields=createdDate'))
+      .trim()
+      .split('\r\n')
+      .slice(1);
+    expect(sheet.map((row) => row[at] && instantOf(row[at]).slice(0, 19))).toEqual(
+      csv.map((date) => localDateTime(date, 'Asia/Kathmandu').slice(0, 19)),
+    );
+    const inUtc: Promise<Download> = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'NDJSON' }).click();
+    expect(await readFile(await (await inUtc).path(), 'utf8')).not.toContain('+05:45');
   });
 
   test('a browser that can stream to a chosen file saves the same bytes there', async () => {

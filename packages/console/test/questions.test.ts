@@ -293,6 +293,27 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     expect(files[0]?.length).toBeGreaterThan(1_000);
   });
 
+  test('the month-end file in Berlin time is one choice more, which the next export and both commands keep', async () => {
+    const search = 'status=ACTIVE&fields=id,createdDate&zone=Europe/Berlin';
+    await open(`/console/subscriptions?${search}`, withDownloads);
+    await page.getByRole('button', { name: 'Export' }).first().click();
+    const choice = page.getByRole('checkbox', { name: 'Dates of CSV and Excel in Europe/Berlin' });
+    expect(await choice.isChecked()).toBe(false);
+    await choice.check();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const once = await downloaded();
+    expect(once.toString()).toMatch(/^id,createdDate\r\n([\w=-]+,\d{4}-\d\d-\d\dT[\d:]{8}\+0[12]:00\r\n)+$/);
+    await page.reload();
+    await page.getByRole('columnheader').first().waitFor();
+    expect((await copied('Copy as command')).includes('--dates local')).toBe(true);
+    const files = [once, ...(await threeFiles())];
+    expect(files.map((file) => file.equals(once))).toEqual([true, true, true, true]);
+    await open('/console/subscriptions?fields=id,createdDate', withDownloads);
+    await page.getByRole('button', { name: 'Export' }).first().click();
+    expect(await page.getByRole('checkbox', { name: /^Dates of CSV/ }).count()).toBe(0);
+    expect((await downloaded()).toString()).not.toContain('+0');
+  });
+
   test('a list and its columns are the same bytes by page, command and curl', async () => {
     await open('/console/subscriptions', withDownloads);
     await page.getByText('420 subscriptions, newest first').first().waitFor();

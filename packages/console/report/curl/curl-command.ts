@@ -33,16 +33,18 @@ export function exportCommand(
 interface Unlinked {
   readonly email?: string | undefined;
   readonly listed?: { readonly name: string; readonly values: readonly string[] } | undefined;
+  readonly dates?: ExportQuery['dates'];
 }
 
 /**
  * Returns the `subreport` command that exports the report of a link to a file: the link, and what
  * it does not have. Its days such as `last-month` are those of the time when it runs.
  */
-export function linkCommand(link: string, { email, listed }: Unlinked, file: string): string {
+export function linkCommand(link: string, { email, listed, dates }: Unlinked, file: string): string {
   const options = [
     `subreport export ${quoted(file)}`,
     `--query ${quoted(link)}`,
+    ...(dates === 'local' ? ['--dates local'] : []),
     ...(email === undefined ? [] : [`--email ${quoted(email)}`]),
     ...(listed === undefined ? [] : [`--${listed.name}-file - <<'END'`]),
   ].join(' \\\n  ');

@@ -2,14 +2,17 @@ import { useRef } from 'preact/hooks';
 import { workbookRecordsMax } from '../../../cli/workbook/workbook.ts';
 import type { ExportQuery } from '../../../client/index.ts';
 import { Button } from '../../ui/button.tsx';
+import { Checkbox } from '../../ui/field.tsx';
 import { Download } from '../../ui/icons.ts';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { FieldChooser, fieldsText } from '../fields/field-chooser.tsx';
 import { strings } from '../strings.ts';
+import { zoneOfPages } from '../zone/local-days.ts';
 import { type ExportFormat, exportFormats } from './export-format.ts';
 import { startExport } from './export-store.ts';
 import { showExportTray } from './export-tray.tsx';
+import { datesText, lastDates, withDates } from './last-dates.ts';
 import { lastFormat } from './last-format.ts';
 
 const text = strings.export;
@@ -37,7 +40,7 @@ export function ExportMenu({ query, totalCount, description, fields, onFields }:
   const start = (format: ExportFormat): void => {
     lastFormat.value = format;
     showExportTray();
-    void startExport({ query, format, description });
+    void startExport({ query: withDates(query, format), format, description });
   };
   const last = lastFormat.value;
   return (
@@ -65,6 +68,15 @@ export function ExportMenu({ query, totalCount, description, fields, onFields }:
                 </button>
               ))}
             </div>
+            {zoneOfPages() !== undefined && (
+              <Checkbox
+                label={datesText()}
+                checked={lastDates.value === 'local'}
+                onChange={({ currentTarget: { checked } }) => {
+                  lastDates.value = checked ? 'local' : 'utc';
+                }}
+              />
+            )}
             <details class="export-fields">
               <summary>{fieldsText(fields)}</summary>
               <FieldChooser fields={fields} onChange={onFields} />

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { ExportQuery } from '../../../client/index.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { copyText } from '../../ui/copy-button.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -8,6 +9,7 @@ import { Link } from '../../ui/location.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { strings as shared } from '../../ui/strings.ts';
 import { exportCommand, linkCommand } from '../curl/curl-command.ts';
+import { withDates } from '../export/last-dates.ts';
 import { strings } from '../strings.ts';
 import { exportQueryOf, formatReportState, type ReportState } from '../subscriptions/report-state.ts';
 import { reportHref, subscriptionsPath } from '../subscriptions/report-store.ts';
@@ -87,14 +89,15 @@ const commandFile = 'subscriptions.csv';
 function CopyActions({ state }: { readonly state: ReportState }) {
   const { filters, listed } = state;
   const link = (): string => window.location.origin + reportHref({ ...state, page: undefined, by: undefined });
-  const curl = (): string => exportCommand(window.location.origin, exportQueryOf(state), 'csv', commandFile);
+  const query = (): ExportQuery => withDates(exportQueryOf(state), 'csv');
+  const curl = (): string => exportCommand(window.location.origin, query(), 'csv', commandFile);
   return (
     <div class="views-copy">
       <CopyAction icon={Link2} label={text.copyLink} text={() => window.location.href} />
       <CopyAction
         icon={Copy}
         label={text.copyCommand}
-        text={() => linkCommand(link(), { email: filters.email, listed }, commandFile)}
+        text={() => linkCommand(link(), { email: filters.email, listed, dates: query().dates }, commandFile)}
       />
       <CopyAction icon={Copy} label={text.copyCurl} text={curl} />
       <p class="field-hint">{text.copyHint}</p>
