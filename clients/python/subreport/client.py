@@ -159,7 +159,8 @@ class SubreportClient:
         """Returns the whole report from one snapshot, as a binary file object.
 
         Reading it to its end raises ExportError unless it is complete and unaltered: write it to a
-        temporary file and rename it. Without `verify`, NDJSON ends with the summary line.
+        temporary file and rename it. Without `verify`, NDJSON ends with the summary line. With
+        `dates="local"` and `zone`, CSV has local dates with their offsets.
         """
         wanted = {**query, "all": True, "format": format}
         headers = {"Prefer": EXPORT_SUMMARY} if verify else {}
