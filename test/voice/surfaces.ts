@@ -200,7 +200,7 @@ const toolOf: Readonly<Record<QueryMistake['ask'], readonly [tool: string, input
 };
 
 /** The arguments that only the API has: an assistant that sends them has not read the schema. */
-const notOfTools = ['format', 'fields', 'all', 'page', 'email'];
+const notOfTools = ['format', 'fields', 'dates', 'all', 'page', 'email'];
 
 /** The sentence of a tool. */
 export async function askTool(call: ToolCall, { ask, given }: QueryMistake): Promise<Sentence> {
@@ -246,7 +246,7 @@ interface ToolResult {
 }
 
 /** The parameters that an address of the console has. */
-const notOfAddresses = ['cursor', 'format', 'fields', 'all', 'as-of', 'email'];
+const notOfAddresses = ['cursor', 'format', 'fields', 'dates', 'all', 'as-of', 'email'];
 
 /** The sentences of the console's page of an address. */
 export async function askConsole(page: Page, { ask, given }: QueryMistake): Promise<Sentence> {
