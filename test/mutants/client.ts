@@ -29,10 +29,18 @@ export const clientMutants: readonly Mutant[] = [
   {
     id: 'workbook-is-ndjson',
     breaks: 'subreport export report.xlsx writes NDJSON.',
-    search: 'const content = workbook?.writeWorkbook(stream(), chosen) ?? lines;',
+    search: 'const content = workbook?.writeWorkbook(stream(), { fields: chosen, zone }) ?? lines;',
     replace: 'const content = lines;',
     file: 'pipes.test.ts',
     test: '.xlsx is a workbook with the rows of the report, also for another reader of ZIP and XML',
+  },
+  {
+    id: 'second-time-without-offset',
+    breaks: 'In a file for spreadsheets, two instants of an hour in autumn have one date.',
+    search: 'return fromSheetDate(zone, local) === text ? local : `${local}${offset}`;',
+    replace: 'return local;',
+    file: 'csv-file.test.ts',
+    test: 'a file for spreadsheets has local dates without offsets, and gives its export again byte by byte',
   },
   {
     id: 'revoke-forgets-renewal',

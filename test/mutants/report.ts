@@ -205,6 +205,15 @@ export const reportMutants: readonly Mutant[] = [
     on: ['sqlite'],
   },
   {
+    id: 'local-dates-from-cache',
+    breaks: 'A search with local dates returns a cached page with dates in UTC.',
+    search: "${fields ?? ''} ${datesIn?.name ?? ''} ${size}",
+    replace: "${fields ?? ''} ${size}",
+    file: 'zone.test.ts',
+    test: 'a search in UTC and one with local dates have no response in common',
+    on: ['sqlite'],
+  },
+  {
     id: 'parquet-rows-lost',
     breaks: 'A Parquet file ends without the records after its last full row group.',
     search: 'if (rows > 0) void this.#writer.write(',
