@@ -102,7 +102,7 @@ export const filterParameters = {
     pattern: durationPattern,
     maxLength: 32,
     description:
-      'Only subscriptions that expire within this duration from now: now < expirationDate <= now + duration. A cursor keeps the time of the first page as now',
+      'Only subscriptions that expire within this duration: now < expirationDate <= now + duration. A cursor keeps the time of the first page as now',
     'x-rule': `a duration in hours, days or weeks, or an ISO 8601 duration without years and months, of at most ${durationDaysMax} days`,
     examples: ['7d', 'P7D', '12h'],
   }),
@@ -110,7 +110,7 @@ export const filterParameters = {
     enum: [...sortValues],
     maxLength: 16,
     default: 'createdDate',
-    description: 'A date field, ascending, or descending with the prefix -. Records with equal dates are ordered by id',
+    description: 'A date field, ascending, or descending with the prefix -; equal dates are ordered by id',
     'x-rule': `one of ${sortValues.join(', ')}`,
     examples: ['createdDate'],
   }),
@@ -144,9 +144,8 @@ const answerParameters = {
   fields: fieldsOf('Returns', '. CSV and Parquet have their columns in this order'),
   dates: Type.String({
     enum: ['utc', 'local'],
-    maxLength: 5,
     default: 'utc',
-    description: 'Dates of CSV: in UTC, or in zone, such as 2024-05-01T10:00:00+02:00',
+    description: 'Dates of CSV: in UTC, or in zone: 2024-05-01T10:00:00+02:00',
     'x-rule': 'utc or local',
     examples: ['local'],
   }),
