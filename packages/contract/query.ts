@@ -75,7 +75,6 @@ export const filterParameters = {
   after: dateTime('Only subscriptions whose date is after this instant (>)'),
   'date-field': Type.String({
     enum: Object.keys(dateFields),
-    maxLength: 16,
     default: 'created',
     description: 'The date of before and after',
     'x-rule': `one of ${Object.keys(dateFields).join(', ')}`,
@@ -102,13 +101,12 @@ export const filterParameters = {
     pattern: durationPattern,
     maxLength: 32,
     description:
-      'Only subscriptions that expire within this duration: now < expirationDate <= now + duration. A cursor keeps the time of the first page as now',
+      'Only subscriptions that expire within this duration from now: now < expirationDate <= now + duration. A cursor keeps now',
     'x-rule': `a duration in hours, days or weeks, or an ISO 8601 duration without years and months, of at most ${durationDaysMax} days`,
     examples: ['7d', 'P7D', '12h'],
   }),
   sort: Type.String({
     enum: [...sortValues],
-    maxLength: 16,
     default: 'createdDate',
     description: 'A date field, ascending, or descending with the prefix -; equal dates are ordered by id',
     'x-rule': `one of ${sortValues.join(', ')}`,
@@ -135,7 +133,6 @@ const answerParameters = {
   }),
   format: Type.String({
     enum: [...formatWords],
-    maxLength: 7,
     default: 'json',
     description: 'Parquet only with all=true. If absent, the Accept header decides',
     'x-rule': `one of ${formatWords.join(', ')}`,
@@ -151,7 +148,6 @@ const answerParameters = {
   }),
   all: Type.String({
     enum: ['true', 'false'],
-    maxLength: 5,
     default: 'false',
     description: 'If true, streams the whole report from one snapshot, as CSV, NDJSON or Parquet',
     'x-rule': 'true or false',
