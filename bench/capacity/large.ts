@@ -9,13 +9,19 @@ import { type SyntheticRow, syntheticRows } from '../../packages/service/import/
 import type { TenantId } from '../../packages/service/storage/store.ts';
 import { insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { drawQuery, seeded } from '../any/draw.ts';
-import { type BenchStore, emptyStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
+import {
+  type BenchStore,
+  databaseSeconds,
+  emptyStore,
+  openBenchPostgres,
+  openBenchSqlite,
+} from '../support/bench-store.ts';
 import { until } from '../support/data-set.ts';
 import { exactCpuSeconds } from '../support/exact-cpu.ts';
 import { runMeasured, type Used } from '../support/measured-command.ts';
 import { startOurs } from '../support/our-service.ts';
 import { machineFacts, printSection } from '../support/results.ts';
-import { residentMib, treeCpuSeconds } from './process-tree.ts';
+import { residentMib } from './process-tree.ts';
 import { measureSize } from './storing.ts';
 
 // A single tenant with many records: what each work on it takes. On Linux only. The store is in
@@ -130,17 +136,15 @@ async function measureService(
   add: (row: Measured) => void,
 ): Promise<void> {
   const service = await startOurs(opened, [tenant], { REQUEST_SECONDS_MAX: '60' });
-  const { serverPid } = opened;
-  const databaseSeconds = () => (serverPid === undefined ? 0 : treeCpuSeconds(serverPid));
   const token = service.tokens.get(tenant) ?? '';
   const run = async (work: string, perform: () => Promise<string | undefined>): Promise<void> => {
-    const [began, process, database] = [performance.now(), exactCpuSeconds(service.pid), databaseSeconds()];
+    const [began, process, database] = [performance.now(), exactCpuSeconds(service.pid), databaseSeconds(opened)];
     const note = await perform();
     add({
       work,
       seconds: (performance.now() - began) / 1000,
       process: exactCpuSeconds(service.pid) - process,
-      database: databaseSeconds() - database,
+      database: databaseSeconds(opened) - database,
       memoryMib: residentMib(service.pid),
       ...(note !== undefined && { note }),
     });

@@ -3,17 +3,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startMeteredService } from '../../test/support/metered-service.ts';
-import { type BenchStore, emptyStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
+import {
+  type BenchStore,
+  databaseSeconds,
+  emptyStore,
+  openBenchCitus,
+  openBenchPostgres,
+  openBenchSqlite,
+} from '../support/bench-store.ts';
 import { exactCpuSeconds } from '../support/exact-cpu.ts';
 import { runMeasured, type Used } from '../support/measured-command.ts';
 import { machineFacts, printSection } from '../support/results.ts';
 import { fillTenants } from './fill-tenants.ts';
-import { residentMib, treeCpuSeconds } from './process-tree.ts';
+import { residentMib } from './process-tree.ts';
 
 // What grows with the number of tenants: each work of the service and of the commands that is about
 // all of them. On Linux only.
 //   npm run bench -- tenants
 //   npm run bench -- tenants --tenants 1000 --tenants 2000 --large 20000 --engine SQLite
+//   npm run bench -- tenants --tenants 3000 --engine Citus     on a coordinator and two workers
 
 const { values } = parseArgs({
   options: {
@@ -30,8 +38,10 @@ interface Measured extends Used {
   readonly turnMs?: number;
 }
 
+const open = { SQLite: openBenchSqlite, PostgreSQL: openBenchPostgres, Citus: openBenchCitus };
+
 async function measure(engine: string, tenants: number): Promise<readonly Measured[]> {
-  const opened = engine === 'SQLite' ? await openBenchSqlite() : await openBenchPostgres();
+  const opened = await open[engine as keyof typeof open]();
   try {
     await fillTenants(opened, tenants, Number(values.large));
     if (opened.serverPid !== undefined) await opened.administer('vacuum analyze');
@@ -42,19 +52,17 @@ async function measure(engine: string, tenants: number): Promise<readonly Measur
 }
 
 async function measureService(opened: BenchStore): Promise<readonly Measured[]> {
-  const { serverPid } = opened;
   const measured: Measured[] = [];
-  const databaseSeconds = () => (serverPid === undefined ? 0 : treeCpuSeconds(serverPid));
   const created = await runMeasured(opened, ['operator', 'create', '--name', 'bench', '--json']);
   const { token } = JSON.parse(created.output) as { readonly token: string };
-  const [began, before] = [performance.now(), databaseSeconds()];
+  const [began, before] = [performance.now(), databaseSeconds(opened)];
   const service = await startMeteredService({ ...opened.environment, CHECK_HOURS: '0' });
   const add = (work: string, from: { seconds: number; process: number; database: number }, turnMs?: number) =>
     measured.push({
       work,
       seconds: performance.now() / 1000 - from.seconds,
       process: exactCpuSeconds(service.pid) - from.process,
-      database: databaseSeconds() - from.database,
+      database: databaseSeconds(opened) - from.database,
       memoryMib: residentMib(service.pid),
       ...(turnMs !== undefined && { turnMs }),
     });
@@ -64,7 +72,7 @@ async function measureService(opened: BenchStore): Promise<readonly Measured[]> 
     const from = {
       seconds: performance.now() / 1000,
       process: exactCpuSeconds(service.pid),
-      database: databaseSeconds(),
+      database: databaseSeconds(opened),
     };
     await perform();
     add(work, from, (await service.takeTurns()).longestMs);

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
-import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
+import { type BenchStore, openBenchPostgres, openBenchSqlite, superuserUrl } from '../support/bench-store.ts';
+
 import { loadBarePostgres, loadBareSqlite, loadLeastPostgres } from './bare-load.ts';
 
 /** What a side costs: CPU time of all processes, elapsed time, and memory of its own process. */
@@ -31,12 +32,6 @@ export async function measureLeastFirst(file: string): Promise<Cost> {
   } finally {
     await opened.close();
   }
-}
-
-function superuserUrl({ environment }: BenchStore): string {
-  const url = new URL(environment.DATABASE_URL ?? '');
-  url.username = 'postgres';
-  return url.href;
 }
 
 /** The least that an import of known records must do. */

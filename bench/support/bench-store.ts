@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import type { Store } from '../../packages/service/storage/store.ts';
+import { findPostgresWithCitus, query, startCluster } from '../../test/citus/start-cluster.ts';
+import { createDatabase, createRole, dropDatabase } from '../../test/support/databases.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
+import { treeCpuSeconds } from '../capacity/process-tree.ts';
 
 /** A migrated, empty store, and the settings that select it. */
 export interface BenchStore {
@@ -14,9 +17,27 @@ export interface BenchStore {
   readonly folder: string;
   /** Process id of the PostgreSQL server, if there is one. */
   readonly serverPid?: number;
-  /** Runs statements as the superuser; on PostgreSQL only. */
+  /** Process ids of the workers, if the server coordinates a Citus cluster. */
+  readonly workerPids?: readonly number[];
+  /** Runs a statement as the superuser, on each node of a cluster; on PostgreSQL only. */
   administer(sql: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** CPU seconds of the database servers so far; 0 without one. */
+export const databaseSeconds = ({
+  serverPid,
+  workerPids = [],
+}: Pick<BenchStore, 'serverPid' | 'workerPids'>): number =>
+  serverPid === undefined ? 0 : treeCpuSeconds(serverPid, ...workerPids);
+
+/** The ordinary role that owns the databases. */
+const owner = 'subreport_bench';
+
+export function superuserUrl({ environment }: Pick<BenchStore, 'environment'>): string {
+  const url = new URL(environment.DATABASE_URL ?? '');
+  url.username = 'postgres';
+  return url.href;
 }
 
 const failOnBroken = (error: Error & { readonly code?: string }): void => {
@@ -56,11 +77,11 @@ export async function openBenchPostgres(): Promise<BenchStore> {
     for (const sql of statements) await client.query(sql);
     await client.end();
   };
-  await runAt(server.url, 'create role subreport_bench login', 'create database bench owner subreport_bench');
+  await runAt(server.url, `create role ${owner} login`, `create database bench owner ${owner}`);
   const database = new URL(server.url);
   database.pathname = '/bench';
   const own = new URL(database);
-  own.username = 'subreport_bench';
+  own.username = owner;
   const store = openStore({
     databaseUrl: own.href,
     dataDir: folder,
@@ -82,14 +103,45 @@ export async function openBenchPostgres(): Promise<BenchStore> {
   };
 }
 
+/** A database of an ordinary role, on a Citus cluster of a coordinator and two workers. */
+export async function openBenchCitus(): Promise<BenchStore> {
+  const postgres = findPostgresWithCitus(undefined);
+  if (postgres === undefined) throw new Error('Cannot measure Citus: a PostgreSQL with Citus must be installed');
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
+  const cluster = await startCluster(postgres);
+  const { coordinator, workers } = cluster;
+  await createRole(coordinator.url, owner);
+  await createDatabase(coordinator.url, 'bench', { owner });
+  const own = new URL(coordinator.url);
+  [own.username, own.pathname] = [owner, '/bench'];
+  const store = openStore({ databaseUrl: own.href, dataDir: folder, poolSize: 2, onConnectionError: failOnBroken });
+  await store.migrate();
+  return {
+    store,
+    environment: { DATA_DIR: folder, DATABASE_URL: own.href },
+    folder,
+    serverPid: coordinator.pid,
+    workerPids: workers.map(({ pid }) => pid),
+    async administer(sql) {
+      for (const node of [coordinator, ...workers]) await query(node.url.replace(/[^/]+$/, 'bench'), sql);
+    },
+    async close() {
+      await store.close();
+      await cluster.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
 /** The environment of an empty store of the same engine. */
 export async function emptyStore(
-  { environment, administer }: BenchStore,
+  { environment }: Pick<BenchStore, 'environment'>,
   folder: string,
 ): Promise<BenchStore['environment']> {
   const empty = { ...environment, DATA_DIR: join(folder, 'restored') };
   if (environment.DATABASE_URL === undefined) return empty;
-  await administer('drop database if exists restored');
-  await administer('create database restored owner subreport_bench');
+  const superuser = superuserUrl({ environment });
+  await dropDatabase(superuser, 'restored');
+  await createDatabase(superuser, 'restored', { owner });
   return { ...empty, DATABASE_URL: environment.DATABASE_URL.replace(/[^/]+$/, 'restored') };
 }

@@ -7,8 +7,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { treeCpuSeconds } from '../capacity/process-tree.ts';
-import type { BenchStore } from './bench-store.ts';
+import { type BenchStore, databaseSeconds } from './bench-store.ts';
 
 const main = fileURLToPath(new URL('../../packages/service/cli/main.ts', import.meta.url));
 const meter = fileURLToPath(new URL('./usage-meter.ts', import.meta.url));
@@ -28,17 +27,16 @@ export interface Used {
  * output too.
  */
 export async function runMeasured(
-  { environment, serverPid }: Pick<BenchStore, 'environment' | 'serverPid'>,
+  opened: Pick<BenchStore, 'environment' | 'serverPid' | 'workerPids'>,
   args: readonly string[],
   input?: Readable,
 ): Promise<Used & { readonly output: string }> {
   const usage = join(tmpdir(), `subreport-usage-${process.pid}`);
   rmSync(usage, { force: true });
-  const databaseSeconds = () => (serverPid === undefined ? 0 : treeCpuSeconds(serverPid));
-  const [began, before] = [performance.now(), databaseSeconds()];
+  const [began, before] = [performance.now(), databaseSeconds(opened)];
   // the flags of `subreport`
   const child = spawn(process.execPath, ['--max-semi-space-size=4', '--import', meter, main, ...args], {
-    env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'error', ...environment, USAGE_FILE: usage },
+    env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'error', ...opened.environment, USAGE_FILE: usage },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = Promise.all([text(child.stdout), once(child, 'close')]);
@@ -53,7 +51,7 @@ export async function runMeasured(
     output,
     seconds: (performance.now() - began) / 1000,
     process: used.cpuSeconds,
-    database: databaseSeconds() - before,
+    database: databaseSeconds(opened) - before,
     memoryMib: used.memoryMib,
   };
 }
