@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
@@ -147,10 +147,13 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
   test('a page of the past that is left ends its requests, so that no other page waits for them', async () => {
     const gate = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
-    const reading = reports.service.store.readTenant('acme' as TenantId, () => {
-      held.resolve();
-      return gate.promise;
-    });
+    // at least as many as the store has threads for the reads of a tenant
+    const readings = Array.from({ length: availableParallelism() + 2 }, () =>
+      reports.service.store.readTenant('acme' as TenantId, () => {
+        held.resolve();
+        return gate.promise;
+      }),
+    );
     await held.promise;
     const asked = new Set<string>();
     const ended: string[] = [];
@@ -170,7 +173,7 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await expect.poll(() => ofOverview.filter((url) => ![...ended, ...finished].includes(url))).toEqual([]);
     expect(ended.length).toBeGreaterThan(0);
     gate.resolve();
-    await reading;
+    await Promise.all(readings);
     await page.getByText('The first 20 of 400.').waitFor();
   });
 
