@@ -9,18 +9,12 @@ import { type SyntheticRow, syntheticRows } from '../../packages/service/import/
 import type { TenantId } from '../../packages/service/storage/store.ts';
 import { insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { drawQuery, seeded } from '../any/draw.ts';
-import {
-  type BenchStore,
-  databaseSeconds,
-  emptyStore,
-  openBenchPostgres,
-  openBenchSqlite,
-} from '../support/bench-store.ts';
+import { type BenchStore, databaseSeconds, emptyStore, openBenchOf } from '../support/bench-store.ts';
 import { until } from '../support/data-set.ts';
 import { exactCpuSeconds } from '../support/exact-cpu.ts';
 import { runMeasured, type Used } from '../support/measured-command.ts';
 import { startOurs } from '../support/our-service.ts';
-import { machineFacts, printSection } from '../support/results.ts';
+import { databaseFacts, machineFacts, printSection } from '../support/results.ts';
 import { residentMib } from './process-tree.ts';
 import { measureSize } from './storing.ts';
 
@@ -28,6 +22,7 @@ import { measureSize } from './storing.ts';
 // `TMPDIR`: 3 KB for each record, with the backup and the restored store; 1 KB without copies.
 //   npm run bench -- large --records 100000 --sample 20
 //   npm run bench -- large --records 10000000 --records 30000000 --copied 10000000 --engine SQLite
+//   npm run bench -- large --records 300000 --engine Citus     on a coordinator and two workers
 //   npm run bench -- large --records 30000000 --minutes 60    loads what it can in an hour
 
 const { values } = parseArgs({
@@ -82,7 +77,7 @@ function* changedRows({ records }: Tenant): Generator<SyntheticRow> {
 }
 
 async function measure(engine: string): Promise<void> {
-  const store = engine === 'SQLite' ? await openBenchSqlite() : await openBenchPostgres();
+  const store = await openBenchOf(engine);
   // by default, a tenant has at most some 14,500,000 records
   const opened = { ...store, environment: { ...store.environment, TENANT_STORAGE_MAX_MIB: '0' } };
   try {
@@ -91,7 +86,7 @@ async function measure(engine: string): Promise<void> {
     for (const size of sizes) {
       const before = loaded.records;
       const measured = await measureStep(opened, loaded, size);
-      printSection(engine, toMarkdown(measured, before, loaded.records));
+      printSection(engine, toMarkdown(measured, before, loaded.records, engine));
       if (loaded.records < size) break;
     }
   } finally {
@@ -228,7 +223,7 @@ async function measureCommands(opened: BenchStore, records: number, add: (row: M
   }
 }
 
-function toMarkdown(measured: readonly Measured[], before: number, records: number): string {
+function toMarkdown(measured: readonly Measured[], before: number, records: number, engine: string): string {
   const cell = (value: number | undefined): string => value?.toPrecision(3) ?? '-';
   const header = ['work', 's', 'CPU s of the process', 'CPU s of PostgreSQL', 'MiB of the process', ''];
   const rows = measured.map((each) => [
@@ -238,7 +233,7 @@ function toMarkdown(measured: readonly Measured[], before: number, records: numb
   ]);
   const lines = [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   return [
-    `${records} records of one tenant, ${records - before} of them by this load; ${new Date().toISOString().slice(0, 10)}; ${machineFacts()}.`,
+    `${records} records of one tenant, ${records - before} of them by this load; ${new Date().toISOString().slice(0, 10)}; ${machineFacts(databaseFacts(engine))}.`,
     '',
     ...lines,
   ].join('\n');

@@ -60,17 +60,23 @@ export async function measureImport(opened: BenchStore, records: number): Promis
 /** The size of a store. */
 export async function measureSize(opened: BenchStore): Promise<Stored> {
   if (opened.serverPid === undefined) return measureFile(join(opened.folder, 'subreport.db'));
-  const [row] = await queryBench(
-    opened,
-    `select pg_database_size(current_database()) as total,
-      pg_table_size('subscription') as records, pg_indexes_size('subscription') as indexes,
-      pg_total_relation_size('subscription_span') as counts`,
-  );
+  const [row] = await queryBench(opened, opened.workerPids === undefined ? sizes : clusterSizes);
   const { total, ...parts } = Object.fromEntries(
     Object.entries(row ?? {}).map(([name, bytes]) => [name, Number(bytes)]),
   );
   return { total: total ?? 0, parts };
 }
+
+const sizes = `select pg_database_size(current_database()) as total,
+  pg_table_size('subscription') as records, pg_indexes_size('subscription') as indexes,
+  pg_total_relation_size('subscription_span') as counts`;
+
+/** The same on all nodes. */
+const clusterSizes = `select
+  (select sum(result::bigint) from run_command_on_all_nodes('select pg_database_size(current_database())')) as total,
+  citus_table_size('subscription') as records,
+  citus_total_relation_size('subscription') - citus_table_size('subscription') as indexes,
+  citus_total_relation_size('subscription_span') as counts`;
 
 /** The size of some tables with their indexes, in bytes. */
 export async function measureTables(opened: BenchStore, tables: readonly string[]): Promise<number> {

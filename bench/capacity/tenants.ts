@@ -3,17 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startMeteredService } from '../../test/support/metered-service.ts';
-import {
-  type BenchStore,
-  databaseSeconds,
-  emptyStore,
-  openBenchCitus,
-  openBenchPostgres,
-  openBenchSqlite,
-} from '../support/bench-store.ts';
+import { type BenchStore, databaseSeconds, emptyStore, openBenchOf } from '../support/bench-store.ts';
 import { exactCpuSeconds } from '../support/exact-cpu.ts';
 import { runMeasured, type Used } from '../support/measured-command.ts';
-import { machineFacts, printSection } from '../support/results.ts';
+import { databaseFacts, machineFacts, printSection } from '../support/results.ts';
 import { fillTenants } from './fill-tenants.ts';
 import { residentMib } from './process-tree.ts';
 
@@ -38,10 +31,8 @@ interface Measured extends Used {
   readonly turnMs?: number;
 }
 
-const open = { SQLite: openBenchSqlite, PostgreSQL: openBenchPostgres, Citus: openBenchCitus };
-
 async function measure(engine: string, tenants: number): Promise<readonly Measured[]> {
-  const opened = await open[engine as keyof typeof open]();
+  const opened = await openBenchOf(engine);
   try {
     await fillTenants(opened, tenants, Number(values.large));
     if (opened.serverPid !== undefined) await opened.administer('vacuum analyze');
@@ -127,11 +118,11 @@ const counts = values.tenants.map(Number);
 for (const engine of values.engine) {
   const runs: (readonly Measured[])[] = [];
   for (const tenants of counts) runs.push(await measure(engine, tenants));
-  printSection(engine, toMarkdown(runs));
+  printSection(engine, toMarkdown(runs, engine));
 }
 
 /** One row for each work, with the figures of each number of tenants. */
-function toMarkdown(runs: readonly (readonly Measured[])[]): string {
+function toMarkdown(runs: readonly (readonly Measured[])[], engine: string): string {
   const header = ['work', ...['CPU s', 's', 'MiB', 'turn ms'].flatMap((unit) => counts.map((n) => `${unit}, ${n}`))];
   const rows = (runs[0] ?? []).map(({ work }) => {
     const same = runs.map((run) => run.find((each) => each.work === work));
@@ -146,5 +137,5 @@ function toMarkdown(runs: readonly (readonly Measured[])[]): string {
     ];
   });
   const lines = [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  return [`${new Date().toISOString().slice(0, 10)}; ${machineFacts()}.`, '', ...lines].join('\n');
+  return [`${new Date().toISOString().slice(0, 10)}; ${machineFacts(databaseFacts(engine))}.`, '', ...lines].join('\n');
 }

@@ -104,7 +104,7 @@ export async function openBenchPostgres(): Promise<BenchStore> {
 }
 
 /** A database of an ordinary role, on a Citus cluster of a coordinator and two workers. */
-export async function openBenchCitus(): Promise<BenchStore> {
+async function openBenchCitus(): Promise<BenchStore> {
   const postgres = findPostgresWithCitus(undefined);
   if (postgres === undefined) throw new Error('Cannot measure Citus: a PostgreSQL with Citus must be installed');
   const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
@@ -144,4 +144,19 @@ export async function emptyStore(
   await dropDatabase(superuser, 'restored');
   await createDatabase(superuser, 'restored', { owner });
   return { ...empty, DATABASE_URL: environment.DATABASE_URL.replace(/[^/]+$/, 'restored') };
+}
+
+/** By the name of an engine. */
+const openers: Readonly<Record<string, () => Promise<BenchStore>>> = {
+  SQLite: openBenchSqlite,
+  PostgreSQL: openBenchPostgres,
+  Citus: openBenchCitus,
+};
+
+/** Opens an empty store of an engine that was asked for. */
+export function openBenchOf(engine: string): Promise<BenchStore> {
+  const open = openers[engine];
+  if (open === undefined)
+    throw new RangeError(`Cannot measure ${engine}: it must be one of ${Object.keys(openers).join(', ')}`);
+  return open();
 }

@@ -1,6 +1,10 @@
 import { cpus, loadavg, totalmem } from 'node:os';
 import { type Measured, ratioOf } from './compare.ts';
 
+/** What `machineFacts` says of the database of an engine; undefined for its default. */
+export const databaseFacts = (engine: string): string | undefined =>
+  engine === 'Citus' ? 'Citus with a coordinator and two workers, fsync off' : undefined;
+
 /** The environment of the measurement, without anything that identifies this machine. */
 export function machineFacts(database = 'PostgreSQL 18 with its defaults but fsync off'): string {
   const [cpu] = cpus();
