@@ -129,9 +129,12 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
   test('a workbook has the dates of the zone of the pages, if they are chosen, and its headings name it', async () => {
     await openSubscriptions('?status=DEPLETED&zone=Asia/Kathmandu');
     await page.getByRole('button', { name: 'Export' }).click();
+    const excel = page.getByRole('menuitem', { name: 'Excel' });
+    await expect.poll(() => excel.innerText()).toContain('dates in UTC');
     await page.getByRole('checkbox', { name: 'Dates of CSV and Excel in Asia/Kathmandu' }).check();
+    await expect.poll(() => excel.innerText()).toContain('dates in Asia/Kathmandu');
     const started: Promise<Download> = page.waitForEvent('download');
-    await page.getByRole('menuitem', { name: 'Excel' }).click();
+    await excel.click();
     const [headings, ...sheet] = readWorkbook(await readFile(await (await started).path()));
     const at = recordColumns.indexOf('createdDate');
     expect(headings?.[at]?.value).toBe('Created (Asia/Kathmandu)');

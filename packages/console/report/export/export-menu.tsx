@@ -12,7 +12,7 @@ import { zoneOfPages } from '../zone/local-days.ts';
 import { type ExportFormat, exportFormats } from './export-format.ts';
 import { startExport } from './export-store.ts';
 import { showExportTray } from './export-tray.tsx';
-import { datesText, lastDates, withDates } from './last-dates.ts';
+import { datesText, lastDates, withDates, workbookZone } from './last-dates.ts';
 import { lastFormat } from './last-format.ts';
 
 const text = strings.export;
@@ -64,7 +64,11 @@ export function ExportMenu({ query, totalCount, description, fields, onFields }:
                   }}
                 >
                   <span class="export-format-name">{text.formats[format].name}</span>
-                  <span class="soft">{isTooLarge(format) ? text.workbookFull : text.formats[format].hint}</span>
+                  <span class="soft">
+                    {isTooLarge(format)
+                      ? text.workbookFull
+                      : text.formats[format].hint + (format === 'xlsx' ? workbookZone() : '')}
+                  </span>
                 </button>
               ))}
             </div>

@@ -19,7 +19,8 @@ export const exportStrings = {
     },
     xlsx: {
       name: 'Excel',
-      hint: 'Up to 1,048,575 rows, dates in UTC',
+      // the zone follows
+      hint: 'Up to 1,048,575 rows, dates in ',
       use: 'An .xlsx workbook of up to 1,048,575 records, made in your browser. ICCIDs and ids are text, dates are in UTC, and no cell is a formula.',
     },
     parquet: {

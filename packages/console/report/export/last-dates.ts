@@ -10,6 +10,9 @@ export const lastDates = rememberedSignal<'utc' | 'local'>(
   (dates) => dates,
 );
 
+/** The zone of the dates in a workbook. */
+export const workbookZone = (): string => (lastDates.value === 'local' ? zoneName() : 'UTC');
+
 /** Adds the choice to a query, if the format has local dates and the pages have a zone. */
 export function withDates(query: ExportQuery, format: ExportFormat): ExportQuery {
   const isLocal = lastDates.value === 'local' && (format === 'csv' || format === 'xlsx');
