@@ -67,6 +67,17 @@ describe('reader slots', () => {
     expect(slots.available).toHaveLength(2);
   });
 
+  test('work that is aborted as it gets a thread never starts, and leaves the thread free', async () => {
+    const controller = new AbortController();
+    const first = run('a', 'a1', { signal: controller.signal });
+    controller.abort('left');
+    await expect(first).rejects.toBe('left');
+    await nextTurn();
+    expect(started).toEqual([]);
+    expect(slots.available).toHaveLength(2);
+    expect(threads.map(({ isInterrupted }) => isInterrupted)).toEqual([false, false]);
+  });
+
   test('one tenant never holds all threads, so another tenant starts at once', async () => {
     const [first, second] = [run('a', 'a1'), run('a', 'a2')];
     const other = run('b', 'b1');

@@ -276,6 +276,7 @@ export class ReaderSlots<S extends ReaderSlot> {
     const running = granted.promise.then(async (slot) => {
       held = slot;
       try {
+        signal?.throwIfAborted(); // since the slot was granted
         return await work(slot);
       } finally {
         slot.resume();
