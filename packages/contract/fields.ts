@@ -21,7 +21,7 @@ export const fieldsOf = (subject: string, more = '') =>
   Type.String({
     pattern: `^${pattern}(?:,${pattern}){0,${recordFields.length - 1}}$`,
     maxLength: recordFields.map(({ name }) => name).join().length,
-    description: `${subject} only these fields; product has all of its fields${more}`,
+    description: `${subject} only these fields, separated by commas; product has all of its fields${more}`,
     'x-rule': `names separated by commas, each once, of ${fieldNames.join(', ')}`,
     examples: ['iccid,status,expirationDate', 'id,product.name'],
   });

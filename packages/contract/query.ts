@@ -76,7 +76,7 @@ export const filterParameters = {
   'date-field': Type.String({
     enum: Object.keys(dateFields),
     default: 'created',
-    description: 'The date of before and after',
+    description: 'The date that before and after apply to',
     'x-rule': `one of ${Object.keys(dateFields).join(', ')}`,
     examples: ['created'],
   }),
@@ -101,7 +101,7 @@ export const filterParameters = {
     pattern: durationPattern,
     maxLength: 32,
     description:
-      'Only subscriptions that expire within this duration from now: now < expirationDate <= now + duration. A cursor keeps now',
+      'Only subscriptions that expire within this duration from now: now < expirationDate <= now + duration. A cursor keeps the time of the first page as now',
     'x-rule': `a duration in hours, days or weeks, or an ISO 8601 duration without years and months, of at most ${durationDaysMax} days`,
     examples: ['7d', 'P7D', '12h'],
   }),
@@ -127,14 +127,15 @@ const answerParameters = {
   cursor: Type.String({
     pattern: '^[A-Za-z0-9_-]{1,512}$',
     maxLength: 512,
-    description: 'Position in the report, from X-Next-Page or X-Previous-Page',
+    description:
+      'Position in the report, from X-Next-Page or X-Previous-Page; valid only with the query that it came from',
     'x-rule': 'the cursor of the following or the previous page, unchanged, with the query that it came from',
     examples: ['eyJvIjoiMSJ9'],
   }),
   format: Type.String({
     enum: [...formatWords],
     default: 'json',
-    description: 'Parquet only with all=true. If absent, the Accept header decides',
+    description: 'Format of the response; parquet only with all=true. If absent, the Accept header decides',
     'x-rule': `one of ${formatWords.join(', ')}`,
     examples: ['csv'],
   }),
@@ -142,14 +143,14 @@ const answerParameters = {
   dates: Type.String({
     enum: ['utc', 'local'],
     default: 'utc',
-    description: 'Dates of CSV: in UTC, or in zone: 2024-05-01T10:00:00+02:00',
+    description: 'Dates of CSV: in UTC, or local in zone, which must be given: 2024-05-01T10:00:00+02:00',
     'x-rule': 'utc or local',
     examples: ['local'],
   }),
   all: Type.String({
     enum: ['true', 'false'],
     default: 'false',
-    description: 'If true, streams the whole report from one snapshot, as CSV, NDJSON or Parquet',
+    description: 'If true, streams the whole report from one snapshot instead of one page, as CSV, NDJSON or Parquet',
     'x-rule': 'true or false',
     examples: ['true'],
   }),

@@ -16,7 +16,7 @@ export const zoneOf = (description: string) =>
 
 /** The parameter `zone` of a report. */
 export const zoneParameter = zoneOf(
-  'The time zone of days and months (UTC if absent), and of dates without an offset, such as 2024-05-01',
+  'The time zone of days and months (UTC if absent), and of dates without an offset, such as 2024-05-01, which are accepted only with zone',
 );
 
 /** The zone in an answer that has days or months. */
