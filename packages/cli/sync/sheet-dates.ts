@@ -4,8 +4,9 @@ import { parseInstantIn } from '../../contract/local-time.ts';
 import type { Zone } from '../../contract/zone.ts';
 
 /**
- * A local date of an export as spreadsheets read it: without its offset, which only the second of
- * two equal times keeps. `fromSheetDate` is the exact inverse.
+ * A local date of an export as spreadsheets read it: without its offset, unless the time alone is
+ * another instant, as is the second of two equal times, or one whose offset has seconds.
+ * `fromSheetDate` is the exact inverse.
  *
  * @example
  * toSheetDate(berlin, '2024-10-27T02:30:00+02:00') // '2024-10-27 02:30:00'
