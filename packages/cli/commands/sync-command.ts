@@ -12,7 +12,7 @@ import type { SyncResult } from '../sync/run-sync.ts';
 import type { VerifiedFile } from '../sync/verify-files.ts';
 import { openScreen } from './record-writer.ts';
 import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
-import { readQuestion } from './sync-question.ts';
+import { readQuestion, withQuestion } from './sync-question.ts';
 import { addCheckCommand, addStatusCommand } from './sync-status-command.ts';
 
 interface SyncOptions extends CopyOptions {
@@ -131,7 +131,8 @@ async function syncFile(
     reload: reload === true,
     signal,
   } as const;
-  const result = await runSnapshot(source, await openPlace(options, output, signal), run);
+  const place = await openPlace(options, output, signal);
+  const result = await withQuestion(question, () => runSnapshot(source, place, run));
   if (options.quiet === true && options.json !== true) return;
   const { manifest, wasComplete, isUnchanged, whole, unread, notLatest, removed } = result;
   if (unread !== undefined && options.json !== true) output.stderr.write(`${unread}\n`);

@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { UsageError } from '../../terminal/error.ts';
+import { forUser, optionOf } from '../../terminal/reader-action.ts';
 import type { Question } from '../sync/question.ts';
 import { exportParameters, readParameters } from './filter-options.ts';
 import { type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
@@ -49,6 +50,27 @@ function readLinked(linked: Readonly<Record<string, unknown>>) {
     return readParameters(linked, parameters);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    throw new UsageError(error.message.replaceAll(/^Cannot use --([\w-]+): it/gm, 'Cannot use --query: $1'));
+    throw new UsageError(inLink(error.message));
   }
 }
+
+/** Runs work with the question of a link; what the service refuses of it names the link. */
+export async function withQuestion<T>(question: Question | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (question === undefined) throw error;
+    const said = forUser(error, wordOf);
+    throw said instanceof UsageError ? new UsageError(inLink(said.message), { cause: error }) : error;
+  }
+}
+
+const wordOf: typeof optionOf = (name, value) => {
+  if (!(name in parameters)) return optionOf(name, value);
+  return value === undefined ? name : `${name}=${value}`;
+};
+
+const inLink = (message: string): string =>
+  message.replaceAll(/^Cannot use (?:--)?([\w-]+): it/gm, (sentence, name: string) =>
+    name in parameters ? `Cannot use --query: ${name}` : sentence,
+  );

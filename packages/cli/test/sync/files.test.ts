@@ -138,6 +138,16 @@ test('local dates of a question have offsets, or with --spreadsheet none and the
   expect(await run('verify', ...at(0).slice(0, 2), '--all')).toMatchObject({ code: 0, stderr: '' });
 });
 
+test.each([
+  ['dates=local', 'csv', 'dates must be used with zone, such as zone=Europe/Berlin: '],
+  ['dates=local&zone=Europe/Berlin', 'ndjson', 'dates must be used with --format csv: '],
+  ['zone=Europe/Nowhere', 'csv', 'zone must be the name of an IANA time zone, such as Europe/Berlin'],
+  ['before=2024-01-01&after=2024-02-01', 'csv', 'before must be later than after, which is 2024-02-01T00:00:00Z: '],
+])('what the service refuses of --query %s as %s names the link, which has it', async (link, format, rule) => {
+  const { code, stderr } = await run(...at(0), '--query', link, '--format', format);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`\nCannot use --query: ${rule}`)]);
+});
+
 /** SHA-256 of the CSV export of the service. */
 async function digestOfCsv(): Promise<string> {
   const response = await service.get(
