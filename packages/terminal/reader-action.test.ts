@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { connectionErrorOf } from '../client/error.ts';
 import { CommandError, InterruptedError } from './error.ts';
 import { forUser, runReader } from './reader-action.ts';
 
@@ -52,4 +53,19 @@ test('an error of the client library is one sentence, and a fault of the program
   expect(forUser(new TypeError('Cannot continue the changes: next must be new'))).toBeInstanceOf(CommandError);
   const fault = new TypeError("Cannot read properties of undefined (reading 'id')");
   expect(forUser(fault)).toBe(fault);
+});
+
+test('an error of the network that has no name of its own says its first cause, in one line', async () => {
+  // the broadcast address: no TCP connection leads to it
+  const url = 'http://255.255.255.255:8080';
+  const failure: unknown = await fetch(url).catch((error: unknown) => error);
+  const error = forUser(connectionErrorOf(url, failure, { correlationId: 'id', attempts: 1 }));
+  expect(String(error)).toMatch(
+    /the network failed.*\nCause: connect E[A-Z]+ 255\.255\.255\.255:8080.*\nCorrelation id: id$/,
+  );
+  const long = new TypeError('fetch failed', { cause: new Error(`\u001b[31m\n${'x'.repeat(1_000)}`) });
+  const shown = String(forUser(connectionErrorOf(url, long, { correlationId: 'id', attempts: 1 })));
+  expect(shown.split('\n')).toHaveLength(3);
+  expect(shown).not.toContain('\u001b');
+  expect(shown.length).toBeLessThan(500);
 });

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { ApiError, SubreportError, TokenRequestError } from '../client/index.ts';
+import { ApiError, ConnectionError, SubreportError, TokenRequestError } from '../client/index.ts';
 import { inWords } from '../contract/in-words.ts';
 import { CommandError, InterruptedError, isDiskFull, UsageError } from './error.ts';
 import { printable } from './printable.ts';
@@ -69,11 +69,19 @@ export function sentencesOf(error: SubreportError): readonly string[] {
 function adviceOn(error: SubreportError): string[] {
   if (error instanceof TokenRequestError && error.code === 'invalid_client')
     return ["The client id or the secret is not valid: log in again with 'subreport login'."];
+  if (error instanceof ConnectionError && error.code === 'NETWORK_FAILED') return [causeOf(error.cause)];
   if (!(error instanceof ApiError)) return [];
   if (error.code === 'UNAUTHORISED') return ["Log in again with 'subreport login'."];
   if (error.code === 'RESYNC_REQUIRED')
     return ['Read all changes again, without --since or with a new --state file, into an empty copy.'];
   return [];
+}
+
+/** The first cause of a failed connection, such as a time-out or a missing route, as a line. */
+export function causeOf(failure: unknown): string {
+  if (failure instanceof Error && failure.cause !== undefined) return causeOf(failure.cause);
+  const text = failure instanceof Error ? failure.message : String(failure);
+  return `Cause: ${printable(text.slice(0, 200))}`;
 }
 
 /** Milliseconds that a command may take to end after a signal, such as in a database that hangs. */
