@@ -16,7 +16,7 @@ import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, exportParameters, readParameters } from './filter-options.ts';
 import { addQueryOption, type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
 import { addListedFiles, describeNotFound, readListedFiles } from './listed-files.ts';
-import { zoneOfDates } from './local-dates.ts';
+import { requireLocalDates, zoneOfDates } from './local-dates.ts';
 import { openScreen, type Screen } from './record-writer.ts';
 
 const linkUse: LinkUse = {
@@ -86,7 +86,8 @@ Examples:
         const format = formatOf(file, options.output);
         if (isBinary(format) && file === '-' && output.stdout.isTTY === true)
           throw new UsageError(`Cannot print ${format}: it must go to a file or a pipe, not to a terminal`);
-        const zone = zoneOfDates(values, format, ['csv', 'xlsx']);
+        requireLocalDates(values, format, ['csv', 'xlsx']);
+        const zone = format === 'xlsx' ? zoneOfDates(values) : undefined;
         const sent = format === 'xlsx' ? 'ndjson' : format;
         const { dates: _ofWorkbook, ...others } = values;
         const query = { ...(sent === 'csv' ? values : others), ...listed.lists } as ExportQuery;

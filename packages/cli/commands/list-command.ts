@@ -17,7 +17,7 @@ import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
 import { addQueryOption, type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
 import { addListedFiles, describeNotFound, type Listed, readListedFiles } from './listed-files.ts';
-import { zoneOfDates } from './local-dates.ts';
+import { requireLocalDates, zoneOfDates } from './local-dates.ts';
 import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { subscriptionLayout } from './subscription-layout.ts';
 
@@ -172,8 +172,10 @@ async function* numberedPages(list: SubscriptionList<Subscription>): AsyncGenera
   }
 }
 
-const layoutOf = (screen: Screen, { values }: GivenQuery) =>
-  subscriptionLayout(screen.color, values.fields, zoneOfDates(values, screen.format, ['csv']));
+function layoutOf(screen: Screen, { values }: GivenQuery) {
+  requireLocalDates(values, screen.format, ['csv']);
+  return subscriptionLayout(screen.color, values.fields, zoneOfDates(values));
+}
 
 /** An email address is sent in the body of a search: it never goes into a URL. */
 function subscriptionsOf({ options, query: { values }, listed, signal }: Omit<Listing, 'screen' | 'output'>) {

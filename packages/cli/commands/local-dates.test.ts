@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+import { zoneOfDates } from './local-dates.ts';
+
+test('dates that a command writes itself are never in UTC because this machine does not know their zone', () => {
+  expect(zoneOfDates({ dates: 'local', zone: 'Europe/Berlin' })?.name).toBe('Europe/Berlin');
+  expect(zoneOfDates({ dates: 'utc', zone: 'Europe/Nowhere' })).toBeUndefined();
+  expect(() => zoneOfDates({ dates: 'local', zone: 'Europe/Nowhere' })).toThrow(
+    /^Cannot use --zone: it must be the name of an IANA time zone, .*: current value is 'Europe\/Nowhere'$/,
+  );
+});
