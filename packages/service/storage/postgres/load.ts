@@ -114,7 +114,7 @@ interface Load {
   readonly resumePoint: ResumePoint | 'finished' | undefined;
   readonly importId: string | undefined;
   readonly keepsHistory: boolean;
-  /** Ids of rows to remove; none of them is in `rows`. */
+  /** Ids of rows to remove, any number of times; none of them is in `rows`. */
   readonly removed: readonly string[];
   /**
    * Citus runs an `insert … select` as COPY, which row-level security rejects; an upsert it does
@@ -127,7 +127,9 @@ interface Load {
 export async function loadRows(run: RunStatement, load: Load): Promise<Changed<ReplaceCounts>> {
   const { tenant, revision, removed, keepsHistory } = load;
   const loaded = await upsertAll(run, load);
-  const rows = removed.length === 0 ? [] : await removeRows(run, tenant, { revision, ids: removed, keepsHistory });
+  // one statement cannot keep a row twice
+  const ids = [...new Set(removed)];
+  const rows = ids.length === 0 ? [] : await removeRows(run, tenant, { revision, ids, keepsHistory });
   return {
     ...loaded,
     changes: [...loaded.changes, ...rows.map(toRemoved)],

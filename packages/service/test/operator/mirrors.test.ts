@@ -121,6 +121,15 @@ describe.each(drawn)('the mirror of a tenant on $engine', ({ openTestStore }) =>
     expect(await show('invalid')).toMatchObject({ records: 0 });
   });
 
+  test('removes a record once that an origin names twice', async () => {
+    const target = await start('twice');
+    await target.apply({ records: records.slice(0, 3), removed: [], ages, token: undefined });
+    const removed = [records[1]?.id ?? '', records[0]?.id ?? '', records[1]?.id ?? ''];
+    const { status, body } = await put('twice', { mirror_id: id, removed_ids: removed });
+    expect([status, body.removed]).toEqual([200, 2]);
+    expect(await show('twice')).toMatchObject({ records: 1 });
+  });
+
   test('rejects a record with a member twice, which it names', async () => {
     await start('repeated');
     const [first] = records.map((record) => JSON.stringify(record));
