@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import type { Store } from '../../packages/service/storage/store.ts';
 import { findPostgresWithCitus, query, startCluster } from '../../test/citus/start-cluster.ts';
 import { createDatabase, createRole, dropDatabase } from '../../test/support/databases.ts';
-import { startPostgres } from '../../tools/postgres-server.ts';
+import { type PostgresServer, startPostgres } from '../../tools/postgres-server.ts';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 
 /** A migrated, empty store, and the settings that select it. */
@@ -67,52 +66,29 @@ export async function openBenchSqlite(): Promise<BenchStore> {
   };
 }
 
-/** A database of an ordinary role, in a PostgreSQL server started for it. */
+/** A PostgreSQL server started for it. */
 export async function openBenchPostgres(): Promise<BenchStore> {
-  const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
   const server = await startPostgres();
-  const runAt = async (url: string, ...statements: readonly string[]): Promise<void> => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    for (const sql of statements) await client.query(sql);
-    await client.end();
-  };
-  await runAt(server.url, `create role ${owner} login`, `create database bench owner ${owner}`);
-  const database = new URL(server.url);
-  database.pathname = '/bench';
-  const own = new URL(database);
-  own.username = owner;
-  const store = openStore({
-    databaseUrl: own.href,
-    dataDir: folder,
-    poolSize: 2,
-    onConnectionError: failOnBroken,
-  });
-  await store.migrate();
-  return {
-    store,
-    environment: { DATA_DIR: folder, DATABASE_URL: own.href },
-    folder,
-    serverPid: server.pid,
-    administer: (sql) => runAt(database.href, sql),
-    async close() {
-      await store.close();
-      await server.stop();
-      rmSync(folder, { recursive: true });
-    },
-  };
+  return openOn([server], () => server.stop());
 }
 
-/** A database of an ordinary role, on a Citus cluster of a coordinator and two workers. */
+/** A Citus cluster of a coordinator and two workers. */
 async function openBenchCitus(): Promise<BenchStore> {
   const postgres = findPostgresWithCitus(undefined);
   if (postgres === undefined) throw new Error('Cannot measure Citus: a PostgreSQL with Citus must be installed');
+  const { coordinator, workers, stop } = await startCluster(postgres);
+  return openOn([coordinator, ...workers], stop);
+}
+
+/** A database of an ordinary role, on a server or a cluster, whose coordinator comes first. */
+async function openOn(
+  [server, ...workers]: readonly [PostgresServer, ...PostgresServer[]],
+  stop: () => Promise<void>,
+): Promise<BenchStore> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
-  const cluster = await startCluster(postgres);
-  const { coordinator, workers } = cluster;
-  await createRole(coordinator.url, owner);
-  await createDatabase(coordinator.url, 'bench', { owner });
-  const own = new URL(coordinator.url);
+  await createRole(server.url, owner);
+  await createDatabase(server.url, 'bench', { owner });
+  const own = new URL(server.url);
   [own.username, own.pathname] = [owner, '/bench'];
   const store = openStore({ databaseUrl: own.href, dataDir: folder, poolSize: 2, onConnectionError: failOnBroken });
   await store.migrate();
@@ -120,14 +96,14 @@ async function openBenchCitus(): Promise<BenchStore> {
     store,
     environment: { DATA_DIR: folder, DATABASE_URL: own.href },
     folder,
-    serverPid: coordinator.pid,
-    workerPids: workers.map(({ pid }) => pid),
+    serverPid: server.pid,
+    ...(workers.length > 0 && { workerPids: workers.map(({ pid }) => pid) }),
     async administer(sql) {
-      for (const node of [coordinator, ...workers]) await query(node.url.replace(/[^/]+$/, 'bench'), sql);
+      for (const { url } of [server, ...workers]) await query(url.replace(/[^/]+$/, 'bench'), sql);
     },
     async close() {
       await store.close();
-      await cluster.stop();
+      await stop();
       rmSync(folder, { recursive: true });
     },
   };
