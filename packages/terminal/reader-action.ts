@@ -69,7 +69,7 @@ export function sentencesOf(error: SubreportError): readonly string[] {
 function adviceOn(error: SubreportError): string[] {
   if (error instanceof TokenRequestError && error.code === 'invalid_client')
     return ["The client id or the secret is not valid: log in again with 'subreport login'."];
-  if (error instanceof ConnectionError && error.code === 'NETWORK_FAILED') return [causeOf(error.cause)];
+  if (error instanceof ConnectionError) return causesOf(error);
   if (!(error instanceof ApiError)) return [];
   if (error.code === 'UNAUTHORISED') return ["Log in again with 'subreport login'."];
   if (error.code === 'RESYNC_REQUIRED')
@@ -77,8 +77,14 @@ function adviceOn(error: SubreportError): string[] {
   return [];
 }
 
-/** The first cause of a failed connection, such as a time-out or a missing route, as a line. */
-export function causeOf(failure: unknown): string {
+/**
+ * What a connection failed for, such as a time-out or a missing route, as a line; none if the
+ * message of the error says it.
+ */
+export const causesOf = ({ code, cause }: ConnectionError): string[] =>
+  code === 'NETWORK_FAILED' ? [causeOf(cause)] : [];
+
+function causeOf(failure: unknown): string {
   if (failure instanceof Error && failure.cause !== undefined) return causeOf(failure.cause);
   const text = failure instanceof Error ? failure.message : String(failure);
   return `Cause: ${printable(text.slice(0, 200))}`;

@@ -15,7 +15,7 @@ import { describeProxy } from '../../terminal/outgoing/proxy.ts';
 import { openRequest } from '../../terminal/outgoing/request.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
 import { printable } from '../../terminal/printable.ts';
-import { causeOf } from '../../terminal/reader-action.ts';
+import { causesOf } from '../../terminal/reader-action.ts';
 import type { Server } from './server.ts';
 
 /** Operations that end when all their work is done. */
@@ -137,12 +137,17 @@ async function attemptOnce(
     return { status, retryAfter: headers['retry-after'], text };
   } catch (error) {
     if (error instanceof BoundError) throw responseError(server, `it exceeds ${error.rule}`, correlationId);
-    const { code, message } = connectionErrorOf(server.url, error, { correlationId, attempts: 1 });
+    const failure = connectionErrorOf(server.url, error, { correlationId, attempts: 1 });
+    const { code, message } = failure;
     const isUnsent = ['CONNECTION_REFUSED', 'HOST_NOT_FOUND', 'CERTIFICATE_REJECTED'].includes(code);
     const doubt = isUnsent || request.method === 'GET' ? [] : ['The server may have received the request.'];
-    const cause = code === 'NETWORK_FAILED' ? [causeOf(error)] : [];
     return new UnavailableError(
-      [`${message}${describeProxy(server.url)}`, ...cause, ...doubt, `Correlation id: ${correlationId}`].join('\n'),
+      [
+        `${message}${describeProxy(server.url)}`,
+        ...causesOf(failure),
+        ...doubt,
+        `Correlation id: ${correlationId}`,
+      ].join('\n'),
     );
   }
 }
