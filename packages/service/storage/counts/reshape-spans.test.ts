@@ -72,22 +72,22 @@ describe('reshaping a tree', () => {
     expect(reshape(tree, leaves)).toEqual({ requests: [], leaves: [], groups: [], remove: [] });
   });
 
-  test('splits a leaf of more than 500 rows at the first keys of its pieces', () => {
-    const leaves = [leafOf(0, leafRowsMax + 1)];
+  test('splits a leaf of more than 500 rows at the first keys of its pieces, and reads one row of the last', () => {
+    const counts = { ACTIVE: 430, EXPIRED: 51, none: 20 };
+    const leaves = [{ ...leafOf(0, leafRowsMax + 1), counts }];
     const pieces: Row[] = [
       { piece: 0, status: 'ACTIVE', n: 200, from_date: 3, from_id: 'a' },
-      { piece: 1, status: 'ACTIVE', n: 230, from_date: null, from_id: null },
-      { piece: 1, status: null, n: 20, from_date: 7, from_id: 'b' },
+      { piece: 1, status: null, n: 1, from_date: 7, from_id: 'b' },
       { piece: 0, status: 'EXPIRED', n: 51, from_date: null, from_id: null },
     ];
     const result = reshape(treeOf(leaves, [[0, leafRowsMax]]), leaves, pieces);
     const [, cut] = result.requests;
-    expect(cut).toMatchObject({ values: [firstOrderKey.date, '', 501, 251] });
+    expect(cut).toMatchObject({ values: [firstOrderKey.date, '', 252, 251] });
     expect(result.leaves).toEqual([
       { ...leafOf(0, 251), counts: { ACTIVE: 200, EXPIRED: 51 } },
       { ...leafOf(0, 250), from: { date: 7, id: 'b' }, counts: { ACTIVE: 230, none: 20 } },
     ]);
-    expect(result.groups).toMatchObject([{ n: 501, counts: { ACTIVE: 430, EXPIRED: 51 } }]);
+    expect(result.groups).toMatchObject([{ n: 501, counts }]);
   });
 
   test('merges a leaf that shrank below 60 rows with the one before it', () => {

@@ -13,7 +13,7 @@ import {
   toSpan,
 } from './span.ts';
 import {
-  addCount,
+  addRows,
   compareSpans,
   draftOf,
   groupLeavesAimed,
@@ -21,6 +21,7 @@ import {
   joinSpans,
   leafRowsMax,
   leafRowsMin,
+  type RowSum,
   type SpanDraft,
   type SpanTree,
   spanHolding,
@@ -129,11 +130,20 @@ function requestLeaves({ series, from }: Span): CountRequest {
   return { kind: 'read', sql, values: [series, from.date, from.id] };
 }
 
-/** Requests the counted rows of a leaf in pieces of equal size, with the first key of each. */
+/** How `n` rows of a leaf are cut: rows of each piece but the last, and the index of the last. */
+function cutOf(n: number): { readonly rows: number; readonly last: number } {
+  const rows = Math.ceil(n / Math.ceil(n / leafRowsAimed));
+  return { rows, last: Math.ceil(n / rows) - 1 };
+}
+
+/**
+ * Requests the counted rows of a leaf in pieces of equal size, with the first key of each. The last
+ * piece is its first row only: what the others do not count of the leaf is in it.
+ */
 function requestPieces({ series, from, n }: Span): CountRequest {
   const product = productOfSeries(series);
   const date = dateOfSeries(series);
-  const rows = Math.ceil(n / Math.ceil(n / leafRowsAimed));
+  const { rows, last } = cutOf(n);
   const sql =
     `select piece, status, auto_renew, plan_id, count(*) as n, max(case when is_first then date end) as from_date,
       max(case when is_first then id end) as from_id
@@ -152,20 +162,32 @@ function requestPieces({ series, from, n }: Span): CountRequest {
   return {
     kind: 'read',
     sql,
-    values: [from.date, from.id, n, rows, ...(product === undefined ? [] : [product])],
+    values: [from.date, from.id, rows * last + 1, rows, ...(product === undefined ? [] : [product])],
   };
 }
 
 /** The leaves that a leaf is split into; the first one keeps its key. */
-function toPieces({ series, from }: Span, rows: readonly Row[]): readonly Span[] {
-  const pieces = new Map<number, { from: OrderKey; n: number; counts: Record<string, number> }>();
+function toPieces({ series, from, n, counts }: Span, rows: readonly Row[]): readonly Span[] {
+  const { last } = cutOf(n);
+  const rest: RowSum = { n, counts: { ...counts } };
+  const pieces: Piece[] = [];
   for (const row of rows) {
     const index = Number(row.piece);
-    const piece = pieces.get(index) ?? { from, n: 0, counts: {} };
-    pieces.set(index, piece);
-    piece.n += Number(row.n);
-    for (const key of countKeys(series, toCountedRow(row))) addCount(piece.counts, key, Number(row.n));
+    pieces[index] ??= { from, sum: { n: 0, counts: {} } };
+    const piece = pieces[index];
     if (index > 0 && row.from_id !== null) piece.from = { date: Number(row.from_date), id: String(row.from_id) };
+    if (index === last) continue;
+    const keys = countKeys(series, toCountedRow(row));
+    addRows(piece.sum, keys, Number(row.n));
+    addRows(rest, keys, -Number(row.n));
   }
-  return [...pieces.values()].map((piece) => ({ series, level: spanLevel.leaf, ...piece })).sort(compareSpans);
+  return pieces.map((piece, index) => ({
+    ...{ series, level: spanLevel.leaf, from: piece.from },
+    ...(index === last ? rest : piece.sum),
+  }));
+}
+
+interface Piece {
+  from: OrderKey;
+  readonly sum: RowSum;
 }
