@@ -62,8 +62,8 @@ describe('the batches of a source', () => {
     ]);
   });
 
-  test('end after 2 MiB of the source, however few rows they have', async () => {
-    const large = 'x'.repeat(3 * 1_048_576);
+  test('end after 7 MiB of the source, however few rows they have', async () => {
+    const large = 'x'.repeat(8 * 1_048_576);
     expect(await read([large, ...lines.slice(0, 3)])).toEqual([
       [[], { read: 1, bytes: large.length + 1 }],
       [['a'], { read: 2, bytes: large.length + 1 + bytes }],

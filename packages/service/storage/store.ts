@@ -338,10 +338,9 @@ interface StoreUpkeep {
 export interface Store extends Directory, TenantReads, TenantWrites, ChangeNotices, StoreUpkeep {
   readonly engine: 'sqlite' | 'postgres';
   /**
-   * The most rows of one load in a process that also serves requests, if its writes wait for the
-   * load; else `undefined`.
+   * The most rows of one load in a process that also serves requests, which wait for a part of it.
    */
-  readonly servingBatchRowsMax: number | undefined;
+  readonly servingBatchRowsMax: number;
   /**
    * The storage budget of a tenant in bytes; 0 means no limit. Loads and replacements that exceed
    * it reject with `OVER_BUDGET` and store nothing.

@@ -73,7 +73,8 @@ interface SharedParts {
 
 class PostgresStore implements Store {
   readonly engine = 'postgres';
-  readonly servingBatchRowsMax = undefined;
+  /** Preparing them takes the process some milliseconds, for which its requests wait. */
+  readonly servingBatchRowsMax = 3_000;
   readonly tenantBytesMax: number;
   readonly #shared: SharedParts;
   readonly #deadline: number | undefined;

@@ -16,7 +16,7 @@ import { checkCounts } from '../../storage/counts/check.ts';
 import { readResumePoint } from '../../storage/tables/resume-point.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
-// more than three batches, of 1,000 and 3,000 rows
+// three batches, of 1,000, 3,000 and 5,000 rows
 const count = 9_000;
 const rows = [...syntheticRows({ count, seed: 5, until: 1_767_225_600 })];
 // Every 700th row is invalid, and every 900th appears again with another status.
