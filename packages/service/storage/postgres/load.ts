@@ -40,8 +40,6 @@ interface Changed<T> {
   readonly resumePoint?: ResumePoint | 'finished';
   /** The import that made the change. */
   readonly importId?: string | undefined;
-  /** Versions of removed rows that were kept. */
-  readonly keptVersions?: number;
   /** Erased versions: a response with them must not be cached any longer. */
   readonly erasedVersions?: ErasedVersions;
 }
@@ -80,7 +78,7 @@ export async function changeRows<T>(
   const { row: lastRow, next: revision } = lastRevision(locked);
   const { isDistributed } = await facts();
   const done = await change(run, { revision, isDistributed });
-  const { changes, result, resumePoint, importId, erasedVersions, keptVersions = 0 } = done;
+  const { changes, result, resumePoint, importId, erasedVersions } = done;
   const inserted = changes.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
   const [revived] = await Promise.all([
     // a row that already existed has no tombstone
@@ -90,12 +88,12 @@ export async function changeRows<T>(
   if (changes.length + (erasedVersions?.rows ?? 0) === 0) return result;
   const sums = sumsOf(changes, revived.length);
   const isErasure = erasedVersions !== undefined;
-  const growth = growthOf(sums, keepsHistory && !isErasure);
+  const keepsVersions = keepsHistory && !isErasure;
+  const growth = growthOf(sums, keepsVersions);
   const room = isErasure
     ? { versions: erasedVersions.rows, use: useAfter(lastRow, withoutVersions(growth, erasedVersions)) }
     : await countOnPostgres(run, tenant, makeRoom({ last: lastRow, growth, bytesMax }));
-  const kept = changes.filter(({ before, after }) => before !== undefined && after !== undefined).length;
-  const versions = kept + keptVersions - room.versions;
+  const versions = (keepsVersions ? sums.before.rows : 0) - room.versions;
   const groups = isErasure ? undefined : groupChanges(changes);
   const commit = commitRevision({ ...room, tenant, last: lastRow, keepsHistory, importId, versions, groups });
   await Promise.all([
@@ -134,7 +132,6 @@ export async function loadRows(run: RunStatement, load: Load): Promise<Changed<R
     ...loaded,
     changes: [...loaded.changes, ...rows.map(toRemoved)],
     result: { ...loaded.result, removed: rows.length },
-    keptVersions: rows.length,
   };
 }
 

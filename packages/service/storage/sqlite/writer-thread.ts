@@ -218,9 +218,10 @@ function recordChanges(
   if (changes.length === 0) return;
   const { tenant, keepsHistory, bytesMax } = load;
   countOnSqlite(connection, tenant, countChanges(changes, storedLast));
-  const growth = growthOf(sumsOf(changes, revived), keepsHistory);
+  const sums = sumsOf(changes, revived);
+  const growth = growthOf(sums, keepsHistory);
   const room = countOnSqlite(connection, tenant, makeRoom({ last: last.row, growth, bytesMax }));
-  const kept = keepsHistory ? changes.filter(({ before }) => before !== undefined).length : 0;
+  const kept = keepsHistory ? sums.before.rows : 0;
   if (room.sweptRevision !== undefined) connection.change(setSweptRevision, [tenant, room.sweptRevision]);
   commit(load, last, { ...room, versions: kept - room.versions, groups: groupChanges(changes) });
 }

@@ -56,7 +56,7 @@ export function commitRevision({
   const commitBytes = keepsHistory && !beginsHistory ? rowBytes.commit : 0;
   const counts = use === undefined ? [] : [use.records, use.history + commitBytes, use.tombstones, use.rejections];
   const [setRevision, setKeptRevision] = use === undefined ? withoutUse : withUse;
-  if (!keepsHistory) return [[setRevision, [tenant, revision, Math.min(versions, 0), ...counts]]];
+  if (!keepsHistory) return [[setRevision, [tenant, revision, versions, ...counts]]];
   const now = clockNow();
   if (beginsHistory) return [[setKeptRevision, [tenant, revision, versions, revision, now + 1, now, ...counts]]];
   const goesOn = isHistoryKept(last);

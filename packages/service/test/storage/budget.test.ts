@@ -308,6 +308,22 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     }
   });
 
+  test('a program without history makes room in the one that there is, and counts what is left of it', async () => {
+    const tenant = await newTenant();
+    await store.loadSubscriptions(tenant, largeRows(20, 0));
+    for (let version = 1; version < 4; version += 1)
+      await store.loadSubscriptions(tenant, largeRows(20, version), undefined, undefined, ['id-20']);
+    const versions = await countOf(tenant, versionsOf);
+    const other = open(totalOf(await useOf(tenant)) - 50_000, false);
+    try {
+      await other.loadSubscriptions(tenant, largeRows(19, 4), undefined, undefined, ['id-19']);
+    } finally {
+      await other.close();
+    }
+    expect(versions - (await countOf(tenant, versionsOf))).toBeGreaterThan(0);
+    expect(await problemsOf(tenant)).toEqual([]);
+  });
+
   test('a strict import without room loads nothing, an ordinary one the batches before', async () => {
     const tenant = await newTenant();
     const lines = largeRows(110, 0).map(({ record }) =>
