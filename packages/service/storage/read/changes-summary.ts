@@ -95,7 +95,9 @@ export async function summariseChanges(
     autoRenew: [
       { from: 'false', to: 'true', count: numberOf('switched_on') },
       { from: 'true', to: 'false', count: numberOf('switched_off') },
-    ].filter(({ count }) => count > 0),
+    ]
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count),
     days: byDay(partOf('day'), days),
     imports: partOf('import').map((row) => ({
       importId: row.import_id === '' ? undefined : String(row.import_id),
@@ -173,6 +175,9 @@ const lastChanges = (hasEnd: boolean): string => `live as (
 const former =
   'left join subscription_version as v on v.tenant_id = $1 and v.id = s.id and v.until_revision > $4 and v.from_revision <= $4';
 
+/** The order of equally frequent transitions: by their values, none last, as in `countCommitted`. */
+const byValues = 'former is null, former, latter is null, latter';
+
 const sumIf = (condition: string, name: string): string => `sum(case when ${condition} then 1 else 0 end) as ${name}`;
 
 /** The columns of all parts of the result. */
@@ -227,7 +232,7 @@ const countChanges = (
     from placed group by import_id order by last_revision desc limit ${max.imports}
   ), turns as (
     select import_id, former, latter, sum(turned) as n,
-      row_number() over (partition by import_id order by sum(turned) desc, former, latter) as place
+      row_number() over (partition by import_id order by sum(turned) desc, ${byValues}) as place
     from placed where turned > 0 and import_id in (select import_id from imports) group by import_id, former, latter
   )
   ${[
@@ -239,7 +244,7 @@ const countChanges = (
     part(
       'status',
       { ...same('former', 'latter'), n: 'sum(turned)' },
-      `from placed where turned > 0 group by former, latter order by sum(turned) desc, former, latter limit ${max.transitions}`,
+      `from placed where turned > 0 group by former, latter order by sum(turned) desc, ${byValues} limit ${max.transitions}`,
     ),
     part('day', { ...same('kind'), day: 'min(committed_at)', ...summed('n') }, 'from placed group by placed.day, kind'),
     part(
@@ -250,7 +255,7 @@ const countChanges = (
     part(
       'import status',
       same('n', 'former', 'latter', 'import_id'),
-      `from turns where place <= ${max.perImport} order by n desc, former, latter`,
+      `from turns where place <= ${max.perImport} order by n desc, ${byValues}`,
     ),
     part('import count', { n: 'count(distinct import_id)' }, 'from placed'),
   ].join('\n  union all\n  ')}`;

@@ -228,11 +228,17 @@ class Sum {
   listed(field: Compared, max: number): Transitions {
     const moves = [...this.#moves[field]]
       .filter(([, count]) => count > 0)
-      .sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
       .map(([key, count]) => {
         const [from, to] = JSON.parse(key) as [from: string | null, to: string | null];
         return { from, to, count };
-      });
+      })
+      .sort((a, b) => b.count - a.count || compareTexts(a.from, b.from) || compareTexts(a.to, b.to));
     return { listed: moves.slice(0, max), others: moves.slice(max).reduce((sum, { count }) => sum + count, 0) };
   }
+}
+
+/** Compares as both engines do, by UTF-8 bytes; `null` is last. */
+function compareTexts(a: string | null, b: string | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -42,12 +42,12 @@ describe.each(drawn)('changes that are added up from their commits on $engine', 
     return revision();
   }
   /** The counts from the commits, and from the records. */
-  async function count(base: number, id = '') {
+  async function count(base: number, id = '', listed = max) {
     const end = await revision();
     const period = { after: { revision: base + 1, id }, base };
     return {
-      committed: await readTenant(store, tenant, (reader) => countCommitted(reader, period, end, days, max)),
-      read: await readTenant(store, tenant, (reader) => summariseChanges(reader, period, days, max)),
+      committed: await readTenant(store, tenant, (reader) => countCommitted(reader, period, end, days, listed)),
+      read: await readTenant(store, tenant, (reader) => summariseChanges(reader, period, days, listed)),
     };
   }
 
@@ -74,6 +74,24 @@ describe.each(drawn)('changes that are added up from their commits on $engine', 
     for (const since of [base + 1, base + 2, base + 3, base + 4]) {
       const later = await count(since);
       expect(later.committed).toEqual(later.read);
+    }
+  });
+
+  test('transitions that are equally frequent are listed alike, also those from and to no status', async () => {
+    const words = [null, 'A', 'A B', '\ue000', '\u{1f600}'];
+    const base = await begin();
+    const rowsOf = (shift: number) =>
+      words.map((_, n) => {
+        const word = words[(n + shift) % words.length] ?? null;
+        return row(n + 1, { status: word, productId: word ?? 'none', autoRenew: String((n < 2) === (shift > 0)) });
+      });
+    await load(rowsOf(0));
+    await load(rowsOf(1));
+    for (const transitions of [2, 500]) {
+      const { committed, read } = await count(base + 1, '', { ...max, transitions });
+      expect(committed).toEqual(read);
+      const froms = ['A', 'A B', '\ue000', '\u{1f600}', null].slice(0, transitions);
+      expect(committed?.status.listed.map(({ from }) => from)).toEqual(froms);
     }
   });
 
