@@ -175,7 +175,7 @@ const lastChanges = (hasEnd: boolean): string => `live as (
 const former =
   'left join subscription_version as v on v.tenant_id = $1 and v.id = s.id and v.until_revision > $4 and v.from_revision <= $4';
 
-/** The order of equally frequent transitions: by their values, none last, as in `countCommitted`. */
+/** The order of equally frequent transitions, as in `countCommitted`: by value, none last. */
 const byValues = 'former is null, former, latter is null, latter';
 
 const sumIf = (condition: string, name: string): string => `sum(case when ${condition} then 1 else 0 end) as ${name}`;

@@ -83,7 +83,7 @@ describe.each(drawn)('changes that are added up from their commits on $engine', 
     const rowsOf = (shift: number) =>
       words.map((_, n) => {
         const word = words[(n + shift) % words.length] ?? null;
-        return row(n + 1, { status: word, productId: word ?? 'none', autoRenew: String((n < 2) === (shift > 0)) });
+        return row(n + 1, { status: word, productId: word ?? 'none', autoRenew: String(n < 2 === shift > 0) });
       });
     await load(rowsOf(0));
     await load(rowsOf(1));
