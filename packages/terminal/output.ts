@@ -1,10 +1,18 @@
 import { fstatSync, writeSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
+import { CommandError } from './error.ts';
 import { printable, printableText } from './printable.ts';
 
 /** The output of a command; tests pass their own. */
 export interface Output {
-  /** `write` returns false while the reader is slower; `columns` is the width of the terminal. */
-  readonly stdout: { write(text: string | Uint8Array): unknown; readonly isTTY?: boolean; readonly columns?: number };
+  readonly stdout: {
+    write(text: string | Uint8Array): unknown;
+    /** Resolves when all that was written has left the process. Rejects if a part of it is lost. */
+    taken?(): Promise<void>;
+    readonly isTTY?: boolean;
+    /** The width of the terminal. */
+    readonly columns?: number;
+  };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
 }
 
@@ -41,6 +49,9 @@ export function formatFields(fields: Readonly<Record<string, string | number | b
 /** Commands that change nothing in the store, and stop when nobody reads their output. */
 const streaming = ['generate', 'list', 'show', 'export', 'summary', 'changes', 'whoami', 'token', 'conform'];
 
+/** The first error of standard output: what was written since is lost. */
+let lost: NodeJS.ErrnoException | undefined;
+
 /**
  * Prevents an error of standard output from stopping the process before the command has finished.
  * If the reader closes the pipe (`EPIPE`, as with `| head`), the command keeps its exit code. For
@@ -52,17 +63,22 @@ export function watchStandardOutput(command: string | undefined): void {
     process.stdout.on('error', () => undefined);
     return;
   }
-  let failure: NodeJS.ErrnoException | undefined;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') failure ??= error;
+    lost ??= error;
     if (command !== undefined && streaming.includes(command)) process.exit();
   });
   process.on('exit', (code) => {
-    if (failure === undefined) return;
+    if (lost === undefined || lost.code === 'EPIPE' || isSaid) return;
     if (code === 0) process.exitCode = 1;
-    printError(`Cannot write the result: standard output must take all of it (${failure.code})\n`);
+    printError(`${sentenceOf(lost)}\n`);
   });
 }
+
+const sentenceOf = ({ code }: NodeJS.ErrnoException): string =>
+  `Cannot write the result: standard output must take all of it (${code})`;
+
+/** Whether a command has failed with that sentence. */
+let isSaid = false;
 
 /**
  * Standard output for commands: writes all of the string or throws. Node's own stream treats a
@@ -84,6 +100,13 @@ export const standardOutput = {
       process.stdout.emit('error', error);
     }
     return true;
+  },
+  async taken(): Promise<void> {
+    await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+    await turn(); // an error of a pipe follows its callback
+    if (lost === undefined) return;
+    isSaid = true;
+    throw new CommandError(sentenceOf(lost));
   },
 };
 

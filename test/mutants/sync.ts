@@ -163,6 +163,14 @@ export const syncMutants: readonly Mutant[] = [
     test: 'a run for an instant that is complete writes nothing',
   },
   {
+    id: 'position-after-lost-lines',
+    breaks: 'The position of a stream moves past lines that its reader did not take.',
+    search: 'await stdout.taken?.();',
+    replace: 'if (isTerminal) await stdout.taken?.();',
+    file: 'lost-output.test.ts',
+    test: 'stays where it was if its lines go to a %s',
+  },
+  {
     id: 'increment-without-removals',
     breaks: 'An increment lacks the removed records.',
     search: 'text += `${line}\\n`;',

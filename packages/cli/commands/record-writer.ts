@@ -112,7 +112,7 @@ export interface Screen {
   readonly width: number;
   readonly color: boolean;
   readonly isQuiet: boolean;
-  /** Writes a part of the result; resolves when the stream accepts more. */
+  /** Writes a part of the result; resolves when it has left the process. Rejects if it is lost. */
   write(part: string | Uint8Array): Promise<void>;
   /** Writes a remark to standard error, unless `--quiet` was given. */
   remark(text: string): void;
@@ -127,7 +127,8 @@ export function openScreen({ output: format, json, quiet }: OutputOptions, { std
     color: wantsColor(isTerminal),
     isQuiet: quiet === true,
     async write(part) {
-      if (stdout.write(part) === false) await new Promise((resolve) => process.stdout.once('drain', resolve));
+      stdout.write(part);
+      await stdout.taken?.();
     },
     remark(text) {
       if (quiet !== true) stderr.write(`${text}\n`);

@@ -88,8 +88,8 @@ export async function* ndjsonOf(rows: Iterable<unknown>): AsyncGenerator<Buffer>
 async function writeNdjson(rows: Iterable<unknown>, file: string, output: Output): Promise<void> {
   if (file === '-') {
     for await (const chunk of ndjsonOf(rows)) {
-      if (output.stdout.write(chunk.toString()) === false)
-        await new Promise((resolve) => process.stdout.once('drain', resolve));
+      output.stdout.write(chunk.toString());
+      await output.stdout.taken?.();
     }
     return;
   }

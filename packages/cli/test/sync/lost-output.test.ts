@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { engines } from '../../../../test/support/engines.ts';
+import { subscriptionRow } from '../../../../test/support/rows.ts';
+import { commandEnvironment, mainProgram } from '../../../../test/support/run-command.ts';
+import { runHere } from '../../../../test/support/run-here.ts';
+import { startService, type TestService } from '../../../../test/support/service.ts';
+import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
+
+let folder: string;
+let service: TestService;
+let report: ChangingReport;
+let count = 0;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-lost-'));
+  service = await startService(await engines[0].openTestStore());
+});
+beforeEach(async () => {
+  count += 1;
+  report = await createChangingReport(service, `tenant-${count}`, count);
+  await report.load(rows);
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+const rows = Array.from({ length: 900 }, (_, n) => subscriptionRow({ id: `id_${n}`, createdDate: 1_700_000_000 - n }));
+
+const environment = () => environmentOf(service, report.credentials);
+const state = () => join(folder, `state-${count}`);
+
+/** Runs a command whose output is not taken, or only its first 100 KiB. */
+async function runInto(sink: 'full disk' | 'closed pipe' | 'full file', args: readonly string[]) {
+  const full = sink === 'full disk' ? openSync('/dev/full', 'w') : undefined;
+  const command = `ulimit -f 100; exec "$0" "$@" > "${state()}.out"`;
+  const program = sink === 'full file' ? ['bash', '-c', command, process.execPath] : [process.execPath];
+  const [file = '', ...words] = [...program, mainProgram, ...args];
+  const child = spawn(file, words, {
+    env: { ...commandEnvironment, ...environment() },
+    stdio: ['ignore', full ?? 'pipe', 'pipe'],
+  });
+  child.stdout?.destroy();
+  if (full !== undefined) closeSync(full);
+  const [stderr, [code]] = await Promise.all([child.stderr === null ? '' : text(child.stderr), once(child, 'exit')]);
+  return { code, stderr };
+}
+
+const idsOf = (ndjson: string): string[] =>
+  ndjson
+    .split('\n')
+    .filter((line) => line.startsWith('{"id":'))
+    .map((line) => JSON.parse(line).id);
+
+describe.runIf(process.platform === 'linux').each([
+  ['sync', () => ['sync', '--to', 'stdout:ndjson', '--state', state()]],
+  ['changes', () => ['changes', '--state', state(), '-o', 'ndjson']],
+] as const)('the position of %s', (command, args) => {
+  const ids = async () => idsOf((await runHere(args(), environment())).stdout);
+
+  test.each(['full disk', 'closed pipe'] as const)('stays where it was if its lines go to a %s', async (sink) => {
+    await runInto(sink, args());
+    expect(await ids()).toHaveLength(900);
+    await report.load([subscriptionRow({ id: 'later' })]);
+    const { code, stderr } = await runInto(sink, args());
+    // a command without a copy may end early
+    if (command === 'sync')
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot write the result: .*\n$/)]);
+    expect(await ids()).toEqual(['later']);
+    expect(await ids()).toEqual([]);
+  });
+
+  test('stays where it was if a file has room for a part of its lines', async () => {
+    expect((await runInto('full file', args())).code).toBe(1);
+    expect(await ids()).toHaveLength(900);
+  });
+});
