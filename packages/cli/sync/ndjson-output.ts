@@ -20,13 +20,18 @@ const kind: StateKind = {
 export class NdjsonOutput implements Destination {
   readonly #write: (text: string) => Promise<void>;
   readonly #stateFile: string | undefined;
+  readonly #reload: boolean;
   #source: SourceIdentity | undefined;
   #state: StateFile | undefined;
 
-  /** @param stateFile keeps the position between syncs; without it, each is a whole report */
-  constructor(write: (text: string) => Promise<void>, stateFile?: string) {
+  /**
+   * @param stateFile keeps the position between syncs; without it, each is a whole report
+   * @param reload whether to write a whole report, whatever the state file has
+   */
+  constructor(write: (text: string) => Promise<void>, stateFile?: string, reload = false) {
     this.#write = write;
     this.#stateFile = stateFile;
+    this.#reload = reload;
   }
 
   async begin(source: SourceIdentity): Promise<Position | undefined> {
@@ -34,6 +39,7 @@ export class NdjsonOutput implements Destination {
     // a run that ends without a commit creates no file
     if (this.#stateFile === undefined || !existsSync(this.#stateFile)) return undefined;
     this.#state = openState(this.#stateFile);
+    if (this.#reload) return undefined;
     const [row] = this.#state.all('select position from stream');
     if (row === undefined) return undefined;
     const stored = JSON.parse(String(row.position)) as StoredPosition;

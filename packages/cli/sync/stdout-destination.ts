@@ -15,6 +15,6 @@ export const stdoutDestination: DestinationKind = {
   examples: ['--to stdout:ndjson --state sync.db | ./load-changes'],
   async open({ state, reload }, write) {
     const { NdjsonOutput } = await import('./ndjson-output.ts');
-    return new NdjsonOutput(write, reload === true || state === undefined ? undefined : String(state));
+    return new NdjsonOutput(write, state === undefined ? undefined : String(state), reload === true);
   },
 };

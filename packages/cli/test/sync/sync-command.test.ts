@@ -297,6 +297,15 @@ test('stdout:ndjson gives another program all changes, and continues from the st
   await report.erase(['id_2']);
   await report.loseTombstones();
   expect(await syncAndApply()).toBe(25);
+  const otherState = join(folder, 'other.db');
+  for (const [more, lines] of [
+    [['--reload'], 25],
+    [[], 1],
+    [['--reload'], 25],
+  ] as const)
+    expect((await run('--to', 'stdout:ndjson', '--state', otherState, ...more)).stdout.split('\n')).toHaveLength(
+      lines + 1,
+    );
   expect(await run('check', '--to', 'stdout:ndjson', '--state', `${state}-2`)).toMatchObject({
     code: 0,
     stdout: 'source and destination can be used: of the destination, only the state was read\n',
