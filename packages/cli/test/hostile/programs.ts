@@ -183,7 +183,7 @@ export function requireCalm({ code, stdout, stderr }: Outcome, mayEnd: readonly 
 }
 
 /** Memory that a program may take beyond that of one whose connection is refused, in kB. */
-const kilobytesMax = 128 * 1_024;
+const kilobytesMax = 192 * 1_024;
 
 let idle: Promise<number> | undefined;
 
