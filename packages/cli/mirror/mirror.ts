@@ -104,8 +104,10 @@ export class Mirror {
   /** Reads new records until the following walk, while the account is the same. */
   async #waitUntil(timeMs: number): Promise<void> {
     const { clock } = this.#origin;
-    while (clock.wallTime() < timeMs) {
-      await clock.sleep(Math.min(windowEveryMs, timeMs - clock.wallTime()), this.#options.signal);
+    // a clock that is set back meanwhile, or was ahead before, does not delay the walk
+    const endsAt = clock.now() + Math.min(walkEveryMs, timeMs - clock.wallTime());
+    while (clock.now() < endsAt) {
+      await clock.sleep(Math.min(windowEveryMs, endsAt - clock.now()), this.#options.signal);
       if (this.#facts?.afterIsCreated !== true) continue;
       this.#facts = { ...this.#facts, first: await this.#origin.read({ size: this.#facts.size }) };
       await this.#holdBack();

@@ -84,7 +84,10 @@ class WebhookRun {
     requireSame(place, this.#webhook, this.#source);
     if (this.#webhook.isEnabledAgain) await this.#state.transact(() => this.#state.enable());
     else if (place.disabledAt > 0) throw endpointGone(this.#webhook.url, place.disabledAt);
-    await this.#state.transact(() => this.#scanExpiries(false));
+    await this.#state.transact(() => {
+      this.#state.endWaitsAfter(this.#now() + waitMsMax * 1.2);
+      return this.#scanExpiries(false);
+    });
     await this.#deliver();
     // one event about changes at a time: the next one covers all changes since
     if (!this.#state.hasPendingChanges() && (await this.#readChanges())) await this.#deliver();

@@ -140,6 +140,15 @@ export class WebhookState {
     );
   }
 
+  /**
+   * Makes everything due whose next try is later than `latest`, which no wait allows: the clock was
+   * ahead at the last one.
+   */
+  endWaitsAfter(latest: number): void {
+    this.#all('update webhook set retry_at = 0 where retry_at > ?', [latest]);
+    this.#all('update event set retry_at = 0 where retry_at > ?', [latest]);
+  }
+
   /** The next event to try at this time. */
   nextDue(now: number): PendingEvent | undefined {
     const [row] = this.#all(

@@ -126,6 +126,23 @@ describe('a mirror', () => {
     expect([3, 4, 5, 6, 7].map(readsOf)).toEqual([1, 2, 1, 1, 1]);
   });
 
+  test('walks an hour later although the clock was set back by a year', async () => {
+    const { clock, origin, tenant, state, reader } = startMirror({}, 30);
+    const running = new AbortController();
+    const { wallTime } = clock;
+    let [waitedMs, setBackMs] = [0, 0];
+    const sleep = clock.sleep.bind(clock);
+    Object.assign(clock, { wallTime: () => wallTime() - setBackMs });
+    clock.sleep = async (ms) => {
+      setBackMs = 365 * 86_400_000;
+      waitedMs += ms;
+      if (waitedMs > 7_300_000 || state.walks(3).length === 3) running.abort();
+      await sleep(ms);
+    };
+    await new Mirror(reader, tenant, state, { name: 'origin', signal: running.signal }).follow();
+    expect([state.walks(3).length, origin.records.size]).toEqual([3, 30]);
+  });
+
   test('aborts the request that is under way', async () => {
     const stop = new AbortController();
     const urls = { baseUrl: 'http://127.0.0.1/connect-api', tokenUrl: 'http://127.0.0.1/token' };

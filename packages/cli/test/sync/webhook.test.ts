@@ -298,6 +298,17 @@ test.each([
   expect(await runAt(options, next)).toMatchObject({ delivered: 1 });
 });
 
+test('a try by a clock that was ahead delays no further one', async () => {
+  const options = optionsOf(newSecret());
+  const begin = Date.now();
+  await runAt(options, begin);
+  await load('a');
+  receiver.respond = (response) => response.writeHead(500).end();
+  expect(await runAt(options, begin + 365 * day)).toBe('DELIVERY_PENDING');
+  receiver.respond = (response) => response.writeHead(204).end();
+  expect(await runAt(options, begin + hour)).toMatchObject({ delivered: 1 });
+});
+
 test('410 ends the deliveries until --enable, which continues where they ended', async () => {
   const options = optionsOf(newSecret());
   await run(options);
