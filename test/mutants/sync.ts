@@ -163,6 +163,22 @@ export const syncMutants: readonly Mutant[] = [
     test: 'a run for an instant that is complete writes nothing',
   },
   {
+    id: 'status-for-another-client',
+    breaks: "The status compares one tenant's copy with the report of another.",
+    search: 'requireSame(position, source);',
+    replace: 'if (position.service !== source.service) requireSame(position, source);',
+    file: 'status.test.ts',
+    test: 'is refused to a client of another tenant, and no metric has its figures',
+  },
+  {
+    id: 'success-yet-to-come',
+    breaks: 'A copy whose clock was ahead looks young to the alert.',
+    search: 'isYetToCome(instant) ? 0 : Date.parse(instant) / 1_000',
+    replace: 'Date.parse(instant) / 1_000',
+    file: 'status.test.ts',
+    test: 'does not make a copy in %s young',
+  },
+  {
     id: 'position-after-lost-lines',
     breaks: 'The position of a stream moves past lines that its reader did not take.',
     search: 'await stdout.taken?.();',

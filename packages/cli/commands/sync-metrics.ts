@@ -9,7 +9,8 @@ export type NoteGauges = (read: CopyGauges) => void;
 
 /**
  * Runs `work`, and writes to the file what it has read, also if it fails afterwards. While the
- * revision stays the same, the time of the last success never becomes an earlier one.
+ * revision stays the same, the time of the last success never becomes an earlier one, unless it is
+ * yet to come.
  */
 export async function withMetrics(file: string | undefined, work: (note: NoteGauges) => Promise<void>): Promise<void> {
   if (file !== undefined && !/[^/]\.prom$/.test(file))
@@ -38,7 +39,8 @@ function readIfAny(file: string): string {
 async function writeMetrics(file: string, gauges: CopyGauges): Promise<void> {
   const { metricsText, parseMetrics } = await import('../sync/copy-metrics.ts');
   const { revision, last_success_timestamp_seconds: last = 0 } = parseMetrics(readIfAny(file));
-  const isKept = revision !== undefined && revision === gauges.revision && last > (gauges[success] ?? last);
+  const isOfSame = revision !== undefined && revision === gauges.revision;
+  const isKept = isOfSame && last > (gauges[success] ?? last) && last * 1_000 <= Date.now();
   // a collector of metrics reads no file with this end
   const part = `${file}.${randomBytes(4).toString('hex')}`;
   try {

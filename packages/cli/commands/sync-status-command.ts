@@ -2,10 +2,12 @@ import type { Command } from 'commander';
 import { CommandError } from '../../terminal/error.ts';
 import { countText, type Output, writeResult } from '../../terminal/output.ts';
 import { runReader } from '../../terminal/reader-action.ts';
-import type { Position } from '../sync/destination.ts';
+import type { Position, SourceIdentity } from '../sync/destination.ts';
 import { destinationNamed } from '../sync/destinations.ts';
-import type { Manifest } from '../sync/manifest.ts';
+import { SyncError } from '../sync/error.ts';
+import type { Lag } from '../sync/read-lag.ts';
 import type { Source } from '../sync/read-source.ts';
+import { isYetToCome } from '../sync/yet-to-come.ts';
 import { type NoteGauges, withMetrics } from './sync-metrics.ts';
 import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
 
@@ -118,46 +120,59 @@ async function showStatus(
 ): Promise<void> {
   const source = sourceOf(options);
   if (destinationNamed(options.to).mode === 'webhook') return showWebhookStatus(source, options, output, signal, note);
+  const { readLag } = await import('../sync/read-lag.ts');
   const position = await positionOf(options, output, signal);
   if (position === undefined) {
     note({ copy_read: 1, last_success_timestamp_seconds: 0 });
     throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
   }
-  const { rows = 0, revision, syncedAt, manifest } = position;
-  note({ copy_read: 1, last_success_timestamp_seconds: Date.parse(syncedAt) / 1000, rows, revision });
-  const current = await currentRevision(source, revision, signal);
-  note({ report_revision: current });
-  const now = new Date();
+  requireSame(position, source);
+  const { rows = 0, revision, token } = position;
+  note({ copy_read: 1, last_success_timestamp_seconds: secondsOf(position.syncedAt), rows, revision });
+  const lag = await readLag(source, { revision, token }, signal);
+  note({ report_revision: lag.revision });
   // a run of --changes that finds none writes nothing
-  const equalAt = manifest !== undefined && (await isCurrent(source, manifest, signal)) ? now.toISOString() : syncedAt;
-  note({ last_success_timestamp_seconds: Date.parse(equalAt) / 1000 });
-  const seconds = Math.max(0, Math.round((now.getTime() - Date.parse(equalAt)) / 1000));
-  const lag = lagOf(equalAt === syncedAt ? revision : current, current);
+  const isEqualNow = destinationNamed(options.to).mode === 'files' && token !== undefined && lag.isInStep;
+  const syncedAt = isEqualNow ? new Date().toISOString() : position.syncedAt;
+  note({ last_success_timestamp_seconds: secondsOf(syncedAt) });
+  const age = ageOf(syncedAt);
+  const when = age === null ? `at ${syncedAt}, which is yet to come` : `${countText(age)} s ago`;
   writeStatus(
     output,
     options,
-    { rows, revision, synced_at: equalAt, age_seconds: seconds, report_revision: current },
-    `${countText(rows)} rows at revision ${revision}, synced ${countText(seconds)} s ago: ${lag}`,
+    {
+      ...{ rows, revision, synced_at: syncedAt, age_seconds: age },
+      ...{ report_revision: lag.revision, in_step: lag.isInStep },
+    },
+    `${countText(rows)} rows at revision ${revision}, synced ${when}: ${describeLag(lag)}`,
   );
 }
 
-async function isCurrent(source: Source, manifest: Manifest, signal: AbortSignal): Promise<boolean> {
-  const { hasNoChanges } = await import('../sync/increment.ts');
-  return hasNoChanges(source, manifest, signal);
+/** The time of a success; 0 if it is not known, because a clock was ahead then. */
+const secondsOf = (instant: string): number => (isYetToCome(instant) ? 0 : Date.parse(instant) / 1_000);
+
+/** The age in seconds; `null` if it is not known. */
+const ageOf = (instant: string): number | null =>
+  isYetToCome(instant) ? null : Math.max(0, Math.round((Date.now() - Date.parse(instant)) / 1_000));
+
+/** Throws `SyncError` if a copy is of another client or service. */
+function requireSame(copy: SourceIdentity, { service, clientId }: SourceIdentity): void {
+  if (copy.service === service && copy.clientId === clientId) return;
+  throw new SyncError(
+    'OTHER_SOURCE',
+    `Cannot show the status: the profile must be that of the sync: current value is a copy for '${copy.clientId}' of ${copy.service}`,
+  );
 }
 
 const writeStatus = (output: Output, { json, quiet }: StatusOptions, value: object, sentence: string): void => {
   if (json === true || quiet !== true) writeResult(output, json === true, value, sentence);
 };
 
-/** The revision of the report; that of the copy if a process of the service is behind it. */
-async function currentRevision({ client }: Source, least: number, signal: AbortSignal): Promise<number> {
-  const { currentPosition } = await import('../sync/read-source.ts');
-  return Math.max((await currentPosition(client, { signal })).revision, least);
+function describeLag({ revision, isInStep, isTokenInvalid }: Lag): string {
+  if (isTokenInvalid)
+    return `its change token is no longer valid, so the next sync reads the whole report, which is at revision ${revision}`;
+  return isInStep ? 'in step with the report' : `the report is at revision ${revision}`;
 }
-
-const lagOf = (revision: number, current: number): string =>
-  current === revision ? 'in step with the report' : `the report is at revision ${current}`;
 
 async function showWebhookStatus(
   source: Source,
@@ -166,6 +181,7 @@ async function showWebhookStatus(
   signal: AbortSignal,
   note: NoteGauges,
 ): Promise<void> {
+  const { readLag } = await import('../sync/read-lag.ts');
   const { webhookNamed } = await import('../sync/webhook-options.ts');
   const { endpointGone, readWebhookStatus } = await import('../sync/webhook-status.ts');
   const webhook = webhookNamed(options);
@@ -176,25 +192,31 @@ async function showWebhookStatus(
   const { revision, pending, failures, lastResult, disabledAt } = status;
   const disabled = Number(disabledAt > 0);
   note({ revision, pending_events: pending, failed_tries: failures, disabled });
-  const current = await currentRevision(source, revision, signal);
-  note({ report_revision: current });
+  const lag = await readLag(source, status, signal);
+  note({ report_revision: lag.revision });
   const retryAt = pending === 0 || failures === 0 ? undefined : new Date(status.retryAt).toISOString();
   const tries = failures === 0 ? '' : `, ${failures} failed tries, the last with ${lastResult}, the next at ${retryAt}`;
   writeStatus(
     output,
     options,
-    { revision, report_revision: current, pending, failures, last_result: lastResult, retry_at: retryAt },
-    `${countText(pending)} events pending${tries}; changes told up to revision ${revision}: ${lagOf(revision, current)}`,
+    {
+      ...{ revision, report_revision: lag.revision, in_step: lag.isInStep },
+      ...{ pending, failures, last_result: lastResult, retry_at: retryAt },
+    },
+    `${countText(pending)} events pending${tries}; changes told up to revision ${revision}: ${describeLag(lag)}`,
   );
   if (disabledAt > 0) throw endpointGone(webhook.url, disabledAt);
 }
+
+/** Where a copy is, and whose report it has; only a file of --changes has a token. */
+type CopyPosition = Omit<Position, 'token'> & SourceIdentity & { readonly token?: string | undefined };
 
 /** The position of a copy, or of the newest file. */
 async function positionOf(
   options: CopyOptions,
   output: Output,
   signal: AbortSignal,
-): Promise<(Omit<Position, 'token'> & { readonly manifest?: Manifest }) | undefined> {
+): Promise<CopyPosition | undefined> {
   if (destinationNamed(options.to).mode === 'table') {
     const { openCopy } = await import('../sync/open-destination.ts');
     const copy = await openCopy(options);
@@ -203,7 +225,7 @@ async function positionOf(
   const { newestRun, reportRowsOf } = await import('../sync/manifest.ts');
   const newest = await newestRun(await openPlace(options, output, signal));
   if (newest === undefined) return undefined;
-  const { manifest } = newest;
-  const { report, completed_at } = manifest;
-  return { rows: reportRowsOf(manifest), revision: report.revision, syncedAt: completed_at, manifest };
+  const { report, completed_at: syncedAt, next: token } = newest.manifest;
+  const { service, client_id: clientId, revision } = report;
+  return { service, clientId, rows: reportRowsOf(newest.manifest), revision, syncedAt, token };
 }

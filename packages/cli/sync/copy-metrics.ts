@@ -1,7 +1,7 @@
 /** Gauges about one copy, without their prefix, and what they mean. */
 const gauges = {
   copy_read: 'Whether the copy, or the state of the webhook, was read: 1 or 0. If not, only this is known.',
-  last_success_timestamp_seconds: 'When the copy was last found equal to the report; 0 before the first time.',
+  last_success_timestamp_seconds: 'When the copy was last found equal to the report; 0 if that is not known.',
   rows: 'Records of the copy.',
   revision: 'Revision of the report that the copy equals, or up to which changes were told.',
   report_revision: 'Current revision of the report; absent if the service did not respond.',

@@ -2,6 +2,7 @@ import type { SubscriptionExport } from '../../client/index.ts';
 import { changeColumnsOf, columnsOf, describeColumns, type FileColumn, flavorOf } from './file-format.ts';
 import { type CompleteRun, folderOf, isIncrement, type Manifest, manifestName } from './manifest.ts';
 import type { Measured } from './measured.ts';
+import { isYetToCome } from './yet-to-come.ts';
 
 /** What a file has that its manifest or the report does not have. */
 export interface Found {
@@ -22,7 +23,7 @@ export function claimFaults({ folder, name, manifest }: CompleteRun): string[] {
   faults.push(...differ('columns', describeColumns(columnsIn(manifest)), describeColumns(manifest.columns)));
   if (manifest.values !== 'raw' && !format.startsWith('csv'))
     faults.push(`values '${manifest.values}', format '${format}'`);
-  if (Date.parse(completed) > Date.now() + clockMsMax) faults.push(`completed_at '${completed}', which is yet to come`);
+  if (isYetToCome(completed)) faults.push(`completed_at '${completed}', which is yet to come`);
   return faults;
 }
 
@@ -31,9 +32,6 @@ const columnsIn = (manifest: Manifest): readonly FileColumn[] =>
   isIncrement(manifest)
     ? changeColumnsOf(manifest.format)
     : columnsOf(manifest.format, flavorOf(manifest.values, manifest.report.query).zone);
-
-/** How far the clock of the machine that wrote a file may be ahead, in milliseconds. */
-const clockMsMax = 300_000;
 
 /** What a manifest says of filters, and the report does not. */
 export function filterFaults(

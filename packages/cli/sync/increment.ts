@@ -58,18 +58,6 @@ function requireLater(files: FileStore, { folder, manifest }: CompleteRun, sched
   );
 }
 
-/** Whether the report has no changes since a file that was written with `--changes`. */
-export async function hasNoChanges({ client }: Source, { next }: Manifest, signal: AbortSignal): Promise<boolean> {
-  if (next === undefined) return false;
-  try {
-    for await (const { changes } of client.changes(next, { signal })) if (changes.length > 0) return false;
-    return true;
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'RESYNC_REQUIRED') throw error;
-    return false;
-  }
-}
-
 /** Why no increment can follow a file. */
 async function whyWhole(
   files: FileStore,

@@ -8,6 +8,7 @@ import {
   manifestText,
   parseManifest,
 } from './manifest.ts';
+import { isYetToCome } from './yet-to-come.ts';
 
 /** A copy of the newest manifest, beside the folders of the runs. */
 const latestName = 'latest.json';
@@ -33,13 +34,15 @@ export async function readLatest(files: FileStore): Promise<Manifest | undefined
 
 /**
  * Replaces `latest.json`, unless it is of a later run. Returns why it could not be replaced: the
- * right to write new files is enough for a run.
+ * right to write new files is enough for a run, and a clock may have been ahead.
  */
 export async function updateLatest(files: FileStore, manifest: Manifest): Promise<string | undefined> {
   const latest = await readLatest(files).catch(ifRefused);
   if (latest instanceof SyncError || latest === undefined || pathOf(latest) < pathOf(manifest))
     return (await files.replace(latestName, manifestText(manifest)).catch(ifRefused))?.message;
-  return undefined;
+  const { scheduled_for: instant } = latest;
+  if (!isYetToCome(instant)) return undefined;
+  return `Cannot replace ${files.shown}/${latestName}: no run may be of an instant that is yet to come: remove it, and its folder: current value is a run of ${instant}`;
 }
 
 /** Where a run stands in the order of all runs of a place: by instant, then by name. */

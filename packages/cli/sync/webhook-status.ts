@@ -6,7 +6,7 @@ import { shownEndpoint, type Webhook } from './webhook-options.ts';
 import { type WebhookPlace, WebhookState } from './webhook-state.ts';
 
 /** A webhook between its runs. */
-interface WebhookStatus extends Pick<WebhookPlace, 'revision' | 'failures' | 'lastResult' | 'disabledAt'> {
+interface WebhookStatus extends Pick<WebhookPlace, 'token' | 'revision' | 'failures' | 'lastResult' | 'disabledAt'> {
   /** Events that the endpoint has not accepted. */
   readonly pending: number;
   /** When the first of them is tried next, in milliseconds since 1970. */

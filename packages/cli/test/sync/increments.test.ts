@@ -11,7 +11,7 @@ import { startService, type TestService } from '../../../../test/support/service
 import { parseMetrics } from '../../sync/copy-metrics.ts';
 import { snapshotFormats } from '../../sync/file-format.ts';
 import { type Manifest, manifestText } from '../../sync/manifest.ts';
-import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
+import { type ChangingReport, createChangingReport, environmentAway, environmentOf } from './changing-report.ts';
 import { runIncrementHistory } from './increment-history.ts';
 
 let folder: string;
@@ -68,11 +68,9 @@ test.each(snapshotFormats)(
 
 test('a quiet report makes no copy old: its age is that of the last comparison, also if the next one fails', async () => {
   const file = join(folder, `exports-${count}.prom`);
-  const status = (more = {}) =>
-    runHere(['sync', 'status', ...to(), '--metrics', file, '--json'], {
-      ...environmentOf(service, report.credentials),
-      ...more,
-    });
+  const status = (environment: Record<string, string> = environmentOf(service, report.credentials)) =>
+    runHere(['sync', 'status', ...to(), '--metrics', file, '--json'], environment);
+  const away = environmentAway(service, report.credentials);
   /** The samples of the file, and whether the alert of the guide would fire. */
   const measured = () => {
     const samples = parseMetrics(readFileSync(file, 'utf8'));
@@ -94,7 +92,7 @@ test('a quiet report makes no copy old: its age is that of the last comparison, 
   expect(JSON.parse((await status()).stdout)).toMatchObject({ revision: 1, age_seconds: 0 });
   expect(measured()).toMatchObject({ copy_read: 1, revision: 1, report_revision: 1, isOld: false });
   // the service is away: what the comparison before has found still holds
-  expect((await status({ SUBREPORT_URL: 'http://127.0.0.1:9' })).code).toBe(75);
+  expect((await status(away)).code).toBe(75);
   expect(measured()).toMatchObject({ copy_read: 1, revision: 1, isOld: false });
   expect(measured()).not.toHaveProperty('report_revision');
   // no run follows a change, and the last comparison was two hours ago
@@ -114,7 +112,7 @@ test('a quiet report makes no copy old: its age is that of the last comparison, 
   expect(measured()).toMatchObject({ revision: 2, report_revision: 2, isOld: false });
   makeOlder(90_000);
   rmSync(file);
-  await status({ SUBREPORT_URL: 'http://127.0.0.1:9' });
+  await status(away);
   expect(measured()).toMatchObject({ revision: 2, isOld: true });
 });
 

@@ -22,7 +22,13 @@ import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { openDestination } from '../../sync/open-destination.ts';
 import { runSync } from '../../sync/run-sync.ts';
-import { type ChangingReport, createChangingReport, environmentOf, sha256 } from './changing-report.ts';
+import {
+  type ChangingReport,
+  createChangingReport,
+  environmentAway,
+  environmentOf,
+  sha256,
+} from './changing-report.ts';
 import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts';
 import { digestOfCopy } from './read-copy.ts';
 
@@ -473,7 +479,7 @@ describe('status --metrics', () => {
 
   test('says nothing about a report that does not respond, and keeps what it knows of the copy', async () => {
     await run('--to', to);
-    const environment = { ...environmentOf(service, report.credentials), SUBREPORT_URL: 'http://127.0.0.1:9' };
+    const environment = environmentAway(service, report.credentials);
     expect((await runHere(['sync', 'status', '--to', to, '--metrics', file], environment)).code).toBe(75);
     expect(Object.keys(samplesOf(file))).toEqual(['copy_read', 'last_success_timestamp_seconds', 'rows', 'revision']);
   });
