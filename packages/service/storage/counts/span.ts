@@ -122,8 +122,19 @@ export function toSpan(row: Row): Span {
     level: Number(row.level) as SpanLevel,
     from: { date: Number(row.from_date), id: String(row.from_id) },
     n: Number(row.n),
-    counts: JSON.parse(String(row.counts)),
+    counts: parseCounts(String(row.counts)),
   };
+}
+
+/**
+ * Parses counts as both engines write them. A name with an escape, such as that of a plan with a
+ * quotation mark, is parsed alone: `JSON.parse` of Node 26 (V8 14.6) may return in its place the
+ * name that an object before it had there.
+ */
+function parseCounts(text: string): Span['counts'] {
+  if (!text.includes('\\')) return JSON.parse(text);
+  const counts = text.matchAll(/("(?:[^"\\]|\\.)*"): ?(-?\d+)/g);
+  return Object.fromEntries(Array.from(counts, ([, name = '', n]) => [JSON.parse(name), Number(n)]));
 }
 
 /** Spans of one level whose order keys lie in a range; every string is an SQL expression. */
