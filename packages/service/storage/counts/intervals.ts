@@ -268,16 +268,16 @@ function onlyPlan(counts: Span['counts'], n: number): (string | null)[] {
   return counts[plan] === n ? [plan.slice(planKey.length)] : [];
 }
 
-/** The ids and plans of at most `most` products with records. */
+/** The ids and plans of at most `most` products with records, in one order on both engines. */
 export async function listProducts(
   reader: TenantReader,
   most: number,
 ): Promise<{ readonly products: readonly string[]; readonly plans: readonly string[] }> {
   const roots = (await readProductRoots(reader, most)).map(toSpan).filter(({ n }) => n > 0);
-  const plans = roots.flatMap(({ counts }) => planKeys(counts));
+  const plans = new Set(roots.flatMap(({ counts }) => planKeys(counts)).map((key) => key.slice(planKey.length)));
   return {
-    products: roots.map(({ series }) => productOfSeries(series) ?? ''),
-    plans: [...new Set(plans.map((key) => key.slice(planKey.length)))].filter((plan) => plan !== ''),
+    products: roots.map(({ series }) => productOfSeries(series) ?? '').sort(),
+    plans: [...plans].filter((plan) => plan !== '').sort(),
   };
 }
 

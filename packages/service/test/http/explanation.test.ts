@@ -142,6 +142,15 @@ describe.each(drawn)('a response without records on $engine', ({ openTestStore }
     expect(decoded(await get('?status=none', own))).toBe('Every subscription of yours has a status.');
   });
 
+  test('names the first of equally similar plans, whatever engine stores them in whatever order', async () => {
+    const tenant = await service.createTenant('plans');
+    for (const planId of ['xy', 'xaz', 'xyy'])
+      await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: planId, planId })]);
+    const own = await service.accessToken(await service.createClient(tenant));
+    const explanation = "No subscription of yours has the plan id 'xz': did you mean 'xaz'?";
+    expect(decoded(await get('?plan-id=xz', own))).toBe(explanation);
+  });
+
   test('names nothing of another tenant', async () => {
     const tenant = await service.createTenant('other');
     await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'x', status: 'ACTVES', productId: 'zyx' })]);
