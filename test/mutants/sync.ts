@@ -171,6 +171,14 @@ export const syncMutants: readonly Mutant[] = [
     test: 'is refused to a client of another tenant, and no metric has its figures',
   },
   {
+    id: 'old-question-in-step',
+    breaks: 'The answer to a question of other days is called in step with the report.',
+    search: 'position.isTimed === true && read.isInStep ? null : read.isInStep',
+    replace: 'read.isInStep',
+    file: 'status.test.ts',
+    test: 'the answer to the question %s is not called the report',
+  },
+  {
     id: 'success-yet-to-come',
     breaks: 'A copy whose clock was ahead looks young to the alert.',
     search: 'isYetToCome(instant) ? 0 : Date.parse(instant) / 1_000',

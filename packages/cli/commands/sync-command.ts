@@ -6,6 +6,7 @@ import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { forUser, runReader } from '../../terminal/reader-action.ts';
 import { destinationNamed, destinations, formsOf } from '../sync/destinations.ts';
 import { isIncrement, reportRowsOf } from '../sync/manifest.ts';
+import { rowsOfQuestion } from '../sync/question.ts';
 import type { Source } from '../sync/read-source.ts';
 import type { SnapshotResult } from '../sync/run-snapshot.ts';
 import type { SyncResult } from '../sync/run-sync.ts';
@@ -157,8 +158,8 @@ async function syncFile(
 
 function describeFile({ manifest, place, wasComplete, isUnchanged, whole, removed }: SnapshotResult): string {
   const { rows, removals, scheduled_for: instant } = manifest;
-  const { revision } = manifest.report;
-  const copy = tableSentence({ rows: reportRowsOf(manifest), revision });
+  const { revision, question } = manifest.report;
+  const copy = tableSentence({ rows: reportRowsOf(manifest), revision, question });
   const increment =
     removals === undefined
       ? ''
@@ -185,9 +186,14 @@ const silent = { write: () => true };
 const streamSentence = ({ written, removed, revision }: SyncResult): string =>
   `${countText(written)} records and ${countText(removed)} removals, up to revision ${revision}`;
 
-const tableSentence = ({ rows = 0, revision }: Pick<SyncResult, 'rows' | 'revision'>): string => {
+const tableSentence = ({
+  rows = 0,
+  revision,
+  question,
+}: Pick<SyncResult, 'rows' | 'revision'> & { readonly question?: string | undefined }): string => {
   const count = `${countText(rows)} rows`;
-  return `copy ${count} = report ${count} at revision ${revision}`;
+  const whole = question === undefined ? `report ${count}` : count + rowsOfQuestion(question);
+  return `copy ${count} = ${whole} at revision ${revision}`;
 };
 
 const jsonOf = ({ rows, revision, syncedAt, written, removed, reloaded }: SyncResult) => ({
@@ -279,7 +285,7 @@ function describeVerified({ place, manifest, notCompared }: VerifiedFile, index:
   const what = `The ${index === 0 ? 'newest ' : ''}file, of ${instant},`;
   const others = manifest.files.length - 1;
   const chain = isIncrement(manifest) ? `, with the ${countText(others)} files before it` : '';
-  const has = `${countText(reportRowsOf(manifest))} rows, ${countText(bytes)} bytes with SHA-256 ${sha256} in ${place}`;
+  const has = `${countText(reportRowsOf(manifest))} rows${rowsOfQuestion(report.question)}, ${countText(bytes)} bytes with SHA-256 ${sha256} in ${place}`;
   return notCompared === undefined
     ? `${what} equals its manifest and the report at revision ${report.revision}${chain}: ${has}`
     : `${what} equals its manifest, of revision ${report.revision}${chain}: ${has}; it was not compared with the report: ${notCompared}`;

@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { UsageError } from '../../terminal/error.ts';
 import { forUser, optionOf } from '../../terminal/reader-action.ts';
+import type { Manifest } from '../sync/manifest.ts';
 import type { Question } from '../sync/question.ts';
 import { exportParameters, readParameters } from './filter-options.ts';
 import { type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
@@ -42,6 +43,17 @@ export function readQuestion(options: CopyOptions, screen: Screen): Question | u
   const { values } = readLinked(linked);
   sayQuestion(screen, options, values);
   return { text: String(new URLSearchParams(asked)), query: values };
+}
+
+/** Whether the question of a file may have another answer at this time, of the same report. */
+export function dependsOnTime({ question, query }: Manifest['report']): boolean {
+  if (question === undefined) return false;
+  if (query?.['expires-within'] !== undefined) return true;
+  const asked = [...new URLSearchParams(question)].map(([name, value]) => [
+    new Option(`--${name}`).attributeName(),
+    value,
+  ]);
+  return JSON.stringify(readLinked(Object.fromEntries(asked)).values) !== JSON.stringify(query);
 }
 
 /** Resolves the days of a link; a fault names the link, as the command has no option for each. */

@@ -5,6 +5,7 @@ import { runReader } from '../../terminal/reader-action.ts';
 import type { Position, SourceIdentity } from '../sync/destination.ts';
 import { destinationNamed } from '../sync/destinations.ts';
 import { SyncError } from '../sync/error.ts';
+import { rowsOfQuestion } from '../sync/question.ts';
 import type { Lag } from '../sync/read-lag.ts';
 import type { Source } from '../sync/read-source.ts';
 import { isYetToCome } from '../sync/yet-to-come.ts';
@@ -129,10 +130,11 @@ async function showStatus(
   requireSame(position, source);
   const { rows = 0, revision, token } = position;
   note({ copy_read: 1, last_success_timestamp_seconds: secondsOf(position.syncedAt), rows, revision });
-  const lag = await readLag(source, { revision, token }, signal);
+  const read = await readLag(source, { revision, token }, signal);
+  const lag = { ...read, isInStep: position.isTimed === true && read.isInStep ? null : read.isInStep };
   note({ report_revision: lag.revision });
   // a run of --changes that finds none writes nothing
-  const isEqualNow = destinationNamed(options.to).mode === 'files' && token !== undefined && lag.isInStep;
+  const isEqualNow = destinationNamed(options.to).mode === 'files' && token !== undefined && read.isInStep;
   const syncedAt = isEqualNow ? new Date().toISOString() : position.syncedAt;
   note({ last_success_timestamp_seconds: secondsOf(syncedAt) });
   const age = ageOf(syncedAt);
@@ -144,7 +146,7 @@ async function showStatus(
       ...{ rows, revision, synced_at: syncedAt, age_seconds: age },
       ...{ report_revision: lag.revision, in_step: lag.isInStep },
     },
-    `${countText(rows)} rows at revision ${revision}, synced ${when}: ${describeLag(lag)}`,
+    `${countText(rows)} rows${rowsOfQuestion(position.question)} at revision ${revision}, synced ${when}: ${describeLag(lag)}`,
   );
 }
 
@@ -168,7 +170,11 @@ const writeStatus = (output: Output, { json, quiet }: StatusOptions, value: obje
   if (json === true || quiet !== true) writeResult(output, json === true, value, sentence);
 };
 
-function describeLag({ revision, isInStep, isTokenInvalid }: Lag): string {
+/** `isInStep` is `null` if the answer to the question of a file depends on the time. */
+type KnownLag = Omit<Lag, 'isInStep'> & { readonly isInStep: boolean | null };
+
+function describeLag({ revision, isInStep, isTokenInvalid }: KnownLag): string {
+  if (isInStep === null) return 'the report is the same, and the question may have another answer at this time';
   if (isTokenInvalid)
     return `its change token is no longer valid, so the next sync reads the whole report, which is at revision ${revision}`;
   return isInStep ? 'in step with the report' : `the report is at revision ${revision}`;
@@ -209,7 +215,12 @@ async function showWebhookStatus(
 }
 
 /** Where a copy is, and whose report it has; only a file of --changes has a token. */
-type CopyPosition = Omit<Position, 'token'> & SourceIdentity & { readonly token?: string | undefined };
+interface CopyPosition extends Omit<Position, 'token'>, SourceIdentity {
+  readonly token?: string | undefined;
+  readonly question?: string | undefined;
+  /** Whether the answer to the question depends on the time. */
+  readonly isTimed?: boolean;
+}
 
 /** The position of a copy, or of the newest file. */
 async function positionOf(
@@ -226,6 +237,8 @@ async function positionOf(
   const newest = await newestRun(await openPlace(options, output, signal));
   if (newest === undefined) return undefined;
   const { report, completed_at: syncedAt, next: token } = newest.manifest;
-  const { service, client_id: clientId, revision } = report;
-  return { service, clientId, rows: reportRowsOf(newest.manifest), revision, syncedAt, token };
+  const { service, client_id: clientId, revision, question } = report;
+  const { dependsOnTime } = await import('./sync-question.ts');
+  const read = { revision, rows: reportRowsOf(newest.manifest), syncedAt, token };
+  return { service, clientId, ...read, question, isTimed: dependsOnTime(report) };
 }

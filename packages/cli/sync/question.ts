@@ -9,3 +9,7 @@ export interface Question {
 /** A question in a sentence. */
 export const describeQuestion = (text: string | undefined): string =>
   text === undefined ? 'the whole report' : `the question '${text}'`;
+
+/** What the rows of a file are, after their number: those of a question are not the report. */
+export const rowsOfQuestion = (text: string | undefined): string =>
+  text === undefined ? '' : ` of ${describeQuestion(text)}`;

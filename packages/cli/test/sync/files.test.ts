@@ -405,7 +405,10 @@ describe('a sync of a question', () => {
   test.each(['ndjson', 'csv.gz', 'parquet'])('writes its answer as %s, which verify compares', async (format) => {
     const { code, stdout, stderr } = await ask(0, '--format', format);
     const { manifest, file } = readManifest(0);
-    expect([code, stdout]).toEqual([0, `copy 3 rows = report 3 rows at revision 1 in ${file}\n`]);
+    expect([code, stdout]).toEqual([
+      0,
+      `copy 3 rows = 3 rows of the question '${question}' at revision 1 in ${file}\n`,
+    ]);
     const month = `${new Date().toISOString().slice(0, 8)}01T00:00:00Z`;
     const said = `created at or after 2023-11-14T22:13:20Z; created before ${month}; newest first`;
     expect(stderr).toBe(`The question: ${said}\n`);

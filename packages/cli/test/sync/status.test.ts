@@ -102,6 +102,27 @@ describe.each(kinds)('the status of a copy in %s', (kind) => {
   });
 });
 
+test.each([
+  ['status=ACTIVE', true, ': in step with the report\n'],
+  ['created-from=this-month&created-to=2199-01-01', true, ': in step with the report\n'],
+  ['created-from=7d', null, ': the report is the same, and the question may have another answer at this time\n'],
+  ['expires-within=7d', null, ': the report is the same, and the question may have another answer at this time\n'],
+])('the answer to the question %s is not called the report', async (question, isInStep, ending) => {
+  const asked = `${question}&sort=createdDate`;
+  const { stdout } = await run('dir:', 'run', ['--query', asked]);
+  const text = String(new URLSearchParams([...new URLSearchParams(asked)].sort(([a], [b]) => (a < b ? -1 : 1))));
+  expect(stdout).toMatch(/^copy \d rows = \d rows of the question '/);
+  expect(stdout).toContain(`rows of the question '${text}' at revision 1 in `);
+  await new Promise((resolve) => setTimeout(resolve, 1_100)); // days are resolved to seconds
+  const { json, sentence } = await statusOf('dir:');
+  expect(json).toMatchObject({ revision: 1, report_revision: 1, in_step: isInStep });
+  expect(sentence).toMatch(/^\d rows of the question '[^']+' at revision 1, synced /);
+  expect(sentence).toContain(ending);
+  const verified = await runHere(['sync', 'verify', ...copies['dir:']()], environmentOf(service, report.credentials));
+  expect(verified).toMatchObject({ code: question.startsWith('expires') ? 75 : 0 });
+  if (verified.code === 0) expect(verified.stdout).toContain(` rows of the question '${text}', `);
+});
+
 test('a file of a later revision than that of the report, as after a restore, is not in step', async () => {
   await run('dir:', 'run');
   alterManifest(({ report: of }) => ({ report: { ...of, revision: 7 } }));
