@@ -110,13 +110,14 @@ const describeAhead = (aheadSeconds: number): Pick<ReportedCheck, 'ok' | 'messag
       };
 
 const countsRule = 'they must match the records';
-const recordsRule = 'each must match its columns, have a revision of at most that of the tenant, and have no tombstone';
+const recordsRule =
+  'each, and each former version, must match its columns, and agree with the tombstones, times and revisions of the tenant';
 
 function problemsText(what: string, rule: string, problems: readonly string[]): string {
   const shown = problems.slice(0, problemsShownMax).join('; ');
   const more = problems.length > problemsShownMax ? `; and ${problems.length - problemsShownMax} more` : '';
-  const again = what === 'the records' ? ', then import the records again: damaged JSON is not repaired' : '';
-  return `Cannot rely on ${what}: ${rule}: ${shown}${more}; repair them with: subreport doctor --repair${again}`;
+  const again = what === 'the records' ? 'import the records again if their JSON is damaged, then ' : '';
+  return `Cannot rely on ${what}: ${rule}: ${shown}${more}; ${again}repair them with: subreport doctor --repair`;
 }
 
 export const checkLine = ({ check, tenant, ok, message, repaired }: ReportedCheck): string =>

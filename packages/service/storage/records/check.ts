@@ -2,6 +2,7 @@ import type { Row, SqlValue, Store, TenantReader, TenantSql } from '../store.ts'
 import { rowColumns } from '../subscription-row.ts';
 import { readHistory } from '../tables/history.ts';
 import { countUse, useColumns, useOf } from '../tables/storage-use.ts';
+import { keptVersions, missingTombstones, wrongCommits, wrongVersions } from './wrong-history.ts';
 
 /** The columns that repeat a field of the record. */
 const repeated = rowColumns.flatMap(({ name, type, path, isOptional = false }) =>
@@ -57,16 +58,31 @@ export const checkedRows = 1_000;
 const comparedRows = 20_000;
 
 /**
- * Compares each record's JSON with the columns that repeat its fields, and the revisions with the
- * tombstones: no revision exceeds the tenant's, and no stored record has a tombstone. Also checks
- * the former versions and their number. `onRows` receives the number of records that are compared.
- * Every engine can run the statements of `postgres`.
+ * Compares each record's JSON, and that of each former version, with the columns that repeat its
+ * fields, and the revisions with the tombstones: no revision exceeds the tenant's, no stored record
+ * has a tombstone, and each removed one that the history knows has one. Also checks the former
+ * versions, their number and the times of their revisions. `onRows` receives the number of records
+ * that are compared. Every engine can run the statements of `postgres`.
  */
 export async function checkRecords(
   reader: TenantReader,
   engine: Store['engine'] = 'postgres',
   onRows: (checked: number) => void = () => undefined,
 ): Promise<RecordsCheck> {
+  const problems = [...(await wrongRevisions(reader)), ...(await wrongHistory(reader)), ...(await wrongBytes(reader))];
+  for (const [texts, onStep] of [
+    [ofRecords, onRows],
+    [ofVersions, () => undefined],
+  ] as const)
+    for await (const found of wrongTexts(reader, texts(engine), onStep)) {
+      problems.push(...found);
+      if (problems.length >= problemsMax) return { problems: problems.slice(0, problemsMax) };
+    }
+  return { problems };
+}
+
+/** Revisions that do not agree with the tenant's, or with each other. */
+async function wrongRevisions(reader: TenantReader): Promise<string[]> {
   const { revision, sweptRevision } = await readHistory(reader);
   const problems: string[] = [];
   if (sweptRevision > revision)
@@ -79,48 +95,83 @@ export async function checkRecords(
   ] as const)
     for (const { id, revision: ahead } of await reader.all(sql, [revision, problemsMax]))
       problems.push(`${kind} '${id}' is of revision ${ahead}, the tenant is at ${revision}`);
+  return problems;
+}
+
+async function wrongHistory(reader: TenantReader): Promise<string[]> {
+  const problems: string[] = [];
   for (const { id, problem } of await reader.all(wrongVersions, [problemsMax]))
     problems.push(`A former version of record '${id}' ${problem}`);
   for (const { counted, n } of await reader.all(wrongVersionCount))
     problems.push(`The history counts ${counted} former versions, ${n} are there`);
-  problems.push(...(await wrongBytes(reader)));
-  const select = suspects[engine];
-  for (let [from, checked] = ['', 0]; problems.length < problemsMax; ) {
+  for (const { wanted, found, disordered } of await reader.all(wrongCommits))
+    problems.push(
+      Number(wanted) === Number(found)
+        ? `The times of ${disordered} revisions are before those of earlier ones, or after the last`
+        : `The history has the times of ${found} revisions, it must have ${wanted}`,
+    );
+  for (const { id, revision } of await reader.all(missingTombstones, [problemsMax]))
+    problems.push(`Record '${id}' was removed at revision ${revision}, and has no tombstone`);
+  return problems;
+}
+
+/** The texts of the records, or of their former versions. */
+interface Texts {
+  /** How a sentence about one begins. */
+  readonly what: string;
+  /** Selects the last of the next ids, and the number of texts up to it. */
+  readonly step: TenantSql;
+  /** Selects the rows to look at. */
+  readonly select: TenantSql;
+}
+
+/** One sentence for each text that differs from its columns. */
+async function* wrongTexts(
+  reader: TenantReader,
+  { what, step: selectStep, select }: Texts,
+  onRows: (checked: number) => void,
+): AsyncGenerator<readonly string[]> {
+  for (let [from, checked] = ['', 0]; ; ) {
     const [step] = await reader.all(selectStep, [from, comparedRows]);
-    if (step === undefined || step.last === null) break;
+    if (step === undefined || step.last === null) return;
     const rows = await reader.all(select, [from, String(step.last)]);
-    problems.push(...rows.flatMap(problemOf));
+    yield rows.flatMap((row) => problemOf(row, what));
     from = String(step.last);
     checked += Number(step.n);
     onRows(checked);
   }
-  return { problems: problems.slice(0, problemsMax) };
 }
 
-/** The last of the next records, in the order of their ids, and how many they are. */
-const selectStep = `select max(id) as last, count(*) as n from (
-    select id from subscription where tenant_id = $1 and id > $2 order by id limit $3
-  ) as step` as const;
-
-const selectBetween = `select ${recordColumns.join(', ')}, record from subscription
-  where tenant_id = $1 and id > $2 and id <= $3` as const;
-
 /**
- * The records to look at. SQLite leaves those out that are equal in the format that we write, which
+ * The rows to look at. SQLite leaves those out that are equal in the format that we write, which
  * takes a third of the time of reading them all; of the others, `differingColumns` decides.
  */
-const suspects: Readonly<Record<Store['engine'], TenantSql>> = {
-  postgres: `${selectBetween} order by id`,
-  sqlite: `${selectBetween} and not coalesce(case when json_valid(record) then
+const suspects: Readonly<Record<Store['engine'], string>> = {
+  postgres: '',
+  sqlite: ` and not coalesce(case when json_valid(record) then
       json_extract(record, ${repeated.map(({ path }) => `'$.${path}'`).join(', ')})
         = json_array(${repeated.map(({ name, type }) => (type === 'bigint' ? `strftime('%Y-%m-%dT%H:%M:%SZ', ${name}, 'unixepoch')` : name)).join(', ')})
-    end, false) order by id`,
+    end, false)`,
 };
 
-function problemOf(row: Row): string[] {
+const textsOf =
+  (what: string, rows: string) =>
+  (engine: Store['engine']): Texts => ({
+    what,
+    step: `select max(id) as last, count(*) as n from (
+      select id from ${rows} and id > $2 order by id limit $3
+    ) as step` as TenantSql,
+    select: `select ${recordColumns.join(', ')}, record from ${rows}
+      and id > $2 and id <= $3${suspects[engine]} order by id` as TenantSql,
+  });
+
+const ofRecords = textsOf('Record', 'subscription where tenant_id = $1');
+const ofVersions = textsOf('A former version of record', keptVersions);
+
+function problemOf(row: Row, what: string): string[] {
   const differing = differingColumns(row);
-  if (differing === undefined) return [`The text of record '${row.id}' is no whole record`];
-  return differing.length === 0 ? [] : [`Record '${row.id}' differs from its columns in ${differing.join(', ')}`];
+  if (differing === undefined) return [`The text of ${what.toLowerCase()} '${row.id}' is no whole record`];
+  return differing.length === 0 ? [] : [`${what} '${row.id}' differs from its columns in ${differing.join(', ')}`];
 }
 
 /**
@@ -128,25 +179,6 @@ function problemOf(row: Row): string[] {
  */
 export const selectRecords = `select ${recordColumns.join(', ')}, record from subscription
   where tenant_id = $1 and id > $2 order by id limit $3` as const;
-
-/**
- * Versions of the kept history that cannot be true, beside their neighbours: the next version, the
- * record and the tombstone.
- */
-export const wrongVersions = `select id, problem from (
-    select v.id, case
-      when v.from_revision >= v.until_revision then 'ends before it begins'
-      when v.until_revision > t.revision then 'ends after the last revision'
-      when exists (select 1 from subscription_version as n where n.tenant_id = $1 and n.id = v.id
-        and n.until_revision > v.until_revision and n.from_revision < v.until_revision) then 'overlaps the next one'
-      when exists (select 1 from subscription as s where s.tenant_id = $1 and s.id = v.id
-        and s.revision < v.until_revision) then 'overlaps the record'
-      when exists (select 1 from subscription_tombstone as b where b.tenant_id = $1 and b.id = v.id
-        and b.revision < v.until_revision) then 'is younger than its tombstone'
-      end as problem
-    from subscription_version as v join tenant as t on t.id = $1
-    where v.tenant_id = $1 and v.until_revision > t.history_from
-  ) as checked where problem is not null order by id limit $2`;
 
 const wrongVersionCount = `select counted, n from (
     select id as tenant_id, history_rows as counted,

@@ -6,14 +6,8 @@ import { historyStart } from '../tables/history.ts';
 import { clockNow, isHistoryKept } from '../tables/revision.ts';
 import { aheadOf } from '../tables/settle-instant.ts';
 import { countUse, type StorageUse, toUse } from '../tables/storage-use.ts';
-import {
-  checkedRows,
-  columnsOfRecord,
-  differingColumns,
-  recordColumns,
-  selectRecords,
-  wrongVersions,
-} from './check.ts';
+import { checkedRows, columnsOfRecord, differingColumns, recordColumns, selectRecords } from './check.ts';
+import { buryRemoved, keptVersions, wrongCommits, wrongVersions } from './wrong-history.ts';
 
 interface RepairOptions {
   readonly nowSeconds: number;
@@ -51,9 +45,10 @@ export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions
   const newest = Math.max(Number(tenant?.swept_revision ?? 0), ...ahead.map(([row]) => Number(row?.revision ?? 0)));
   const isNewHistory = newest > known;
   const revision = 1 + (isNewHistory ? Math.max(historyStart(nowSeconds), newest) : known);
-  const [wrong = []] = yield [ask(wrongVersions, 1)];
+  const [wrong = [], commits = []] = yield [ask(wrongVersions, 1), ask(wrongCommits)];
+  yield* repairVersions();
   const isAhead = tenant !== undefined && isHistoryKept(tenant) && aheadOf(Number(tenant.history_at), clockNow()) > 0;
-  const beginsHistory = isNewHistory || isAhead || wrong.length > 0;
+  const beginsHistory = isNewHistory || isAhead || wrong.length + commits.length > 0;
   const keeps = keepsHistory && !beginsHistory;
   let versions = 0;
   yield [ask(recountVersions)];
@@ -66,11 +61,15 @@ export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions
       ask(changeTombstonesAhead, revision, known),
       ask(forgetChanges, revision),
     ];
+  yield [ask(buryRemoved, revision)];
   for (let from = ''; ; ) {
     const [rows = []] = yield [ask(selectRecords, from, checkedRows)];
     const repaired = rows.filter((row) => (differingColumns(row)?.length ?? 0) > 0);
-    if (keeps && repaired.length > 0)
+    if (keeps && repaired.length > 0) {
       versions += (yield repaired.map(({ id }) => ask(keepRecord, revision, String(id)))).flat().length;
+      // their columns were as wrong
+      yield repaired.map((row) => ask(updateVersion, String(row.id), revision, ...columnsAfterId(row)));
+    }
     if (repaired.length > 0)
       yield repaired.map((row) => ask(updateColumns, String(row.id), revision, ...columnsAfterId(row)));
     if (rows.length < checkedRows) break;
@@ -79,6 +78,28 @@ export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions
   yield* recount({ isChange: false });
   const [[counted] = []] = yield [ask(countUse)];
   return { revision, beginsHistory, versions, use: toUse(counted) };
+}
+
+/**
+ * Sets the columns of former versions from their JSON. One whose JSON is damaged is erased, so that
+ * a report of its time says that it lacks a record.
+ */
+function* repairVersions(): CountWork {
+  for (let [id, until] = ['', 0]; ; ) {
+    const [rows = []] = yield [ask(selectVersions, id, until, checkedRows)];
+    const repairs = rows.flatMap((row) => repairVersion(row, differingColumns(row)));
+    if (repairs.length > 0) yield repairs;
+    if (rows.length < checkedRows) return;
+    [id, until] = [String(rows.at(-1)?.id), Number(rows.at(-1)?.until_revision)];
+  }
+}
+
+function repairVersion(row: Row, differing: readonly string[] | undefined): readonly CountRequest[] {
+  if (differing?.length === 0) return [];
+  const [id, from, until] = [String(row.id), Number(row.from_revision), Number(row.until_revision)];
+  return differing === undefined || differing.includes('id')
+    ? [ask(eraseVersion, id, until), ask(addErasure, from, until)]
+    : [ask(updateVersion, id, until, ...columnsAfterId(row))];
 }
 
 const ask = (sql: TenantSql, ...values: SqlValue[]): CountRequest => ({ kind: 'read', sql, values });
@@ -131,7 +152,25 @@ const recountVersions = `update tenant set history_rows = (
     select count(*) from subscription_version where tenant_id = $1
   ) where id in (select tenant_id from (select id as tenant_id from tenant) as t where tenant_id = $1) returning id` as const;
 
-const updateColumns = `update subscription set revision = $3, ${recordColumns
-  .slice(1)
-  .map((name, index) => `${name} = $${index + 4}`)
-  .join(', ')} where tenant_id = $1 and id = $2 returning id` as const;
+/** Assigns the columns after the id to the parameters from `$first` on. */
+const assignAfterId = (first: number): string =>
+  recordColumns
+    .slice(1)
+    .map((name, index) => `${name} = $${index + first}`)
+    .join(', ');
+
+const updateColumns: TenantSql = `update subscription set revision = $3, ${assignAfterId(4)}
+  where tenant_id = $1 and id = $2 returning id`;
+
+const selectVersions = `select ${recordColumns.join(', ')}, from_revision, until_revision, record from ${keptVersions}
+  and (id, until_revision) > ($2, $3) order by id, until_revision limit $4` as const;
+
+const updateVersion: TenantSql = `update subscription_version set ${assignAfterId(4)}
+  where tenant_id = $1 and id = $2 and until_revision = $3 returning id`;
+
+const eraseVersion =
+  'delete from subscription_version where tenant_id = $1 and id = $2 and until_revision = $3 returning id';
+
+const addErasure = `insert into subscription_erasure as e (tenant_id, from_revision, until_revision, n)
+  values ($1, $2, $3, 1) on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + 1
+  where e.tenant_id = $1 returning n` as const;

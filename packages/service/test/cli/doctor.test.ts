@@ -12,6 +12,8 @@ import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService } from '../../../../test/support/service.ts';
 import { examineStore } from '../../cli/store/examine-store.ts';
+import { readChanges } from '../../storage/read/changes.ts';
+import { countErased } from '../../storage/read/past.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { historyStart, readHistory } from '../../storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
@@ -171,6 +173,83 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     }
   });
 
+  test.each([
+    [
+      'a former version that differs from its columns',
+      "update subscription_version set iccid = '89999' where tenant_id = 'acme' and id = 'seen'",
+      "A former version of record 'seen' differs from its columns in iccid",
+      'goes on',
+    ],
+    [
+      'a removed record without a tombstone',
+      "delete from subscription_tombstone where tenant_id = 'acme' and id = 'gone'",
+      "Record 'gone' was removed at revision",
+      'goes on',
+    ],
+    [
+      'a former version with damaged JSON',
+      "update subscription_version set record = '{\"id\":' where tenant_id = 'acme' and id = 'seen'",
+      "The text of a former version of record 'seen' is no whole record",
+      'goes on',
+    ],
+    [
+      'a former version of another record',
+      `update subscription_version set record = replace(record, '"id":"seen"', '"id":"other"') where tenant_id = 'acme'`,
+      "A former version of record 'seen' differs from its columns in id",
+      'goes on',
+    ],
+    [
+      'a revision without its time',
+      "delete from subscription_commit where tenant_id = 'acme' and revision = (select revision - 1 from tenant where id = 'acme')",
+      'The history has the times of',
+      'begins again',
+    ],
+    [
+      'a history without times',
+      "delete from subscription_commit where tenant_id = 'acme'",
+      'The history has the times of 0 revisions, it must have',
+      'begins again',
+    ],
+    [
+      'a revision that is older than the one before it',
+      "update subscription_commit set committed_at = committed_at - 100 where tenant_id = 'acme' and revision = (select revision from tenant where id = 'acme')",
+      'The times of 1 revisions are before those of earlier ones',
+      'begins again',
+    ],
+    [
+      'a revision that is younger than the history',
+      "update subscription_commit set committed_at = committed_at + 1 where tenant_id = 'acme' and revision = (select revision from tenant where id = 'acme')",
+      'The times of 1 revisions are before those of earlier ones, or after the last',
+      'begins again',
+    ],
+  ])('finds %s, and repairs it: the history of the others is as it was', async (_what, sql, message, history) => {
+    const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    const seen = (deviceId: string) => subscriptionRow({ id: 'seen', createdDate: 1, deviceId });
+    for (const row of [seen('former'), seen('other'), subscriptionRow({ id: 'gone', createdDate: 1 })])
+      await opened.store.loadSubscriptions(tenant, [row]);
+    await opened.store.loadSubscriptions(tenant, [], undefined, undefined, ['gone']);
+    const before = await opened.store.readTenant(tenant, readHistory);
+    expect((await examineStore(opened.store)).filter(({ ok }) => !ok)).toEqual([]);
+    await tamper(opened, sql);
+    const found = await recordChecks(false);
+    expect(found.map(({ ok }) => ok)).toEqual([false, true]);
+    expect(found[0]?.message).toContain(message);
+    expect(await recordChecks(true)).toMatchObject([{ ok: true, repaired: true }, { ok: true }]);
+    const after = await opened.store.readTenant(tenant, readHistory);
+    expect([after.revision, after.kept?.from]).toEqual([
+      before.revision + 1,
+      history === 'goes on' ? before.kept?.from : before.revision + 1,
+    ]);
+    // a report of the time of a damaged version says that it is missing
+    const past = { revision: before.revision - 3, current: after.revision };
+    const erased = await opened.store.readTenant(tenant, (reader) => countErased(reader, past));
+    expect(erased).toBe(/no whole|in id$/.test(message) ? 1 : 0);
+    // clients that have read everything before are told of the removal
+    const missed = { after: { revision: before.revision + 1, id: '' }, newestFirst: false, limit: 10 };
+    const changes = await opened.store.readTenant(tenant, (reader) => readChanges(reader, missed));
+    expect(changes.map(({ id }) => id)).toEqual(message.includes("'gone'") ? ['gone'] : []);
+  });
+
   test('a repair of lost revisions begins above them, also where the clock is behind', async () => {
     const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
     await tamper(opened, "update tenant set swept_revision = revision + 9 where id = 'acme'");
@@ -213,7 +292,8 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     expect(problem?.message).toMatch(/text of record 'id5' is no whole record.*import the records again/);
     const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
     await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'id5', createdDate: 5 })]);
-    expect(await recordChecks(false)).toMatchObject([{ ok: true }, { ok: true }]);
+    // the history has the damaged text, too
+    expect(await recordChecks(true)).toMatchObject([{ ok: true, repaired: true }, { ok: true }]);
   });
 
   test('finds keys that the settings cannot decrypt, and says what to do', async () => {
