@@ -94,6 +94,29 @@ describe.each(drawn)('clients on $engine', ({ openTestStore }) => {
     await send('DELETE', `${path}/financeX1`, { token });
   });
 
+  test('a search finds names in any case, whatever their letters, and all of them page by page', async () => {
+    const { send } = management;
+    const names = { case1: 'ÀTÀ %', case2: 'ÉTÉ Télécom', case3: 'ÀTÀ Télécom', case4: 'été 😀', case5: 'Ete' };
+    for (const [client_id, name] of Object.entries(names))
+      await send('POST', path, { token, body: { tenant: 'acme', client_id, name } });
+    const found = async (search: string) => {
+      const ids: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const asked = new URLSearchParams({ search, limit: '1', ...(cursor !== '' && { cursor }) });
+        const { body } = await send('GET', `${path}?${asked}`, { token });
+        ids.push(...body.data.map(({ client_id }: { client_id: string }) => client_id));
+        cursor = body.next;
+      }
+      return ids;
+    };
+    expect(await found('été')).toEqual(['case2', 'case4']);
+    expect(await found('TÉLÉCOM')).toEqual(['case2', 'case3']);
+    expect(await found('😀')).toEqual(['case4']);
+    expect(await found('_t_')).toEqual([]);
+    expect(await found('%')).toEqual(['case1']);
+    for (const id of Object.keys(names)) await send('DELETE', `${path}/${id}`, { token });
+  });
+
   test('what looks like a secret or an email in place of a client id is not kept in the audit log', async () => {
     const { send } = management;
     const pasted = ['s3cret-'.padEnd(43, 'x'), token, 'jane@example.com'];
