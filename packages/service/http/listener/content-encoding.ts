@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 
 /** The content codings of responses (RFC 9110 §8.4.1, RFC 8878), best first. */
-const contentCodings = ['zstd', 'br', 'gzip'] as const;
+export const contentCodings = ['zstd', 'br', 'gzip'] as const;
 export type ContentCoding = (typeof contentCodings)[number];
 
 /** Minimum size of a compressed body in bytes: a smaller one fits into one packet anyway. */

@@ -4,7 +4,13 @@ import { BoundedMap } from '../../storage/bounded-map.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { createStages, inSpan, type Timings } from '../../tracing/span.ts';
 import { accessOf } from '../listener/access-log.ts';
-import { type ContentCoding, compress, compressBytesMin, preferredCoding } from '../listener/content-encoding.ts';
+import {
+  type ContentCoding,
+  compress,
+  compressBytesMin,
+  contentCodings,
+  preferredCoding,
+} from '../listener/content-encoding.ts';
 
 /** A cached response: its bytes, and the headers that describe them. */
 interface CachedPage {
@@ -66,12 +72,14 @@ export function createCachedSender(
     const given = request.method === 'POST' ? undefined : request.headers['if-none-match'];
     reply.headers({ 'cache-control': cacheControl, vary });
     const current = await revalidate(cache, key, given, () => revisionOf(tenant));
-    if (matchesTag(given, current.tag)) return sendNotModified(reply, current.tag);
-    const { page, timings } = current.cached ?? (await read(cache, key, response.load));
-    const { etag } = page.headers;
-    if (matchesAny(given) || matchesTag(given, etag)) return sendNotModified(reply, etag);
     const coding = preferredCoding(request.headers['accept-encoding']);
+    const known = matchedTag(given, current.tag, coding);
+    if (known !== undefined) return sendNotModified(reply, known);
+    const { page, timings } = current.cached ?? (await read(cache, key, response.load));
+    const matched = matchedTag(given, page.headers.etag, coding);
+    if (matched !== undefined) return sendNotModified(reply, matched);
     const { headers, body } = await encode(cache, key, page, coding);
+    if (matchesAny(given)) return sendNotModified(reply, headers.etag);
     return reply.headers(headers).header('server-timing', serverTiming(timings)).send(body);
   };
 }
@@ -178,14 +186,14 @@ export function codedTag(tag: string, coding: string): string {
 const matchesAny = (header: string | undefined): boolean => header?.trim() === '*';
 
 /**
- * Whether `If-None-Match` contains a tag, in any content coding (RFC 9110 §13.1.2: weak
- * comparison).
+ * Returns the tag in `If-None-Match` that names a response in some content coding, if possible in
+ * `coding` (RFC 9110 §13.1.2: weak comparison). A 304 must have that very tag: with another one, a
+ * cache must not use it for the response that it has (RFC 9111 §4.3.4).
  */
-export function matchesTag(header: string | undefined, tag: string): boolean {
-  if (header === undefined) return false;
-  const plain = tag.slice(1, -1);
-  return [...header.matchAll(/(?:W\/)?"([^"]*)"/g)].some(
-    ([, given = '']) =>
-      given === plain || (given.startsWith(`${plain}-`) && /^-(zstd|br|gzip)$/.test(given.slice(plain.length))),
-  );
+export function matchedTag(header: string | undefined, tag: string, coding?: ContentCoding): string | undefined {
+  const given = header?.match(/"[^"]*"/g);
+  if (given == null) return undefined;
+  const coded = contentCodings.map((each) => codedTag(tag, each));
+  const own = coding === undefined ? [tag, ...coded] : [codedTag(tag, coding), tag, ...coded];
+  return own.find((each) => given.includes(each));
 }
