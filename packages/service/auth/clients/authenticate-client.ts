@@ -172,14 +172,21 @@ function readBasic(authorization: string): readonly Claim[] {
 /** Longest client id that is logged whole. */
 const idLengthMax = 255;
 
-/** How a generated secret, an access token, a refresh token or an operator's token begins. */
-const secretLike = /^(?:[\w-]{43}$|eyJ|[\w-]{22}\.\d|sro_)/;
+/**
+ * How a generated secret, an access token, a refresh token or an operator's token looks, also after
+ * a name or an id, such as in `id:secret`.
+ */
+const secretLike = /(?<![\w-])(?:[\w-]{43}(?![\w-])|eyJ|[\w-]{22}\.\d|sro_)/;
+
+/** Whether a text has a secret, or is the value of an `Authorization` header that has one. */
+const hasSecret = (text: string): boolean =>
+  secretLike.test(text) || secretLike.test(Buffer.from(text.replace(/^basic /i, ''), 'base64').toString('latin1'));
 
 /**
  * Returns a client id that is not known to exist for the audit log: truncated, and without what
  * looks like a secret, a token or an email address.
  */
 export function describeClaimedId(clientId: string): string {
-  if (clientId.includes('@')) return '(omitted: it looks like an email address)';
-  return secretLike.test(clientId) ? '(omitted: it looks like a secret)' : clientId.slice(0, idLengthMax);
+  if (/@|%40/.test(clientId)) return '(omitted: it looks like an email address)';
+  return hasSecret(clientId) ? '(omitted: it looks like a secret)' : clientId.slice(0, idLengthMax);
 }

@@ -65,10 +65,10 @@ test('a sign-in by a page of the service is recorded, whether it succeeds or not
 });
 
 test('a client id that looks like an email address or a token is not recorded', async () => {
-  const wrong = ['ada@example.com', 'sro_0123456789', client.client_secret];
+  const wrong = ['ada@example.com', 'ada%40example.com', 'sro_0123456789', client.client_secret];
   for (const client_id of wrong) await service.postToken({ ...issue, client_id, client_secret: 'x' });
   const recorded = await entries();
-  expect(recorded.map(({ details }) => details.count)).toEqual([1, 2]);
+  expect(recorded.map(({ details }) => details.count)).toEqual([2, 2]);
   for (const each of wrong) expect(JSON.stringify(recorded)).not.toContain(each);
 });
 

@@ -71,6 +71,28 @@ describe.each(drawn)('the audit trail of the token endpoint on $engine', ({ open
     expect(JSON.stringify(swapped.lines)).not.toContain(client.client_secret);
   });
 
+  test.each<[string, (pair: string, secret: string) => string]>([
+    ['id:secret', (pair) => pair],
+    ['a form', (_, secret) => `client_secret=${secret}`],
+    ['quotes', (_, secret) => `"${secret}"`],
+    ['a blank', (_, secret) => ` ${secret}`],
+    ['a header', (_, secret) => `Bearer ${secret}`],
+    ['HTTP Basic', (pair) => `Basic ${Buffer.from(pair).toString('base64')}`],
+    ['base64', (pair) => Buffer.from(pair).toString('base64')],
+  ])('a secret in place of the client id is left out with %s, too', async (_, write) => {
+    const { client_id: id, client_secret: secret } = client;
+    const { line } = await send({ ...issue, client_id: write(`${id}:${secret}`, secret), client_secret: 'x' });
+    expect(line?.claimed_client_id).toBe('(omitted: it looks like a secret)');
+  });
+
+  test.each(['monkeyJoe', 'sr-5e2ac56118432af3b038d9e6', 'acme-reporting-of-the-whole-group-at-night-in-europe'])(
+    'the claimed client id %s is recorded',
+    async (id) => {
+      const { line } = await send({ ...issue, client_id: id, client_secret: 'x' });
+      expect(line?.claimed_client_id).toBe(id);
+    },
+  );
+
   test('reuse of a refresh token is a warning with its client, family and address', async () => {
     const first = (await send({ ...issue, ...client })).body;
     const refresh = { grant_type: 'refresh_token', refresh_token: first.refresh_token ?? '', ...client };
