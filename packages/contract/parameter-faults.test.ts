@@ -18,3 +18,8 @@ test('at most 20 of many wrong names get a suggestion', () => {
   expect(rules).toHaveLength(100);
   expect(rules.filter((rule) => rule.includes("did you mean 'size'?"))).toHaveLength(20);
 });
+
+test('where no name is known, each must be left out', () => {
+  const rules = nameFaults([{ name: 'x' }, { name: 'y' }], []).map(({ rule }) => rule);
+  expect(rules).toEqual(['x', 'y'].map(() => 'left out: this operation has no query parameters'));
+});

@@ -14,30 +14,36 @@ const headerOnly: ReadonlyMap<string, string> = new Map([
   ['access_token', "absent: send the header 'Authorization: Bearer <ACCESS_TOKEN>'"],
 ]);
 
-/** Returns a fault for each unknown name, with a suggestion, and for each repeated one. */
-export function nameFaults(pairs: readonly Pick<FormPair, 'name'>[], known: readonly string[]): Fault[] {
+/**
+ * Returns a fault for each unknown name, with a suggestion, and for each repeated one. Where no
+ * name is known, the rule of each is `leftOut`.
+ */
+export function nameFaults(
+  pairs: readonly Pick<FormPair, 'name'>[],
+  known: readonly string[],
+  leftOut = 'left out: this operation has no query parameters',
+): Fault[] {
   const isValid = pairs.every(
     ({ name }, index) => known.includes(name) && pairs.findIndex((pair) => pair.name === name) === index,
   );
   if (isValid) return [];
   const names = new Set(pairs.map(({ name }) => name));
+  const faultOf = (name: string, rule: string): Fault => ({
+    parameter: shorten(name),
+    value: null,
+    rule: headerOnly.get(name) ?? rule,
+  });
+  if (known.length === 0) return [...names].map((name) => faultOf(name, leftOut));
   const unknown = [...names].filter((name) => !known.includes(name));
   const repeated = [...repeatedNames(pairs)].filter((name) => known.includes(name));
   const suggestions = unknown.map((name, index) => (index < suggestionsMax ? didYouMean(name, known) : ''));
   const listed = suggestions.indexOf('');
   return [
-    ...unknown.map((name, index) => ({
-      parameter: shorten(name),
-      value: null,
+    ...unknown.map((name, index) => {
+      if (suggestions[index]) return faultOf(name, knownName + suggestions[index]);
       // the list once: it takes half a kilobyte
-      rule:
-        headerOnly.get(name) ??
-        (suggestions[index]
-          ? knownName + suggestions[index]
-          : index === listed
-            ? `one of ${known.join(', ')}`
-            : listedBefore),
-    })),
+      return faultOf(name, index === listed ? `one of ${known.join(', ')}` : listedBefore);
+    }),
     ...repeated.map((name) => ({ parameter: name, value: null, rule: 'given only once' })),
   ];
 }

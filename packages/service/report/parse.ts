@@ -39,14 +39,10 @@ export function parseReport(
   return readQuery({ pairs, faults, unreadable: malformed.length > 0, linkable: true }, context, accepted);
 }
 
-/** Rejects every query parameter, for operations without any; `why` is part of the message. */
-export function parseNoParameters(queryString: string, why = 'this operation has no query parameters'): void {
+/** Rejects every query parameter; `leftOut` is the rule if there is a reason. */
+export function parseNoParameters(queryString: string, leftOut?: string): void {
   const { pairs, malformed } = parseForm(queryString);
-  const faults = [
-    ...malformed.map(malformedFault),
-    ...pairs.map(({ name }) => ({ parameter: shorten(name), value: null, rule: `left out: ${why}` })),
-  ];
-  refuse(faults, malformed.length > 0);
+  refuse([...malformed.map(malformedFault), ...nameFaults(pairs, [], leftOut)], malformed.length > 0);
 }
 
 type ReportParts = QueryParts & Required<Pick<QueryParts, 'linkable'>>;

@@ -79,7 +79,7 @@ export function addReportRoutes(
       preHandler,
       handler: (request, reply) =>
         sendReport(request, reply, () => {
-          parseNoParameters(queryOf(request), 'the parameters of a search must be members of its body');
+          parseNoParameters(queryOf(request), 'left out: the parameters of a search must be members of its body');
           const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
           return parseSearch(body, report, acceptedFormat(request, formatWords));
         }),
