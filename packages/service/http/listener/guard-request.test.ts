@@ -41,6 +41,23 @@ test('a request without a host is rejected in HTTP/1.1 and accepted in HTTP/1.0 
   await expect(guard({ headers: [], httpVersion: '1.0' })).resolves.toBeUndefined();
 });
 
+test.each([
+  ['chunked', true],
+  ['Chunked', true],
+  ['gzip, chunked', false],
+  ['chunked, chunked', false],
+])('of the transfer codings, only chunked is read, which %j is: %j (RFC 9112 §6.1)', async (coding, isRead) => {
+  const guarded = guard({
+    headers: [
+      ['Host', 'reports.example'],
+      ['Transfer-Encoding', coding],
+    ],
+  });
+  await (isRead
+    ? expect(guarded).resolves.toBeUndefined()
+    : expect(guarded).rejects.toMatchObject({ code: 'INVALID_HTTP_MESSAGE' }));
+});
+
 test.each(['0.9', '1.2', '2.0'])('a request of HTTP/%s is rejected with 400', async (httpVersion) => {
   await expect(guard({ httpVersion })).rejects.toMatchObject({ code: 'INVALID_HTTP_MESSAGE' });
 });

@@ -22,14 +22,11 @@ export function guardRequest(
   allowsHost: (name: string) => boolean = () => true,
 ): void {
   if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') {
-    throw new RequestError('INVALID_HTTP_MESSAGE', 'Cannot read the request: it must be HTTP/1.1');
+    throw unreadable('it must be HTTP/1.1');
   }
   const url = raw.url ?? '';
   if (!url.startsWith('/')) {
-    throw new RequestError(
-      'INVALID_HTTP_MESSAGE',
-      "Cannot read the request: its target must be a path that starts with '/'",
-    );
+    throw unreadable("its target must be a path that starts with '/'");
   }
   if (url.length > urlLengthMax) {
     throw new RequestError(
@@ -39,18 +36,15 @@ export function guardRequest(
   }
   for (const name of singleHeaders) {
     if (countOf(name, raw.rawHeaders) > 1) {
-      throw new RequestError(
-        'INVALID_HTTP_MESSAGE',
-        `Cannot read the request: the header '${name}' must be sent only once`,
-      );
+      throw unreadable(`the header '${name}' must be sent only once`);
     }
   }
-  const { host } = raw.headers;
+  const { host, 'transfer-encoding': transferCoding = 'chunked' } = raw.headers;
+  if (transferCoding.toLowerCase() !== 'chunked') {
+    throw unreadable("the header 'transfer-encoding' must be chunked, or absent");
+  }
   if ((raw.httpVersion === '1.1' && host === undefined) || !hostPattern.test(host ?? '')) {
-    throw new RequestError(
-      'INVALID_HTTP_MESSAGE',
-      "Cannot read the request: it must have the header 'host', a name with an optional port, such as reports.example:8080",
-    );
+    throw unreadable("it must have the header 'host', a name with an optional port, such as reports.example:8080");
   }
   const name = host?.replace(/:\d*$/, '').toLowerCase();
   if (name !== undefined && !allowsHost(name)) {
@@ -60,6 +54,9 @@ export function guardRequest(
     );
   }
 }
+
+const unreadable = (rule: string): RequestError =>
+  new RequestError('INVALID_HTTP_MESSAGE', `Cannot read the request: ${rule}`);
 
 /** Number of times that a header appears in a list of name, value, name, value … */
 function countOf(name: string, rawHeaders: readonly string[]): number {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { consolePrefix } from '../../../contract/oauth/console-session.ts';
 import type { Operation } from '../../../contract/operations.ts';
 
@@ -34,14 +34,4 @@ export function queryOf({ raw }: FastifyRequest): string {
   const url = raw.url ?? '';
   const start = url.indexOf('?');
   return start < 0 ? '' : url.slice(start + 1);
-}
-
-/** Lets the routes of a scope receive bodies of JSON, unparsed, and no others. */
-export function acceptJsonBodies(scope: FastifyInstance): void {
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) => body,
-  );
 }

@@ -9,9 +9,9 @@ import {
 } from '../../../contract/oauth/console-session.ts';
 import { SessionError } from '../../auth/error.ts';
 import type { Session, Sessions } from '../../auth/sessions/session.ts';
+import { acceptBodies } from './accept-bodies.ts';
 import { createSessionCookie, requireOwnPage } from './browser-session.ts';
 import { RequestError } from './error.ts';
-import { acceptJsonBodies } from './operation-routes.ts';
 
 /** What differs between the sessions of the two consoles. */
 interface SessionConsole<Holder, Description extends object> {
@@ -135,7 +135,7 @@ export function addSessionRoutes<Holder, Description extends object>(
   };
 
   app.register(async (scope) => {
-    acceptJsonBodies(scope);
+    acceptBodies(scope);
     scope.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
     const { path: url } = consoleOperations.signIn;
     scope.route({ method: 'POST', url, bodyLimit: site.bodyBytesMax, handler: signIn });

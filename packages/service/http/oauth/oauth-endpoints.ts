@@ -18,6 +18,7 @@ import { keySetSeconds } from '../../auth/keys/key-schedule.ts';
 import { networkOf } from '../../auth/network.ts';
 import type { ResourceServer } from '../../auth/verify/resource-server.ts';
 import { inSpan } from '../../tracing/span.ts';
+import { acceptBodies } from '../listener/accept-bodies.ts';
 import { type FairQueue, takeTurn } from '../listener/fair-queue.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
@@ -76,17 +77,13 @@ function addOauthRoute<Checked>(
   { path, spanName, checkForm, handle }: OauthRoute<Checked>,
 ): void {
   app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(
-      formType,
-      { parseAs: 'buffer', bodyLimit: bodyBytesMax },
-      async (_request: FastifyRequest, body: Buffer) => body,
-    );
+    acceptBodies(scope, formType);
     scope.setErrorHandler(sendTokenError);
     addTokenAudit(scope);
     scope.route({
       method: 'POST',
       url: path,
+      bodyLimit: bodyBytesMax,
       handler: async (request, reply) => {
         forbidStoring(reply);
         const bounded = withinRequest(auth, request);

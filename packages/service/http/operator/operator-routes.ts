@@ -25,8 +25,9 @@ import { OperatorError, type OperatorErrorCode } from '../../operator/error.ts';
 import type { OperatorActor, OperatorContext } from '../../operator/perform.ts';
 import { type KeepResponse, type KeyedRequest, type KeyedResponse, performOnce } from '../../operator/perform-once.ts';
 import type { Directory, Store } from '../../storage/store.ts';
+import { acceptBodies } from '../listener/accept-bodies.ts';
 import { RequestError } from '../listener/error.ts';
-import { acceptJsonBodies, queryOf, routePath } from '../listener/operation-routes.ts';
+import { queryOf, routePath } from '../listener/operation-routes.ts';
 import { readJsonBody } from '../listener/read-body.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 
@@ -76,7 +77,7 @@ export async function addOperatorRoutes(
   groups: readonly ((add: AddRoute) => void)[],
 ): Promise<void> {
   await app.register(async (scope) => {
-    acceptJsonBodies(scope);
+    acceptBodies(scope);
     const add: AddRoute = (id, handle) => {
       const operation: OperatorOperation = operatorApi[id];
       scope.route({
@@ -155,9 +156,6 @@ function send(
   return reply.code(status).headers({ 'cache-control': 'no-store', 'content-type': contentType }).send(body);
 }
 
-/** The name of the header, as Node has it. */
-const header = 'idempotency-key';
-
 /**
  * Reads the `Idempotency-Key` of a request; `undefined` if it has none. Throws `ProblemError` if it
  * is not valid.
@@ -167,7 +165,7 @@ function keyedRequestOf(
   operation: string,
   { id, token }: OperatorAccess,
 ): KeyedRequest | undefined {
-  const value = request.headers[header];
+  const value = request.headers['idempotency-key'];
   if (value === undefined) return undefined;
   const key = keyOf(String(value));
   return { operatorId: id, token, operation, key, fingerprint: fingerprintOf(request) };

@@ -6,9 +6,10 @@ import { parseNoParameters, parseReport } from '../../report/parse.ts';
 import { parseSearch } from '../../report/parse-search.ts';
 import type { ReportContext, ReportQuery } from '../../report/report-query.ts';
 import { createStages } from '../../tracing/span.ts';
+import { acceptBodies } from '../listener/accept-bodies.ts';
 import { accessOf } from '../listener/access-log.ts';
 import { RequestError } from '../listener/error.ts';
-import { acceptJsonBodies, queryOf, routePath } from '../listener/operation-routes.ts';
+import { queryOf, routePath } from '../listener/operation-routes.ts';
 import { preferredType } from '../listener/preferred-type.ts';
 import { whileConnected } from '../listener/request-deadline.ts';
 import type { ExportLimits } from '../listener/slots.ts';
@@ -68,7 +69,7 @@ export function addReportRoutes(
       sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request, formatWords))),
   });
   app.register(async (scope) => {
-    acceptJsonBodies(scope);
+    acceptBodies(scope);
     const { path } = operations.searchSubscriptions;
     scope.get(path, handleUnrouted); // or a record of the id 'search' would be looked for
     scope.route({

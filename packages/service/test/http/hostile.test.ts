@@ -1081,6 +1081,19 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       await expectTokenError(await postToken(`${grant}&${credentials()}`, [type]), 'invalid_request');
     });
 
+    test.each(['gzip', 'br', 'x'])('a body with Content-Encoding: %s is invalid_request', async (coding) => {
+      const response = await postToken(`${grant}&${credentials()}`, [formHeader, `Content-Encoding: ${coding}`]);
+      const { error_description } = await expectTokenError(response, 'invalid_request');
+      expect(error_description).toMatch(/'content-encoding' must be absent/);
+    });
+
+    test('a body with a transfer coding other than chunked is invalid_request', async () => {
+      const head = ['POST /oauth2/token HTTP/1.1', 'Host: localhost', 'Connection: close', formHeader];
+      const bytes = [...head, 'Transfer-Encoding: gzip, chunked', '', '0', '', ''].join('\r\n');
+      const { error_description } = await expectTokenError(await exchange(service.url, bytes), 'invalid_request');
+      expect(error_description).toMatch(/'transfer-encoding' must be chunked/);
+    });
+
     test('a token request without a body is invalid_request', async () => {
       await expectTokenError(await postToken('', []), 'invalid_request');
       await expectTokenError(await postToken('', ['Content-Length: 0']), 'invalid_request');

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
@@ -47,6 +48,12 @@ describe.each(drawn)('searching on $engine', ({ openTestStore }) => {
     await service.store.loadSubscriptions(globex, [subscriptionRow({ id: 'of-globex' })]);
   });
   afterAll(() => service.close());
+
+  test('a compressed body is 415, and says that it must not be compressed', async () => {
+    const response = await post(new Uint8Array(gzipSync('{}')), { 'content-encoding': 'gzip' });
+    const { messages } = await expectProblem(response, 'UNSUPPORTED_MEDIA_TYPE');
+    expect(messages).toEqual([expect.stringContaining("'content-encoding' must be absent")]);
+  });
 
   test.each<[object, string]>([
     [{}, ''],
