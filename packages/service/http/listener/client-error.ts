@@ -33,10 +33,30 @@ const codes: Readonly<Record<string, Refusal>> = {
     'Cannot accept another connection: an address must have at most CONNECTIONS_PER_ADDRESS_MAX open connections; reuse open ones',
   ],
 };
-const notHttp: Refusal = [
-  'INVALID_HTTP_MESSAGE',
-  'Cannot read the request: it must be HTTP/1.1, with a method such as GET',
-];
+const invalid = (rule: string): Refusal => ['INVALID_HTTP_MESSAGE', `Cannot read the request: ${rule}`];
+const notHttp = invalid('it must be HTTP/1.1, with a method such as GET');
+
+const lengthRule =
+  'the length of its body must be given once, by Content-Length, such as 42, or by Transfer-Encoding: chunked';
+
+/** Rules that the parser found broken, by its error code. */
+const rules: Readonly<Record<string, string>> = {
+  HPE_INVALID_EOF_STATE: 'it must be complete: the connection was closed before its end',
+  HPE_INVALID_CONTENT_LENGTH: lengthRule,
+  HPE_UNEXPECTED_CONTENT_LENGTH: lengthRule,
+  HPE_INVALID_TRANSFER_ENCODING: lengthRule,
+  HPE_INVALID_CHUNK_SIZE: lengthRule,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'the extensions of its chunks must be short, or absent',
+  HPE_INVALID_URL: 'its target must be a path in percent-encoded ASCII, such as /docs?q=%20',
+  HPE_INVALID_HEADER_TOKEN: 'each header must be a name, a colon and a value, such as Accept: text/csv',
+  HPE_CLOSED_CONNECTION: "nothing must follow a request with the header 'connection: close'",
+};
+
+/** Says which rule the bytes break. */
+function describeUnreadable(error: ClientError): Refusal {
+  const rule = rules[error.code ?? ''];
+  return codes[error.code ?? ''] ?? describeHeader(error) ?? (rule === undefined ? notHttp : invalid(rule));
+}
 
 /**
  * Makes the function that responds to unparsable bytes with a problem like any other error, logs
@@ -51,7 +71,8 @@ export function createClientErrorHandler(
       socket.destroy();
       return;
     }
-    const [code, message] = codes[error.code ?? ''] ?? describeHeader(error) ?? notHttp;
+    const { remoteAddress: address = null } = socket;
+    const [code, message] = describeUnreadable(error);
     const { status, title } = errorTable[code];
     const correlationId = randomUUID();
     const body = JSON.stringify(buildProblem({ code, messages: [message] }, correlationId));
@@ -66,7 +87,6 @@ export function createClientErrorHandler(
     };
     const head = [`HTTP/1.1 ${status} ${title}`, ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`)];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-    const { remoteAddress: address = null } = socket;
     const what = code === 'TOO_MANY_REQUESTS' ? 'connection refused' : 'unreadable request';
     logger.info({ correlation_id: correlationId, status, reason: error.code, address }, what);
   };
@@ -81,5 +101,5 @@ function describeHeader({ code = '', rawPacket, bytesParsed = 0 }: ClientError):
   const read = rawPacket.toString('latin1', 0, bytesParsed);
   const name = /\n([A-Za-z0-9_-]{1,64}):[^\n]*$/.exec(read)?.[1];
   if (name === undefined) return undefined;
-  return ['INVALID_HTTP_MESSAGE', `Cannot read the request: the header '${name}' must not contain control characters`];
+  return invalid(`the header '${name}' must not contain control characters`);
 }

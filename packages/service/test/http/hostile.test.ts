@@ -982,6 +982,29 @@ describe.each(drawn)('hostile requests on $engine', ({ openTestStore }) => {
       expect(response.headers.get('connection')).toBe('close');
     });
 
+    const post = ['POST /oauth2/token HTTP/1.1', 'Host: localhost', 'Connection: close', formHeader].join('\r\n');
+    test.each([
+      ['Content-Length: 9\r\nContent-Length: 8\r\n\r\n', /length of its body must be given once/],
+      ['Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n', /length of its body must be given once/],
+      ['Content-Length: +9\r\n\r\n', /length of its body must be given once/],
+      ['Transfer-Encoding: chunked\r\n\r\nZZ\r\n', /length of its body must be given once/],
+      [`Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}`, /extensions of its chunks/],
+      ['X : y\r\n\r\n', /each header must be a name, a colon and a value/],
+    ])('a message with %j is a 400 that says what is wrong with it', async (rest, message) => {
+      const { messages } = await expectProblem(
+        await exchange(service.url, `${post}\r\n${rest}`),
+        'INVALID_HTTP_MESSAGE',
+      );
+      expect(messages).toEqual([expect.stringMatching(message)]);
+    });
+
+    test('a message that ends before its body is complete is a 400 that says so', async () => {
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+      socket.end(`${post}\r\nContent-Length: 9\r\n\r\na=b`);
+      const text = Buffer.concat(await socket.toArray()).toString();
+      expect(text).toMatch(/^HTTP\/1\.1 400 .*"Cannot read the request: it must be complete: /s);
+    });
+
     test.each(['X-Correlation-ID', 'X-Anything'])(
       'a control character in %s is a 400 that names the header and nothing of its value',
       async (name) => {
