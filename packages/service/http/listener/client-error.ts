@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { errorTable } from '../../../contract/error.ts';
@@ -49,7 +50,6 @@ const rules: Readonly<Record<string, string>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'the extensions of its chunks must be short, or absent',
   HPE_INVALID_URL: 'its target must be a path in percent-encoded ASCII, such as /docs?q=%20',
   HPE_INVALID_HEADER_TOKEN: 'each header must be a name, a colon and a value, such as Accept: text/csv',
-  HPE_CLOSED_CONNECTION: "nothing must follow a request with the header 'connection: close'",
 };
 
 /** Says which rule the bytes break. */
@@ -59,8 +59,16 @@ function describeUnreadable(error: ClientError): Refusal {
 }
 
 /**
+ * The response that a connection is sending, for which Node.js has no public name. Another one in
+ * the middle of it would look like a part of it.
+ */
+const responseOf = (socket: Socket): ServerResponse | null | undefined =>
+  (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage;
+
+/**
  * Makes the function that responds to unparsable bytes with a problem like any other error, logs
- * them, and closes the connection.
+ * them, and closes the connection. If they follow a request whose response has begun, it cuts that
+ * response.
  */
 export function createClientErrorHandler(
   logger: Pick<FastifyBaseLogger, 'info'>,
@@ -71,7 +79,14 @@ export function createClientErrorHandler(
       socket.destroy();
       return;
     }
+    // what follows the last request of a connection is not read (RFC 9112 §9.6)
+    if (error.code === 'HPE_CLOSED_CONNECTION') return;
     const { remoteAddress: address = null } = socket;
+    if (responseOf(socket)?.headersSent === true) {
+      socket.destroy();
+      logger.info({ reason: error.code, address }, 'response cut: unreadable bytes followed its request');
+      return;
+    }
     const [code, message] = describeUnreadable(error);
     const { status, title } = errorTable[code];
     const correlationId = randomUUID();
