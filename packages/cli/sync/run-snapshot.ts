@@ -26,7 +26,7 @@ import { Measured } from './measured.ts';
 import type { Question } from './question.ts';
 import { cancelIfFailed, currentPosition, type Source } from './read-source.ts';
 import { removeOlderRuns } from './remove-runs.ts';
-import { requireRevision } from './run-sync.ts';
+import { requireCount, requireRevision } from './run-sync.ts';
 
 interface SnapshotOptions extends IncrementOptions {
   /** What the file has; the whole report if it is absent. */
@@ -242,8 +242,8 @@ async function copyReport(source: Source, files: FileStore, options: SnapshotOpt
   const { report, next } = await openReport(source, sent, options);
   const exported = new Measured();
   const written = sent !== 'csv' && compression === undefined ? exported : new Measured();
-  const revision = await cancelIfFailed(report, async () => {
-    const found = requireRevision(report.headers);
+  const { revision, rows } = await cancelIfFailed(report, async () => {
+    const found = { revision: requireRevision(report.headers), rows: requireCount(report.headers) };
     const lines = exported.of(report);
     const content = sent === 'csv' ? fileOfExport(lines, flavor) : lines;
     const bytes = compression === undefined ? content : gzip(content);
@@ -257,7 +257,7 @@ async function copyReport(source: Source, files: FileStore, options: SnapshotOpt
     format,
     values,
     columns: columnsOf(format, flavor.zone),
-    rows: report.totalCount,
+    rows,
     bytes: written.bytes,
     sha256: written.sha256,
     report: {

@@ -201,11 +201,16 @@ function toChanges(changes: readonly Parameters<typeof isRemoved>[0][], revision
 }
 
 /** The revision of an export. Throws `SyncError` if the service is too old to send it. */
-export function requireRevision(headers: Headers): number {
-  const revision = headers.get('x-revision');
-  if (revision !== null) return Number(revision);
+export const requireRevision = (headers: Headers): number => requireNumber(headers, 'X-Revision');
+
+/** The number of records of an export. Throws `SyncError` if a proxy has removed it. */
+export const requireCount = (headers: Headers): number => requireNumber(headers, 'X-Total-Count');
+
+function requireNumber(headers: Headers, name: string): number {
+  const found = headers.get(name) ?? '';
+  if (/^\d{1,15}$/.test(found)) return Number(found);
   throw new SyncError(
     'SOURCE_UNKNOWN',
-    'Cannot sync with this service: its report must have the header X-Revision; it must run the version of subreport that this command has, or a later one',
+    `Cannot sync with this service: its report must have the header ${name} with a number: no proxy may remove it, and it must run the version of subreport that this command has, or a later one`,
   );
 }

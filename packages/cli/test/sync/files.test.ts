@@ -11,6 +11,7 @@ import { parquetRowOf } from '../../../../test/support/parquet-row.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
+import { type Fault, startFaultyProxy } from '../../../client/test/faulty-proxy.ts';
 import { snapshotFormats } from '../../sync/file-format.ts';
 import { FolderFiles } from '../../sync/folder-files.ts';
 import { runSnapshot } from '../../sync/run-snapshot.ts';
@@ -395,6 +396,30 @@ describe('--keep', () => {
     expect(folders()).toEqual(['03']);
     expect(await run('check', '--to', `dir:${here()}`, '--keep', '1h')).toMatchObject({ code: 0, stderr: '' });
   });
+});
+
+test('a report whose number of records a proxy has removed leaves no manifest', async () => {
+  const hide: Fault = {
+    edit(body, headers) {
+      delete headers['x-total-count'];
+      return body;
+    },
+  };
+  const proxy = await startFaultyProxy(service.url, ({ path }) => (path.includes('all=true') ? hide : undefined));
+  const config = mkdtempSync(join(folder, 'config-'));
+  mkdirSync(join(config, 'subreport/profiles'), { recursive: true });
+  const urls = { base_url: `${proxy.url}/connect-api`, token_url: `${service.url}/oauth2/token` };
+  writeFileSync(join(config, 'subreport/profiles/default.json'), JSON.stringify({ ...urls, ...report.credentials }));
+  const { code, stdout, stderr } = await runHere(['sync', ...at(0)], { XDG_CONFIG_HOME: config });
+  await proxy.close();
+  expect([code, stdout, stderr]).toEqual([
+    1,
+    '',
+    expect.stringMatching(
+      /^Cannot sync with this service: its report must have the header X-Total-Count with a number: /,
+    ),
+  ]);
+  expect(readdirSync(here(), { recursive: true }).filter((name) => String(name).includes('manifest'))).toEqual([]);
 });
 
 describe('a sync of a question', () => {
