@@ -1,4 +1,5 @@
 import type { ErrorCode, TokenErrorCode } from '../contract/error-code.ts';
+import { readRetryAfter } from '../contract/retry-after.ts';
 
 /** An invalid parameter of a request: its name, its value and the rule that it breaks. */
 export interface ParameterFault {
@@ -54,15 +55,8 @@ export abstract class RejectionError extends SubreportError {
     super(message, context);
     this.status = status;
     this.headers = headers;
-    this.retryAfterMs = readRetryAfter(headers);
+    this.retryAfterMs = readRetryAfter(headers.get('retry-after'));
   }
-}
-
-/** Parses `Retry-After` to milliseconds: a number of seconds, or a date (RFC 9110 §10.2.3). */
-function readRetryAfter(headers: Headers): number | undefined {
-  const value = headers.get('retry-after') ?? '';
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
 }
 
 /** The service rejected a request (RFC 9457). `problem` is the complete response body. */

@@ -49,7 +49,7 @@ class ApiError(RejectionError):
     """The service rejected a request (RFC 9457). `problem` is the complete response body."""
 
     def __init__(self, problem: dict[str, Any], response: Any, context: ErrorContext, hint: str = "") -> None:
-        message = in_words(str(problem.get("detail", ""))) + hint
+        message = in_words(str(problem.get("detail", problem["type"]))) + hint
         super().__init__(problem["type"], message, response, context)
         self.problem = problem
 
@@ -121,10 +121,10 @@ def read_retry_after(headers: Message) -> float | None:
     """Parses `Retry-After` to milliseconds: seconds, or a date (RFC 9110 section 10.2.3)."""
     value = headers.get("retry-after", "")
     if value.isascii() and value.isdigit():
-        return int(value) * 1000
+        return float(value) * 1000
     try:
         return max(0.0, (parsedate_to_datetime(value).timestamp() - time.time()) * 1000)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

@@ -8,6 +8,7 @@ import { inWords } from '../../contract/in-words.ts';
 import type { OperatorOperation } from '../../contract/operator/operation.ts';
 import { type CallOperation, type OperatorApiId, operatorApi } from '../../contract/operator/operations.ts';
 import type { Problem } from '../../contract/problem.ts';
+import { readRetryAfter } from '../../contract/retry-after.ts';
 import { misshapeOf } from '../../contract/schema.ts';
 import { CommandError, UsageError } from '../../terminal/error.ts';
 import { BoundError, readText } from '../../terminal/outgoing/bounds.ts';
@@ -119,8 +120,8 @@ function waitAfter(reply: Reply | CommandError, { body, isRepeatable }: ServerRe
   if (body !== undefined && typeof body !== 'string') return undefined;
   if (reply instanceof Error) return isRepeatable ? reconnectMs : undefined;
   if (reply.status !== 429 && reply.status !== 503) return undefined;
-  const waitMs = Number(reply.retryAfter ?? Number.NaN) * 1000;
-  return waitMs <= waitMsMax ? waitMs : undefined;
+  const waitMs = readRetryAfter(reply.retryAfter);
+  return waitMs !== undefined && waitMs <= waitMsMax ? waitMs : undefined;
 }
 
 /** Sends a request once; returns the error of its connection. */

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import { readRetryAfter } from '../../contract/retry-after.ts';
 import { describeProxy } from '../../terminal/outgoing/proxy.ts';
 import { keepConnection, openRequest } from '../../terminal/outgoing/request.ts';
 import type { Webhook } from './webhook-options.ts';
@@ -127,11 +128,4 @@ function discard(response: IncomingMessage): Promise<void> {
 function resultOf({ statusCode: status = 0, headers }: IncomingMessage): DeliveryResult {
   const retryAfterMs = readRetryAfter(headers['retry-after']);
   return { status, shown: `HTTP ${status}`, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-}
-
-/** Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or an HTTP date. */
-function readRetryAfter(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

@@ -239,6 +239,12 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
       page,
       'TOO_MANY_REQUESTS',
     ],
+    ...['-5', '1.5', '9'.repeat(30)].map((value): [string, readonly Fault[], Call, string] => [
+      `429 with a Retry-After of ${value}, and no detail`,
+      Array(3).fill({ status: 429, headers: { 'retry-after': value }, body: '{"type":"TOO_MANY_REQUESTS"}' }),
+      page,
+      'TOO_MANY_REQUESTS',
+    ]),
     ['a redirect', [{ status: 307, headers: { location: 'http://127.0.0.1:1/' } }], page, 'REDIRECTED'],
     ['an error page of a proxy', [{ status: 404, body: '<html>' }], page, 'UNKNOWN_ERROR'],
     ['an unknown code', [{ status: 400, body: '{"type":"NEW"}' }], page, 'UNKNOWN_ERROR'],

@@ -274,6 +274,7 @@ test.each([
   ['Retry-After in seconds', 429, { 'retry-after': '120' }, 120],
   ['Retry-After of a month, which is bounded by a day', 503, { 'retry-after': '2592000' }, 86_400],
   ['an error', 500, {}, 60],
+  ['Retry-After that is neither seconds nor a date', 503, { 'retry-after': '-5' }, 60],
 ])('%s is a failure that is tried again', async (_what, status, headers, seconds) => {
   const options = optionsOf(newSecret());
   const begin = Date.now();
