@@ -14,7 +14,7 @@ from .bounds import shown
 from .errors import ApiError, SubreportError, is_transient
 from .export import EXPORT_SUMMARY, SubscriptionExport
 from .query import body_of, is_for_body, not_found_in, query_string_of
-from .records import ChangesPage, FollowPage, Record, SubscriptionPage, explanation_in, parse_subscription
+from .records import ChangesPage, FollowPage, Record, SubscriptionPage, explanation_in, number_in, parse_subscription
 from .sender import Clock, RequestOptions, Response, SafeRequest, Sender, read_problem, require_secure_url
 from .tokens import AccessToken, TokenSettings, TokenSource, ValueStore
 
@@ -285,7 +285,7 @@ class SubreportClient:
 
         size = query.get("size")
         body, response = self._api.widest(read) if size is None else read(size)
-        revision = int(response.headers.get("x-revision") or 0)
+        revision = number_in(response.headers, "x-revision") or 0
         return ChangesPage(body["changes"], body["next"], body["has_more"], revision)
 
 
@@ -338,7 +338,7 @@ class SubscriptionList:
     def total(self) -> int:
         """Returns the number of records. Raises TypeError if another server of the API sends none."""
         page = self._request(_START)
-        if "x-total-count" in page.headers:
+        if number_in(page.headers, "x-total-count") is not None:
             return page.total_count
         raise TypeError("Cannot count: the response must have X-Total-Count")
 
@@ -371,9 +371,9 @@ class SubscriptionList:
         headers = response.headers
         return SubscriptionPage(
             records=[parse_subscription(each) for each in records] if self._parse else records,
-            total_count=int(headers.get("x-total-count", 0)),
-            total_pages=int(headers.get("x-total-pages", 0)),
-            current_page=int(headers.get("x-current-page", 0)),
+            total_count=number_in(headers, "x-total-count") or 0,
+            total_pages=number_in(headers, "x-total-pages") or 0,
+            current_page=number_in(headers, "x-current-page") or 0,
             next_cursor=_cursor_of(headers, "next"),
             previous_cursor=_cursor_of(headers, "previous"),
             headers=headers,

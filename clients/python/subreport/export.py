@@ -9,7 +9,7 @@ from typing import Any, Mapping
 
 from .errors import ErrorContext, ExportError
 from .query import not_found_in
-from .records import explanation_in
+from .records import explanation_in, number_in
 from .sender import Response
 
 # The preference of a client that reads no trailers: the last line is the summary, in CSV too.
@@ -44,8 +44,7 @@ class SubscriptionExport(io.BufferedReader):
                 f"Preference-Applied: {EXPORT_SUMMARY}",
                 response.context,
             )
-        announced = response.headers.get("x-total-count")
-        self.total_count: int | None = None if announced is None else int(announced)
+        self.total_count = number_in(response.headers, "x-total-count")
         self.explanation = explanation_in(response.headers)
         self.not_found = not_found_in(response.headers, query)
         self.headers = response.headers

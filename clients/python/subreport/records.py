@@ -24,6 +24,12 @@ def parse_subscription(record: Record) -> Record:
     return {**record, **parsed}
 
 
+def number_in(headers: Message, name: str) -> int | None:
+    """The whole number that a header has; None if it is absent, or has something else."""
+    text = headers.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else None
+
+
 def explanation_in(headers: Message) -> str | None:
     """The header X-Explanation as it was before it was percent-encoded."""
     encoded = headers.get("x-explanation", "%")

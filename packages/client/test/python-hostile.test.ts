@@ -132,6 +132,21 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     expect((await read()).message).toContain(rule);
   });
 
+  test('rejects a Retry-After of 5,000 digits as an answer to wait', async () => {
+    respondReport = send(429, {}, { 'retry-after': '9'.repeat(5_000) });
+    expect(await read({ attempts: 3 })).toMatchObject({ name: 'ResponseError', code: 'UNKNOWN_ERROR' });
+  });
+
+  test.each(['x-total-count', 'x-total-pages', 'x-current-page'])(
+    'reads a page whose %s is no number',
+    async (name) => {
+      for (const value of ['many', '-1', '9'.repeat(5_000)]) {
+        respondReport = send(200, '[]', { [name]: value });
+        expect(await read()).toMatchObject({ name: 'NoneType', message: '' });
+      }
+    },
+  );
+
   test.each<[string, Respond]>([
     ['a status line', drip('HTTP/1.1 ')],
     ['a head', drip('HTTP/1.1 200 OK\r\nx-drip: ')],
