@@ -154,7 +154,7 @@ const sumDifferences = `select (select count(*) from temp.staged) as staged,
 const keepVersions = `insert into subscription_version (${versionColumns})
   select s.tenant_id, $2, s.revision, ${columnNames('s')}
   from (select id from temp.changed where not is_new union all select id from temp.removed) as c
-  cross join main.subscription as s on s.tenant_id = $1 and s.id = c.id`;
+  cross join main.subscription as s on s.tenant_id = $1 and s.id = c.id and s.revision < $2`;
 
 const writeChanged = `insert into subscription (tenant_id, revision, ${columnNames()})
   select $1, $2, ${columnNames('t')}

@@ -135,7 +135,7 @@ function updateRow(
   const stored = connection.first(selectRow, [tenant, row.id]) ?? {};
   const differing = rowColumns.filter(({ name, read }) => stored[name] !== read(row));
   if (differing.length === 0) return [];
-  if (keepsHistory && Number(stored.revision) < revision) keepVersion(tenant, stored, revision);
+  if (keepsHistory) keepVersion(tenant, stored, revision);
   const assigned = differing.map(({ name }, index) => `${name} = $${index + 4}`);
   connection.change(
     `update subscription set ${['revision = $3', ...assigned].join(', ')} where tenant_id = $1 and id = $2`,
@@ -157,8 +157,12 @@ function removeRow({ tenant, keepsHistory }: Change<'load'>, id: string, revisio
 const storedBytes = ({ record, email = null }: Row): number =>
   dataBytesOf({ record: String(record), email: email === null ? null : String(email) });
 
-/** Keeps a row as it is stored, until a revision that changes it. */
+/**
+ * Keeps a row as it is stored, until a revision that changes it, unless the row is of a lost
+ * revision: its version before may have been current until then.
+ */
 function keepVersion(tenant: TenantId, { revision: from = 0, ...stored }: Row, until: number): void {
+  if (Number(from) >= until) return;
   connection.change(insertVersion, [tenant, until, from, ...rowColumns.map(({ name }) => stored[name] ?? null)]);
 }
 

@@ -258,6 +258,28 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     expect((await opened.store.readTenant(tenant, readHistory)).revision).toBe(sweptRevision + 1);
   });
 
+  test('records are removed and replaced also while revisions are lost', async () => {
+    const own = await openTestStore();
+    onTestFinished(() => own.close());
+    const { store } = own;
+    await insertTenant(store, 'acme', 1);
+    const tenant = (await findTenant(store, 'acme'))?.tenant as TenantId;
+    const rows = (deviceId: string) =>
+      ['kept', 'lost'].map((id) => subscriptionRow({ id: `${id}-1`, createdDate: 3, deviceId }));
+    for (const deviceId of ['a', 'b']) await store.loadSubscriptions(tenant, rows(deviceId));
+    const loseRevision = () => tamper(own, "update tenant set revision = revision - 1 where id = 'acme'");
+    await loseRevision();
+    const removal = store.loadSubscriptions(tenant, [], undefined, undefined, ['lost-1']);
+    expect(await removal).toMatchObject({ removed: 1 });
+    await store.loadSubscriptions(tenant, rows('c'));
+    await loseRevision();
+    const replacement = await store.openReplacement(tenant);
+    await replacement.add(rows('d'));
+    expect(await replacement.finish(false)).toMatchObject({ updated: 2 });
+    await replacement.close();
+    expect((await examineStore(store, { repairAt: repairedAt })).filter(({ ok }) => !ok)).toEqual([]);
+  });
+
   test('a repair of lost revisions rejects their change tokens, and none of their ETags matches', async () => {
     const own = await openTestStore();
     const service = await startService(own);
