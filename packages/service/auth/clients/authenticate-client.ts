@@ -187,6 +187,9 @@ const hasSecret = (text: string): boolean =>
  * looks like a secret, a token or an email address.
  */
 export function describeClaimedId(clientId: string): string {
-  if (/@|%40/.test(clientId)) return '(omitted: it looks like an email address)';
-  return hasSecret(clientId) ? '(omitted: it looks like a secret)' : clientId.slice(0, idLengthMax);
+  return hasSecret(clientId) ? '(omitted: it looks like a secret)' : omitEmail(clientId).slice(0, idLengthMax);
 }
+
+/** Returns a name for the logs, unless it looks like an email address. */
+export const omitEmail = (name: string): string =>
+  /@|%40/.test(name) ? '(omitted: it looks like an email address)' : name;

@@ -4,6 +4,7 @@ import { errorTable } from '../../../contract/error.ts';
 import type { ErrorCode } from '../../../contract/error-code.ts';
 import { consoleOperations } from '../../../contract/oauth/console-session.ts';
 import type { AuthContext } from '../../auth/auth-context.ts';
+import { omitEmail } from '../../auth/clients/authenticate-client.ts';
 import { TokenError } from '../../auth/error.ts';
 import {
   findPersonClient,
@@ -96,7 +97,7 @@ async function signIn(
   // anyone can make up a transaction, and each one is a request to the provider
   await limiter.countCostly(request, reply, 'sign-ins');
   const { subject, clientIds } = await provider.finish(queryOf(request), secret);
-  auditRequest(request, { subject });
+  auditRequest(request, { subject: omitEmail(subject) });
   const client = await findPersonClient(withinRequest(auth, request).store, clientIds);
   const { clientId, tenant, rateLimit } = client;
   request.access = { clientId, tenant, rateLimit };

@@ -17,7 +17,7 @@ export interface TokenAudit {
   readonly family?: string;
   /** Id of the issued access token. */
   readonly jti?: string;
-  /** `sub` of the person who signed in at the identity provider. */
+  /** `sub` of the person who signed in at the identity provider, unless it is an email address. */
   readonly subject?: string;
 }
 

@@ -51,6 +51,7 @@ describe('sign-in to the console at an identity provider', () => {
     await disableClientById(service.store, now(), 'gone-people');
     Object.assign(provider.claims, {
       ada: { subreport_client: 'acme-people' },
+      'ada@example.com': { subreport_client: 'acme-people' },
       bob: { subreport_client: ['globex-people', 'role.of.another.application', 'acme-own'] },
       own: { subreport_client: 'acme-own' },
       gone: { subreport_client: 'gone-people' },
@@ -107,6 +108,13 @@ describe('sign-in to the console at an identity provider', () => {
     expect((await browse(`${service.url}/console/connect-api/v1/subscription`)).status).toBe(200);
     const line = service.log.findLast(({ route }) => route === '/console/callback');
     expect(line).toMatchObject({ subject: name, client_id: clientId, tenant, purpose: 'sign-in', outcome: 'accepted' });
+  });
+
+  test('a subject that is an email address is not logged', async () => {
+    expect((await signIn(openBrowser(), 'ada@example.com')).status).toBe(303);
+    const line = service.log.findLast(({ route }) => route === '/console/callback');
+    expect(line).toMatchObject({ subject: '(omitted: it looks like an email address)', outcome: 'accepted' });
+    expect(service.logText()).not.toContain('ada@example.com');
   });
 
   test('the sign-in sets a short-lived cookie for its own use, which the callback removes', async () => {
