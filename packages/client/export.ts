@@ -22,7 +22,7 @@ type ByteStream = NonNullable<Response['body']>;
 
 /** The bytes of a report. */
 export interface SubscriptionExport extends ByteStream {
-  /** Number of records, from the same snapshot as the export. */
+  /** Number of records, from the same snapshot as the export; `NaN` if a proxy has removed it. */
   readonly totalCount: number;
   /** Why no record matches: none has a status, product or plan of the filters. */
   readonly explanation: string | undefined;
@@ -60,8 +60,8 @@ function openExport(
     throw new ExportError('UNVERIFIABLE', message, attempt);
   }
   attempt.deadline.keep();
-  const announced = headers.get('x-total-count'); // a proxy may have removed it
-  const check = verified && new ExportCheck(verified, Number(announced ?? Number.POSITIVE_INFINITY), attempt);
+  const totalCount = Number(headers.get('x-total-count') ?? Number.NaN);
+  const check = verified && new ExportCheck(verified, totalCount >= 0 ? totalCount : Number.POSITIVE_INFINITY, attempt);
   const reader = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
   const { deadline, correlationId } = attempt;
   const disconnect = (reason: unknown): Promise<void> => {
@@ -91,7 +91,7 @@ function openExport(
     cancel: disconnect,
   });
   return Object.assign(stream, {
-    totalCount: Number(announced),
+    totalCount,
     explanation: explanationIn(headers),
     notFound: notFoundIn(headers, query),
     headers,

@@ -255,6 +255,8 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     ['an export with a row less', [edit((text) => text.replace(/\n[^\n]*\n/, '\n'))], exported, 'ROWS_DIFFER'],
     ['an export that was altered', [edit((text) => text.replace('device', 'Device'))], exported, 'HASH_DIFFERS'],
     ['an export without its proof', [withoutProof], exported, 'UNVERIFIABLE'],
+    ['an export without a total', [withHeaders({ 'x-total-count': undefined })], exported, undefined],
+    ['an export with a total that is no number', [withHeaders({ 'x-total-count': 'many' })], exported, undefined],
     ['a page without a total', [withHeaders({ 'x-total-count': undefined })], total, undefined],
     [
       'an explanation with control characters',

@@ -58,7 +58,7 @@ export async function runExport(job: ExportJob): Promise<ExportResult> {
     const { sent } = exportFormats[format];
     const { dates, ...others } = query;
     const report = await client.export(sent === 'csv' ? query : others, { format: sent, signal });
-    const { totalCount: totalRows } = report;
+    const totalRows = report.totalCount || 0;
     if (format === 'xlsx' && totalRows > workbookRecordsMax) {
       await report.cancel();
       throw new WorkbookFullError(totalRows);
