@@ -29,7 +29,13 @@ export interface TestService {
   createTenant(name: string): Promise<TenantId>;
   createClient(
     tenant: TenantId,
-    options?: { grants?: readonly GrantType[]; scopes?: readonly Scope[]; secret?: string; clientId?: string },
+    options?: {
+      grants?: readonly GrantType[];
+      scopes?: readonly Scope[];
+      secret?: string;
+      clientId?: string;
+      name?: string;
+    },
   ): Promise<TestClient>;
   /** Sends a form to the token endpoint. */
   postToken(form: Record<string, string> | string, headers?: Record<string, string>): Promise<Response>;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium } from '../../../test/support/chromium.ts';
 import { type BothConsoles, startBothConsoles } from '../../../test/support/operator-console.ts';
 import { rowsOf } from '../../../test/support/report-console.ts';
+import type { TenantId } from '../../service/storage/store.ts';
 
 describe.skipIf(!hasChromium)('narrow windows', () => {
   let consoles: BothConsoles;
@@ -41,5 +42,47 @@ describe.skipIf(!hasChromium)('narrow windows', () => {
     await page.goto(`${consoles.operatorUrl}/console/tenants`);
     await page.getByText('1 loaded, 1 rejected').waitFor();
     expect(await cut(page, '.data-table td, .data-table .status-label')).toEqual([]);
+  });
+
+  const openOperator = async (path: string, width: number): Promise<Page> => {
+    const page = await (await consoles.browser.newContext({ viewport: { width, height: 900 } })).newPage();
+    await consoles.signInOperator(page);
+    await page.goto(`${consoles.operatorUrl}/console/${path}`);
+    return page;
+  };
+
+  test.each(['', 'tenants', 'tenants/acme', 'clients', 'imports', 'keys', 'audit', 'operators', 'settings'])(
+    'no control of the operator at /console/%s covers another at 320 px',
+    async (path) => {
+      const page = await openOperator(path, 320);
+      await page.locator('main :is(table, figure, h2)').first().waitFor();
+      await page.setViewportSize({ width: 320, height: 2_000 });
+      const covered = await page.locator('main :is(button, select, .toolbar a)').evaluateAll((all) =>
+        all
+          .filter((each) => each.checkVisibility())
+          .filter((each) => {
+            const { left, right, top, height } = each.getBoundingClientRect();
+            const at = (x: number) => document.elementFromPoint(x, top + height / 2);
+            return [left + 3, right - 3].some((x) => at(x) !== null && at(x)?.closest('button, select, a') !== each);
+          })
+          .filter((each) => each.getBoundingClientRect().bottom < window.innerHeight - 80)
+          .map(({ textContent }) => textContent),
+      );
+      expect(covered).toEqual([]);
+    },
+  );
+
+  test('short words of a table stay whole beside long names', async () => {
+    await consoles.service.createClient('acme' as TenantId, { name: 'A long name '.repeat(16).trim() });
+    const page = await openOperator('clients', 920);
+    const row = page.getByRole('row').filter({ hasText: 'A long name A long name' });
+    await row.waitFor();
+    const lines = (word: string) =>
+      row.getByText(word, { exact: true }).evaluate((element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+      });
+    expect([await lines('acme'), await lines('subscription:read')]).toEqual([1, 1]);
   });
 });

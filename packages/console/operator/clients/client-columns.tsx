@@ -32,7 +32,15 @@ export const clientColumns: readonly Column<Client>[] = [
   {
     label: strings.scopes,
     isWide: true,
-    cell: ({ scopes, external }) => (external ? texts.external : scopes.join(', ')),
+    cell: ({ scopes, external }) =>
+      external
+        ? texts.external
+        : scopes.map((scope, index) => (
+            <span key={scope}>
+              {index > 0 && ', '}
+              <span class="nowrap">{scope}</span>
+            </span>
+          )),
   },
   { label: strings.lastUsed, cell: ({ last_used_at: at }) => <DateTime value={at} focusable={false} /> },
   { label: strings.created, cell: ({ created_at: at }) => <DateTime value={at} focusable={false} /> },
