@@ -71,7 +71,7 @@ export const changesStrings = {
 /** The texts of the time line of a record. */
 export const historyStrings = {
   title: 'Time line',
-  hint: 'Times are those of the service, in UTC.',
+  hint: (zone: string) => `Times are those of the service, in UTC${zone === 'UTC' ? '' : `; days are in ${zone}`}.`,
   unknownTime: 'Earlier',
   hasMore: 'Older versions are kept, but not listed.',
   kind: {
@@ -94,7 +94,7 @@ export const simStrings = {
   noneHint: (iccid: string) => `None of your subscriptions has the ICCID ${iccid}.`,
   period: (from: string, to: string) => `${from} – ${to}`,
   listed: (count: number) => `The newest ${formatCount(count)} are listed.`,
-  hint: 'Days and times are in UTC.',
+  hint: (zone: string) => (zone === 'UTC' ? 'Days and times are in UTC.' : `Days are in ${zone}, times in UTC.`),
   histories: (count: number) => `Changes are those of the newest ${formatCount(count)} subscriptions.`,
   date: { created: 'Created', activated: 'Activated', ends: 'Ends', ended: 'Ended' },
 } as const;

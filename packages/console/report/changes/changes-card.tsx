@@ -16,6 +16,7 @@ import { SaveCsvButton } from '../export/save-csv-button.tsx';
 import { strings } from '../strings.ts';
 import { shortenIccid } from '../subscriptions/iccid.ts';
 import { nameOf } from '../subscriptions/product-names.ts';
+import { zoneName, zoneOfPages } from '../zone/local-days.ts';
 import { SelectionNote, selectionOf } from './change-filters.tsx';
 import { PartLinks } from './change-parts.tsx';
 import { changesCsv } from './changes-csv.ts';
@@ -54,6 +55,7 @@ export function ChangesCard({ period: first, when, actions }: ChangesCardProps) 
     >
       {summary !== undefined && <PartLinks parts={partsOf(summary)} />}
       {hint !== undefined && <p class="soft">{hint}</p>}
+      {zoneOfPages() !== undefined && <p class="soft">{strings.subscriptions.editor.daysOf(zoneName())}</p>}
       <SelectionNote selection={selection} summary={summary} />
       {changes.length === 0 ? (
         <EmptyState title={text.noMatch(when)} />

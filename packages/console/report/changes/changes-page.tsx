@@ -5,7 +5,7 @@ import { EditorForm } from '../../ui/editor-form.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatDay } from '../../ui/format-date.ts';
+import { formatZonedDay } from '../../ui/format-date.ts';
 import { CalendarDays, Check, History } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
@@ -89,7 +89,7 @@ function SinceBar({ name, since, isPast }: SinceBarProps) {
       <span class="change-day" data-chosen={since.kind === 'day' || undefined}>
         <Popover
           icon={CalendarDays}
-          label={since.kind === 'day' ? text.sinceChosen(formatDay(new Date(since.instant))) : text.sinceDay}
+          label={since.kind === 'day' ? text.sinceChosen(formatZonedDay(new Date(since.instant))) : text.sinceDay}
         >
           {(close) => <DayForm day={since.kind === 'day' ? since.day : ''} close={close} />}
         </Popover>
@@ -151,7 +151,8 @@ function PeriodList({ since, selection }: PeriodProps & SelectionProps) {
 
 function Period({ since, period }: PeriodProps & { readonly period: PeriodChanges }) {
   const { knownSince } = period;
-  const asked = since.kind === 'days' ? text.inLast(since.days) : text.sinceTime(formatDay(new Date(since.instant)));
+  const asked =
+    since.kind === 'days' ? text.inLast(since.days) : text.sinceTime(formatZonedDay(new Date(since.instant)));
   const when = knownSince === undefined ? asked : text.sinceTime(formatVisit(knownSince.getTime()));
   return <ChangesCard period={period} when={when} />;
 }

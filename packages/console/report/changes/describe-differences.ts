@@ -1,6 +1,6 @@
 import type { Subscription } from '../../../client/index.ts';
 import { fieldWords } from '../../../contract/field-words.ts';
-import { formatDay } from '../../ui/format-date.ts';
+import { formatZonedDay } from '../../ui/format-date.ts';
 import { statusWord } from '../../ui/status-label.tsx';
 import { recordValues } from '../record/record-values.ts';
 import { strings } from '../strings.ts';
@@ -30,7 +30,7 @@ interface Field {
   readonly show?: (record: Subscription) => string;
 }
 
-const day = (date: string): string => formatDay(new Date(date));
+const day = (date: string): string => formatZonedDay(new Date(date));
 
 /** Fields with words of their own, in the order of the table; others follow by their names. */
 const fields: readonly Field[] = [

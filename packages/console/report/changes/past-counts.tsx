@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Card } from '../../ui/card.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { formatCount } from '../../ui/format-count.ts';
-import { formatDay } from '../../ui/format-date.ts';
+import { formatZonedDay } from '../../ui/format-date.ts';
 import { History } from '../../ui/icons.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { LastValue, useLoad } from '../../ui/use-load.ts';
@@ -44,7 +44,7 @@ export function PastCounts({ since, past }: PastCountsProps) {
 function Counts({ counted, since, past }: PastCountsProps & { readonly counted: NonNullable<Counted> }) {
   const { summary, knownSince } = counted;
   const begin = knownSince ?? new Date(since.instant);
-  const when = text.between(formatDay(begin), describeTime(past));
+  const when = text.between(formatZonedDay(begin), describeTime(past));
   const hint = knownSince === undefined ? undefined : text.knownSince;
   if (summary.total === 0) return <EmptyState icon={History} title={text.noneIn(when)} text={hint} />;
   return (

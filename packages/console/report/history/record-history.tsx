@@ -4,6 +4,7 @@ import type { SubscriptionHistory } from '../../../client/index.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { reports } from '../api.ts';
 import { strings } from '../strings.ts';
+import { zoneName } from '../zone/local-days.ts';
 import { StepItem } from './step-list.tsx';
 import { stepsOf } from './version-steps.ts';
 
@@ -46,7 +47,7 @@ const isUnknown = (error: unknown): boolean =>
 function History({ history }: { readonly history: SubscriptionHistory }) {
   return (
     <>
-      <p class="soft">{text.hint}</p>
+      <p class="soft">{text.hint(zoneName())}</p>
       <ol class="steps">
         {stepsOf(history).map((step) => (
           <StepItem key={`${step.revision} ${step.kind}`} step={step} />

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Subscription } from '../../../client/index.ts';
 import { Card } from '../../ui/card.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { formatDay } from '../../ui/format-date.ts';
+import { formatZonedDay } from '../../ui/format-date.ts';
 import { CardSim } from '../../ui/icons.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { currentLocation, Link } from '../../ui/location.tsx';
@@ -16,6 +16,7 @@ import { groupIccid } from '../subscriptions/iccid.ts';
 import { nameOf } from '../subscriptions/product-names.ts';
 import { wholeReport } from '../subscriptions/report-state.ts';
 import { reportHref } from '../subscriptions/report-store.ts';
+import { zoneName } from '../zone/local-days.ts';
 import { readSim, type Sim } from './read-sim.ts';
 import { type SimEvent, type Span, simEvents, spansOf } from './sim-events.ts';
 import { simPath } from './sim-path.ts';
@@ -83,7 +84,7 @@ function hintOf({ totalCount, histories }: Sim): string {
   const isCut = histories.length < totalCount;
   const isOld = histories.some(({ has_more: hasMore }) => hasMore);
   return [
-    text.hint,
+    text.hint(zoneName()),
     ...(isCut ? [text.histories(histories.length)] : []),
     ...(isOld ? [strings.history.hasMore] : []),
   ].join(' ');
@@ -102,7 +103,9 @@ function SpanItem({ record, span = { start: 0, length: 0 }, present }: SpanItemP
     <li>
       <RecordLink record={record} />
       <StatusLabel status={status} />
-      <span class="soft">{text.period(formatDay(new Date(activationDate)), formatDay(new Date(expirationDate)))}</span>
+      <span class="soft">
+        {text.period(formatZonedDay(new Date(activationDate)), formatZonedDay(new Date(expirationDate)))}
+      </span>
       <div class="sim-span" aria-hidden="true">
         <span class="sim-bar" data-tone={statusTone(status)} style={place} />
         {present !== undefined && <span class="sim-now" style={{ insetInlineStart: `${present * 100}%` }} />}
@@ -126,7 +129,7 @@ function EventItem({ event: { record, at, date, step } }: { readonly event: SimE
     );
   return (
     <li data-kind={date}>
-      <span class="step-time soft">{formatDay(new Date(at))}</span>
+      <span class="step-time soft">{formatZonedDay(new Date(at))}</span>
       <div class="step-text">
         <RecordLink record={record} />
         <span>{date && text.date[date]}</span>
