@@ -3,6 +3,8 @@ import { formatMeasure } from './format-measure.ts';
 
 test.each([
   { value: 0, unit: 'per-second', text: '0/s' },
+  { value: 0.004, unit: 'per-second', text: '<0.01/s' },
+  { value: 0.005, unit: 'percent', text: '0.01 %' },
   { value: 0.123, unit: 'per-second', text: '0.12/s' },
   { value: 4.56, unit: 'milliseconds', text: '4.6 ms' },
   { value: 1234.5, unit: 'mebibytes', text: '1,235 MiB' },
