@@ -115,7 +115,7 @@ export function statusBars({ by }: SubscriptionSummary, max: number): Category[]
 export function productBars({ by }: SubscriptionSummary, max: number): Category[] {
   const entries = (by['product-id'] ?? []).map(({ value, name, count }) => ({
     key: value,
-    label: name ?? value,
+    label: name || value,
     tone: 'accent' as const,
     count,
     href: reportLink({ 'product-id': value }),

@@ -45,7 +45,7 @@ export function ProductEditor({ state, onApply, ...rest }: EditorProps) {
           .slice(0, shownMax)
           .map(({ value, name, count }) => ({
             key: value,
-            label: <bdi>{name ?? value}</bdi>,
+            label: <bdi>{name || value}</bdi>,
             detail: formatCount(count),
             onPick: () => onApply({ 'product-id': value }),
           }))

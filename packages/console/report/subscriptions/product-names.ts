@@ -20,4 +20,4 @@ export function rememberProducts(products: Iterable<{ readonly id: string; reado
 export const nameOf = ({ name }: { readonly name?: string }): string => name || strings.subscriptions.noName;
 
 /** The name of a product; its id if the page has not seen the name. */
-export const productName = (id: string): string => names.value.get(id) ?? id;
+export const productName = (id: string): string => names.value.get(id) || id;
