@@ -45,10 +45,13 @@ test.each(['iccid=8944500102198304826', 'device-id=tracker-7', 'status=ACTIVE&em
   },
 );
 
-test('the number of views is limited', () => {
+test('the number of views is limited: another one replaces the oldest, whatever its name', () => {
   const store = storeOf('acme', 'c');
-  for (let index = 0; index <= viewsMax; index += 1) store.save({ name: `View ${index}`, search: '' });
-  expect(store.read()).toHaveLength(viewsMax);
+  for (let index = 0; index <= viewsMax; index += 1) store.save({ name: `View ${99 - index}`, search: '' });
+  const names = store.read().map(({ name }) => name);
+  expect(names).toHaveLength(viewsMax);
+  expect(names).not.toContain('View 99');
+  expect(names).toEqual(names.toSorted());
 });
 
 test.each(['', 'null', '{}', '[1,{"name":2}]'])('a stored text %j has no views', (text) => {

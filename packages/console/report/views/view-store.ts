@@ -28,6 +28,11 @@ export class ViewStore {
 
   /** In the order of their names; none if the stored text was altered. */
   read(): readonly SavedView[] {
+    return this.#stored().toSorted((a, b) => a.name.localeCompare(b.name));
+  }
+
+  /** In the order in which they were saved. */
+  #stored(): readonly SavedView[] {
     try {
       const stored: unknown = JSON.parse(this.#storage.getItem(this.#key) ?? '[]');
       const views = Array.isArray(stored) ? stored.filter(isView) : [];
@@ -41,12 +46,12 @@ export class ViewStore {
 
   /** Adds a view, or replaces the one with its name. */
   save(view: SavedView): void {
-    const others = this.read().filter(({ name }) => name !== view.name);
-    this.#write([...others.slice(1 - viewsMax), view].sort((a, b) => a.name.localeCompare(b.name)));
+    const others = this.#stored().filter(({ name }) => name !== view.name);
+    this.#write([...others.slice(1 - viewsMax), view]);
   }
 
   remove(name: string): void {
-    this.#write(this.read().filter((view) => view.name !== name));
+    this.#write(this.#stored().filter((view) => view.name !== name));
   }
 
   #write(views: readonly SavedView[]): void {
