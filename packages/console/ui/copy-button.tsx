@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { IconButton } from './button.tsx';
 import { Check, Copy } from './icons.ts';
-import { announce } from './live-region.tsx';
+import { announce, announceShown } from './live-region.tsx';
 import { strings } from './strings.ts';
 
 interface CopyButtonProps {
@@ -17,8 +17,8 @@ export function CopyButton({ text, what }: CopyButtonProps) {
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
     const done = await copyText(text);
-    announce(done ? strings.copied : strings.notCopied);
-    if (!done) return;
+    if (!done) return announceShown(strings.notCopied);
+    announce(strings.copied);
     setCopied(true);
     setTimeout(() => setCopied(false), shownMs);
   };

@@ -1,7 +1,7 @@
 import type { Subscription } from '../../../client/index.ts';
 import { copyText } from '../../ui/copy-button.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
-import { announce } from '../../ui/live-region.tsx';
+import { announceShown } from '../../ui/live-region.tsx';
 import { Link } from '../../ui/location.tsx';
 import { strings as shared } from '../../ui/strings.ts';
 import { strings } from '../strings.ts';
@@ -41,7 +41,7 @@ export function IccidButton({ record: { iccid }, isCurrent, isFull }: PartProps 
       data-full={isFull ? undefined : groupIccid(iccid)}
       tabIndex={isCurrent ? 0 : -1}
       title={text.copyIccid(iccid)}
-      onClick={async () => announce((await copyText(iccid)) ? text.copiedIccid : shared.notCopied)}
+      onClick={async () => announceShown((await copyText(iccid)) ? text.copiedIccid : shared.notCopied)}
     >
       <span class="iccid-start">{shown.slice(0, -endLength)}</span>
       <span>{shown.slice(-endLength)}</span>

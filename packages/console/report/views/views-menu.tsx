@@ -4,7 +4,7 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { copyText } from '../../ui/copy-button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Bookmark, Copy, type IconNode, Link2, X } from '../../ui/icons.ts';
-import { announce } from '../../ui/live-region.tsx';
+import { announce, announceShown } from '../../ui/live-region.tsx';
 import { Link } from '../../ui/location.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { strings as shared } from '../../ui/strings.ts';
@@ -91,38 +91,29 @@ function CopyActions({ state }: { readonly state: ReportState }) {
   const link = (): string => window.location.origin + reportHref({ ...state, page: undefined, by: undefined });
   const query = (): ExportQuery => withDates(exportQueryOf(state), 'csv');
   const curl = (): string => exportCommand(window.location.origin, query(), 'csv', commandFile);
-  return (
-    <div class="views-copy">
-      <CopyAction icon={Link2} label={text.copyLink} text={() => window.location.href} />
-      <CopyAction
-        icon={Copy}
-        label={text.copyCommand}
-        text={() => linkCommand(link(), { email: filters.email, listed, dates: query().dates }, commandFile)}
-      />
-      <CopyAction icon={Copy} label={text.copyCurl} text={curl} />
-      <p class="field-hint">{text.copyHint}</p>
-    </div>
-  );
-}
-
-interface CopyActionProps {
-  readonly icon: IconNode;
-  readonly label: string;
-  readonly text: () => string;
-}
-
-function CopyAction({ icon, label, text: read }: CopyActionProps) {
-  const [copied, setCopied] = useState(false);
-  return (
+  const command = (): string =>
+    linkCommand(link(), { email: filters.email, listed, dates: query().dates }, commandFile);
+  // the clipboard has one of them
+  const [copied, setCopied] = useState<string>();
+  const action = (icon: IconNode, label: string, read: () => string) => (
     <Button
       icon={icon}
       onClick={async () => {
         const done = await copyText(read());
-        announce(done ? shared.copied : shared.notCopied);
-        setCopied(done);
+        if (done) announce(shared.copied);
+        else announceShown(shared.notCopied);
+        setCopied(done ? label : undefined);
       }}
     >
-      {copied ? shared.copied : label}
+      {copied === label ? shared.copied : label}
     </Button>
+  );
+  return (
+    <div class="views-copy">
+      {action(Link2, text.copyLink, () => window.location.href)}
+      {action(Copy, text.copyCommand, command)}
+      {action(Copy, text.copyCurl, curl)}
+      <p class="field-hint">{text.copyHint}</p>
+    </div>
   );
 }
