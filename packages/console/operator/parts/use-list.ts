@@ -5,7 +5,8 @@ import { type Resource, useResource } from './use-resource.ts';
 
 /** An operation that returns a list. */
 export type ListId = 'listTenants' | 'listClients' | 'listImports' | 'listOperators' | 'listAuditEntries';
-type Item<Id extends ListId> = OperatorResponse<Id> extends { readonly data: (infer I)[] } ? I : never;
+export type Item<Id extends ListId> =
+  OperatorResponse<Id> extends { readonly data: (infer I extends object)[] } ? I : never;
 
 /** The first items of a list. */
 interface Items<T> {

@@ -67,7 +67,8 @@ function AllTenants() {
   const list = useList('listTenants', {}, { first: readAtOnce });
   const [typed, setTyped] = useState('');
   const [isCreating, setCreating] = useState(false);
-  const found = list.items?.filter(({ tenant }) => tenant.includes(typed.trim().toLowerCase()));
+  const isFound = ({ tenant }: Tenant): boolean => tenant.includes(typed.trim().toLowerCase());
+  const found = list.items?.filter(isFound);
   const create = (
     <ActionButton permission="createTenant" variant="primary" icon={Plus} onClick={() => setCreating(true)}>
       {texts.create}
@@ -91,7 +92,7 @@ function AllTenants() {
             {texts.sum(found.length, list.items?.length ?? 0, sumOf(found), list.hasMore === true)}
           </p>
         )}
-        <DownloadCsv id="listTenants" query={{}} name="tenants" />
+        <DownloadCsv id="listTenants" query={{}} name="tenants" isShown={isFound} />
         {create}
       </div>
       <ListView
