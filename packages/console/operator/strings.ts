@@ -282,6 +282,7 @@ export const strings = {
     unchanged: 'Unchanged',
     removed: 'Removed',
     revision: 'Revision afterwards',
+    noneFound: 'No import matches these filters',
     none: 'No imports',
     noneHint: 'Imports by commands and over HTTP appear here.',
     rejectedTitle: 'Rejected rows',

@@ -251,6 +251,8 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
   });
 
   test('the history of imports is filtered, and shows one with its rejected rows', async () => {
+    await open('imports?result=interrupted');
+    await page.getByRole('heading', { name: 'No import matches these filters' }).waitFor();
     await open('imports');
     await filterBy('failed', 'Result: Failed');
     const started = page.getByRole('table', { name: 'Imports' }).getByRole('link', { name: /UTC|20\d\d/ });
@@ -541,6 +543,10 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await page.getByLabel('Search by name').fill('glo');
     await page.getByText('1 of 2 tenants, 0 records').waitFor();
     await expect.poll(names).toEqual(['globex']);
+    const download = page.waitForEvent('download');
+    await button('CSV').click();
+    const lines = (await readFile(await (await download).path(), 'utf8')).trimEnd().split('\r\n');
+    expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual(['globex']);
     await service.store.writeDirectory([directoryStatement('delete from tenant where id = $1', ['globex'])]);
   });
 

@@ -38,7 +38,7 @@ const columnsWith = (nameOf: (clientId: string) => string | undefined): readonly
     label: texts.action,
     cell: (entry) => <span title={entry.action}>{actionWord(entry)}</span>,
   },
-  { label: strings.tenant, cell: ({ tenant }) => tenant ?? strings.noValue },
+  { label: strings.tenant, cell: ({ tenant }) => <span class="tenant-name">{tenant ?? strings.noValue}</span> },
   {
     label: strings.client,
     cell: ({ client_id: id, details }) => {
@@ -101,7 +101,7 @@ export function AuditPage() {
         list={list}
         columns={columnsWith((id) => names.get(id))}
         keyOf={({ id }) => String(id)}
-        empty={{ icon: ScrollText, title: texts.none, text: texts.noneHint }}
+        empty={{ icon: ScrollText, title: query.size === 0 ? texts.none : texts.noneFound }}
       />
     </>
   );

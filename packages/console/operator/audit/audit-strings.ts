@@ -64,6 +64,6 @@ export const auditStrings = {
   correlationId: 'Correlation id',
   named: (count: number) =>
     `The names of the first ${countOf(count, 'client', 'clients')} are shown; others have only an id.`,
+  noneFound: 'No entry matches these filters',
   none: 'No entries',
-  noneHint: 'No entry matches these filters.',
 } as const;

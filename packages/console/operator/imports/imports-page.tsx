@@ -38,7 +38,11 @@ function History() {
         list={list}
         columns={importColumns}
         keyOf={({ id }) => id}
-        empty={{ icon: Upload, title: texts.none, text: texts.noneHint }}
+        empty={
+          Object.values(wanted).some((value) => value !== undefined)
+            ? { icon: Upload, title: texts.noneFound }
+            : { icon: Upload, title: texts.none, text: texts.noneHint }
+        }
       />
     </>
   );
