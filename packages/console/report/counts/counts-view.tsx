@@ -64,7 +64,7 @@ export function CountsView({ state, by }: { readonly state: ReportState; readonl
     reports.summary(query, { signal: abort.signal }).then(
       (summary) => {
         rememberProducts(
-          (summary.by['product-id'] ?? []).map(({ value, name }) => ({ id: value, name: name ?? value })),
+          (summary.by['product-id'] ?? []).map(({ value, name }) => ({ id: value, name: name || value })),
         );
         setCounted({ kind: 'counted', summary });
       },
@@ -104,10 +104,16 @@ export function CountsView({ state, by }: { readonly state: ReportState; readonl
 const isOfDays = (by: SummaryGroup): boolean => by === 'day' || by === 'month';
 
 /** Whether a period limits the date by which days are counted. */
-const isLimited = (filters: ReportState['filters']): boolean =>
-  filters['expires-within'] !== undefined ||
-  (filters['created-from'] !== undefined && filters['created-to'] !== undefined) ||
-  (filters.after !== undefined && filters.before !== undefined);
+function isLimited(filters: ReportState['filters']): boolean {
+  const date = countedDate(filters);
+  const has = (...names: readonly (keyof typeof filters)[]): boolean =>
+    names.every((name) => filters[name] !== undefined);
+  return (
+    has('after', 'before') ||
+    (date === 'created' && has('created-from', 'created-to')) ||
+    (date === 'expiration' && has('expires-within'))
+  );
+}
 
 function Sentence({ state, by, counted }: { state: ReportState; by: SummaryGroup; counted: Counted }) {
   const filters = describeFilters(state, { now: new Date(), productName }).map(({ phrase }) => phrase);
