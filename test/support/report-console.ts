@@ -24,6 +24,8 @@ interface OpenOptions {
   readonly origin?: string;
   readonly width?: number;
   readonly hasTouch?: boolean;
+  /** Who signs in, if that is not the client of the tenant `acme`. */
+  readonly client?: TestClient;
   /** Runs before the page loads. */
   readonly prepare?: (page: Page) => Promise<unknown>;
 }
@@ -47,9 +49,9 @@ export async function startReportConsole(
     client,
     browser,
     load,
-    async open(path, { origin = service.url, width = 1280, hasTouch = false, prepare } = {}) {
+    async open(path, { origin = service.url, width = 1280, hasTouch = false, prepare, ...other } = {}) {
       const context = await browser.newContext({ viewport: { width, height: 800 }, hasTouch, acceptDownloads: true });
-      const { cookie } = await signIn(service.url, client);
+      const { cookie } = await signIn(service.url, other.client ?? client);
       const [name = '', value = ''] = cookie.split('=');
       await context.addCookies([{ name, value, url: origin }]);
       const page = await context.newPage();

@@ -1,4 +1,4 @@
-import { formatCount } from '../ui/format-count.ts';
+import { countOf, formatCount } from '../ui/format-count.ts';
 import { changesStrings, historyStrings, simStrings } from './changes/change-strings.ts';
 import { countStrings } from './counts/count-strings.ts';
 import { exportStrings } from './export/export-strings.ts';
@@ -42,7 +42,7 @@ export const strings = {
     lost: 'counting starts again',
     created: (months: number, zone: string) => `Created per month, last ${months} months (${zone})`,
     createdDescription: (months: number, zone: string) =>
-      `Subscriptions created in each of the last ${months} months (${zone}), by their status today. The arrow keys move between months, Enter lists the subscriptions of one.`,
+      `Subscriptions created in each of the last ${months} months (${zone}), by their status. The arrow keys move between months, Enter lists the subscriptions of one.`,
     createdIn: (month: string, count: number, details: readonly string[]) =>
       count === 0 ? `${month}: none created` : [`${month}: ${formatCount(count)} created`, ...details].join(', '),
     soFar: (month: string) => `${month}, so far`,
@@ -56,7 +56,7 @@ export const strings = {
     endingDescription: (days: number, zone: string) =>
       `Subscriptions that end on each of the next ${days} days (${zone}), by whether they renew automatically. The arrow keys move between days, Enter lists the subscriptions of one.`,
     endingOn: (day: string, count: number, details: readonly string[]) =>
-      count === 0 ? `${day}: none end` : `${day}: ${formatCount(count)} end, ${details.join(', ')}`,
+      count === 0 ? `${day}: none end` : `${day}: ${countOf(count, 'ends', 'end')}, ${details.join(', ')}`,
     renews: 'Renews',
     doesNotRenew: 'Does not renew',
     renewing: (count: number) => (count === 1 ? '1 renews' : `${formatCount(count)} renew`),
@@ -76,8 +76,9 @@ export const strings = {
     noneCreated: (months: number) => `No subscription was created in the last ${months} months.`,
     noneEnding: (days: number) => `No subscription ends in the next ${days} days.`,
     nextEnds: 'Will not renew',
-    noNextEnds: (days: number) => `Everything that ends in the next ${days} days renews.`,
-    allNextEnds: (count: number, days: number) => `All ${formatCount(count)} in ${days} days`,
+    noNextEnds: (days: number) => `No subscription ends without renewal in the next ${days} days.`,
+    allNextEnds: (count: number, days: number) =>
+      count === 1 ? `The one in ${days} days` : `All ${formatCount(count)} in ${days} days`,
     nameOfEnd: (product: string, iccid: string) => `${product}, ICCID ${iccid}`,
   },
   subscriptions: {
@@ -242,7 +243,6 @@ export const strings = {
       text: 'Remove a filter to see more:',
       without: (filter: string, count: string) => `Without ${filter}: ${count}`,
       counting: 'Counting what each filter excludes',
-      none: 'Removing one filter is not enough: clear all.',
     },
     noSubscriber: {
       counting: 'Looking for email addresses in all subscriptions',
@@ -336,7 +336,8 @@ export const strings = {
     meaningUnknown: 'This console has no description of this status.',
     meaningNone: 'This subscription has no status.',
     ended: 'Ended',
-    dates: { createdDate: 'Created', activationDate: 'Activated', expirationDate: 'Ends', now: 'Now' },
+    dates: { createdDate: 'Created', activationDate: 'Activated', expirationDate: 'Ends' },
+    moment: { present: 'Now', past: 'Time of the report' },
     fields: {
       product: 'Product',
       iccid: 'ICCID',

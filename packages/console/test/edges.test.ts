@@ -5,7 +5,12 @@ import { hasChromium } from '../../../test/support/chromium.ts';
 import { type ReportConsole, rowsOf, startReportConsole } from '../../../test/support/report-console.ts';
 
 const longStatus = 'WAITING_FOR_THE_OPERATOR_TO_CONFIRM_THE_ORDER_OF_THIS_CUSTOMER'.slice(0, 64);
-const rows = rowsOf(60).map((row, index) => (index % 2 === 0 ? { ...row, status: longStatus } : row));
+const longName = 'A product whose name tells everything '.repeat(5).trim();
+const namedAs = (index: number) => (index % 4 === 1 ? { id: 'nameless', name: '' } : { id: 'named', name: longName });
+const rows = rowsOf(60).map((row, index) =>
+  index % 2 === 0 ? { ...row, status: longStatus } : { ...row, product: { ...row.product, ...namedAs(index) } },
+);
+const iccid = rows[0]?.iccid ?? '';
 
 describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
   let reports: ReportConsole;
@@ -80,4 +85,56 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
       await expect.poll(() => row.locator('.status-label').getAttribute('title')).toBe(longStatus);
     },
   );
+
+  test.each([
+    '',
+    'changes?since=7d',
+    'findings',
+    `subscriptions/${encodeURIComponent(rows[0]?.id ?? '')}`,
+    'subscriptions?by=status',
+    'subscriptions?by=product-id',
+    `sims/${iccid}`,
+  ])('/console/%s is as wide as a window of 320 pixels, whatever its values are', async (path) => {
+    page = await reports.open(`/console/${path}`, { width: 320 });
+    await page.locator('main :is(h2, h3, table)').first().waitFor();
+    await page.waitForLoadState('networkidle');
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+  });
+
+  test('the word of a status is whole beside a long name at 320 pixels', async () => {
+    page = await reports.open('/console/subscriptions?product-id=named', { width: 320 });
+    const words = page.locator('.record-line .status-label[data-tone="active"] bdi');
+    await words.first().waitFor();
+    const cut = await words.evaluateAll((all) => all.map((word) => word.scrollWidth - word.clientWidth));
+    expect(cut.length).toBeGreaterThan(3);
+    expect(Math.max(...cut)).toBeLessThanOrEqual(1);
+  });
+
+  test('a product without a name is called by its id', async () => {
+    page = await reports.open('/console/subscriptions?product-id=nameless');
+    await page.getByRole('button', { name: 'Product: nameless', exact: true }).waitFor();
+    await page.getByText('15 subscriptions, newest first, product nameless').first().waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('group', { name: 'All by product' }).getByText('nameless').waitFor();
+  });
+
+  test('changes since a day name this day of the zone of the pages', async () => {
+    page = await reports.open('/console/changes?since=2026-01-01&zone=Europe/Berlin');
+    await page.getByRole('button', { name: 'Since 1 Jan 2026', exact: true }).waitFor();
+  });
+
+  test('a tenant without subscriptions has neither findings nor a proof that there are none', async () => {
+    const { service } = reports;
+    const client = await service.createClient(await service.createTenant('empty'));
+    page = await reports.open('/console/findings', { client });
+    await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
+    expect(await page.getByText('Nothing is contradictory').count()).toBe(0);
+  });
+
+  test('what was copied is said to everybody, also that it could not be', async () => {
+    page = await reports.open('/console/subscriptions');
+    await page.context().grantPermissions([]);
+    await page.locator('button.iccid').first().click();
+    await page.locator('.shown-message').waitFor();
+  });
 });

@@ -77,11 +77,12 @@ function describeSelection(selection: ChangeSelection, summary: ChangesSummary |
   const { kind, field, from, to, 'import-id': importId } = selection;
   const nameOf = (id: string): string => {
     const move = summary?.by['product-id'].find((each) => each.from === id || each.to === id);
-    return (move?.from === id ? move.from_name : move?.to_name) ?? id;
+    return (move?.from === id ? move.from_name : move?.to_name) || id;
   };
   const word = (value: string | undefined): string => {
     if (value === undefined) return text.any;
     if (field === 'status') return statusWord(readStatusFilter(value));
+    if (field === 'auto-renew') return value === 'true' ? strings.subscriptions.yes : strings.subscriptions.no;
     return field === 'product-id' ? nameOf(value) : value;
   };
   const values = from === undefined && to === undefined ? '' : `: ${word(from)} → ${word(to)}`;

@@ -1,4 +1,4 @@
-import { formatCount } from '../../ui/format-count.ts';
+import { countOf, formatCount } from '../../ui/format-count.ts';
 
 /** The texts of the page Changes. */
 export const changesStrings = {
@@ -27,8 +27,8 @@ export const changesStrings = {
     removed: 'removed',
     renewed: 'renewed',
     moved: 'moved to another product',
-    renews: 'now renew',
-    ends: 'no longer renew',
+    renews: (count: number) => (count === 1 ? 'now renews' : 'now renew'),
+    ends: (count: number) => (count === 1 ? 'no longer renews' : 'no longer renew'),
     otherStatus: 'with another change of status',
   },
   field: { status: 'Status', 'product-id': 'Product', 'auto-renew': 'Renews', renewal: 'Renewed' },
@@ -47,7 +47,9 @@ export const changesStrings = {
   listed: (count: number, hasMore: boolean) =>
     hasMore
       ? `The list has the newest ${formatCount(count)} of them; CSV saves these.`
-      : `The list has all ${formatCount(count)} of them.`,
+      : count === 1
+        ? 'The list has it.'
+        : `The list has all ${formatCount(count)} of them.`,
   first: (count: number, hasMore: boolean) =>
     hasMore ? `The list has the first ${formatCount(count)} changes of this period.` : '',
   olderImports: (count: number) =>
@@ -95,6 +97,6 @@ export const simStrings = {
   period: (from: string, to: string) => `${from} – ${to}`,
   listed: (count: number) => `The newest ${formatCount(count)} are listed.`,
   hint: (zone: string) => (zone === 'UTC' ? 'Days and times are in UTC.' : `Days are in ${zone}, times in UTC.`),
-  histories: (count: number) => `Changes are those of the newest ${formatCount(count)} subscriptions.`,
+  histories: (count: number) => `Changes are those of the newest ${countOf(count, 'subscription', 'subscriptions')}.`,
   date: { created: 'Created', activated: 'Activated', ends: 'Ends', ended: 'Ended' },
 } as const;

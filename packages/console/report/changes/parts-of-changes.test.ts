@@ -42,6 +42,18 @@ test('moves to another product are added up, with those that are not listed', ()
   expect(countOf(partsOf(summary), ({ selection }) => selection.field === 'product-id')).toBe(10);
 });
 
+test('one that begins to renew is not named as several', () => {
+  const renewing = (count: number) =>
+    partsOf({
+      ...summary,
+      by: { ...summary.by, 'auto-renew': [true, false].map((to) => ({ from: String(!to), to: String(to), count })) },
+    })
+      .filter(({ selection }) => selection.field === 'auto-renew')
+      .map(({ words }) => words);
+  expect(renewing(1)).toEqual(['now renews', 'no longer renews']);
+  expect(renewing(2)).toEqual(['now renew', 'no longer renew']);
+});
+
 test('a change of auto_renew says which one it is, and what there is none of is no part', () => {
   const parts = partsOf({ ...summary, added: 0, removed: 0, renewed: 0 });
   expect(parts.map(({ selection }) => selection).filter(({ field }) => field !== 'status')).toEqual([

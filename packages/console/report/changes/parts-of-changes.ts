@@ -27,7 +27,7 @@ export function partsOf(summary: ChangesSummary): readonly ChangePart[] {
     { count: moved, words: text.part.moved, selection: { field: 'product-id' as const } },
     ...by['auto-renew'].map(({ from, to, count }) => ({
       count,
-      words: to === 'true' ? text.part.renews : text.part.ends,
+      words: (to === 'true' ? text.part.renews : text.part.ends)(count),
       selection: { field: 'auto-renew' as const, from, to },
     })),
     { count: renewed, words: text.part.renewed, selection: { field: 'renewal' as const } },

@@ -21,7 +21,7 @@ export const exportStrings = {
       name: 'Excel',
       // the zone follows
       hint: 'Up to 1,048,575 rows, dates in ',
-      use: 'An .xlsx workbook of up to 1,048,575 records, made in your browser. ICCIDs and ids are text, dates are in UTC, and no cell is a formula.',
+      use: 'An .xlsx workbook of up to 1,048,575 records, made in your browser. ICCIDs and ids are text, dates are in UTC or in the time zone that you chose, and no cell is a formula.',
     },
     parquet: {
       name: 'Parquet',

@@ -9,6 +9,7 @@ import { reports } from '../api.ts';
 import { SaveCsvButton } from '../export/save-csv-button.tsx';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
+import { NoRecords } from '../subscriptions/no-records.tsx';
 import { FindingRows, wordsOf } from './finding-rows.tsx';
 import { findingsCsv } from './findings-csv.ts';
 
@@ -28,6 +29,8 @@ export function FindingsPage() {
 function Findings({ found }: { readonly found: SubscriptionFindings }) {
   const { total, evaluated_at: moment, findings } = found;
   const present = findings.filter(({ count }) => count > 0);
+  // of no subscription, nothing can be said
+  if (total === 0) return <NoRecords />;
   const nought = findings.filter(({ count }) => count === 0);
   return (
     <Card

@@ -4,7 +4,7 @@ import { countOf, formatCount } from '../../ui/format-count.ts';
 export const findingsStrings = {
   title: 'Findings',
   hint: (total: number, end: string) =>
-    `What is contradictory or missing in ${formatCount(total)} subscriptions. An end before ${end} UTC counts as past.`,
+    `What is contradictory or missing in ${countOf(total, 'subscription', 'subscriptions')}. An end before ${end} UTC counts as past.`,
   kind: 'Finding',
   count: 'Count',
   since: 'Since',

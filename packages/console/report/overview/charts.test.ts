@@ -77,6 +77,12 @@ describe('endingChart', () => {
     parts: new Map([['renews', [{ value: '2026-03-16', count: 2 }]]]),
   });
 
+  test('one that ends is not named as several', () => {
+    const all = [{ value: '2026-03-16', count: 1 }];
+    const { columns } = endingChart({ periods: nextDays(now, 2), all, parts: new Map([['renews', all]]) });
+    expect(columns[1]?.text).toBe('16 March 2026: 1 ends, 1 renews');
+  });
+
   test('splits a day by what renews', () => {
     expect(chart.columns.map(({ text }) => text)).toEqual([
       '15 March 2026, from now on: none end',

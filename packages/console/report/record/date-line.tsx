@@ -1,8 +1,9 @@
 import type { Subscription } from '../../../client/index.ts';
 import { DateTime } from '../../ui/date-time.tsx';
+import { asOf } from '../past/as-of.ts';
 import { strings } from '../strings.ts';
 import { describeEnd } from '../subscriptions/describe-end.ts';
-import { placeDates } from './place-dates.ts';
+import { type PlacedDate, placeDates } from './place-dates.ts';
 
 const text = strings.record;
 
@@ -27,7 +28,7 @@ export function DateLine({ record, now }: { record: Subscription; now: Date }) {
       <ol>
         {dates.map(({ name, at }) => (
           <li key={name} data-name={name}>
-            <span class="date-line-name">{name === 'expirationDate' && at < now ? text.ended : text.dates[name]}</span>
+            <span class="date-line-name">{nameOf(name, at < now)}</span>
             {name === 'expirationDate' && <span class="soft">{describeEnd(record.expirationDate, now.getTime())}</span>}
             <DateTime value={at} />
           </li>
@@ -35,4 +36,9 @@ export function DateLine({ record, now }: { record: Subscription; now: Date }) {
       </ol>
     </div>
   );
+}
+
+function nameOf(name: PlacedDate['name'], isPast: boolean): string {
+  if (name === 'now') return text.moment[asOf.value === undefined ? 'present' : 'past'];
+  return name === 'expirationDate' && isPast ? text.ended : text.dates[name];
 }
