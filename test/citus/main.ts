@@ -136,8 +136,10 @@ async function runSuites({ coordinator }: CitusCluster, folders: readonly string
     const tests = files.flatMap(({ assertionResults }) => assertionResults);
     const count = (status: string): number => tests.filter((each) => each.status === status).length;
     const failed = tests.filter(({ status }) => status === 'failed');
-    // a file that could not be read has no tests
-    const broken = files.filter((file) => file.status === 'failed' && file.assertionResults.length === 0);
+    // the tests of a file that could not be read or prepared are absent or skipped
+    const broken = files.filter(
+      (file) => file.status === 'failed' && file.assertionResults.every(({ status }) => status !== 'failed'),
+    );
     const notes = [...failed.map(({ fullName }) => fullName), ...broken.map((file) => file.name)];
     return {
       name,
