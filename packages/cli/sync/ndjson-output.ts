@@ -85,10 +85,12 @@ function openState(file: string): StateFile {
     const [code, rule] =
       error.code === 'BUSY'
         ? (['DESTINATION_BUSY', 'no other sync with it may be running; try again when it has ended'] as const)
-        : ([
-            'DESTINATION_INVALID',
-            `it must be a state file that a sync to stdout:ndjson wrote, or not exist, such as --state sync.db: current value is: ${error.message}`,
-          ] as const);
+        : error.code === 'FULL'
+          ? (['DESTINATION_FAILED', `its disk must have room, and no fault: ${error.message}`] as const)
+          : ([
+              'DESTINATION_INVALID',
+              `it must be a state file that a sync to stdout:ndjson wrote, or not exist, such as --state sync.db: current value is: ${error.message}`,
+            ] as const);
     throw new SyncError(code, `Cannot continue from '${file}': ${rule}`, { cause: error });
   }
 }

@@ -2,7 +2,7 @@ import { accessSync, chmodSync, constants, existsSync, realpathSync, statSync } 
 import { dirname, resolve } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { createFolders } from '../../terminal/create-folders.ts';
-import { UsageError } from '../../terminal/error.ts';
+import { isDiskFull, UsageError } from '../../terminal/error.ts';
 
 /** What a state file is for. */
 export interface StateKind {
@@ -12,10 +12,10 @@ export interface StateKind {
   readonly migrations: readonly string[];
 }
 
-/** Another process uses the state file, or it cannot be one. */
+/** Another process uses the state file, its disk is full, or it cannot be one. */
 export class StateFileError extends Error {
   override readonly name = 'StateFileError';
-  readonly code: 'BUSY' | 'UNUSABLE';
+  readonly code: 'BUSY' | 'FULL' | 'UNUSABLE';
 
   constructor(code: StateFileError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -25,6 +25,10 @@ export class StateFileError extends Error {
 
 /** Whether another connection holds a lock: SQLITE_BUSY is the low byte of the extended codes. */
 export const isSqliteBusy = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === 5;
+
+/** Whether the disk of a database is full: SQLITE_FULL, or SQLITE_IOERR for its shared memory. */
+export const isSqliteFull = (error: unknown): boolean =>
+  [13, 10].includes(((error as { errcode?: number }).errcode ?? 0) % 256);
 
 /**
  * Opens a database file; statements wait for its locks, at most `timeout` milliseconds. The module
@@ -170,5 +174,6 @@ function requireFolder(file: string): void {
 function toStateFileError(error: unknown): unknown {
   const { errcode, syscall, message } = error as { errcode?: number; syscall?: string; message: string };
   if (errcode === undefined && syscall === undefined) return error;
-  return new StateFileError(isSqliteBusy(error) ? 'BUSY' : 'UNUSABLE', message, { cause: error });
+  const other = isSqliteFull(error) || isDiskFull(error) ? 'FULL' : 'UNUSABLE';
+  return new StateFileError(isSqliteBusy(error) ? 'BUSY' : other, message, { cause: error });
 }

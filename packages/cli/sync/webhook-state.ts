@@ -213,10 +213,12 @@ function withSyncError<T>(file: string, work: () => T): T {
     const [code, rule] =
       error.code === 'BUSY'
         ? (['DESTINATION_BUSY', 'no other sync of this webhook may be running; try again when it has ended'] as const)
-        : ([
-            'DESTINATION_INVALID',
-            `it must be a state file that a sync of this webhook wrote, or not exist, such as --state webhook.db: current value is: ${error.message}`,
-          ] as const);
+        : error.code === 'FULL'
+          ? (['DESTINATION_FAILED', `its disk must have room, and no fault: ${error.message}`] as const)
+          : ([
+              'DESTINATION_INVALID',
+              `it must be a state file that a sync of this webhook wrote, or not exist, such as --state webhook.db: current value is: ${error.message}`,
+            ] as const);
     throw new SyncError(code, `Cannot use '${file}': ${rule}`, { cause: error });
   }
 }

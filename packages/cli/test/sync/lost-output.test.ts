@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -78,5 +78,35 @@ describe.runIf(process.platform === 'linux').each([
   test('stays where it was if a file has room for a part of its lines', async () => {
     expect((await runInto('full file', args())).code).toBe(1);
     expect(await ids()).toHaveLength(900);
+  });
+});
+
+// unshare gives the test a mount of its own, without the rights of root
+const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()]).status === 0;
+
+describe.runIf(canMount)('a disk without room', () => {
+  test.each([
+    ['a copy in SQLite', ['--to', 'sqlite:/mnt/copy.db'], 'Cannot use sqlite:/mnt/copy.db'],
+    ['a folder of files', ['--to', 'dir:/mnt'], 'Cannot use dir:/mnt'],
+    ['the state of a stream', ['--to', 'stdout:ndjson', '--state', '/mnt/s.db'], "Cannot continue from '/mnt/s.db'"],
+    [
+      'the state of a webhook',
+      ['--to', 'webhook:http://127.0.0.1:9/', '--state', '/mnt/w.db'],
+      "Cannot use '/mnt/w.db'",
+    ],
+  ])('for %s ends a sync with 1, and is named', async (_what, args, named) => {
+    const secret = join(folder, 'secret');
+    writeFileSync(secret, `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`);
+    const more = args[1]?.startsWith('webhook:') ? ['--secret-file', secret] : [];
+    const command = 'mount -t tmpfs -o size=8k tmpfs /mnt && exec "$0" "$@"';
+    const words = ['sync', ...args, ...more, '--retry-seconds', '60'];
+    const child = spawn('unshare', ['-rm', 'sh', '-c', command, process.execPath, mainProgram, ...words], {
+      env: { ...commandEnvironment, ...environment() },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/: it(s disk)? must have room/)]);
+    expect(stderr.slice(0, named.length)).toBe(named);
+    expect(stderr.trimEnd()).not.toContain('\n');
   });
 });
