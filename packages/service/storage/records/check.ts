@@ -107,8 +107,8 @@ async function wrongHistory(reader: TenantReader): Promise<string[]> {
   for (const { wanted, found, disordered } of await reader.all(wrongCommits))
     problems.push(
       Number(wanted) === Number(found)
-        ? `The times of ${disordered} revisions are before those of earlier ones, or after the last`
-        : `The history has the times of ${found} revisions, it must have ${wanted}`,
+        ? `Times of revisions that are before an earlier one, or after the last: ${disordered}`
+        : `Revisions of the history that have a time: ${found}, there must be ${wanted}`,
     );
   for (const { id, revision } of await reader.all(missingTombstones, [problemsMax]))
     problems.push(`Record '${id}' was removed at revision ${revision}, and has no tombstone`);

@@ -201,25 +201,25 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     [
       'a revision without its time',
       "delete from subscription_commit where tenant_id = 'acme' and revision = (select revision - 1 from tenant where id = 'acme')",
-      'The history has the times of',
+      'Revisions of the history that have a time: ',
       'begins again',
     ],
     [
       'a history without times',
       "delete from subscription_commit where tenant_id = 'acme'",
-      'The history has the times of 0 revisions, it must have',
+      'Revisions of the history that have a time: 0, there must be ',
       'begins again',
     ],
     [
       'a revision that is older than the one before it',
       "update subscription_commit set committed_at = committed_at - 100 where tenant_id = 'acme' and revision = (select revision from tenant where id = 'acme')",
-      'The times of 1 revisions are before those of earlier ones',
+      'Times of revisions that are before an earlier one, or after the last: 1',
       'begins again',
     ],
     [
       'a revision that is younger than the history',
       "update subscription_commit set committed_at = committed_at + 1 where tenant_id = 'acme' and revision = (select revision from tenant where id = 'acme')",
-      'The times of 1 revisions are before those of earlier ones, or after the last',
+      'Times of revisions that are before an earlier one, or after the last: 1',
       'begins again',
     ],
   ])('finds %s, and repairs it: the history of the others is as it was', async (_what, sql, message, history) => {
