@@ -137,4 +137,37 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     await page.locator('button.iccid').first().click();
     await page.locator('.shown-message').waitFor();
   });
+
+  test('what is typed after Ctrl K is in the field, also while the dialog is loading', async () => {
+    page = await reports.open('/console/subscriptions');
+    await page.locator('[data-row]').first().waitFor();
+    const asked = Promise.withResolvers<void>();
+    const mayLoad = Promise.withResolvers<void>();
+    await page.route('**/*.js', async (route) => {
+      asked.resolve();
+      await mayLoad.promise;
+      await route.continue();
+    });
+    await page.keyboard.press('Control+k');
+    await asked.promise;
+    await page.keyboard.type('jk89');
+    mayLoad.resolve();
+    const field = page.getByRole('dialog').getByRole('combobox');
+    await expect.poll(() => field.inputValue()).toBe('jk89');
+    await page.keyboard.type('4');
+    await expect.poll(() => field.inputValue()).toBe('jk894');
+  });
+
+  test('what is chosen has colours of its own if those of the page are replaced', async () => {
+    page = await reports.open('/console/changes?since=7d');
+    await page.emulateMedia({ forcedColors: 'active' });
+    const backgrounds = (selector: string) =>
+      page
+        .locator(selector)
+        .evaluateAll((all) => [...new Set(all.map((each) => getComputedStyle(each).backgroundColor))]);
+    for (const group of ['.rail a', '.change-periods a']) {
+      const [chosen] = await backgrounds(`${group}[aria-current]`);
+      expect(await backgrounds(`${group}:not([aria-current])`)).not.toContain(chosen);
+    }
+  });
 });

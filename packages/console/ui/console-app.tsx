@@ -8,7 +8,7 @@ import { ErrorNote } from './error-note.tsx';
 import { Frame } from './frame.tsx';
 import { CircleHelp } from './icons.ts';
 import { keepFocus } from './keep-focus.ts';
-import { findIsShown, KeyboardHelp, useFindKey } from './keyboard.tsx';
+import { findIsShown, KeyboardHelp, useFindKey, useKeysUntil } from './keyboard.tsx';
 import { currentLocation, hrefOf, Link, navigate } from './location.tsx';
 import { type Page, pageAt } from './page.ts';
 import { titleOfThing } from './page-title.ts';
@@ -40,6 +40,8 @@ interface Past {
 /** What a dialog that finds pages and records receives. */
 export interface FindProps {
   readonly pages: readonly Page[];
+  /** What was typed before the dialog was there. */
+  readonly typed: string;
   readonly onClose: () => void;
 }
 
@@ -94,11 +96,14 @@ function Find({ load, pages }: { load: () => Promise<ComponentType<FindProps>>; 
     if (isOpen && found === undefined) void load().then((Dialog) => setFound({ Dialog }));
   }, [isOpen]);
   useFindKey();
+  const typed = useKeysUntil(isOpen && found === undefined);
   if (!isOpen || found === undefined) return null;
   return (
     <found.Dialog
       pages={pages}
+      typed={typed.current}
       onClose={() => {
+        typed.current = '';
         findIsShown.value = false;
       }}
     />

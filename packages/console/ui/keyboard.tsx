@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
 import { strings } from './strings.ts';
 
@@ -50,6 +50,23 @@ export function useFindKey(): void {
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
   }, []);
+}
+
+/** Keeps what the user types while something with a field for it is loading. */
+export function useKeysUntil(isLoading: boolean): { current: string } {
+  const typed = useRef('');
+  useLayoutEffect(() => {
+    if (!isLoading) return undefined;
+    const keep = (event: KeyboardEvent): void => {
+      if (event.key.length > 1 || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      event.stopPropagation(); // it is no shortcut of the page
+      typed.current += event.key;
+    };
+    window.addEventListener('keydown', keep, { capture: true });
+    return () => window.removeEventListener('keydown', keep, { capture: true });
+  }, [isLoading]);
+  return typed;
 }
 
 /** Whether the focused field, menu or dialog handles the key itself. */

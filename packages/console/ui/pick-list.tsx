@@ -17,6 +17,8 @@ interface PickListProps {
   /** Name of the field and of the list. */
   readonly label: string;
   readonly placeholder: string;
+  /** The text at first. */
+  readonly initial?: string;
   /** The choices for a typed text. */
   readonly options: (typed: string) => readonly PickOption[];
   /** What is said if there are none. */
@@ -30,10 +32,10 @@ interface PickListProps {
 }
 
 /** A field whose text narrows the list below it. Arrow keys move in the list, Enter picks. */
-export function PickList({ label, placeholder, options, none, note, onPaste, onType }: PickListProps) {
+export function PickList({ label, placeholder, initial = '', options, none, note, onPaste, onType }: PickListProps) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
-  const [typed, setTyped] = useState('');
+  const [typed, setTyped] = useState(initial);
   const [active, setActive] = useState(0);
   const shown = options(typed);
   const leftOut = note?.(typed);

@@ -16,6 +16,7 @@ const text = strings.find;
 
 interface FindDialogProps {
   readonly pages: readonly Page[];
+  readonly typed: string;
   readonly onClose: () => void;
 }
 
@@ -25,7 +26,7 @@ const wholeIccid = /^89\d{16,20}$/;
  * Goes to a page, a saved view, a SIM, or the subscriptions of a SIM, an email address, a status or
  * a column of ids that is pasted.
  */
-export function FindDialog({ pages, onClose }: FindDialogProps) {
+export function FindDialog({ pages, typed, onClose }: FindDialogProps) {
   useEffect(refreshViews, []);
   const pick = (go: () => void) => () => {
     onClose();
@@ -36,8 +37,8 @@ export function FindDialog({ pages, onClose }: FindDialogProps) {
     fault,
     ...paste
   } = usePasted((changes) => pick(() => showReport(withFilters(wholeReport, changes)))(), text.subscriptions);
-  const options = (typed: string): readonly PickOption[] => {
-    const wanted = typed.trim().toLowerCase();
+  const options = (content: string): readonly PickOption[] => {
+    const wanted = content.trim().toLowerCase();
     const places = [
       ...savedViews.value.map(({ name, search }) => ({ label: name, group: text.views, href: viewHref(search) })),
       ...pages
@@ -45,7 +46,7 @@ export function FindDialog({ pages, onClose }: FindDialogProps) {
         .map(({ label, path }) => ({ label, group: text.pages, href: path })),
     ];
     const iccid = wanted.replaceAll(' ', '');
-    const suggestions = wanted === '' ? [] : suggestFilters(typed, {}, new Date());
+    const suggestions = wanted === '' ? [] : suggestFilters(content, {}, new Date());
     return [
       ...places
         .filter(({ label }) => label.toLowerCase().includes(wanted))
@@ -84,9 +85,10 @@ export function FindDialog({ pages, onClose }: FindDialogProps) {
       <PickList
         label={text.hint}
         placeholder={text.hint}
+        initial={typed}
         none={fault ?? text.none}
-        note={(typed) => (typed === '' ? text.pasteHint : undefined)}
-        options={(typed) => pasted ?? options(typed)}
+        note={(content) => (content === '' ? text.pasteHint : undefined)}
+        options={(content) => pasted ?? options(content)}
         {...paste}
       />
     </Dialog>
