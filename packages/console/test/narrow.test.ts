@@ -83,6 +83,6 @@ describe.skipIf(!hasChromium)('narrow windows', () => {
         range.selectNodeContents(element);
         return new Set([...range.getClientRects()].map(({ top }) => top)).size;
       });
-    expect([await lines('acme'), await lines('subscription:read')]).toEqual([1, 1]);
+    await expect.poll(async () => [await lines('acme'), await lines('subscription:read')]).toEqual([1, 1]);
   });
 });

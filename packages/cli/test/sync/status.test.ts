@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -113,7 +114,7 @@ test.each([
   const text = String(new URLSearchParams([...new URLSearchParams(asked)].sort(([a], [b]) => (a < b ? -1 : 1))));
   expect(stdout).toMatch(/^copy \d rows = \d rows of the question '/);
   expect(stdout).toContain(`rows of the question '${text}' at revision 1 in `);
-  await new Promise((resolve) => setTimeout(resolve, 1_100)); // days are resolved to seconds
+  await sleep(1_100); // days are resolved to seconds
   const { json, sentence } = await statusOf('dir:');
   expect(json).toMatchObject({ revision: 1, report_revision: 1, in_step: isInStep });
   expect(sentence).toMatch(/^\d rows of the question '[^']+' at revision 1, synced /);
