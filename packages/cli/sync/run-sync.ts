@@ -208,7 +208,7 @@ export const requireCount = (headers: Headers): number => requireNumber(headers,
 
 function requireNumber(headers: Headers, name: string): number {
   const found = headers.get(name) ?? '';
-  if (/^\d{1,15}$/.test(found)) return Number(found);
+  if (/^\d+$/.test(found) && Number.isSafeInteger(Number(found))) return Number(found);
   throw new SyncError(
     'SOURCE_UNKNOWN',
     `Cannot sync with this service: its report must have the header ${name} with a number: no proxy may remove it, and it must run the version of subreport that this command has, or a later one`,
