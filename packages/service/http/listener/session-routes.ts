@@ -9,9 +9,9 @@ import {
 } from '../../../contract/oauth/console-session.ts';
 import { SessionError } from '../../auth/error.ts';
 import type { Session, Sessions } from '../../auth/sessions/session.ts';
-import { acceptBodies } from './accept-bodies.ts';
 import { createSessionCookie, requireOwnPage } from './browser-session.ts';
 import { RequestError } from './error.ts';
+import { acceptBodies } from './operation-routes.ts';
 
 /** What differs between the sessions of the two consoles. */
 interface SessionConsole<Holder, Description extends object> {

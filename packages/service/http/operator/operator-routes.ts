@@ -25,9 +25,8 @@ import { OperatorError, type OperatorErrorCode } from '../../operator/error.ts';
 import type { OperatorActor, OperatorContext } from '../../operator/perform.ts';
 import { type KeepResponse, type KeyedRequest, type KeyedResponse, performOnce } from '../../operator/perform-once.ts';
 import type { Directory, Store } from '../../storage/store.ts';
-import { acceptBodies } from '../listener/accept-bodies.ts';
 import { RequestError } from '../listener/error.ts';
-import { queryOf, routePath } from '../listener/operation-routes.ts';
+import { acceptBodies, queryOf, routePath } from '../listener/operation-routes.ts';
 import { readJsonBody } from '../listener/read-body.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 
