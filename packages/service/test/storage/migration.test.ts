@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -103,6 +104,13 @@ const startMigrate = (environment: Environment, program = mainProgram) =>
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 
+/** What a migration prints, which must succeed. */
+async function outputOf(child: ReturnType<typeof startMigrate>) {
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.anything() });
+  return { stdout };
+}
+
 let newer: NewerVersion;
 beforeAll(() => {
   newer = makeNewerVersion({ compatible: true });
@@ -115,13 +123,8 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     const children = Array.from({ length: 4 }, () => startMigrate(database.environment));
     const outputs = await Promise.all(
       children.map(async (child) => {
-        let text = '';
-        child.stdout.on('data', (chunk) => {
-          text += chunk;
-        });
-        const [code] = await once(child, 'close');
-        expect(code).toBe(0);
-        return JSON.parse(text) as { applied: string[]; current: string };
+        const { stdout } = await outputOf(child);
+        return JSON.parse(stdout) as { applied: string[]; current: string };
       }),
     );
     const names = listMigrations(engine).map(({ name }) => name);
@@ -133,8 +136,7 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
 
   test('killed at any time are completed by the next run, also on a store with records', async () => {
     const migrateNewer = async (environment: Environment): Promise<void> => {
-      const [code] = await once(startMigrate(environment, newer.main), 'close');
-      expect(code).toBe(0);
+      await outputOf(startMigrate(environment, newer.main));
     };
     const complete = await makeEmpty();
     await migrateNewer(complete.environment);
