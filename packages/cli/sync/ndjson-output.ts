@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import type { Changes, Destination, Position, SourceIdentity, WholeReport } from './destination.ts';
 import { SyncError } from './error.ts';
 import { lineOf } from './record-row.ts';
-import { StateFile, StateFileError, type StateKind } from './state-file.ts';
+import { withStateErrors } from './state-error.ts';
+import { StateFile, type StateKind } from './state-file.ts';
 
 /** The state file: the position, and whose report it is, as JSON. */
 type StoredPosition = Position & SourceIdentity;
@@ -78,19 +79,6 @@ export class NdjsonOutput implements Destination {
 }
 
 function openState(file: string): StateFile {
-  try {
-    return StateFile.open(file, kind);
-  } catch (error) {
-    if (!(error instanceof StateFileError)) throw error;
-    const [code, rule] =
-      error.code === 'BUSY'
-        ? (['DESTINATION_BUSY', 'no other sync with it may be running; try again when it has ended'] as const)
-        : error.code === 'FULL'
-          ? (['DESTINATION_FAILED', `its disk must have room, and no fault: ${error.message}`] as const)
-          : ([
-              'DESTINATION_INVALID',
-              `it must be a state file that a sync to stdout:ndjson wrote, or not exist, such as --state sync.db: current value is: ${error.message}`,
-            ] as const);
-    throw new SyncError(code, `Cannot continue from '${file}': ${rule}`, { cause: error });
-  }
+  const sentences = { cannot: `Cannot continue from '${file}'`, others: 'with it', writers: 'to stdout:ndjson' };
+  return withStateErrors({ ...sentences, example: 'sync.db' }, () => StateFile.open(file, kind));
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectionError, ExportError, RejectionError, TimeoutError } from '../../client/index.ts';
 import { SyncError } from './error.ts';
-import { isSqliteFull } from './state-file.ts';
+import { isDiskFault } from './state-file.ts';
 
 /** The time, and waiting for it; replaceable by tests. */
 interface RunClock {
@@ -68,5 +68,5 @@ const temporary: readonly string[] = [
 
 /** A disk stays full until somebody makes room: its error, or the SQLSTATE of PostgreSQL. */
 const isFull = (cause: unknown): boolean =>
-  ['ENOSPC', 'EDQUOT', '53100', 'FULL'].includes((cause as { code?: string } | undefined)?.code ?? '') ||
-  isSqliteFull(cause ?? {});
+  ['ENOSPC', 'EDQUOT', '53100', 'DISK'].includes((cause as { code?: string } | undefined)?.code ?? '') ||
+  isDiskFault(cause ?? {});

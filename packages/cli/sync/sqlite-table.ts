@@ -2,7 +2,8 @@ import { existsSync, rmSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SyncError } from './error.ts';
 import { columns, type Row } from './record-row.ts';
-import { isSqliteBusy, isSqliteFull, openDatabase } from './state-file.ts';
+import { diskRule } from './state-error.ts';
+import { isDiskFault, isSqliteBusy, openDatabase } from './state-file.ts';
 import { columnList, onConflict, type TableDatabase } from './table-copy.ts';
 
 /** Time limit for waiting for another process that writes to the database, in milliseconds. */
@@ -134,14 +135,8 @@ export class SqliteTables implements TableDatabase {
           'DESTINATION_BUSY',
           `Cannot sync to ${this.shown}: no other process may be writing to it, such as another sync; try again when it has ended`,
         );
-      if (isSqliteFull(error))
-        throw new SyncError(
-          'DESTINATION_FAILED',
-          `Cannot use ${this.shown}: its disk must have room, and no fault: ${message}`,
-          {
-            cause: error,
-          },
-        );
+      if (isDiskFault(error))
+        throw new SyncError('DESTINATION_FAILED', `Cannot use ${this.shown}: ${diskRule(message)}`, { cause: error });
       throw this.#failure(`it must be a database of SQLite that this user can write: ${message}`);
     }
   }

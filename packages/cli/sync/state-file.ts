@@ -12,10 +12,10 @@ export interface StateKind {
   readonly migrations: readonly string[];
 }
 
-/** Another process uses the state file, its disk is full, or it cannot be one. */
+/** Another process uses the state file, its disk is full or fails, or it cannot be one. */
 export class StateFileError extends Error {
   override readonly name = 'StateFileError';
-  readonly code: 'BUSY' | 'FULL' | 'UNUSABLE';
+  readonly code: 'BUSY' | 'DISK' | 'UNUSABLE';
 
   constructor(code: StateFileError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -26,8 +26,8 @@ export class StateFileError extends Error {
 /** Whether another connection holds a lock: SQLITE_BUSY is the low byte of the extended codes. */
 export const isSqliteBusy = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === 5;
 
-/** Whether the disk of a database is full: SQLITE_FULL, or SQLITE_IOERR for its shared memory. */
-export const isSqliteFull = (error: unknown): boolean =>
+/** Whether the disk of a database is full or fails: SQLITE_FULL or SQLITE_IOERR. */
+export const isDiskFault = (error: unknown): boolean =>
   [13, 10].includes(((error as { errcode?: number }).errcode ?? 0) % 256);
 
 /**
@@ -174,6 +174,6 @@ function requireFolder(file: string): void {
 function toStateFileError(error: unknown): unknown {
   const { errcode, syscall, message } = error as { errcode?: number; syscall?: string; message: string };
   if (errcode === undefined && syscall === undefined) return error;
-  const other = isSqliteFull(error) || isDiskFull(error) ? 'FULL' : 'UNUSABLE';
+  const other = isDiskFault(error) || isDiskFull(error) ? 'DISK' : 'UNUSABLE';
   return new StateFileError(isSqliteBusy(error) ? 'BUSY' : other, message, { cause: error });
 }

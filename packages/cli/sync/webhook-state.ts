@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { SourceIdentity } from './destination.ts';
-import { SyncError } from './error.ts';
-import { StateFile, StateFileError, type StateKind } from './state-file.ts';
+import { withStateErrors } from './state-error.ts';
+import { StateFile, type StateKind } from './state-file.ts';
 
 /** The place of a webhook in the changes, and the health of its endpoint. */
 export interface WebhookPlace extends SourceIdentity {
@@ -206,19 +206,6 @@ export class WebhookState {
 }
 
 function withSyncError<T>(file: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof StateFileError)) throw error;
-    const [code, rule] =
-      error.code === 'BUSY'
-        ? (['DESTINATION_BUSY', 'no other sync of this webhook may be running; try again when it has ended'] as const)
-        : error.code === 'FULL'
-          ? (['DESTINATION_FAILED', `its disk must have room, and no fault: ${error.message}`] as const)
-          : ([
-              'DESTINATION_INVALID',
-              `it must be a state file that a sync of this webhook wrote, or not exist, such as --state webhook.db: current value is: ${error.message}`,
-            ] as const);
-    throw new SyncError(code, `Cannot use '${file}': ${rule}`, { cause: error });
-  }
+  const sentences = { cannot: `Cannot use '${file}'`, others: 'of this webhook', writers: 'of this webhook' };
+  return withStateErrors({ ...sentences, example: 'webhook.db' }, work);
 }
