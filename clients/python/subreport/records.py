@@ -25,9 +25,12 @@ def parse_subscription(record: Record) -> Record:
 
 
 def number_in(headers: Message, name: str) -> int | None:
-    """The whole number that a header has; None if it is absent, or has something else."""
+    """The whole number that a header has; None if it is absent, or has something else.
+
+    The revision of a report has sixteen digits after a restore.
+    """
     text = headers.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else None
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 16 else None
 
 
 def explanation_in(headers: Message) -> str | None:

@@ -306,6 +306,18 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     ]);
   });
 
+  test('reads the revision of a restored report, which has sixteen digits', async () => {
+    const restored: Fault = {
+      edit(body, headers) {
+        headers['x-revision'] = '1764260000000001';
+        return body;
+      },
+    };
+    const { python, here } = await behindFaults([restored], { method: 'changes', positional: ['now'] });
+    expect(python).toEqual(here);
+    expect(python).toMatchObject({ result: [{ revision: 1_764_260_000_000_001 }] });
+  });
+
   test('follows changes, and begins again with a reset when its token is stale', async () => {
     const left: Fault[] = [
       { status: 503, body: '{}' },
