@@ -158,6 +158,16 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     await expect.poll(() => field.inputValue()).toBe('jk894');
   });
 
+  test('a dialog of Find that cannot be loaded is named, and the keys are those of the page again', async () => {
+    page = await reports.open('/console/subscriptions');
+    await page.locator('[data-row]').first().waitFor();
+    await page.route('**/*.js', (route) => route.abort());
+    await page.keyboard.press('Control+k');
+    await page.locator('.shown-message', { hasText: 'Find could not be loaded' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  });
+
   test('what is chosen has colours of its own if those of the page are replaced', async () => {
     page = await reports.open('/console/changes?since=7d');
     await page.emulateMedia({ forcedColors: 'active' });

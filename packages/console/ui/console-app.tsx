@@ -9,6 +9,7 @@ import { Frame } from './frame.tsx';
 import { CircleHelp } from './icons.ts';
 import { keepFocus } from './keep-focus.ts';
 import { findIsShown, KeyboardHelp, useFindKey, useKeysUntil } from './keyboard.tsx';
+import { announceShown } from './live-region.tsx';
 import { currentLocation, hrefOf, Link, navigate } from './location.tsx';
 import { type Page, pageAt } from './page.ts';
 import { titleOfThing } from './page-title.ts';
@@ -92,22 +93,25 @@ export function ConsoleApp<Body extends SessionBody>(props: ConsoleAppProps<Body
 function Find({ load, pages }: { load: () => Promise<ComponentType<FindProps>>; pages: readonly Page[] }) {
   const [found, setFound] = useState<{ Dialog: ComponentType<FindProps> }>();
   const isOpen = findIsShown.value;
+  const isLoading = isOpen && found === undefined;
+  const typed = useKeysUntil(isLoading);
+  const close = (): void => {
+    typed.current = '';
+    findIsShown.value = false;
+  };
   useEffect(() => {
-    if (isOpen && found === undefined) void load().then((Dialog) => setFound({ Dialog }));
-  }, [isOpen]);
+    if (!isLoading) return;
+    load().then(
+      (Dialog) => setFound({ Dialog }),
+      () => {
+        close();
+        announceShown(strings.findNotLoaded);
+      },
+    );
+  }, [isLoading]);
   useFindKey();
-  const typed = useKeysUntil(isOpen && found === undefined);
   if (!isOpen || found === undefined) return null;
-  return (
-    <found.Dialog
-      pages={pages}
-      typed={typed.current}
-      onClose={() => {
-        typed.current = '';
-        findIsShown.value = false;
-      }}
-    />
-  );
+  return <found.Dialog pages={pages} typed={typed.current} onClose={close} />;
 }
 
 function SignedIn<Body extends SessionBody>({

@@ -47,6 +47,7 @@ export const strings = {
   keys: 'Keyboard shortcuts',
   find: 'Find (Ctrl K or ⌘ K)',
   findPlaces: 'Find a page, a view or subscriptions',
+  findNotLoaded: 'Find could not be loaded',
   keysHint: 'Press ? to show this list.',
   utc: 'UTC',
   offline: 'You are offline. What is shown may be out of date.',
