@@ -338,7 +338,7 @@ interface StoreUpkeep {
 export interface Store extends Directory, TenantReads, TenantWrites, ChangeNotices, StoreUpkeep {
   readonly engine: 'sqlite' | 'postgres';
   /**
-   * The most rows of one load in a process that also serves requests, which wait for a part of it.
+   * The most rows of one load in a process that also serves requests: they wait for a part of it.
    */
   readonly servingBatchRowsMax: number;
   /**

@@ -13,7 +13,7 @@ interface DownloadCsvProps<Id extends ListId> {
   readonly query: Readonly<Record<string, string | undefined>>;
   /** Name of the file, without its extension. */
   readonly name: string;
-  /** Which items the page shows, if that are not all. */
+  /** Whether the page shows an item; all by default. */
   readonly isShown?: (item: Item<Id>) => boolean;
 }
 

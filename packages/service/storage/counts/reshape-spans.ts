@@ -137,8 +137,9 @@ function cutOf(n: number): { readonly rows: number; readonly last: number } {
 }
 
 /**
- * Requests the counted rows of a leaf in pieces of equal size, with the first key of each. The last
- * piece is its first row only: what the others do not count of the leaf is in it.
+ * Requests the counted rows of a leaf in pieces of equal size, with the first key of each. Of the
+ * last piece it reads only the first row: the counts of the leaf minus those of the other pieces
+ * are its counts.
  */
 function requestPieces({ series, from, n }: Span): CountRequest {
   const product = productOfSeries(series);

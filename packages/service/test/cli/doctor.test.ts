@@ -244,7 +244,7 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     const past = { revision: before.revision - 3, current: after.revision };
     const erased = await opened.store.readTenant(tenant, (reader) => countErased(reader, past));
     expect(erased).toBe(/no whole|in id$/.test(message) ? 1 : 0);
-    // clients that have read everything before are told of the removal
+    // a client that was up to date before the repair gets the removal
     const missed = { after: { revision: before.revision + 1, id: '' }, newestFirst: false, limit: 10 };
     const changes = await opened.store.readTenant(tenant, (reader) => readChanges(reader, missed));
     expect(changes.map(({ id }) => id)).toEqual(message.includes("'gone'") ? ['gone'] : []);
