@@ -8,8 +8,11 @@ const [example] = syntheticRows({ count: 1, seed: 1, until: 1_767_225_600 });
 const lineOf = (id: string, name = ''): string =>
   JSON.stringify({ ...example, id, product: { ...example?.product, name } });
 
-/** Reads lines of NDJSON in batches of two rows; returns the ids and the end of each batch. */
-async function read(lines: readonly string[], rejectedMax = Number.POSITIVE_INFINITY): Promise<unknown[]> {
+/**
+ * Reads lines of NDJSON in batches of two rows, or with `null` of as many as by default; returns the
+ * ids and the end of each batch.
+ */
+async function read(lines: readonly string[], rowsMax: number | null = 2): Promise<unknown[]> {
   const source = (async function* () {
     yield Buffer.from(lines.map((line) => `${line}\n`).join(''));
     if (lines.at(-1) === '') throw new Error('the disk went away');
@@ -21,13 +24,12 @@ async function read(lines: readonly string[], rejectedMax = Number.POSITIVE_INFI
     {
       format: 'ndjson',
       tally: noRowsYet(),
-      rejectedMax,
       onRejected: (row) => void onRejected(row),
     },
     {
       resumption: createResumption(undefined, 'ndjson', new SourceDigest()),
       onRow: () => undefined,
-      rowsMax: 2,
+      rowsMax: rowsMax ?? undefined,
     },
   );
   const found: unknown[] = [];
@@ -51,6 +53,17 @@ describe('the batches of a source', () => {
     ]);
     expect(await read(lines.slice(0, 2))).toEqual([[['a', 'b'], 'finished']]);
     expect(await read([])).toEqual([[[], 'finished']]);
+  });
+
+  test('have 1,000 rows, then 3,000, and then 10,000 by default', async () => {
+    const ids = Array.from({ length: 24_500 }, (_, n) => `id-${n}`);
+    const ends = (
+      await read(
+        ids.map((id) => lineOf(id)),
+        null,
+      )
+    ).map((batch) => (batch as [unknown, unknown])[1]);
+    expect(ends).toMatchObject([{ read: 1_000 }, { read: 4_000 }, { read: 14_000 }, { read: 24_000 }, 'finished']);
   });
 
   test('count rejected rows too, and keep the last row of each id', async () => {
