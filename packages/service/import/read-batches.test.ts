@@ -9,8 +9,8 @@ const lineOf = (id: string, name = ''): string =>
   JSON.stringify({ ...example, id, product: { ...example?.product, name } });
 
 /**
- * Reads lines of NDJSON in batches of two rows, or with `null` of as many as by default; returns the
- * ids and the end of each batch.
+ * Reads lines of NDJSON in batches of two rows, or with `null` of as many as by default; returns
+ * the ids and the end of each batch.
  */
 async function read(lines: readonly string[], rowsMax: number | null = 2): Promise<unknown[]> {
   const source = (async function* () {
