@@ -267,12 +267,13 @@ const rows: readonly Folder[] = [
   },
   {
     path: 'terminal',
-    contents: 'what all programs share: profiles, output, errors in words, completion; alone reads their variables',
+    contents:
+      'what all programs share: profiles, output, errors in words, completion; the only folder that reads their variables',
     imports: ['contract', 'client', 'terminal/outgoing', 'commander', 'node'],
   },
   {
     path: 'service/cli',
-    contents: 'commands, settings, wiring; alone reads the environment',
+    contents: 'commands, settings, wiring; the only folder that reads the environment',
     forbids: ['**/mcp/**'],
   },
   {
@@ -282,7 +283,7 @@ const rows: readonly Folder[] = [
   },
   {
     path: 'service/cli/settings',
-    contents: 'how settings are read; `cli/config.ts` has all',
+    contents: 'reads settings; `cli/config.ts` defines all of them',
     imports: ['contract', 'tracing', 'auth', 'http/listener/tls.ts', ...secrets, 'pino', 'node'],
   },
   {
