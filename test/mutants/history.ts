@@ -21,6 +21,23 @@ export const historyMutants: readonly Mutant[] = [
     on: ['postgres'],
   },
   {
+    id: 'repair-of-deleted-tenant',
+    breaks: 'A repair leaves a row of a tenant whose last row a deletion has just erased.',
+    search: 'if (tenant === undefined || tenant.deletion_started_at !== null) return undefined;',
+    replace: 'if (tenant === undefined) return undefined;',
+    file: 'delete-tenant.test.ts',
+    test: 'a tenant keeps no row if a repair of it ends after its last row is erased',
+    on: ['sqlite'],
+  },
+  {
+    id: 'deletion-as-damage',
+    breaks: 'The doctor takes a tenant whose deletion has just begun for a damaged one.',
+    search: '    if (await isBeingDeleted(reader)) return [];\n',
+    replace: '',
+    file: 'doctor.test.ts',
+    test: 'doctor finds no problem in a tenant whose deletion begins after the tenants were listed',
+  },
+  {
     id: 'removal-stays-untold',
     breaks: 'A repair leaves a removed record without a tombstone.',
     search: '  yield [ask(buryRemoved, revision)];\n',

@@ -267,7 +267,8 @@ interface TenantWrites {
   /**
    * Recounts the rows of one tenant and repairs its records, in one transaction and as a new
    * revision, so that nothing cached before is used. Begins a new history, at `nowSeconds`, if
-   * revisions were lost, versions are wrong, or the last commit is later than the clock.
+   * revisions were lost, versions are wrong, or the last commit is later than the clock. Changes
+   * nothing of a tenant that is being deleted.
    */
   recountSubscriptions(tenant: TenantId, nowSeconds: number): Promise<void>;
   /**

@@ -2,6 +2,7 @@ import { durationText } from '../../../contract/instant.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
 import { checkRecords } from '../../storage/records/check.ts';
 import type { Store, StoreCheck, TenantId } from '../../storage/store.ts';
+import { isBeingDeleted } from '../../storage/tables/delete-tenant.ts';
 import { readAhead } from '../../storage/tables/settle-instant.ts';
 import { listTenants } from '../../storage/tables/tenant.ts';
 
@@ -72,13 +73,17 @@ async function examineTenant(
   return repaired.map((check, index) => ({ ...check, ...(found[index]?.ok === false && { repaired: check.ok }) }));
 }
 
-/** Counts and records take about as long. */
+/**
+ * Finds nothing in a tenant whose deletion has begun: its counts are erased before its records.
+ * Counts and records take about as long.
+ */
 const checkTenant = (
   store: Store,
   tenant: TenantId,
   { onShare, now }: TenantOptions,
 ): Promise<readonly ReportedCheck[]> =>
   store.readTenant(tenant, async (reader) => {
+    if (await isBeingDeleted(reader)) return [];
     const { rows, problems } = await checkCounts(reader, (share) => onShare(share / 2));
     const records = await checkRecords(reader, store.engine, (checked) => onShare((1 + checked / rows) / 2));
     const counts = { check: 'counts', tenant, records: rows, ok: problems.length === 0 };

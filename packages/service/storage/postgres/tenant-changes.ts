@@ -122,6 +122,7 @@ export class TenantChanges {
         const run: RunStatement = (text, values) => this.#query(client, text, values);
         const { keepsHistory } = this.#parts;
         const repaired = await countOnPostgres(run, tenant, repairSubscriptions({ nowSeconds, keepsHistory }));
+        if (repaired === undefined) return;
         await this.#commitRevision(client, tenant, row, repaired);
         await client.query(announceChange);
       }),

@@ -37,17 +37,20 @@ interface Repaired {
  * of them. The tenant then begins a new history, as after a restore (`beginHistory`). Versions that
  * cannot be true end the history that they belong to, and so do commits that are later than the
  * clock: all later ones would be stamped like them.
+ *
+ * Returns `undefined` for a tenant that is being deleted, or was: what it wrote could stay.
  */
-export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions): CountWork<Repaired> {
+export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions): CountWork<Repaired | undefined> {
   const [[tenant] = []] = yield [ask(selectRevisions)];
-  const known = Number(tenant?.revision ?? 0);
+  if (tenant === undefined || tenant.deletion_started_at !== null) return undefined;
+  const known = Number(tenant.revision);
   const ahead = yield [ask(recordAhead, known), ask(tombstoneAhead, known), ask(versionAhead, known)];
-  const newest = Math.max(Number(tenant?.swept_revision ?? 0), ...ahead.map(([row]) => Number(row?.revision ?? 0)));
+  const newest = Math.max(Number(tenant.swept_revision), ...ahead.map(([row]) => Number(row?.revision ?? 0)));
   const isNewHistory = newest > known;
   const revision = 1 + (isNewHistory ? Math.max(historyStart(nowSeconds), newest) : known);
   const [wrong = [], commits = []] = yield [ask(wrongVersions, 1), ask(wrongCommits)];
   yield* repairVersions();
-  const isAhead = tenant !== undefined && isHistoryKept(tenant) && aheadOf(Number(tenant.history_at), clockNow()) > 0;
+  const isAhead = isHistoryKept(tenant) && aheadOf(Number(tenant.history_at), clockNow()) > 0;
   const beginsHistory = isNewHistory || isAhead || wrong.length + commits.length > 0;
   const keeps = keepsHistory && !beginsHistory;
   let versions = 0;
@@ -107,8 +110,8 @@ const ask = (sql: TenantSql, ...values: SqlValue[]): CountRequest => ({ kind: 'r
 /** Without the id, which is the row's key. */
 const columnsAfterId = (row: Row): readonly SqlValue[] => columnsOfRecord(String(row.record))?.slice(1) ?? [];
 
-const selectRevisions = `select revision, swept_revision, history_revision, history_at from (
-    select id as tenant_id, revision, swept_revision, history_revision, history_at from tenant
+const selectRevisions = `select revision, swept_revision, history_revision, history_at, deletion_started_at from (
+    select id as tenant_id, revision, swept_revision, history_revision, history_at, deletion_started_at from tenant
   ) as t where tenant_id = $1` as const;
 
 const recordAhead = 'select max(revision) as revision from subscription where tenant_id = $1 and revision > $2';

@@ -207,7 +207,7 @@ function sweepTombstones(change: Change<'sweep'>): number {
 function recountRows(change: Change<'recount'>): void {
   const last = readLast(change.tenant);
   const repaired = countOnSqlite(connection, change.tenant, repairSubscriptions(change));
-  commit(change, last, repaired);
+  if (repaired !== undefined) commit(change, last, repaired);
 }
 
 /**

@@ -1,4 +1,11 @@
-import { type DirectoryStatement, directoryStatement, type Store, type TenantId, type TenantSql } from '../store.ts';
+import {
+  type DirectoryStatement,
+  directoryStatement,
+  type Store,
+  type TenantId,
+  type TenantReader,
+  type TenantSql,
+} from '../store.ts';
 import { deleteImportsOf } from './import-history.ts';
 
 /**
@@ -17,6 +24,15 @@ export async function beginDeletion(store: Store, tenant: TenantId, nowSeconds: 
     { announce: true },
   );
   return results.at(-1)?.length ?? 0;
+}
+
+/** Whether the tenant of a snapshot is being deleted, or was. */
+export async function isBeingDeleted(reader: TenantReader): Promise<boolean> {
+  const rows = await reader.all(
+    `select 1 as found from (select id as tenant_id, deletion_started_at from tenant) as t
+     where tenant_id = $1 and deletion_started_at is not null`,
+  );
+  return rows.length > 0;
 }
 
 /** Finishes the deletion of a tenant without rows; the name becomes available again. */

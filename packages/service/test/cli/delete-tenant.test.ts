@@ -12,13 +12,15 @@ import { startService, type TestService } from '../../../../test/support/service
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { checkRecords } from '../../storage/records/check.ts';
 import { SqliteConnection } from '../../storage/sqlite/connection.ts';
-import type { TenantId } from '../../storage/store.ts';
+import type { TenantId, TenantSql } from '../../storage/store.ts';
+import { beginDeletion, eraseStatements, finishDeletion } from '../../storage/tables/delete-tenant.ts';
 import { listClients } from '../../storage/tables/list-clients.ts';
 import { findTenant, listTenants } from '../../storage/tables/tenant.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
 const tables = ['subscription', 'subscription_span', 'subscription_tombstone', 'subscription_import'] as const;
+const erasedTables = eraseStatements.map((sql) => /^delete from (\w+)/.exec(sql)?.[1] ?? '');
 const errorMessage = /^Cannot [^\n]+\n$/;
 
 describe.each(drawn)('deleting on $engine', ({ engine, openTestStore }) => {
@@ -124,6 +126,22 @@ describe.each(drawn)('deleting on $engine', ({ engine, openTestStore }) => {
     expect((await run(['tenant', 'list'])).stdout).toMatch(/^killed .*being deleted since/m);
     expect(await json(['tenant', 'delete', 'killed', '--yes'])).toMatchObject({ deleted: true, clients: 0 });
     expect(await rowsOf(tenant)).toEqual([0, 0, 0, 0]);
+  });
+
+  test('a tenant keeps no row if a repair of it ends after its last row is erased', async () => {
+    const { store } = service;
+    const tenant = await service.createTenant('repaired');
+    await load(tenant, 10);
+    await store.deleteSubscriptions(tenant, ['id-1']);
+    await beginDeletion(store, tenant, 1);
+    for (let erased = -1; erased !== 0; ) erased = await store.eraseRows(tenant, 4);
+    await store.recountSubscriptions(tenant, 1);
+    await finishDeletion(store, tenant, 1);
+    await store.recountSubscriptions(tenant, 1);
+    const left = await store.readTenant(tenant, (reader) =>
+      Promise.all(erasedTables.map((table) => reader.all(`select * from ${table} where tenant_id = $1` as TenantSql))),
+    );
+    expect(left.flat()).toEqual([]);
   });
 
   test('a tenant is refused while an import runs, and an import into a deleted tenant is refused', async () => {

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { drawOne } from '../../../../test/support/draw.ts';
-import { engines, openPostgres, type TestStore } from '../../../../test/support/engines.ts';
+import { engines, openPostgres, openSqlite, type TestStore } from '../../../../test/support/engines.ts';
 import { expectProblem } from '../../../../test/support/expect-error.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
@@ -362,6 +362,22 @@ test('doctor does not migrate: an empty store has a schema problem, and no count
   ]);
   expect(report.checks[0]?.message).toContain('subreport migrate');
   rmSync(folder, { recursive: true });
+});
+
+test('doctor finds no problem in a tenant whose deletion begins after the tenants were listed', async () => {
+  const own = await openSqlite();
+  onTestFinished(() => own.close());
+  await insertTenant(own.store, 'acme', 1);
+  const tenant = (await findTenant(own.store, 'acme'))?.tenant as TenantId;
+  await own.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'id1', createdDate: 1 })]);
+  // the embedded store executes it before the check of the tenant begins
+  const beginDeletion = () =>
+    void tamper(own, 'update tenant set deletion_started_at = 1; delete from subscription_span');
+  for (const repairAt of [undefined, repairedAt]) {
+    await tamper(own, 'update tenant set deletion_started_at = null');
+    const checks = await examineStore(own.store, { repairAt, onProgress: beginDeletion });
+    expect(checks.filter(({ tenant: of, ok }) => of !== undefined || !ok)).toEqual([]);
+  }
 });
 
 test('doctor finds a damaged embedded file', async () => {
