@@ -37,7 +37,8 @@ interface BatchReading {
 /**
  * The number of the last row of the batch that begins after row `read`, unless its bytes end it
  * earlier. A batch depends only on where the one before it ended, so a resumed import forms the
- * same batches, and gets the same counts, as one that was never stopped.
+ * same batches, and gets the same counts, as one of this version and `rowsMax` that was never
+ * stopped.
  */
 function batchEndAfter(read: number, rowsMax = batchRowsMax): number {
   const first = Math.min(batchRows, rowsMax);

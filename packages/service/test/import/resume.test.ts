@@ -3,6 +3,7 @@ import { createHash, randomInt } from 'node:crypto';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
@@ -11,6 +12,7 @@ import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { csvColumns } from '../../import/csv-layout.ts';
+import { type ImportOptions, importRecords } from '../../import/import-records.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
 import { readResumePoint } from '../../storage/tables/resume-point.ts';
@@ -133,6 +135,33 @@ describe.each(engines)('an import into $engine that is killed', ({ engine, openT
     expect(readFileSync(errors, 'utf8')).toBe(readFileSync(join(folder, `${undisturbed}.errors`), 'utf8'));
     expect(await rowsIn(killed)).toBe(0);
     rmSync(errors);
+  });
+
+  test('and begun in other batches, such as by the service, has the same records when it is resumed', async () => {
+    // an id again in the second half of what is one batch by default
+    const text = [...lines.slice(0, 600), { ...lines[400], status: 'AGAIN' }, ...lines.slice(600, 650)]
+      .map((row) => `${JSON.stringify(row)}\n`)
+      .join('');
+    const load = async (name: string, source: readonly string[], options: Partial<ImportOptions>) =>
+      importRecords(opened.store, await tenantOf(name), Readable.from(source.map((part) => Buffer.from(part))), {
+        ...{ format: 'ndjson', dryRun: false, onRejected: () => undefined },
+        ...options,
+      });
+    for (const name of ['one-batch', 'other-batches']) await insertTenant(opened.store, name, 1);
+    const whole = await load('one-batch', [text], {});
+    await expect(
+      load('other-batches', [text.slice(0, text.length - 9_000)], {
+        batchRowsMax: 500,
+        onProgress: () => {
+          throw new Error('stopped');
+        },
+      }),
+    ).rejects.toThrow('stopped');
+    const resumed = await load('other-batches', [text], { resume: true });
+    expect(resumed).toMatchObject({ read: whole.read, accepted: whole.accepted, rejected: whole.rejected });
+    expect((await all('other-batches')).rows).toEqual((await all('one-batch')).rows);
+    // docs/operators/import.md: the first half was another batch
+    expect([whole.inserted, whole.updated, resumed.inserted, resumed.updated]).toEqual([650, 0, 650, 1]);
   });
 
   test('is not resumed with another source, nor by a dry run', async () => {
