@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable, Iterator, Literal
 from urllib.parse import parse_qs, quote, urlsplit
 
 from .bounds import shown
-from .errors import ApiError, SubreportError, is_transient
+from .errors import ApiError, RejectionError, SubreportError, is_transient
 from .export import EXPORT_SUMMARY, SubscriptionExport
 from .query import body_of, is_for_body, not_found_in, query_string_of
 from .records import ChangesPage, FollowPage, Record, SubscriptionPage, explanation_in, number_in, parse_subscription
@@ -410,10 +410,13 @@ class _Api:
         try:
             return run(self._size)
         except ApiError as error:
-            faults = [each for each in error.problem.get("errors", []) if each.get("parameter") == "size"]
+            # another server may send anything
+            errors = error.problem.get("errors")
+            each = errors if isinstance(errors, list) else []
+            faults = [fault for fault in each if isinstance(fault, dict) and fault.get("parameter") == "size"]
             if not faults:
                 raise
-            limit = re.search(r" to (\d+)", faults[0]["rule"])
+            limit = re.search(r" to (\d+)", str(faults[0].get("rule")))
             self._size = int(limit[1]) if limit is not None else None
             return run(self._size)
 
@@ -427,7 +430,7 @@ class _Api:
         body: Any = None,
         headers: dict[str, str] | None = None,
     ) -> Any:
-        """Sends a request; after a 401, once more with a new token."""
+        """Sends a request; after a 401, whatever its body, once more with a new token."""
         correlation_id = self._sender.correlation_id_of(correlation_id)
         query_string = query_string_of(query)
         request = SafeRequest(
@@ -440,8 +443,8 @@ class _Api:
         access_token = self._tokens.token().access_token
         try:
             return self._send_with(access_token, request, correlation_id)
-        except ApiError as error:
-            if error.code != "UNAUTHORISED":
+        except RejectionError as error:
+            if error.status != 401:
                 raise
         self._tokens.invalidate(access_token)
         return self._send_with(self._tokens.token().access_token, request, correlation_id)

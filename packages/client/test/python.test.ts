@@ -267,6 +267,15 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     ['an explanation that is not encoded', [withHeaders({ 'x-explanation': 'No 100%' })], page, undefined],
     ['an explanation that is not UTF-8', [withHeaders({ 'x-explanation': 'No%E9' })], page, undefined],
     ['a rejected token', [{ status: 401, body: '{"type":"UNAUTHORISED","detail":"expired"}' }], page, undefined],
+    ['a token that a gateway rejects', [{ status: 401, body: '<html>' }], page, undefined],
+    ...['7', '[7, null]', '[{ "parameter": "size", "rule": 7 }]'].map(
+      (errors): [string, readonly Fault[], Call, string] => [
+        `a rejection whose errors are ${errors}`,
+        Array(2).fill({ status: 400, body: `{"type":"INVALID_REQUEST_PARAMS","detail":"no","errors":${errors}}` }),
+        list({}, ['pages', {}]),
+        'INVALID_REQUEST_PARAMS',
+      ],
+    ),
   ])('treats %s as the TypeScript client does', async (_name, faults, call, code) => {
     const { python, here } = await behindFaults(faults, call);
     expect(python).toEqual(here);
