@@ -231,6 +231,8 @@ export const strings = {
     size: 'Rows per page',
     pageRule: (pages: number) => `Enter a whole number from 1 to ${formatCount(pages)}`,
     loading: 'Loading subscriptions',
+    uncounted:
+      'The responses do not say how many subscriptions there are: ask your operator which proxy removes X-Total-Count, X-Total-Pages or X-Current-Page',
     waiting: (seconds: number) => `Trying again in ${seconds} s`,
     empty: {
       command: 'the command',

@@ -29,6 +29,26 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   });
 
+  test.each(['/console/subscriptions', `/console/sims/${iccid}`])(
+    '%s says that a proxy removes the numbers of a page, and shows none',
+    async (path) => {
+      page = await reports.open('/console');
+      await page.route(/connect-api\/v1\/subscription\?/, async (route) => {
+        const response = await route.fetch();
+        const {
+          'x-total-count': _total,
+          'x-total-pages': _pages,
+          'x-current-page': _page,
+          ...headers
+        } = response.headers();
+        await route.fulfill({ response, headers });
+      });
+      await page.goto(new URL(path, page.url()).href);
+      await page.getByText(/which proxy removes X-Total-Count/).waitFor();
+      expect(await page.getByText(/0 subscriptions|NaN/).count()).toBe(0);
+    },
+  );
+
   /** The part of the window that neither bars nor its edges cover, in CSS pixels. */
   const seen = (part: string): Promise<number> =>
     page

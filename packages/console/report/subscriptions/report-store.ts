@@ -17,6 +17,7 @@ import {
   type ReportState,
   type Unlinked,
 } from './report-state.ts';
+import { requireCounts } from './require-counts.ts';
 
 /** The path of the page; the path of a record is below it. */
 export const subscriptionsPath = '/console/subscriptions';
@@ -157,10 +158,12 @@ async function load(state: ReportState, place: Place): Promise<void> {
 /** Rows of the past if the link has no size. */
 const pastSize = 20;
 
-const readPage = (state: ReportState, options: CallOptions): Promise<SubscriptionPage> =>
-  state.asOf === undefined
-    ? reports.subscriptions(positioned(state), options).page()
-    : readPastPage(pastQueryOf(state), state.size ?? pastSize, options);
+const readPage = async (state: ReportState, options: CallOptions): Promise<SubscriptionPage> =>
+  requireCounts(
+    state.asOf === undefined
+      ? await reports.subscriptions(positioned(state), options).page()
+      : await readPastPage(pastQueryOf(state), state.size ?? pastSize, options),
+  );
 
 /** The number of records of a state. */
 export const countRecords = async (state: ReportState, options: CallOptions): Promise<number> =>
