@@ -1,7 +1,7 @@
 import { exportSummaryPreference, reportPaths } from '../contract/report.ts';
 import type { Api } from './api.ts';
 import { ExportError } from './error.ts';
-import { explanationIn } from './list.ts';
+import { explanationIn, numberIn } from './list.ts';
 import type { CallOptions } from './options.ts';
 import { bodyOf, type ExportQuery, isForBody, type NotFound, notFoundIn } from './query.ts';
 import type { Attempt } from './sender.ts';
@@ -60,7 +60,7 @@ function openExport(
     throw new ExportError('UNVERIFIABLE', message, attempt);
   }
   attempt.deadline.keep();
-  const totalCount = Number(headers.get('x-total-count') ?? Number.NaN);
+  const totalCount = numberIn(headers, 'x-total-count');
   const check = verified && new ExportCheck(verified, totalCount >= 0 ? totalCount : Number.POSITIVE_INFINITY, attempt);
   const reader = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
   const { deadline, correlationId } = attempt;

@@ -9,16 +9,16 @@ import type { ValueStore } from './value-store.ts';
 export interface SubscriptionPage<Item = Subscription> {
   readonly records: readonly Item[];
   /**
-   * Number of records of the whole report, from the same snapshot as the page. 0 if another server
-   * of the API sends no `X-Total-Count`.
+   * Number of records of the whole report, from the same snapshot as the page. This and the
+   * following numbers are `NaN` if another server of the API does not send them.
    */
   readonly totalCount: number;
   readonly totalPages: number;
+  readonly currentPage: number;
   /** Why no record matches: none has a status, product or plan of the filters. */
   readonly explanation: string | undefined;
   /** The values of the query's lists that no record has, whatever its other filters. */
   readonly notFound: NotFound;
-  readonly currentPage: number;
   /** `cursor` of the following page; `undefined` on the last page. */
   readonly nextCursor: string | undefined;
   /** `cursor` of the previous page; `undefined` on the first page. */
@@ -75,7 +75,7 @@ export function createList<Item>(source: ListSource<Item>): SubscriptionList<Ite
       const records: Item[] = [];
       const whole = { ...source, options: { ...source.options, checkpoint: undefined } };
       for await (const page of walk(whole)) {
-        requireAtMost(max, Math.max(page.totalCount, records.length + page.records.length));
+        requireAtMost(max, Math.max(page.totalCount || 0, records.length + page.records.length));
         records.push(...page.records);
       }
       return records;
@@ -100,31 +100,32 @@ function requireAtMost(max: number, total: number): void {
 async function* walk<Item>(source: ListSource<Item>): AsyncGenerator<SubscriptionPage<Item>, void, undefined> {
   const { checkpoint } = source.options;
   const stored = await checkpoint?.load();
-  let position: Position | undefined = stored === undefined ? {} : { page: undefined, cursor: stored };
   const { size, page: first, cursor } = source.query;
+  let position: Position | undefined =
+    stored === undefined ? { page: first, cursor } : { page: undefined, cursor: stored };
   // a page number and a cursor are positions among pages of one size
-  const isSized = size !== undefined || first !== undefined || cursor !== undefined;
+  const isSized = (size ?? first ?? cursor) !== undefined;
   while (position !== undefined) {
     const here: Position = position;
     const page: SubscriptionPage<Item> = await (isSized
       ? requestPage(source, here)
       : source.api.widest((widest) => requestPage(source, { ...here, size: widest })));
     yield page;
+    position = positionAfter(page, here);
     await checkpoint?.save(page.nextCursor); // the caller has used the page
-    position = positionAfter(page);
   }
 }
 
-function totalOf({ headers, totalCount }: SubscriptionPage<unknown>): number {
-  if (headers.has('x-total-count')) return totalCount;
+function totalOf({ totalCount }: SubscriptionPage<unknown>): number {
+  if (totalCount >= 0) return totalCount;
   throw new TypeError('Cannot count: the response must have X-Total-Count');
 }
 
-type Position = Partial<SubscriptionQuery>;
+type Position = Pick<SubscriptionQuery, 'page' | 'cursor'>;
 
 async function requestPage<Item>(
   { api, query, inBody, convert, options }: ListSource<Item>,
-  position: Position,
+  position: Partial<SubscriptionQuery>,
 ): Promise<SubscriptionPage<Item>> {
   const wanted = { ...query, ...position };
   const response = inBody
@@ -138,20 +139,23 @@ function pageOf<Item>(
   convert: (record: Subscription) => Item,
   query: SubscriptionQuery,
 ): SubscriptionPage<Item> {
-  const number = (name: string): number => Number(headers.get(name));
   return {
     records: body.map(convert),
-    totalCount: number('x-total-count'),
-    totalPages: number('x-total-pages'),
+    totalCount: numberIn(headers, 'x-total-count'),
+    totalPages: numberIn(headers, 'x-total-pages'),
     explanation: explanationIn(headers),
     notFound: notFoundIn(headers, query),
-    currentPage: number('x-current-page'),
+    currentPage: numberIn(headers, 'x-current-page'),
     nextCursor: cursorOf(headers, 'next'),
     previousCursor: cursorOf(headers, 'previous'),
     headers,
     correlationId,
   };
 }
+
+/** The number in a header; `NaN` if it is absent, or something else. */
+export const numberIn = (headers: Headers, name: string): number =>
+  Number(/^(\d{1,16})$/.exec(headers.get(name) ?? '')?.[1]);
 
 /** The header as it was before it was percent-encoded. */
 export function explanationIn(headers: Headers): string | undefined {
@@ -171,14 +175,18 @@ const cursorOf = (headers: Headers, direction: 'next' | 'previous'): string | un
   headers.get(`x-${direction}-cursor`) ?? /[?&]cursor=([\w-]+)/.exec(headers.get(`x-${direction}-page`) ?? '')?.[1];
 
 /** The following page: a cursor, or a page number in the link of another server of the API. */
-function positionAfter({ nextCursor: cursor, headers, records }: SubscriptionPage<unknown>): Position | undefined {
+function positionAfter(
+  { nextCursor: cursor, headers, records, totalCount }: SubscriptionPage<unknown>,
+  here: Position,
+): Position | undefined {
   const link = cursor ?? headers.get('x-next-page');
-  if (link === null) return undefined;
-  const page = cursor ? undefined : Number(/[?&]page=(\d+)/.exec(link)?.[1]);
-  // an empty page would have no end
-  if (records.length === 0 || (page !== undefined && !(page >= 0)))
+  // a first page without a link is the whole report only if it has all records
+  if (link === null && (!records[0] || here.page || here.cursor || records.length >= totalCount)) return undefined;
+  const page = cursor ? undefined : Number(/[?&]page=(\d+)/.exec(link ?? '')?.[1]);
+  // an empty page, and one that leads to itself, would have no end
+  if (!records[0] || Number.isNaN(page) || (page === here.page && cursor === here.cursor))
     throw new TypeError(
-      `Cannot continue the report: a next link must have a cursor or page, and records before it: current value is '${link}'`,
+      `Cannot continue the report: the response must have X-Next-Page with a new cursor or page, and records: current value is '${link}'`,
     );
   return { page, cursor };
 }

@@ -77,7 +77,7 @@ test('a summary that is too long without any count ends', () => {
 
 test('few of many statuses are named', async () => {
   const status = Array.from({ length: 300 }, (_, n) => ({ value: `${n}`.padEnd(300, 'x'), count: 1 }));
-  const page = { totalCount: 0, headers: new Headers({ 'x-total-count': '0' }), records: [] };
+  const page = { totalCount: 0, headers: new Headers(), records: [] };
   const ask = async (known: object[]): Promise<unknown> => {
     const list = { page: async () => page };
     const client = {

@@ -233,11 +233,8 @@ async function fitting(size: number, ask: (size: number) => Promise<Answer>): Pr
 }
 
 /** The total of a page or an export, which another server of the API may not send. */
-const totalOf = ({
-  headers,
-  totalCount,
-}: Pick<SubscriptionPage, 'headers' | 'totalCount'>): { readonly total?: number } =>
-  headers.has('x-total-count') ? { total: totalCount } : {};
+const totalOf = ({ totalCount }: Pick<SubscriptionPage, 'totalCount'>): { readonly total?: number } =>
+  Number.isNaN(totalCount) ? {} : { total: totalCount };
 
 const noTotal = (what: string, instead = ''): TypeError =>
   new TypeError(`Cannot ${what}: the server must send X-Total-Count${instead}`);

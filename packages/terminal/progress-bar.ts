@@ -10,7 +10,7 @@ interface ProgressBar {
 const width = 30;
 const redrawMs = 100;
 
-/** Shows a bar on a terminal and nothing otherwise; `totalBytes` may be unknown. */
+/** Shows a bar on a terminal and nothing otherwise; `totalBytes` may be unknown, or `NaN`. */
 export function createProgressBar({ stderr }: Output, totalBytes?: number): ProgressBar {
   if (stderr.isTTY !== true) return { update: () => undefined, updateBytes: () => undefined, end: () => undefined };
   const started = performance.now();
@@ -37,4 +37,4 @@ export function createProgressBar({ stderr }: Output, totalBytes?: number): Prog
 }
 
 const shareOf = (done: number, total: number | undefined): number | undefined =>
-  total === undefined ? undefined : Math.min(1, done / Math.max(1, total));
+  total === undefined || Number.isNaN(total) ? undefined : Math.min(1, done / Math.max(1, total));

@@ -169,7 +169,8 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
   'the rows that are shown, and the header X-Total-Count if there is one': [
     'commands/list-command.ts: # of #',
     'commands/list-command.ts: # subscriptions',
-    'commands/list-command.ts: # subscriptions on this page; the server sends no total',
+    'commands/list-command.ts: # subscriptions on this page',
+    'commands/list-command.ts: #, # in total',
     'commands/list-command.ts: #-# of #',
     'commands/list-command.ts: No subscriptions on this page, # in total',
     'commands/login-command.ts: , which has # subscriptions',

@@ -324,7 +324,7 @@ class SubscriptionList:
         """Returns all records; raises ValueError if there are more than `max`."""
         records: list[Record] = []
         for page in self._walk(None):
-            count = max_of(page.total_count, len(records) + len(page.records))
+            count = max_of(page.total_count or 0, len(records) + len(page.records))
             if count > max:
                 rule = f"it must have at most max = {max} records"
                 raise ValueError(f"Cannot read the report into a list: {rule}: current value is {count}")
@@ -337,14 +337,15 @@ class SubscriptionList:
 
     def total(self) -> int:
         """Returns the number of records. Raises TypeError if another server of the API sends none."""
-        page = self._request(_START)
-        if number_in(page.headers, "x-total-count") is not None:
-            return page.total_count
+        total = self._request(_START).total_count
+        if total is not None:
+            return total
         raise TypeError("Cannot count: the response must have X-Total-Count")
 
     def _walk(self, checkpoint: ValueStore | None) -> Iterator[SubscriptionPage]:
         stored = checkpoint.load() if checkpoint is not None else None
-        position = {} if stored is None else {"page": None, "cursor": stored}
+        first = {name: self._query.get(name) for name in ("page", "cursor")}
+        position = first if stored is None else {"page": None, "cursor": stored}
         # a page number and a cursor are positions among pages of one size
         is_sized = any(self._query.get(name) is not None for name in ("size", "page", "cursor"))
         while True:
@@ -354,9 +355,9 @@ class SubscriptionList:
                 else self._api.widest(lambda size: self._request({**position, "size": size}))
             )
             yield page
+            following = _position_after(page, position)
             if checkpoint is not None:
                 checkpoint.save(page.next_cursor)  # the caller has used the page
-            following = _position_after(page)
             if following is None:
                 return
             position = following
@@ -371,9 +372,9 @@ class SubscriptionList:
         headers = response.headers
         return SubscriptionPage(
             records=[parse_subscription(each) for each in records] if self._parse else records,
-            total_count=number_in(headers, "x-total-count") or 0,
-            total_pages=number_in(headers, "x-total-pages") or 0,
-            current_page=number_in(headers, "x-current-page") or 0,
+            total_count=number_in(headers, "x-total-count"),
+            total_pages=number_in(headers, "x-total-pages"),
+            current_page=number_in(headers, "x-current-page"),
             next_cursor=_cursor_of(headers, "next"),
             previous_cursor=_cursor_of(headers, "previous"),
             headers=headers,
@@ -480,16 +481,20 @@ def _cursor_of(headers: Any, direction: str) -> str | None:
     return parse_qs(urlsplit(link).query).get("cursor", [None])[0]
 
 
-def _position_after(page: SubscriptionPage) -> dict[str, Any] | None:
+def _position_after(page: SubscriptionPage, here: dict[str, Any]) -> dict[str, Any] | None:
     """The following page: a cursor, or a page number of another server of the API."""
     link = page.next_cursor or page.headers.get("x-next-page")
     if link is None:
-        return None
-    number = re.search(r"[?&]page=(\d+)", link)
-    # an empty page would have no end
-    if not page.records or (page.next_cursor is None and number is None):
+        # a first page without a link is the whole report only if it has all records
+        is_whole = page.total_count is not None and len(page.records) >= page.total_count
+        if is_whole or not page.records or here["page"] or here["cursor"]:
+            return None
+    number = re.search(r"[?&]page=(\d+)", link or "")
+    following = {"page": None if page.next_cursor or number is None else int(number[1]), "cursor": page.next_cursor}
+    # an empty page, and one that leads to itself, would have no end
+    if not page.records or following in ({"page": None, "cursor": None}, here):
         raise ValueError(
-            "Cannot continue the report: a next link must have a cursor or page, and records before it: "
-            f"current value is '{shown(link)}'"
+            "Cannot continue the report: the response must have X-Next-Page with a new cursor or page, and records: "
+            f"current value is '{'null' if link is None else shown(link)}'"
         )
-    return {"page": None if page.next_cursor else int(number[1]), "cursor": page.next_cursor}
+    return following

@@ -53,10 +53,11 @@ class SubscriptionPage:
     """One page of a report with its totals, all from one snapshot."""
 
     records: list[Record]
-    # Number of records of the whole report. 0 if another server of the API sends no X-Total-Count.
-    total_count: int
-    total_pages: int
-    current_page: int
+    # Number of records of the whole report. This and the following numbers are None if another
+    # server of the API does not send them.
+    total_count: int | None
+    total_pages: int | None
+    current_page: int | None
     # `cursor` of the following page; None on the last page.
     next_cursor: str | None
     # `cursor` of the previous page; None on the first page.

@@ -182,8 +182,8 @@ function requireAtMost(rowsMax: number, rows: number): void {
 }
 
 /** The number of records that the service announced; a proxy may have removed it. */
-const announcedRows = ({ headers, totalCount }: SubscriptionExport): number | undefined =>
-  headers.has('x-total-count') ? totalCount : undefined;
+const announcedRows = ({ totalCount }: SubscriptionExport): number | undefined =>
+  Number.isNaN(totalCount) ? undefined : totalCount;
 
 /** Compresses a stream; an error of the source is the error of the result. */
 const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>

@@ -25,6 +25,12 @@ test('a page past the last one has no range', () => {
 });
 
 test('a page of another server without a total names none', () => {
-  const page = { ...pageOf(1, 1, 0), totalCount: 0, headers: new Headers() };
+  const page = { ...pageOf(1, 1, 0), totalCount: Number.NaN, headers: new Headers() };
   expect(describePage(page, undefined)).toBe('0 subscriptions on this page; the server sends no total');
+});
+
+test('a page whose number or size a proxy has removed has no range', () => {
+  const unplaced = '20 subscriptions on this page, 2,000 in total';
+  expect(describePage({ ...pageOf(7, 1), headers: new Headers() }, undefined)).toBe(unplaced);
+  expect(describePage({ ...pageOf(7, 1), currentPage: Number.NaN }, undefined)).toBe(unplaced);
 });

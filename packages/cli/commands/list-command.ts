@@ -10,8 +10,8 @@ import {
 import { reportParameters } from '../../contract/query.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
-import { UsageError } from '../../terminal/error.ts';
-import type { Output } from '../../terminal/output.ts';
+import { CommandError, UsageError } from '../../terminal/error.ts';
+import { countText, type Output } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
@@ -116,13 +116,14 @@ async function watchPage(listing: Listing): Promise<void> {
   }
 }
 
-async function listAll({ options, query, listed, screen, output, signal }: Listing): Promise<void> {
+async function listAll(listing: Listing): Promise<void> {
+  const { options, query, listed, screen, output, signal } = listing;
   const list = subscriptionsOf({ options, query, listed, signal });
   const writer = writeRecords(screen, layoutOf(screen, query));
   let [bar, count, total] = [noBar(), 0, 0];
   let last: SubscriptionPage | undefined;
   try {
-    for await (const page of pagesOf(list)) {
+    for await (const page of pagesOf(list, (position) => subscriptionsOf({ ...listing, position }).page())) {
       if (count === 0 && output.stdout.isTTY !== true && options.quiet !== true)
         bar = createProgressBar(output, page.totalCount);
       await writer.page(page.records);
@@ -136,40 +137,78 @@ async function listAll({ options, query, listed, screen, output, signal }: Listi
   }
   await writer.end();
   screen.remark(
-    total < count
-      ? `${count.toLocaleString('en')} subscriptions`
-      : `${count.toLocaleString('en')} of ${total.toLocaleString('en')}`,
+    total >= count
+      ? `${count.toLocaleString('en')} of ${total.toLocaleString('en')}`
+      : `${count.toLocaleString('en')} subscriptions`,
   );
   if (last?.explanation !== undefined) screen.remark(last.explanation);
   for (const line of describeNotFound(last?.notFound ?? {}, listed)) screen.remark(line);
 }
 
+type ReadPage = (position: { readonly size: number; readonly page?: number }) => Promise<SubscriptionPage>;
+
 /**
  * All pages. Another server of the API may send neither totals nor links, number pages from 0 or 1,
  * and repeat the last page or reject a page past the end.
  */
-async function* pagesOf(list: SubscriptionList<Subscription>): AsyncGenerator<SubscriptionPage> {
+async function* pagesOf(list: SubscriptionList<Subscription>, readPage: ReadPage): AsyncGenerator<SubscriptionPage> {
+  let isFirst = true;
   for await (const page of list.pages()) {
-    const isCounted = page.headers.has('x-total-count') || page.headers.has('x-next-page');
-    if (!isCounted && page.records.length > 0) return yield* numberedPages(list);
+    const isLinked = (page.nextCursor ?? page.headers.get('x-next-page')) !== null;
+    const isAll = page.records.length === 0 || page.records.length >= page.totalCount;
+    if (isFirst && !isLinked && !isAll) return yield* numberedPages(list, readPage);
+    isFirst = false;
     yield page;
   }
 }
 
-async function* numberedPages(list: SubscriptionList<Subscription>): AsyncGenerator<SubscriptionPage> {
+async function* numberedPages(
+  list: SubscriptionList<Subscription>,
+  readPage: ReadPage,
+): AsyncGenerator<SubscriptionPage> {
   let last = await list.page();
+  requireIds(last);
   yield last;
+  let [isOnly, count] = [true, last.records.length];
   for (let number = 1; ; number += 1) {
     const page = await list.page(number).catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 'NOT_FOUND') return undefined;
       throw error;
     });
-    if (page === undefined || page.records.length === 0) return;
-    const isRepeated = JSON.stringify(page.records) === JSON.stringify(last.records);
-    if (isRepeated && number > 1) return;
-    if (!isRepeated) yield page;
-    last = page;
+    const isRepeated = JSON.stringify(page?.records) === JSON.stringify(last.records);
+    if (isRepeated && number === 1) continue;
+    if (isRepeated && isOnly) await requirePages(last, readPage);
+    if (isRepeated || page === undefined || page.records.length === 0) return requireAll(count, last);
+    yield page;
+    [last, isOnly, count] = [page, false, count + page.records.length];
   }
+}
+
+/** Without ids, a page that repeats another one cannot be told from one with equal records. */
+function requireIds({ records }: SubscriptionPage): void {
+  if (records.every((record) => record.id !== undefined)) return;
+  throw new UsageError(
+    'Cannot list all subscriptions: the server sends no links to further pages, so --fields must have id',
+  );
+}
+
+/** Throws if a server whose pages are all equal may ignore the number of the page. */
+async function requirePages({ records }: SubscriptionPage, readPage: ReadPage): Promise<void> {
+  const [first] = records;
+  const isOne = records.length === 1;
+  const smaller = isOne ? await readPage({ size: 2 }) : await readPage({ size: 1, page: 2 });
+  const isPaged = smaller.records.length === 1 && (isOne || smaller.records[0]?.id !== first?.id);
+  if (isPaged) return;
+  const has = `pages 1 and 2 have the same ${countText(records.length)} subscriptions`;
+  throw new CommandError(`Cannot list all subscriptions: the server must use the parameter page: ${has}`);
+}
+
+function requireAll(count: number, { totalCount }: SubscriptionPage): void {
+  if (!(count < totalCount)) return;
+  const rule = 'the server must send all of them';
+  throw new CommandError(
+    `Cannot list all subscriptions: ${rule}: its pages ended after ${countText(count)} of ${countText(totalCount)}`,
+  );
 }
 
 function layoutOf(screen: Screen, { values }: GivenQuery) {
@@ -178,13 +217,20 @@ function layoutOf(screen: Screen, { values }: GivenQuery) {
 }
 
 /** An email address is sent in the body of a search: it never goes into a URL. */
-function subscriptionsOf({ options, query: { values }, listed, signal }: Omit<Listing, 'screen' | 'output'>) {
+function subscriptionsOf({
+  options,
+  query: { values },
+  listed,
+  signal,
+  position,
+}: Omit<Listing, 'screen' | 'output'> & { readonly position?: Parameters<ReadPage>[0] }) {
   const { size, page, dates: _ofOutput, ...rest } = values;
   const query = {
     ...rest,
     ...listed.lists,
     ...(size !== undefined && { size: Number(size) }),
     ...(page !== undefined && { page: Number(page) }),
+    ...position,
   } as SubscriptionQuery;
   return connect(options).client.subscriptions(query, { signal });
 }
@@ -193,9 +239,9 @@ function subscriptionsOf({ options, query: { values }, listed, signal }: Omit<Li
 function nextCommand(options: ListOptions, values: GivenQuery['values'], page: SubscriptionPage): string | undefined {
   const linked = /[?&]page=(\d+)/.exec(page.headers.get('x-next-page') ?? '')?.[1];
   if (page.nextCursor === undefined && linked === undefined) return undefined;
+  const number = linked ?? (Number.isNaN(page.currentPage) ? undefined : String(page.currentPage + 1));
   const { page: _page, cursor, ...kept } = values;
-  const position =
-    cursor === undefined ? { page: linked ?? String(page.currentPage + 1) } : { cursor: page.nextCursor };
+  const position = cursor === undefined && number !== undefined ? { page: number } : { cursor: page.nextCursor };
   const { profile, output, idFile, iccidFile, deviceIdFile } = options;
   const files = { 'id-file': idFile, 'iccid-file': iccidFile, 'device-id-file': deviceIdFile };
   const words = Object.entries({ profile, ...kept, ...files, ...position, output }).flatMap(([name, value]) =>
@@ -221,14 +267,16 @@ export function describePage(
   next: string | undefined,
 ): string {
   const firstPage = Number(/[?&]page=(\d+)[^>]*>; rel="first"/.exec(headers.get('link') ?? '')?.[1] ?? 1);
-  const before = (currentPage - firstPage) * Number(headers.get('x-count-per-page'));
+  const before = (currentPage - firstPage) * Number(headers.get('x-count-per-page') || Number.NaN);
   const total = totalCount.toLocaleString('en');
-  const isUncounted = !headers.has('x-total-count'); // another server of the API
-  const range = isUncounted
-    ? `${records.length.toLocaleString('en')} subscriptions on this page; the server sends no total`
+  const here = `${records.length.toLocaleString('en')} subscriptions on this page`;
+  const range = Number.isNaN(totalCount)
+    ? `${here}; the server sends no total` // another server of the API
     : records.length === 0
       ? `No subscriptions on this page, ${total} in total`
-      : `${(before + 1).toLocaleString('en')}-${(before + records.length).toLocaleString('en')} of ${total}`;
+      : Number.isNaN(before)
+        ? `${here}, ${total} in total`
+        : `${(before + 1).toLocaleString('en')}-${(before + records.length).toLocaleString('en')} of ${total}`;
   return next === undefined ? range : `${range}. Next page: ${next}`;
 }
 

@@ -36,8 +36,8 @@ Examples:
         const name = profileName(options.profile);
         const profile = await readCredentials(options, output);
         // without cached tokens, which an older secret may have obtained
-        const { totalCount, headers } = await openClient(profile).subscriptions({ size: 1 }, { signal }).page();
-        const total = headers.has('x-total-count') ? totalCount : null;
+        const { totalCount } = await openClient(profile).subscriptions({ size: 1 }, { signal }).page();
+        const total = Number.isNaN(totalCount) ? null : totalCount;
         removeProfile(name);
         writeProfile(name, profile);
         const use = name === defaultProfile ? '' : ` --profile ${name}`;

@@ -195,7 +195,7 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     const { name, message } = await read();
     expect([name, message]).toEqual([
       'ValueError',
-      expect.stringContaining('a next link must have a cursor or page, and records before it'),
+      expect.stringContaining('the response must have X-Next-Page with a new cursor or page, and records: '),
     ]);
     expect(seen.length).toBe(2);
   });

@@ -258,6 +258,12 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     ['an export without a total', [withHeaders({ 'x-total-count': undefined })], exported, undefined],
     ['an export with a total that is no number', [withHeaders({ 'x-total-count': 'many' })], exported, undefined],
     ['a page without a total', [withHeaders({ 'x-total-count': undefined })], total, undefined],
+    ...[undefined, '', 'many', '-1', '1e3'].map((value): [string, readonly Fault[], Call, undefined] => [
+      `a page whose counts are ${value}`,
+      [withHeaders({ 'x-total-count': value, 'x-total-pages': value, 'x-current-page': value })],
+      page,
+      undefined,
+    ]),
     [
       'an explanation with control characters',
       [withHeaders({ 'x-explanation': '%1B[31mNo%C2%85%0A' })],
@@ -281,6 +287,23 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     expect(python).toEqual(here);
     expect(here && 'error' in here ? here.error.code : undefined).toBe(code);
   });
+
+  const [unlinked, uncounted] = [{ 'x-next-page': undefined }, { 'x-total-count': undefined }];
+  const again = withHeaders({ 'x-next-page': '/?page=2' });
+  test.each<[string, readonly Fault[], object, string]>([
+    ['whose first page has no link', [withHeaders(unlinked)], { size: 100 }, 'null'],
+    ['of one page without a total', [withHeaders(uncounted)], {}, 'null'],
+    ['whose second page leads to itself', [again, again], { size: 100 }, '/?page=2'],
+  ])(
+    'takes no part of a report %s for all of it, as the TypeScript client does',
+    async (_name, faults, query, link) => {
+      const { python, here } = await behindFaults(faults, list(query, ['toArray', { max: 250 }]));
+      const rule = 'the response must have X-Next-Page with a new cursor or page, and records';
+      const message = `Cannot continue the report: ${rule}: current value is '${link}'`;
+      expect(here).toEqual({ error: { name: 'TypeError', message } });
+      expect(python).toEqual({ error: { name: 'ValueError', message } });
+    },
+  );
 
   test('a service that does not respond is a TimeoutError', async () => {
     const { python, here } = await behindFaults(['hang'], page, { timeoutMs: 1_000, attempts: 1 });

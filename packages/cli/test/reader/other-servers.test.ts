@@ -5,7 +5,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runHere } from '../../../../test/support/run-here.ts';
 import { createClient } from '../../../client/index.ts';
 import { tools } from '../../../mcp/tools.ts';
-import { ConnectServer, ordinary, type Variant } from '../conform/connect-server.ts';
+import {
+  ConnectServer,
+  ordinary,
+  type ServerRequest,
+  type ServerResponse,
+  type Variant,
+} from '../conform/connect-server.ts';
 import { accountRecords } from '../conform/records.ts';
 
 // The reader's commands with a server of the published API that is not ours: it has no cursors.
@@ -77,6 +83,56 @@ test.each([0, 1] as const)('list --all ends where a server numbers pages from %i
   expect([code, idsIn(stdout), stderr]).toEqual([0, records.map(({ id }) => id), '57 subscriptions\n']);
 });
 
+const ndjson = ['list', '--all', '-o', 'ndjson'];
+const numberOf = (request: ServerRequest) => Number(new URLSearchParams(request.query).get('page') ?? 1);
+const withoutLink = ({ headers: { 'x-next-page': _link, ...headers }, ...response }: ServerResponse) => ({
+  ...response,
+  headers,
+});
+
+test.each([true, false])('list --all fails if a server ignores page (with totals: %s)', async (sendsHeaders) => {
+  Object.assign(server.variant, { sendsHeaders });
+  server.behavior = {
+    request: (request) => ({ ...request, query: request.query.replace(/page=\d+/, '') }),
+    response: withoutLink,
+  };
+  await run('login', '--credentials', join(folder, 'other.json'));
+  const { code, stdout, stderr } = await run(...ndjson);
+  const told = 'the server must use the parameter page: pages 1 and 2 have the same 10 subscriptions';
+  expect([code, idsIn(stdout).length, stderr]).toEqual([1, 10, `Cannot list all subscriptions: ${told}\n`]);
+});
+
+test.each([1, 2, 10])('list --all ends where a server repeats its only page of %i', async (records) => {
+  Object.assign(server.variant, { sendsHeaders: false, afterLastPage: 'last page' });
+  server.records = accountRecords(57).slice(0, records);
+  await run('login', '--credentials', join(folder, 'other.json'));
+  const { code, stdout } = await run(...ndjson);
+  server.records = accountRecords(57);
+  expect([code, idsIn(stdout).length]).toEqual([0, records]);
+});
+
+test('list --all asks for the pages of a server that sends a total and no links', async () => {
+  server.behavior = { response: withoutLink };
+  await run('login', '--credentials', join(folder, 'other.json'));
+  expect((await run(...ndjson)).stderr).toBe('57 of 57\n');
+  server.behavior = {
+    response: (response, request) => withoutLink(numberOf(request) > 3 ? { ...response, json: [] } : response),
+  };
+  const { code, stderr } = await run(...ndjson);
+  const told = 'the server must send all of them: its pages ended after 30 of 57';
+  expect([code, stderr]).toEqual([1, `Cannot list all subscriptions: ${told}\n`]);
+});
+
+test('list --all of chosen fields needs the id where a server sends no links', async () => {
+  Object.assign(server.variant, { sendsHeaders: false });
+  const json = Array(10).fill({ status: 'ACTIVE' });
+  server.behavior = { response: (response, { path }) => (path === '/token' ? response : { ...response, json }) };
+  await run('login', '--credentials', join(folder, 'other.json'));
+  const { code, stdout, stderr } = await run(...ndjson, '--fields', 'status');
+  const told = 'the server sends no links to further pages, so --fields must have id';
+  expect([code, stdout, stderr]).toEqual([2, '', `Cannot list all subscriptions: ${told}\n`]);
+});
+
 test('login forgets the tokens of the client that the profile had', async () => {
   const tokens = join(folder, 'subreport/tokens/default.json');
   await run('login', '--credentials', join(folder, 'other.json'));
@@ -91,6 +147,7 @@ test('no number of records is made up where the server sends none', async () => 
   const { baseUrl, tokenUrl, clientId, clientSecret } = server.target;
   const client = createClient({ baseUrl, tokenUrl, clientId, clientSecret });
   await expect(client.subscriptions().total()).rejects.toThrow('must have X-Total-Count');
+  expect(await client.subscriptions().page()).toMatchObject({ totalCount: Number.NaN, currentPage: Number.NaN });
   const call = { client, options: { correlationId: 'c', signal: new AbortController().signal } };
   const ask = (name: string) => tools[name]?.run({ ...call, appliedFilters: () => '' }, {});
   await expect(ask('count_subscriptions')).rejects.toThrow('the server must send X-Total-Count');
@@ -110,6 +167,6 @@ test('the client library follows links with page numbers, and none of another fo
     }),
   };
   await expect(client.subscriptions().toArray({ max: 57 })).rejects.toThrow(
-    "Cannot continue the report: a next link must have a cursor or page, and records before it: current value is '/elsewhere'",
+    "Cannot continue the report: the response must have X-Next-Page with a new cursor or page, and records: current value is '/elsewhere'",
   );
 });
