@@ -27,7 +27,7 @@ const seconds = (ms: number): string => `${(ms / 1_000).toLocaleString('en')} s`
 
 const { valuesMax, depthMax } = responseBounds;
 const parsed = `${valuesMax.toLocaleString('en')} values, ${depthMax} levels`;
-const lines = `a whole report: ${size(lineLengthMax)} a line, ${dripLimits.waitMsPerKilobyte / 1_000} s for each KiB after ${seconds(dripLimits.waitMsMax)}`;
+const lines = `a whole report: ${size(lineLengthMax)} a line, after ${seconds(dripLimits.waitMsMax)} at least ${1_000 / dripLimits.waitMsPerKilobyte} KiB/s`;
 const https = 'https; http to this machine';
 const proxied = '`HTTPS_PROXY`, not to this machine';
 

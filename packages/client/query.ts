@@ -127,7 +127,7 @@ function memberOf(name: string, value: unknown): unknown {
  */
 export const isForBody = (query: object): boolean => /"email":|"(id|iccid|device-id)":\[/.test(JSON.stringify(query));
 
-/** Values of the lists of a query, by filter. */
+/** The listed values of a query that no record has, by filter. */
 export type NotFound = Readonly<Partial<Record<'id' | 'iccid' | 'device-id', readonly string[]>>>;
 
 /** The listed values at the positions of X-Not-Found, such as `iccid=2,5-7`. */

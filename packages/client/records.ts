@@ -76,7 +76,7 @@ export function isRemoved(change: SubscriptionChange): change is RemovedSubscrip
 /** What happened to a record since a moment. */
 export type ChangeKind = 'added' | 'changed' | 'removed';
 
-/** A change with what happened, and the record as it was: the changes of `before: true`. */
+/** A change with its kind and the former record, as `before: true` returns it. */
 export type DescribedChange = SubscriptionChange & {
   kind: ChangeKind;
   /** When the change was committed; absent if that was before the kept history. */

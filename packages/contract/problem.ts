@@ -9,7 +9,8 @@ export const Fault = Type.Object(
   {
     parameter: Type.String({ maxLength: 256, description: 'Name of the parameter or header' }),
     value: Type.Union([Type.String({ maxLength: 128 }), Type.Null()], {
-      description: 'The value received, truncated; null if none was sent, or if it is personal data',
+      description:
+        'The value received, truncated; null if none was sent, if the parameter is unknown or repeated, or if it is personal data',
     }),
     rule: Type.String({ maxLength: 1024, description: 'What must hold, with a valid example' }),
   },
