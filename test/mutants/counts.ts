@@ -83,7 +83,7 @@ export const countsMutants: readonly Mutant[] = [
     search: ': all - renewed]]',
     replace: ': all]]',
     file: 'summary.test.ts',
-    test: 'a summary of a large tenant equals counting row by row (property)',
+    test: 'a summary counts %j correctly',
     on: ['sqlite'],
   },
   {

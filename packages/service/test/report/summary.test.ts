@@ -230,6 +230,7 @@ describe.each(drawn)('the summary on $engine', ({ engine, openTestStore }) => {
     { by: 'plan-id,auto-renew', 'created-from': '2023-06-02T00:00:00Z' },
     { by: 'day', 'date-field': 'expiration', 'expires-within': '30d', 'auto-renew': 'false' },
     { by: 'status', email: 'user7@example.com' },
+    { by: 'status', 'auto-renew': 'false' },
   ] as Parameters[])('a summary counts %j correctly', async (asked) => {
     const expected = modelOf(large, asked);
     const summary = await summaryOf(largeTenant, asked);
