@@ -247,4 +247,28 @@ export const storeMutants: readonly Mutant[] = [
     test: 'every kept revision is read byte for byte as it was, and the changes between two lead from one to the other',
     on: ['sqlite'],
   },
+  {
+    id: 'first-pages-not-waited-for',
+    breaks: 'An embedded store is not opened beside a process that writes the first pages of its file.',
+    search: "const isBusy = error instanceof StorageError && error.code === 'BUSY';\n        if (!isBusy ||",
+    replace: "const isBusy = error instanceof StorageError && error.code === 'FULL';\n        if (!isBusy ||",
+    file: 'migration.test.ts',
+    test: 'is opened as soon as the first pages of its file are free',
+  },
+  {
+    id: 'every-command-locks',
+    breaks: 'Every command on SQLite waits for the lock of writers, although nothing is to be migrated.',
+    search: 'if (listPending().length === 0) return { applied: [], current };',
+    replace: '',
+    file: 'migration.test.ts',
+    test: 'is used without its lock if nothing is to be migrated',
+  },
+  {
+    id: 'migration-hardly-waits',
+    breaks: 'A migration on SQLite fails beside a transaction that takes longer than an operation.',
+    search: 'performance.now() + migrationMsMax);\n',
+    replace: 'this.#writeDeadline());\n',
+    file: 'migration.test.ts',
+    test: 'is migrated after a transaction that takes longer than an operation may',
+  },
 ];

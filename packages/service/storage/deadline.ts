@@ -7,6 +7,8 @@ export const operationMsDefault = 7_000;
  * another change, and no HTTP request waits for it.
  */
 export const changeMsMax = 60_000;
+/** Time for which a migration waits for those who use the store, in milliseconds. */
+export const migrationMsMax = 600_000;
 
 export const overdue = (): StorageError =>
   new StorageError('UNAVAILABLE', 'Cannot finish the operation: the database must respond before the deadline');

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { migrationMsMax } from '../deadline.ts';
 import { StorageError } from '../error.ts';
 import { listMigrations, pendingMigrations, recordMigration } from '../migrations.ts';
 import type { MigrationResult } from '../store.ts';
@@ -23,8 +24,6 @@ import { inTransaction } from './statements.ts';
  */
 const lockMs = 500;
 const pauseMs = 1_000;
-/** Time for which attempts are repeated, in milliseconds. */
-const attemptsMs = 10 * 60_000;
 
 /**
  * Brings the schema up to date in one transaction. An attempt that cannot lock a table is abandoned
@@ -36,7 +35,7 @@ export async function migratePostgres(client: pg.ClientBase): Promise<MigrationR
   const distributed = await hasCitus(client);
   if (distributed) await requireCoordinator(client);
   await underLock(client, () => prepareRoles(client, distributed));
-  for (const deadline = performance.now() + attemptsMs; ; ) {
+  for (const deadline = performance.now() + migrationMsMax; ; ) {
     try {
       return await underLock(client, () => migrateOnce(client, distributed));
     } catch (error) {

@@ -32,6 +32,8 @@ export const sqliteOpenWaitMs = 5_000;
 /** The next pause before retrying to take a lock that another process holds, in milliseconds. */
 export const nextWaitMs = (waitMs: number): number => Math.min(waitMs * 2, 20);
 
+const sleeping = new Int32Array(new SharedArrayBuffer(4));
+
 /** Some values of one column, each followed by a line feed. */
 interface Lines {
   readonly rows: number;
@@ -54,6 +56,22 @@ export class SqliteConnection {
   constructor(file: string, busyTimeoutMs: number) {
     this.#file = file;
     this.#database = this.#translated(() => new DatabaseSync(file, { timeout: busyTimeoutMs }));
+  }
+
+  /**
+   * Switches the file to the write-ahead log. SQLite does not wait for a process that does the
+   * same, or writes the first pages: it must be tried again.
+   */
+  useLog(): void {
+    for (let waitMs = 1, deadline = performance.now() + sqliteOpenWaitMs; ; waitMs = nextWaitMs(waitMs))
+      try {
+        this.run('pragma journal_mode = wal');
+        return;
+      } catch (error) {
+        const isBusy = error instanceof StorageError && error.code === 'BUSY';
+        if (!isBusy || performance.now() > deadline) throw error;
+        Atomics.wait(sleeping, 0, 0, waitMs);
+      }
   }
 
   /** Runs SQL that returns no rows. */

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { changeMsMax, operationMsDefault, overdue } from '../deadline.ts';
+import { changeMsMax, migrationMsMax, operationMsDefault, overdue } from '../deadline.ts';
 import { StorageError } from '../error.ts';
 import {
   type AppliedMigration,
@@ -96,8 +96,8 @@ function openShared(
   use: UseLock,
 ): SharedConnections {
   const connection = new SqliteConnection(file, sqliteOpenWaitMs);
-  connection.run('pragma journal_mode = wal; pragma busy_timeout = 0');
-  connection.run(writerPragmas);
+  connection.useLog();
+  connection.run(`pragma busy_timeout = 0; ${writerPragmas}`);
   return {
     file,
     operationMs,
@@ -263,17 +263,22 @@ class SqliteStore implements Store {
     return 0;
   }
 
-  migrate(): Promise<MigrationResult> {
+  /** Needs no lock if nothing is to be migrated: another process may write for long. */
+  async migrate(): Promise<MigrationResult> {
     const known = listMigrations('sqlite');
-    return this.#write(() => {
+    const current = known.at(-1)?.name ?? '';
+    const listPending = () => pendingMigrations(known, this.#appliedMigrations());
+    if (listPending().length === 0) return { applied: [], current };
+    const migrateAll = (): MigrationResult => {
       this.#connection.run(createMigrationTable);
-      const pending = pendingMigrations(known, this.#appliedMigrations());
+      const pending = listPending();
       for (const migration of pending) {
         for (const statement of migration.statements) this.#connection.run(statement);
         this.#connection.change(...recordMigration(migration));
       }
-      return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
-    });
+      return { applied: pending.map(({ name }) => name), current };
+    };
+    return this.#shared.writer.write(migrateAll, performance.now() + migrationMsMax);
   }
 
   async checkReady(): Promise<void> {

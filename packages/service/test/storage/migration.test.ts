@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openPostgres } from '../../../../test/support/engines.ts';
 import { testRole } from '../../../../test/support/global-setup.ts';
 import { makeNewerVersion, type NewerVersion } from '../../../../test/support/newer-version.ts';
@@ -239,6 +239,50 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     await store.close();
     expect(await database.dump()).toBe(before);
     await database.remove();
+  });
+});
+
+describe('an embedded store to which another process writes', () => {
+  let database: EmptyDatabase;
+  let file: string;
+  beforeEach(async () => {
+    database = await makeEmptyFolder();
+    file = join(database.environment.DATA_DIR ?? '', 'subreport.db');
+  });
+  afterEach(() => database.remove());
+
+  test('is opened as soon as the first pages of its file are free', async () => {
+    const script = `const database = new (require('node:sqlite').DatabaseSync)(process.argv[1]);
+      database.exec('begin immediate'); console.log('writes'); setTimeout(() => database.exec('rollback'), 500)`;
+    const other = spawn(process.execPath, ['-e', script, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(other, 'close');
+    await once(other.stdout, 'data');
+    const store = open(database.environment);
+    expect(await ended).toEqual([0, null]);
+    await store.close();
+  });
+
+  test('is used without its lock if nothing is to be migrated', async () => {
+    await fill(database.environment);
+    const other = new DatabaseSync(file);
+    other.exec('begin immediate');
+    const store = open(database.environment);
+    expect(await store.migrate()).toEqual({ applied: [], current: listMigrations('sqlite').at(-1)?.name });
+    expect((await listTenants(store)).map(({ tenant }) => tenant)).toEqual(['acme']);
+    other.close();
+    await store.close();
+  });
+
+  test('is migrated after a transaction that takes longer than an operation may', async () => {
+    const { DATA_DIR: dataDir = '' } = database.environment;
+    const store = openStore({ databaseUrl: undefined, dataDir, poolSize: 1, operationMs: 20 });
+    const other = new DatabaseSync(file);
+    other.exec('begin immediate');
+    const migrating = store.migrate();
+    await sleep(500);
+    other.close();
+    expect((await migrating).applied).toEqual(listMigrations('sqlite').map(({ name }) => name));
+    await store.close();
   });
 });
 
