@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityFaults } from '../../../test/support/accessibility-faults.ts';
 import { hasChromium } from '../../../test/support/chromium.ts';
@@ -6,7 +6,9 @@ import { type ReportConsole, rowsOf, startReportConsole } from '../../../test/su
 
 const longStatus = 'WAITING_FOR_THE_OPERATOR_TO_CONFIRM_THE_ORDER_OF_THIS_CUSTOMER'.slice(0, 64);
 const longName = 'A product whose name tells everything '.repeat(5).trim();
-const namedAs = (index: number) => (index % 4 === 1 ? { id: 'nameless', name: '' } : { id: 'named', name: longName });
+const unbroken = { id: 'unbroken', name: 'Z'.repeat(200) };
+const namedAs = (index: number) =>
+  index === 3 ? unbroken : index % 4 === 1 ? { id: 'nameless', name: '' } : { id: 'named', name: longName };
 const rows = rowsOf(60).map((row, index) =>
   index % 2 === 0 ? { ...row, status: longStatus } : { ...row, product: { ...row.product, ...namedAs(index) } },
 );
@@ -119,6 +121,70 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     await page.locator('main :is(h2, h3, table)').first().waitFor();
     await page.waitForLoadState('networkidle');
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+  });
+
+  const isCut = (element: Element): boolean => element.scrollWidth > element.clientWidth + 1;
+
+  test.each([320, 1280])('what opens over the page at %d pixels is within its edges', async (width) => {
+    page = await reports.open('/console/subscriptions', { width });
+    await page.locator('[data-row]').first().waitFor();
+    const opened = page.locator('.popover:popover-open');
+    const box = async (part: Locator) => (await part.boundingBox()) ?? expect.unreachable();
+    const buttons: readonly [string | RegExp, string?][] = [
+      ['Filter', 'Status'],
+      ['Filter', 'Created'],
+      ['Views'],
+      ['Export'],
+      [/^Time of/],
+    ];
+    for (const [name, typed = ''] of buttons) {
+      const button = page.getByRole('button', { name, exact: true }).first();
+      await button.click();
+      await opened.waitFor();
+      if (typed !== '') await page.getByRole('option', { name: typed, exact: true }).click();
+      if (typed === 'Status') await opened.getByText(longStatus).waitFor();
+      expect([name, typed, await opened.evaluate(isCut)]).toEqual([name, typed, false]);
+      const [outer, inner] = [await box(opened), await box(button)];
+      const [left, right] = [outer.x - inner.x, inner.x + inner.width - outer.x - outer.width];
+      if (outer.x > 8) expect(Math.min(Math.abs(left), Math.abs(right))).toBeLessThan(1);
+      // a form is as wide as the list above it
+      const widths = await opened
+        .locator('.presets, .filter-editor')
+        .evaluateAll((all) => all.map((each) => each.clientWidth));
+      expect(Math.max(0, ...widths) - Math.min(...widths, Math.max(0, ...widths))).toBeLessThan(1);
+      await page.keyboard.press('Escape');
+      if (typed !== '') await page.keyboard.press('Escape');
+    }
+  });
+
+  test('a name without a blank is within the panel of its record, and the ICCID is one line', async () => {
+    page = await reports.open('/console/subscriptions?product-id=unbroken');
+    await page.locator('[data-record]').first().click();
+    const panel = page.getByRole('complementary');
+    const number = panel.locator('.record-value', { hasText: /^8944/ });
+    await number.waitFor();
+    expect(await panel.evaluate(isCut)).toBe(false);
+    expect((await number.boundingBox())?.height).toBeLessThan(30);
+  });
+
+  test('no control touches another above the rows at 400 %', async () => {
+    page = await reports.open(`/console/subscriptions?status=${longStatus}&product-id=named`, { width: 320 });
+    await page.setViewportSize({ width: 320, height: 225 });
+    await page.getByRole('button', { name: 'Views' }).waitFor();
+    const edges = await page
+      .locator('.report-head button')
+      .evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({ left, right }) => [left, right]));
+    expect(edges.length).toBeGreaterThan(5);
+    for (const [index, [left = 0]] of edges.entries())
+      expect(left - (edges[index - 1]?.[1] ?? -4)).toBeGreaterThanOrEqual(index % 2 === 0 ? 4 : 0);
+  });
+
+  test('the count of a series is one word beside a status of 64 letters', async () => {
+    page = await reports.open('/console/');
+    const counts = page.locator('.chart-legend', { hasText: longStatus }).locator('a + span');
+    await counts.first().waitFor();
+    const heights = await counts.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
+    expect(Math.max(...heights)).toBeLessThan(24);
   });
 
   test('the word of a status is whole beside a long name at 320 pixels', async () => {

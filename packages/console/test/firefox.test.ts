@@ -108,6 +108,20 @@ describe.skipIf(!hasFirefox)('the consoles in Firefox', () => {
     await expect.poll(() => page.evaluate('window.focusedRole')).toBe('combobox');
   });
 
+  test('a date is whole in its field', async () => {
+    await page.goto(`${service.url}/console/subscriptions`);
+    await page.click({ role: 'button', name: 'Filter' });
+    await page.type(`created${enter}`);
+    await page.waitFor('input[type=date]');
+    const missing = `((field) => {
+      const copy = field.cloneNode();
+      copy.style.cssText = 'position: fixed; width: max-content';
+      field.parentNode.append(copy);
+      return copy.offsetWidth - field.offsetWidth;
+    })(document.querySelector('input[type=date]'))`;
+    expect(Number(await page.evaluate(missing))).toBeLessThanOrEqual(0);
+  });
+
   test('an operator signs in and sees that the service is healthy, and its tenants', async () => {
     const token = generateOperatorToken();
     const row = { id: 'op-1', name: 'ada', scopes: ['operator:read' as const], createdAt: 0, expiresAt: null };

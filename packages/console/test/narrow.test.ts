@@ -21,7 +21,7 @@ describe.skipIf(!hasChromium)('narrow windows', () => {
         all.filter((each) => each.scrollWidth > each.clientWidth + 1).map(({ textContent }) => textContent),
       );
 
-  test.each([768, 1023, 1024])('the title is whole beside the id of a client at %i px', async (width) => {
+  test.each([320, 768, 1023, 1024])('the title is whole beside the id of a client at %i px', async (width) => {
     const page = await consoles.open('/console/subscriptions', { width });
     await page.getByText('301 subscriptions').first().waitFor();
     expect(await cut(page, '.bar h1')).toEqual([]);
@@ -31,6 +31,17 @@ describe.skipIf(!hasChromium)('narrow windows', () => {
     const page = await consoles.open('/console/findings', { width: 390 });
     const ids = page.locator('.finding-example a');
     await ids.first().waitFor();
+    const tops = await page
+      .locator('.findings tbody > tr:first-child')
+      .first()
+      .evaluate((row) =>
+        ['th', 'td:nth-child(2) > a'].map((cell) => {
+          const range = document.createRange();
+          range.selectNodeContents(row.querySelector(cell) ?? row);
+          return range.getClientRects()[0]?.top ?? 0;
+        }),
+      );
+    expect(Math.abs((tops[0] ?? 0) - (tops[1] ?? 9))).toBeLessThan(2);
     const heights = await ids.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
     expect(heights.length).toBeGreaterThan(20);
     expect(Math.max(...heights)).toBeLessThan(30);
@@ -42,6 +53,12 @@ describe.skipIf(!hasChromium)('narrow windows', () => {
     await page.goto(`${consoles.operatorUrl}/console/tenants`);
     await page.getByText('1 loaded, 1 rejected').waitFor();
     expect(await cut(page, '.data-table td, .data-table .status-label')).toEqual([]);
+  });
+
+  test('a figure of a tenant is within its box at 320 px', async () => {
+    const page = await openOperator('tenants/acme', 320);
+    await page.locator('.figure').first().waitFor();
+    expect(await cut(page, '.figure dd')).toEqual([]);
   });
 
   const openOperator = async (path: string, width: number): Promise<Page> => {

@@ -22,14 +22,15 @@ interface PopoverProps {
 const gap = 4;
 const margin = 8;
 
-/** Places the opened part below its button, or above it, inside the window. */
+/** Places the opened part below its button, or above it, inside the window, at one of its edges. */
 function place(content: HTMLElement, button: HTMLElement): void {
-  const { left, top, bottom } = button.getBoundingClientRect();
+  const { left, right, top, bottom } = button.getBoundingClientRect();
   const { offsetWidth, offsetHeight } = content;
   const below = bottom + gap;
   const fitsBelow = below + offsetHeight + margin <= window.innerHeight || top < window.innerHeight / 2;
   const lowest = window.innerHeight - offsetHeight - margin;
-  content.style.left = `${Math.max(margin, Math.min(left, window.innerWidth - offsetWidth - margin))}px`;
+  const fitsRight = left + offsetWidth + margin <= document.documentElement.clientWidth;
+  content.style.left = `${Math.max(margin, fitsRight ? left : right - offsetWidth)}px`;
   content.style.top = `${Math.max(margin, fitsBelow ? Math.min(below, lowest) : top - offsetHeight - gap)}px`;
 }
 
