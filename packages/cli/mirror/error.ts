@@ -8,6 +8,8 @@ type MirrorErrorCode =
   | 'ORIGIN_REJECTS'
   /** The state file is of another mirror, or in use. */
   | 'STATE'
+  /** The disk of the state file is full, or fails. */
+  | 'STATE_DISK'
   /** The tenant cannot be the mirror's. */
   | 'TENANT';
 

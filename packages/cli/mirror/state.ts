@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { StateFile, StateFileError } from '../sync/state-file.ts';
+import { diskRule, StateFile, StateFileError } from '../sync/state-file.ts';
 import { MirrorError } from './error.ts';
 import type { OriginRecord } from './origin.ts';
 import { createdOf } from './probe.ts';
@@ -62,19 +62,21 @@ const removalsKept = 1_000;
 /** The state of a mirror, in its state file. */
 export class MirrorState {
   readonly #file: StateFile;
+  readonly #name: string;
 
-  private constructor(file: StateFile) {
+  private constructor(file: StateFile, name: string) {
     this.#file = file;
+    this.#name = name;
   }
 
   /** Opens the file for one process. Throws `MirrorError` if another one has it. */
   static open(file: string): MirrorState {
-    return withMirrorError(file, () => new MirrorState(StateFile.open(file, stateKind)));
+    return withMirrorError(file, () => new MirrorState(StateFile.open(file, stateKind), file));
   }
 
   /** Reads the file, also beside a process that has it; `undefined` if there is none. */
   static read<T>(file: string, work: (state: MirrorState) => T): T | undefined {
-    return withMirrorError(file, () => StateFile.read(file, stateKind, (state) => work(new MirrorState(state))));
+    return withMirrorError(file, () => StateFile.read(file, stateKind, (state) => work(new MirrorState(state, file))));
   }
 
   close(): void {
@@ -349,19 +351,19 @@ export class MirrorState {
 
   /** Runs `work` as one transaction. */
   transact(work: () => void): void {
-    this.#file.transact(work);
+    withMirrorError(this.#name, () => this.#file.transact(work));
   }
 
   #run(sql: string, ...values: (string | number | null)[]): void {
-    this.#file.all(sql, ...values);
+    this.#all(sql, ...values);
   }
 
   #get(sql: string, ...values: (string | number | null)[]): Record<string, unknown> | undefined {
-    return this.#file.all(sql, ...values)[0];
+    return this.#all(sql, ...values)[0];
   }
 
   #all(sql: string, ...values: (string | number | null)[]): readonly Record<string, unknown>[] {
-    return this.#file.all(sql, ...values);
+    return withMirrorError(this.#name, () => this.#file.all(sql, ...values));
   }
 }
 
@@ -370,9 +372,13 @@ function withMirrorError<T>(file: string, work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof StateFileError)) throw error;
+    const isDisk = error.code === 'DISK';
+    const rule = isDisk
+      ? diskRule(error.message)
+      : 'it must be a file that this user can write and no other process uses';
     throw new MirrorError(
-      'STATE',
-      `Cannot use the state file of the mirror: it must be a file that this user can write and no other process uses: current value is '${file}' (${error.message})`,
+      isDisk ? 'STATE_DISK' : 'STATE',
+      `Cannot use the state file of the mirror: ${rule}: current value is '${file}'${isDisk ? '' : ` (${error.message})`}`,
       { cause: error },
     );
   }

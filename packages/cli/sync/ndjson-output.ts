@@ -67,10 +67,12 @@ export class NdjsonOutput implements Destination {
 
   async commit(position: Position): Promise<void> {
     await this.#write(`${JSON.stringify({ next: position.token, revision: position.revision })}\n`);
-    if (this.#stateFile === undefined) return;
-    this.#state ??= openState(this.#stateFile);
+    const file = this.#stateFile;
+    if (file === undefined) return;
+    this.#state ??= openState(file);
+    const state = this.#state;
     const stored: StoredPosition = { ...(this.#source as SourceIdentity), ...position };
-    this.#state.all('insert or replace into stream values (1, ?)', JSON.stringify(stored));
+    inState(file, () => state.all('insert or replace into stream values (1, ?)', JSON.stringify(stored)));
   }
 
   async close(): Promise<void> {
@@ -78,7 +80,9 @@ export class NdjsonOutput implements Destination {
   }
 }
 
-function openState(file: string): StateFile {
+const openState = (file: string): StateFile => inState(file, () => StateFile.open(file, kind));
+
+function inState<T>(file: string, work: () => T): T {
   const sentences = { cannot: `Cannot continue from '${file}'`, others: 'with it', writers: 'to stdout:ndjson' };
-  return withStateErrors({ ...sentences, example: 'sync.db' }, () => StateFile.open(file, kind));
+  return withStateErrors({ ...sentences, example: 'sync.db' }, work);
 }

@@ -2,8 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SyncError } from './error.ts';
 import { columns, type Row } from './record-row.ts';
-import { diskRule } from './state-error.ts';
-import { isDiskFault, isSqliteBusy, openDatabase } from './state-file.ts';
+import { diskRule, isDiskFault, isSqliteBusy, openDatabase } from './state-file.ts';
 import { columnList, onConflict, type TableDatabase } from './table-copy.ts';
 
 /** Time limit for waiting for another process that writes to the database, in milliseconds. */

@@ -1,5 +1,5 @@
 import { SyncError } from './error.ts';
-import { StateFileError } from './state-file.ts';
+import { diskRule, StateFileError } from './state-file.ts';
 
 /** What the sentences about a state file say. */
 interface StateUse {
@@ -35,6 +35,3 @@ function faultOf({ code, message }: StateFileError, { others, writers, example }
     }
   }
 }
-
-/** What a database of SQLite needs of its disk; `message` says what it did not have. */
-export const diskRule = (message: string): string => `its disk must have room, and no fault: ${message}`;

@@ -30,6 +30,9 @@ export const isSqliteBusy = (error: unknown): boolean => ((error as { errcode?: 
 export const isDiskFault = (error: unknown): boolean =>
   [13, 10].includes(((error as { errcode?: number }).errcode ?? 0) % 256);
 
+/** What a database of SQLite needs of its disk; `message` says what it did not have. */
+export const diskRule = (message: string): string => `its disk must have room, and no fault: ${message}`;
+
 /**
  * Opens a database file; statements wait for its locks, at most `timeout` milliseconds. The module
  * is loaded here because older versions of Node.js, which run all other commands, lack it.
@@ -103,36 +106,50 @@ export class StateFile {
     }
   }
 
-  /** Runs a statement, and returns its rows. */
+  /** Runs a statement, and returns its rows. Throws `StateFileError`. */
   all(sql: string, ...values: readonly SQLInputValue[]): readonly Record<string, unknown>[] {
-    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement.all(...values);
+    return withStateFileError(() => {
+      const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+      return statement.all(...values);
+    });
   }
 
-  /** Runs `work` in a transaction. */
+  /** Runs `work` in a transaction. Throws `StateFileError`. */
   transact<T>(work: () => T): T {
-    this.#database.exec('begin immediate');
+    this.#run('begin immediate');
     try {
       const result = work();
-      this.#database.exec('commit');
+      this.#run('commit');
       return result;
     } catch (error) {
-      this.#database.exec('rollback');
+      this.#rollBack();
       throw error;
     }
   }
 
   /** Runs `work`, which may wait, in a transaction; no other one may begin meanwhile. */
   async transactSlowly<T>(work: () => Promise<T>): Promise<T> {
-    this.#database.exec('begin immediate');
+    this.#run('begin immediate');
     try {
       const result = await work();
-      this.#database.exec('commit');
+      this.#run('commit');
       return result;
     } catch (error) {
-      this.#database.exec('rollback');
+      this.#rollBack();
       throw error;
+    }
+  }
+
+  #run(sql: string): void {
+    withStateFileError(() => this.#database.exec(sql));
+  }
+
+  #rollBack(): void {
+    try {
+      this.#database.exec('rollback');
+    } catch {
+      // SQLite has done so itself, as when its disk is full
     }
   }
 
@@ -168,6 +185,14 @@ function requireFolder(file: string): void {
   let folder = dirname(resolve(file));
   while (!existsSync(folder)) folder = dirname(folder);
   accessSync(`${folder}/.`, constants.W_OK); // with the dot, a file fails
+}
+
+function withStateFileError<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw toStateFileError(error);
+  }
 }
 
 /** An error of SQLite or of a system call as `StateFileError`; others unchanged. */

@@ -63,24 +63,32 @@ const kind: StateKind = {
 /** The state file of one webhook. */
 export class WebhookState {
   readonly #file: StateFile;
+  readonly #name: string;
 
-  private constructor(file: StateFile) {
+  private constructor(file: StateFile, name: string) {
     this.#file = file;
+    this.#name = name;
   }
 
   /** Opens the file for a run, and creates it if necessary. Throws `SyncError`. */
   static open(file: string): WebhookState {
-    return withSyncError(file, () => new WebhookState(StateFile.open(file, kind)));
+    return withSyncError(file, () => new WebhookState(StateFile.open(file, kind), file));
   }
 
   /** Reads the file and writes nothing; `undefined` if no run has created it. */
   static read<T>(file: string, work: (state: WebhookState) => T): T | undefined {
-    return withSyncError(file, () => StateFile.read(file, kind, (state) => work(new WebhookState(state))));
+    return withSyncError(file, () => StateFile.read(file, kind, (state) => work(new WebhookState(state, file))));
   }
 
   /** Runs `work` in a transaction. */
   transact<T>(work: () => Promise<T> | T): Promise<T> {
-    return this.#file.transactSlowly(async () => work());
+    return this.#file
+      .transactSlowly(async () => work())
+      .catch((error: unknown) =>
+        withSyncError(this.#name, () => {
+          throw error;
+        }),
+      );
   }
 
   place(): WebhookPlace | undefined {
@@ -201,7 +209,7 @@ export class WebhookState {
   }
 
   #all(sql: string, values: readonly SQLInputValue[] = []): readonly Record<string, unknown>[] {
-    return this.#file.all(sql, ...values);
+    return withSyncError(this.#name, () => this.#file.all(sql, ...values));
   }
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -12,7 +13,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { MirrorState } from '../../mirror/state.ts';
+import { NdjsonOutput } from '../../sync/ndjson-output.ts';
 import { StateFile, type StateKind } from '../../sync/state-file.ts';
+import { WebhookState } from '../../sync/webhook-state.ts';
 
 const kind: StateKind = { applicationId: 7, migrations: ['create table place (token text) strict;'] };
 const tokensOf = (state: StateFile) => state.all('select token from place');
@@ -31,6 +35,47 @@ function write(token: string): void {
   state.transact(() => state.all('insert into place values (?)', token));
   state.close();
 }
+
+describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a disk that is full within a run', () => {
+  const named = 'its disk must have room, and no fault: database or disk is full';
+  const events = Array.from({ length: 99 }, (_, n) => ({ id: `${n}`.repeat(40_000), data: '', createdAt: 1 }));
+  const [source, place] = [{ service: 'https://a.example', clientId: 'acme' }, 'https://b.example'];
+
+  beforeEach(() => {
+    mkdirSync(join(folder, 'small'));
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'subreport-test', join(folder, 'small')]);
+    file = join(folder, 'small/state.db');
+  });
+  afterEach(() => execFileSync('umount', ['--lazy', join(folder, 'small')]));
+
+  test('is named by a mirror', () => {
+    const state = MirrorState.open(file);
+    const fill = () => state.transact(() => state.set('doubt', events));
+    const message = `Cannot use the state file of the mirror: ${named}: current value is '${file}'`;
+    expect(fill).toThrow(expect.objectContaining({ code: 'STATE_DISK', message }));
+    expect(state.doubt.heldBack).toBe(0);
+    state.close();
+  });
+
+  test('is named by a webhook', async () => {
+    const state = WebhookState.open(file);
+    await state.transact(() => state.takePlace({ url: place, ...source, token: 'a', revision: 1 }));
+    const fill = state.transact(() => events.forEach((event) => void state.addChanges(event)));
+    const message = `Cannot use '${file}': ${named}`;
+    await expect(fill).rejects.toMatchObject({ code: 'DESTINATION_FAILED', message, cause: { code: 'DISK' } });
+    expect(state.hasPendingChanges()).toBe(false);
+    state.close();
+  });
+
+  test('is named by a stream', async () => {
+    const output = new NdjsonOutput(async () => undefined, file);
+    const position = { token: 'a'.repeat(3_000_000), revision: 1, isTimed: true };
+    await output.begin({ ...source } as never);
+    const message = `Cannot continue from '${file}': ${named}`;
+    await expect(output.commit(position as never)).rejects.toMatchObject({ code: 'DESTINATION_FAILED', message });
+    await output.close();
+  });
+});
 
 describe('a state file', () => {
   test('has what was committed, in a new folder that only its user can read', () => {
