@@ -20,6 +20,7 @@ import { TenantTarget } from '../mirror/tenant.ts';
 import { verifyTenant } from '../mirror/tenant-check.ts';
 import { type Server, type ServerChoice, serverOf } from '../remote/server.ts';
 import { callOn, UnavailableError } from '../remote/server-operations.ts';
+import { isYetToCome } from '../sync/yet-to-come.ts';
 
 interface MirrorOptions extends ServerChoice {
   readonly from?: string;
@@ -266,11 +267,12 @@ function walkText({
 }
 
 const ageOf = (asOf: string | null): number | null =>
-  asOf === null ? null : Math.max(0, Math.round((Date.now() - Date.parse(asOf)) / 1000));
+  asOf === null || isYetToCome(asOf) ? null : Math.max(0, Math.round((Date.now() - Date.parse(asOf)) / 1000));
 
 function ageText(asOf: string | null): string {
   const seconds = ageOf(asOf);
-  return seconds === null ? 'not yet' : durationText(seconds);
+  if (seconds !== null) return durationText(seconds);
+  return asOf === null ? 'not yet' : `as of ${asOf}, which is yet to come`;
 }
 
 /** Exit code 2 for what the user must change, 1 for a failing origin or server. */

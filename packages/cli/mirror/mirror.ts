@@ -246,7 +246,7 @@ export class Mirror {
       if (fault !== null || isDoubted) return;
       const asOf = formatSeconds(walk.startedAt);
       // changes of a record that the tenant rejects are as old as the version that it keeps
-      state.set('ages', { newAsOf: state.ages.newAsOf ?? asOf, changesAsOf: kept > 0 ? since : asOf });
+      state.set('ages', { newAsOf: this.#newAsOf(asOf), changesAsOf: kept > 0 ? since : asOf });
       if (state.watermark === undefined) state.set('watermark', walk.originAt);
     });
     if (fault === null) {
@@ -255,6 +255,13 @@ export class Mirror {
     }
     await applyTo(this.#target, state);
     return this.#tell(number);
+  }
+
+  /** How new the records are after a walk: as of a window since, unless a clock was ahead then. */
+  #newAsOf(walkAsOf: string): string {
+    const { newAsOf } = this.#state.ages;
+    const isLater = newAsOf !== null && newAsOf > walkAsOf && newAsOf <= formatSeconds(this.#nowSeconds());
+    return isLater ? newAsOf : walkAsOf;
   }
 
   /** Tells how a walk has ended. */

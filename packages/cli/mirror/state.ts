@@ -234,10 +234,15 @@ export class MirrorState {
     return records.filter((record) => stored.get(record.id)?.digest !== digestOf(record));
   }
 
-  /** The newest complete walk that saw enough and began at least `seconds` before another one. */
-  completeBefore({ number, startedAt }: WalkState, seconds: number, seenMin = 0): WalkState | undefined {
-    const sql = `select * from walk where number < ? and startedAt <= ? and ${isComplete} order by number desc limit 1`;
-    return this.#get(sql, number, startedAt - seconds, seenMin) as unknown as WalkState | undefined;
+  /**
+   * The newest complete walk that saw enough and began at least `seconds` before another one, by
+   * the clock of this machine and by that of the origin: one of them may have been set.
+   */
+  completeBefore({ number, startedAt, originAt }: WalkState, seconds: number, seenMin = 0): WalkState | undefined {
+    const sql = `select * from walk where number < ? and startedAt <= ? and originAt <= ? and ${isComplete}
+      order by number desc limit 1`;
+    const row = this.#get(sql, number, startedAt - seconds, originAt - seconds, seenMin);
+    return row as unknown as WalkState | undefined;
   }
 
   /** Complete walks from a number on that saw enough. */

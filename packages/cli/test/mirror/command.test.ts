@@ -41,7 +41,7 @@ const mirror = (...more: string[]) =>
 /** Makes the walks in the state file an hour older. */
 function passAnHour(): void {
   const state = new DatabaseSync(join(folder, 'subreport/mirrors/origin-acme.db'));
-  state.exec('update walk set startedAt = startedAt - 3600');
+  state.exec('update walk set startedAt = startedAt - 3600, originAt = originAt - 3600');
   state.close();
 }
 

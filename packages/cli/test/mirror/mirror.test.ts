@@ -143,6 +143,35 @@ describe('a mirror', () => {
     expect([state.walks(3).length, origin.records.size]).toEqual([3, 30]);
   });
 
+  test.each([1, 20])('keeps %i missing records if only the clock of this machine says how late it is', async (many) => {
+    const { clock, origin, tenant, state, walk } = startMirror({}, 30);
+    await walk();
+    const gone = [...origin.records.keys()].slice(0, many);
+    for (const id of gone) origin.records.delete(id);
+    const { wallTime } = clock;
+    let aheadMs = 0;
+    Object.assign(clock, { wallTime: () => wallTime() + aheadMs });
+    for (let walks = 0; walks < 6; walks += 1) {
+      aheadMs += 32_400_000; // nine hours
+      await walk({ afterMs: 5_000 });
+    }
+    expect(gone.filter((id) => tenant.records.has(id))).toEqual(gone);
+    expect(state.doubt.unconfirmed + state.doubt.heldBack).toBe(many);
+  });
+
+  test('says how new its records are where only walks read them, also after a clock was ahead', async () => {
+    const { clock, state, walk } = startMirror({ ignoresAfter: true }, 30);
+    const { wallTime } = clock;
+    let aheadMs = 365 * 86_400_000;
+    Object.assign(clock, { wallTime: () => wallTime() + aheadMs });
+    for (let walks = 0; walks < 3; walks += 1) {
+      await walk();
+      expect(state.ages.newAsOf).toBe(state.ages.changesAsOf);
+      expect(Math.abs(clock.wallTime() - Date.parse(state.ages.newAsOf ?? ''))).toBeLessThan(600_000);
+      aheadMs = 0;
+    }
+  });
+
   test('aborts the request that is under way', async () => {
     const stop = new AbortController();
     const urls = { baseUrl: 'http://127.0.0.1/connect-api', tokenUrl: 'http://127.0.0.1/token' };

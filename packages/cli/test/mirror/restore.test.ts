@@ -58,7 +58,7 @@ async function walk(): Promise<number | null> {
   const { code, stderr } = await mirror('--once', '--max-requests-per-minute', '6000');
   expect(stderr).toContain('walk ');
   const state = new DatabaseSync(join(folder, 'subreport/mirrors/origin-acme.db'));
-  state.exec('update walk set startedAt = startedAt - 3600');
+  state.exec('update walk set startedAt = startedAt - 3600, originAt = originAt - 3600');
   state.close();
   return code;
 }
