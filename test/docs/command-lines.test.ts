@@ -55,3 +55,9 @@ test('a day has the same year in the help of all commands', () => {
   const days = [...yearsOf].map(([day, years]) => `${[...years].join(' or ')}-${day}`);
   expect(days.sort()).toEqual(['2024-05-01', '2026-01-01', '2026-10-31']);
 });
+
+test('the help of a command names options, and nothing that only a request over HTTP has', () => {
+  const foreign = /all=true|X-[A-Z][a-z]+-|in a URL|(?<![-\w])(?:date-field|expires-within)(?![-\w])/g;
+  const texts = helpOf(program).map((help) => help.replaceAll(/\s+/g, ' '));
+  expect(texts.flatMap((text) => text.match(foreign) ?? [])).toEqual([]);
+});

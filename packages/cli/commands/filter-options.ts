@@ -37,8 +37,7 @@ export function addParameterOptions(command: Command, parameters: Parameters): C
 function parameterOption(name: string, schema: TSchema): Option {
   const { enum: choices, type } = schema as { enum?: readonly string[]; type?: string };
   const value = instantParameters.has(name) ? 'date' : type === 'integer' ? 'n' : 'value';
-  const description = descriptionOf(schema);
-  const option = new Option(`--${name} <${value}>`, description.charAt(0).toLowerCase() + description.slice(1));
+  const option = new Option(`--${name} <${value}>`, optionDescription(descriptionOf(schema)));
   if (choices !== undefined) option.choices(choices);
   return option.argParser((given: string, before: string | undefined) => {
     const text = choices?.includes('true') === true ? (truths[given.toLowerCase()] ?? given) : given;
@@ -49,6 +48,20 @@ function parameterOption(name: string, schema: TSchema): Option {
     if (before !== undefined && !lists.includes(name)) throw new InvalidArgumentError('It must be given only once');
     return before === undefined ? text : `${before},${text}`;
   });
+}
+
+/** What descriptions of the API say in its own words, and how the command line says it. */
+const apiWords: readonly (readonly [words: RegExp, said: string])[] = [
+  [/; \+ in a URL is %2B/, ''],
+  [/only with all=true, and /, ''],
+  [/from X-Next-Page or X-Previous-Page/, 'the cursor of a link of the API'],
+  [/(?<![\w-])(?=(?:date-field|expires-within|as-of)\b)|(?<= in )(?=since\b)/g, '--'],
+];
+
+/** The description of a parameter as that of an option. */
+function optionDescription(description: string): string {
+  const said = apiWords.reduce((text, [words, other]) => text.replace(words, other), description);
+  return said.charAt(0).toLowerCase() + said.slice(1);
 }
 
 /** How people write a boolean. */

@@ -65,7 +65,7 @@ export function addMirrorCommand(program: Command, output: Output): void {
     .option('--reload', 'compare the tenant with what the mirror knows, and send all records again')
     .option(
       '--confirm-removals <number>',
-      'with --once: remove as many records, at most, as --status shows as held back; after an account was held back, take it',
+      'with --once: remove at most this many records, such as the number that --status shows as held back; also accepts an account that was held back',
       integerFrom(0, 999_999_999, 60),
     )
     .option(

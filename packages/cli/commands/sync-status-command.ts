@@ -42,7 +42,7 @@ export function addCheckCommand(sync: Command, output: Output): void {
   const command = sync
     .command('check')
     .description(
-      'try the source and the destination: what is written for that is removed, and what could not be tried is said',
+      'try the source and the destination, remove what was written for that, and say what could not be tried',
     );
   addCopyOptions(command)
     .addHelpText('after', '\nExample:\n  subreport sync check --to sqlite:copy.db')
