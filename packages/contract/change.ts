@@ -98,7 +98,7 @@ export const changeFilterParameters = {
     enum: [...changedFields],
     maxLength: 16,
     description:
-      'Only changed records of which this field is another one than at the moment in since; renewal: whose expirationDate is later',
+      'Only changed records whose value of this field differs from that at the moment in since; renewal: those with a later expirationDate',
     'x-rule': `one of ${changedFields.join(', ')}`,
     examples: ['status'],
   }),

@@ -19,14 +19,14 @@ const moment = {
 export const exportAsOf = Type.String({
   ...moment,
   description:
-    'The report as it was at this instant or revision, as the service knew it then, without what was committed within the second of the instant; only with all=true, and without expires-within',
+    'The report as the service knew it at this instant or revision, without changes committed within the second of the instant; only with all=true, and without expires-within',
 });
 
 /** The parameter `as-of` of a summary, which has no pages. */
 export const summaryAsOf = Type.String({
   ...moment,
   description:
-    'The counts as they were at this instant or revision, as the service knew it then, without what was committed within the second of the instant',
+    'The counts as the service knew them at this instant or revision, without changes committed within the second of the instant',
 });
 
 /** The parameters of one subscription. */
@@ -35,7 +35,7 @@ export const subscriptionParameters = {
   'as-of': Type.String({
     ...moment,
     description:
-      'The subscription as it was at this instant or revision, as the service knew it then, without what was committed within the second of the instant',
+      'The subscription as the service knew it at this instant or revision, without changes committed within the second of the instant',
   }),
   zone: zoneOf('The time zone of a date without an offset in as-of'),
 } as const;

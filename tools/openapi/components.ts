@@ -199,7 +199,7 @@ const headers: Json = {
     'status=ACTIVE,DEPLETED&date-field=created&sort=createdDate',
   ),
   'X-Explanation': text(
-    'Why no record matches: no record at all has a status, product or plan of the filters. Characters other than printable ASCII, and %, are percent-encoded. Absent if records match, or for other reasons',
+    'Why no record matches: no record at all has a status, product or plan of the filters, or a SIM has the ICCID with or without a check digit. Characters other than printable ASCII, and %, are percent-encoded. Absent if records match, or for other reasons',
     exampleExplanation,
   ),
   'X-Not-Found': text(
