@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BoundsError, followJson, parseJson, RepeatedError } from './json-object.ts';
+import { BoundsError, followJson, parseJson, parseJsonObject, RepeatedError } from './json-object.ts';
 
 const bounds = { depthMax: 2, valuesMax: 100 };
 
@@ -51,6 +51,21 @@ test('a text whose members differ is parsed as JSON.parse does (property)', () =
     { numRuns: 500 },
   );
 });
+
+// https://github.com/nodejs/node/issues/63785; the first member keeps the names of other tests apart
+test.each(['\\u0069', '\\u0069d', 'i\\u0064', '\\u0069\\u0064', '\\u0070eriod'])(
+  'the name %s has its meaning, whatever names earlier objects had in its place',
+  (written) => {
+    const name: string = JSON.parse(`"${written}"`);
+    const raw = written.slice(0, name.length);
+    const first = `first-${written}`;
+    JSON.parse(JSON.stringify({ [first]: [], [raw]: 0 }));
+    const text = `{${JSON.stringify(first)}:1,"${written}" :{"${written}":"\\u0069d\\":"}}`;
+    const expected = { [first]: 1, [name]: { [name]: 'id":' } };
+    expect(parseJson(text, wide)).toEqual(expected);
+    expect(parseJsonObject(Buffer.from(text))?.members).toEqual(expected);
+  },
+);
 
 test('a text that exceeds a bound, or is no JSON, is refused', () => {
   expect(() => parseJson('[[[]]]', bounds)).toThrow(BoundsError);

@@ -25,7 +25,7 @@ export function parseJsonObject(body: Uint8Array): JsonObject | undefined {
   try {
     const text = decoder.decode(body);
     if (!isWithin(text, bodyBounds)) return undefined;
-    const value: unknown = JSON.parse(text);
+    const value = parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     return { members: value as Record<string, unknown>, names: memberNames(text) };
   } catch {
@@ -33,6 +33,33 @@ export function parseJsonObject(body: Uint8Array): JsonObject | undefined {
     return undefined;
   }
 }
+
+/**
+ * Parses JSON. A name that is written with needless escapes, such as `\u0069d` for `id`, is parsed
+ * without them: in its place, `JSON.parse` of V8 14.6 may return a name that an earlier object had
+ * there, always one with a backslash (https://github.com/nodejs/node/issues/63785). A name that
+ * needs an escape may still be taken for such a name; both are unknown to every schema.
+ */
+function parse(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (!hasEscapedName(text)) return value;
+  const plain = text.replace(tokens, (token, name: string | undefined, colon: string | undefined) =>
+    colon !== undefined && name?.includes('\\') ? JSON.stringify(JSON.parse(name)) + colon : token,
+  );
+  return JSON.parse(plain);
+}
+
+/** Whether a name of a valid JSON text has an escape; looks only at strings that have one. */
+function hasEscapedName(text: string): boolean {
+  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at)) {
+    at = endOfString(text, at);
+    endOfName.lastIndex = at;
+    if (endOfName.test(text)) return true;
+  }
+  return false;
+}
+
+const endOfName = /"\s*:/y;
 
 /** The member names of an object, including repeated ones, which `JSON.parse` drops silently. */
 function memberNames(json: string): string[] {
@@ -77,7 +104,7 @@ export class BoundsError extends Error {
 export function parseJson(text: string, bounds: JsonBounds): unknown {
   const tally = { members: 0 };
   if (!followJson(bounds, tally)(text)) throw new BoundsError(bounds);
-  const value: unknown = JSON.parse(text);
+  const value = parse(text);
   // each member has one colon outside strings
   if (tally.members !== countMembers(value)) throw new RepeatedError(findRepeated(text));
   return value;
