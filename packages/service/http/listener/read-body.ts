@@ -72,6 +72,15 @@ export function discardBody(request: IncomingMessage, ms: number): void {
   request.resume();
 }
 
+/**
+ * Keeps the connection of a body that was rejected by its size or media type: the rest of the body
+ * is discarded until its time is up. Fastify would close the connection, and a client that sends
+ * the whole body before it reads the response would see a broken pipe instead.
+ */
+export function keepConnection(error: unknown, reply: FastifyReply): void {
+  if ((error as { code?: string }).code?.startsWith('FST_ERR_CTP_') === true) reply.removeHeader('connection');
+}
+
 function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

@@ -5,6 +5,7 @@ import { buildProblem, ProblemError, type ProblemReport } from '../../../contrac
 import { AccessError, type AccessErrorCode, IssuerError, ThrottledError } from '../../auth/error.ts';
 import { isOutOfFiles, StorageError } from '../../storage/error.ts';
 import { RequestError } from './error.ts';
+import { keepConnection } from './read-body.ts';
 
 interface ErrorResponse {
   readonly report: ProblemReport;
@@ -27,6 +28,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   for (const name of responseHeaders) reply.removeHeader(name);
   if (error instanceof AccessError) request.refusedClientId = error.clientId ?? null;
   logFault(error, request, report);
+  keepConnection(error, reply);
   return reply
     .code(status)
     .headers({ 'cache-control': 'no-store', ...headers })

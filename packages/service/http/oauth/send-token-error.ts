@@ -4,6 +4,7 @@ import type { TokenErrorBody } from '../../../contract/oauth/token.ts';
 import { TokenError } from '../../auth/error.ts';
 import { StorageError } from '../../storage/error.ts';
 import { RequestError } from '../listener/error.ts';
+import { keepConnection } from '../listener/read-body.ts';
 import { retryAfterSeconds as storeRetrySeconds } from '../listener/send-error.ts';
 import { createThrottledLog } from '../listener/throttled-log.ts';
 import { auditRequest } from './token-audit.ts';
@@ -33,6 +34,7 @@ export function sendTokenError(error: unknown, request: FastifyRequest, reply: F
   }
   if (waitStatuses.has(status)) reply.header('retry-after', String(wait));
   forbidStoring(reply);
+  keepConnection(error, reply);
   const body: TokenErrorBody = { error: code, error_description: message };
   return reply.code(status).type('application/json').send(JSON.stringify(body));
 }
