@@ -8,8 +8,8 @@ import { addTurns, type FairQueue } from './listener/fair-queue.ts';
 import { addHealthRoutes, type Readiness } from './listener/health.ts';
 import { addHomeRoute, publicLinks } from './listener/home.ts';
 import type { RateLimiter } from './listener/rate-limit.ts';
+import { unknownPath } from './listener/send-error.ts';
 import { traceRequests } from './listener/tracing.ts';
-import { handleUnrouted } from './listener/unrouted.ts';
 import { accessOf, addConsoleSessionRoutes } from './oauth/console-session.ts';
 import { addMetadataRoutes, addTokenManagementRoutes, addTokenRoute } from './oauth/oauth-endpoints.ts';
 import { addProviderSignIn } from './oauth/provider-sign-in.ts';
@@ -42,7 +42,7 @@ interface ServerOptions
 /** Builds the HTTP server; it does not listen yet. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const isHttps = options.publicUrl.startsWith('https:');
-  const app = buildBaseServer({ ...options, isHttps, handleUnrouted, requestTimeoutMs: bodyMsMax });
+  const app = buildBaseServer({ ...options, isHttps, notFound: unknownPath, requestTimeoutMs: bodyMsMax });
   addForwardedWarning(app);
   addTurns(app);
   const { limiter, queue, auth } = options;

@@ -1,12 +1,6 @@
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { operations } from '../../../contract/operations.ts';
 import { addAccessLog, type ResponseObserver } from './access-log.ts';
 import { createClientErrorHandler } from './client-error.ts';
@@ -17,6 +11,7 @@ import { createRequestDeadlines } from './request-deadline.ts';
 import { sendError } from './send-error.ts';
 import { installTls, type ListenerTls, tlsOptions } from './tls.ts';
 import { addTracing, describeTrace, traceHeader } from './tracing.ts';
+import { createUnroutedHandler } from './unrouted.ts';
 
 /** What both listeners need. */
 export interface BaseServerOptions extends TransportPolicy {
@@ -27,7 +22,8 @@ export interface BaseServerOptions extends TransportPolicy {
   readonly connectionsPerAddressMax: number;
   /** Whether the process is shutting down. */
   readonly isDraining: () => boolean;
-  readonly handleUnrouted: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+  /** The message of 404 for an unknown path. */
+  readonly notFound: string;
   /**
    * Time limit for receiving a whole request, including its body, in milliseconds; 0 means none.
    */
@@ -66,7 +62,7 @@ export const bodyMsMax = 6_000;
 
 /** Builds an HTTP server without routes: limits, error responses, correlation id and access log. */
 export function buildBaseServer(options: BaseServerOptions): FastifyInstance {
-  const { logger, trustedProxies, isDraining, handleUnrouted, allowsHost, tls } = options;
+  const { logger, trustedProxies, isDraining, notFound, allowsHost, tls } = options;
   const headers = defaultHeaders(options);
   const handleClientError = createClientErrorHandler(logger, headers);
   const app: FastifyInstance = fastify({
@@ -92,6 +88,7 @@ export function buildBaseServer(options: BaseServerOptions): FastifyInstance {
     ...(tls === undefined ? { http: httpLimits } : { https: { ...httpLimits, ...tlsOptions(tls) } }),
   });
   if (tls !== undefined && app.server instanceof TlsServer) installTls(app.server, tls, logger);
+  const handleUnrouted = createUnroutedHandler(app, notFound);
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(handleUnrouted);
   const startDeadline = createRequestDeadlines(app, options.requestMs);

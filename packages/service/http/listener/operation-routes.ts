@@ -8,7 +8,7 @@ export function routePath(path: string): string {
   return path.replaceAll(/\{([^}]+)\}/g, ':$1');
 }
 
-export type OperationTable = Readonly<Record<string, Pick<Operation, 'method' | 'path'>>>;
+type OperationTable = Readonly<Record<string, Pick<Operation, 'method' | 'path'>>>;
 
 /** The names of operations, and the name of the one that a method and a route have. */
 interface OperationNames {

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { operatorOperations } from '../../../contract/operator/operations.ts';
 import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
 import type { OperatorSessions } from '../../auth/sessions/session-holder.ts';
 import type { OperatorGate } from '../../auth/verify/authorize-operator.ts';
@@ -10,7 +9,6 @@ import { addHealthRoutes, type Readiness } from '../listener/health.ts';
 import { addHomeRoute, operatorLinks } from '../listener/home.ts';
 import { discardBody, limitBody } from '../listener/read-body.ts';
 import { traceRequests } from '../listener/tracing.ts';
-import { createUnroutedHandler } from '../listener/unrouted.ts';
 import { addDocsRoutes } from '../reference/docs-routes.ts';
 import { addOperatorSessionRoutes } from './console-session.ts';
 import {
@@ -68,7 +66,7 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   const isHttps = options.tls !== undefined || managementUrl?.startsWith('https:') === true;
   // over TLS, the certificate already belongs to one name
   const hosts = options.tls === undefined && { allowsHost: createHostList(options) };
-  const app = buildBaseServer({ ...options, ...hosts, isHttps, handleUnrouted, requestTimeoutMs: 0 });
+  const app = buildBaseServer({ ...options, ...hosts, isHttps, notFound: unknownPath, requestTimeoutMs: 0 });
   traceRequests(app.server, isHttps ? 'https' : 'http');
   const bodyMs = options.bodyMs ?? bodyMsMax;
   const loads = ({ load }: FastifyRequest): boolean => load != null;
@@ -128,7 +126,5 @@ function createHostList({ managementUrl, allowedHosts }: ManagementOptions): (na
   return (name) => names.has(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
 }
 
-const handleUnrouted = createUnroutedHandler(
-  operatorOperations,
-  'Cannot find the resource: the path must be one of those in /openapi.json, which /docs shows; reports are served at the public URL',
-);
+const unknownPath =
+  'Cannot find the resource: the path must be one of those in /openapi.json, which /docs shows; reports are served at the public URL';

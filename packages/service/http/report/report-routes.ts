@@ -12,7 +12,7 @@ import { acceptBodies, queryOf, routePath } from '../listener/operation-routes.t
 import { preferredType } from '../listener/preferred-type.ts';
 import { whileConnected } from '../listener/request-deadline.ts';
 import type { ExportLimits } from '../listener/slots.ts';
-import { handleUnrouted } from '../listener/unrouted.ts';
+import { refuseMethod } from '../listener/unrouted.ts';
 import type { CachedSender } from './page-cache.ts';
 import { createExportSender } from './send-export.ts';
 
@@ -70,7 +70,7 @@ export function addReportRoutes(
   app.register(async (scope) => {
     acceptBodies(scope);
     const { path } = operations.searchSubscriptions;
-    scope.get(path, handleUnrouted); // or a record of the id 'search' would be looked for
+    scope.get(path, refuseMethod); // or a record of the id 'search' would be looked for
     scope.route({
       method: 'POST',
       url: path,
