@@ -62,7 +62,7 @@ function addDelete(tenant: Command, output: Output): void {
 function addMapColumns(tenant: Command, output: Output): void {
   tenant
     .command('map-columns')
-    .description('save which columns of CSV are which fields, for imports with --columns saved; {} removes it')
+    .description('save a mapping of CSV columns to fields, for imports with --columns saved; a file with {} removes it')
     .argument('<tenant>', 'name of the tenant')
     .argument('<file>', 'JSON, as for import --columns')
     .addOption(jsonOption())
