@@ -60,6 +60,12 @@ describe.each(moods)('with a server that %s', (_does, variant) => {
     expect(JSON.parse(stdout)).toMatchObject({ subscriptions: server.variant.sendsHeaders ? 57 : null });
   });
 
+  test('whoami tells the total if the server sends it', async () => {
+    await run('login', '--credentials', join(folder, 'other.json'));
+    const { code, stdout } = await run('whoami', '--json');
+    expect([code, JSON.parse(stdout).subscriptions]).toEqual([0, server.variant.sendsHeaders ? 57 : null]);
+  });
+
   test('list --all has every record once', async () => {
     await run('login', '--credentials', join(folder, 'other.json'));
     const { code, stdout } = await run('list', '--all', '-o', 'ndjson', '--quiet');
