@@ -30,9 +30,9 @@ async function written(given: ChangesSummary): Promise<[lines: string[], remarks
 test('every count has a row, and each list that leaves something out a remark', async () => {
   expect(await written(summary)).toEqual([
     [
-      ...['total,-,111', 'kind,added,1', 'kind,changed,10', 'kind,removed,100', 'renewed,-,4'],
+      ...['total,,111', 'kind,added,1', 'kind,changed,10', 'kind,removed,100', 'renewed,,4'],
       ...['status,none → ACTIVE,3', 'product-id,Europe → b,2', 'auto-renew,true → false,5'],
-      ...['day,-,111', 'import,none,111'],
+      ...['day,,111', 'import,none,111'],
     ],
     [
       'Not listed: 1 changes with other transitions of the status\n',

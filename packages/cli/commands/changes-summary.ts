@@ -3,7 +3,7 @@ import { jsonOf, type RowLayout, type Screen, writeRecords } from './record-writ
 
 interface CountRow {
   readonly dimension: string;
-  readonly value: string;
+  readonly value: string | null;
   readonly count: number;
 }
 
@@ -23,19 +23,19 @@ export async function writeChangesSummary(summary: ChangesSummary, screen: Scree
 }
 
 function rowsOf({ total, added, changed, removed, renewed, by }: ChangesSummary): CountRow[] {
-  const row = (dimension: string, value: string, count: number): CountRow => ({ dimension, value, count });
+  const row = (dimension: string, value: string | null, count: number): CountRow => ({ dimension, value, count });
   const turn = ({ from, to }: { readonly from: string | null; readonly to: string | null }): string =>
     `${from ?? 'none'} → ${to ?? 'none'}`;
   return [
-    row('total', '-', total),
+    row('total', null, total),
     ...Object.entries({ added, changed, removed }).map(([kind, count]) => row('kind', kind, count)),
-    row('renewed', '-', renewed),
+    row('renewed', null, renewed),
     ...by.status.map((each) => row('status', turn(each), each.count)),
     ...by['product-id'].map((each) =>
       row('product-id', turn({ from: each.from_name ?? each.from, to: each.to_name ?? each.to }), each.count),
     ),
     ...by['auto-renew'].map((each) => row('auto-renew', turn(each), each.count)),
-    ...by.day.map((each) => row('day', each.value ?? '-', each.added + each.changed + each.removed)),
+    ...by.day.map((each) => row('day', each.value, each.added + each.changed + each.removed)),
     ...by.import.map((each) => row('import', each.import_id ?? 'none', each.added + each.changed + each.removed)),
   ];
 }
@@ -43,9 +43,9 @@ function rowsOf({ total, added, changed, removed, renewed, by }: ChangesSummary)
 const layout: RowLayout<CountRow> = {
   columns: [
     { header: 'DIMENSION', cell: ({ dimension }) => dimension },
-    { header: 'VALUE', cell: ({ value }) => value, least: 16 },
+    { header: 'VALUE', cell: ({ value }) => value ?? '-', least: 16 },
     { header: 'COUNT', cell: ({ count }) => count.toLocaleString('en'), align: 'right' },
   ],
   csvHeader: ['dimension', 'value', 'count'],
-  csvCells: ({ dimension, value, count }) => [dimension, value, String(count)],
+  csvCells: ({ dimension, value, count }) => [dimension, value ?? undefined, String(count)],
 };
