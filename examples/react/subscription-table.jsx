@@ -10,7 +10,7 @@ async function readPage(path, signal) {
   const header = (name) => response.headers.get(name);
   if (!response.ok) throw new Error(`${body.detail ?? response.status} (correlation id ${header('x-correlation-id')})`);
   const next = header('x-next-page') && new URL(header('x-next-page'));
-  return { records: body, total: Number(header('x-total-count')), next: next && next.pathname + next.search };
+  return { records: body, total: header('x-total-count') ?? 'unknown', next: next && next.pathname + next.search };
 }
 
 const Cells = ({ of }) => of.map((text, column) => <td key={`${column} ${text}`}>{text}</td>);
