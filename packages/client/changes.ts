@@ -1,5 +1,6 @@
 import { reportPaths } from '../contract/report.ts';
 import type { Api } from './api.ts';
+import { numberIn } from './list.ts';
 import type { CallOptions } from './options.ts';
 import type { Instant, Moment, OrderedQuery } from './query.ts';
 import type { ChangeKind, ChangeOf, ChangesPage } from './records.ts';
@@ -72,5 +73,5 @@ export async function readChanges<Before extends boolean = false>(
   const { has_more: hasMore, ...page } = body;
   if (!page.next || (hasMore && page.next === since))
     throw new TypeError('Cannot continue the changes: next must be new');
-  return { ...page, hasMore, revision: Number(headers.get('x-revision')) };
+  return { ...page, hasMore, revision: numberIn(headers, 'x-revision') };
 }

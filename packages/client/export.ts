@@ -61,7 +61,7 @@ function openExport(
   }
   attempt.deadline.keep();
   const totalCount = numberIn(headers, 'x-total-count');
-  const check = verified && new ExportCheck(verified, totalCount >= 0 ? totalCount : Number.POSITIVE_INFINITY, attempt);
+  const check = verified && new ExportCheck(verified, totalCount, attempt);
   const reader = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
   const { deadline, correlationId } = attempt;
   const disconnect = (reason: unknown): Promise<void> => {

@@ -149,7 +149,7 @@ export interface ChangesPage<Change = SubscriptionChange> {
   readonly hasMore: boolean;
   /**
    * The revision of the report that the page is from: that of the copy once `hasMore` is false.
-   * 0 if the service does not send it.
+   * `NaN` if the service does not send it.
    */
   readonly revision?: number;
 }

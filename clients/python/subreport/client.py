@@ -285,7 +285,7 @@ class SubreportClient:
 
         size = query.get("size")
         body, response = self._api.widest(read) if size is None else read(size)
-        revision = number_in(response.headers, "x-revision") or 0
+        revision = number_in(response.headers, "x-revision")
         return ChangesPage(body["changes"], body["next"], body["has_more"], revision)
 
 

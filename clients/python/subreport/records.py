@@ -82,8 +82,8 @@ class ChangesPage:
     next: str
     # Whether more changes are available now. If False, the copy is up to date.
     has_more: bool
-    # The revision of the report that the page is from; 0 if the service does not send it.
-    revision: int
+    # The revision of the report that the page is from; None if the service does not send it.
+    revision: int | None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import { SyncError } from './error.ts';
 import { type CsvValues, changeColumnsOf, columnsOf, describeColumns, type SnapshotFormat } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
 import { type CompleteRun, folderOf, isIncrement, type Manifest, reportRowsOf } from './manifest.ts';
-import type { Source } from './read-source.ts';
+import { revisionOf, type Source } from './read-source.ts';
 import { totalAt } from './run-sync.ts';
 
 /** Most increments of a whole report. Their paths must fit into the 64 KiB of a manifest. */
@@ -109,7 +109,7 @@ async function walk(
   try {
     for await (const page of client.changes(since, call)) {
       await changes.add(page);
-      [next, revision] = [page.next, page.revision ?? 0];
+      [next, revision] = [page.next, revisionOf(page)];
       if (changes.isUnsteady) return { retry: 'too many records changed while the changes were read' };
     }
   } catch (error) {

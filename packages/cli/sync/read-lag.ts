@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../client/index.ts';
-import { currentPosition, type Source } from './read-source.ts';
+import { currentPosition, revisionOf, type Source } from './read-source.ts';
 
 /** A report beside a copy of it. */
 export interface Lag {
@@ -29,7 +29,7 @@ export async function readLag({ client }: Source, copy: Followed, signal: AbortS
   try {
     for await (const page of client.changes(copy.token, { size: 1, signal })) {
       // a process of the service may be a second behind another one
-      revision = Math.max(revision, page.revision ?? 0);
+      revision = Math.max(revision, revisionOf(page));
       if (page.changes.length > 0) return { revision, isInStep: false, isTokenInvalid };
     }
     return { revision, isInStep: true, isTokenInvalid };

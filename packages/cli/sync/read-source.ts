@@ -1,4 +1,4 @@
-import type { CallOptions, SubreportClient, SubscriptionExport } from '../../client/index.ts';
+import type { CallOptions, ChangesPage, SubreportClient, SubscriptionExport } from '../../client/index.ts';
 import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
 
@@ -11,13 +11,26 @@ export interface Source extends SourceIdentity {
 export interface CurrentPosition {
   /** The change token to continue from. */
   readonly token: string;
-  /** The revision of the report; 0 if the service does not send it. */
+  /** The revision of the report. */
   readonly revision: number;
 }
 
+/** The revision of a page. Throws `SyncError` if a proxy has removed it. */
+export function revisionOf({ revision = Number.NaN }: Pick<ChangesPage, 'revision'>): number {
+  if (Number.isSafeInteger(revision)) return revision;
+  throw sourceWithout('X-Revision');
+}
+
+/** The error of a service that does not send a header, or of a proxy that removes it. */
+export const sourceWithout = (name: string): SyncError =>
+  new SyncError(
+    'SOURCE_UNKNOWN',
+    `Cannot sync with this service: its report must have the header ${name} with a number: no proxy may remove it, and it must run the version of subreport that this command has, or a later one`,
+  );
+
 /** Returns the current change token of a report. Throws an error of the client library. */
 export async function currentPosition(client: SubreportClient, call: CallOptions): Promise<CurrentPosition> {
-  for await (const page of client.changes('now', call)) return { token: page.next, revision: page.revision ?? 0 };
+  for await (const page of client.changes('now', call)) return { token: page.next, revision: revisionOf(page) };
   throw new TypeError('Cannot read the changes: there must be a page');
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, isRemoved, type SubreportClient } from '../../client/index.ts';
 import type { Changes, Destination, Position } from './destination.ts';
 import { SyncError } from './error.ts';
-import { cancelIfFailed, currentPosition, linesOf, type Source } from './read-source.ts';
+import { cancelIfFailed, currentPosition, linesOf, revisionOf, type Source, sourceWithout } from './read-source.ts';
 import { type Row, requireKnown, rowOf } from './record-row.ts';
 import { compareRows, describeDifferences } from './verify-copy.ts';
 
@@ -129,12 +129,12 @@ class Sync {
   async #applyChanges(since: string): Promise<{ readonly token: string; readonly revision: number }> {
     let [token, revision] = [since, 0];
     for await (const page of this.#client.changes(since, this.#call)) {
-      const changes = toChanges(page.changes, page.revision ?? 0);
+      const changes = toChanges(page.changes, revisionOf(page));
       await this.#destination.apply(changes);
       this.#written += changes.rows.length;
       this.#removed += changes.removed.length;
       if (page.changes.length > 0) this.#options.onProgress?.(this.#written, undefined);
-      [token, revision] = [page.next, page.revision ?? 0];
+      [token, revision] = [page.next, revisionOf(page)];
     }
     return { token, revision };
   }
@@ -209,8 +209,5 @@ export const requireCount = (headers: Headers): number => requireNumber(headers,
 function requireNumber(headers: Headers, name: string): number {
   const found = headers.get(name) ?? '';
   if (/^\d+$/.test(found) && Number.isSafeInteger(Number(found))) return Number(found);
-  throw new SyncError(
-    'SOURCE_UNKNOWN',
-    `Cannot sync with this service: its report must have the header ${name} with a number: no proxy may remove it, and it must run the version of subreport that this command has, or a later one`,
-  );
+  throw sourceWithout(name);
 }

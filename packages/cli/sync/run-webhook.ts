@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ApiError, isRemoved, type Subscription } from '../../client/index.ts';
 import { SyncError } from './error.ts';
-import { type CurrentPosition, currentPosition, linesOf, type Source } from './read-source.ts';
+import { type CurrentPosition, currentPosition, linesOf, revisionOf, type Source } from './read-source.ts';
 import { shownEndpoint, type Webhook } from './webhook-options.ts';
 import { WebhookEndpoint } from './webhook-request.ts';
 import { type PendingEvent, type WebhookPlace, WebhookState } from './webhook-state.ts';
@@ -171,7 +171,7 @@ class WebhookRun {
         const gone = page.changes.filter(isRemoved).length;
         removed += gone;
         upserted += page.changes.length - gone;
-        [token, revision] = [page.next, page.revision ?? 0];
+        [token, revision] = [page.next, revisionOf(page)];
       }
     } catch (error) {
       if (!(error instanceof ApiError && error.code === 'RESYNC_REQUIRED')) throw error;

@@ -265,6 +265,12 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
       undefined,
     ]),
     [
+      'changes without a revision',
+      [withHeaders({ 'x-revision': undefined })],
+      { method: 'changes', positional: ['now'], options },
+      undefined,
+    ],
+    [
       'an explanation with control characters',
       [withHeaders({ 'x-explanation': '%1B[31mNo%C2%85%0A' })],
       page,

@@ -422,6 +422,36 @@ test('a report whose number of records a proxy has removed leaves no manifest', 
   expect(readdirSync(here(), { recursive: true }).filter((name) => String(name).includes('manifest'))).toEqual([]);
 });
 
+test('a sync of changes whose revision a proxy removes is an error', async () => {
+  let hidden = false;
+  const hide: Fault = {
+    edit(body, headers) {
+      delete headers['x-revision'];
+      return body;
+    },
+  };
+  const proxy = await startFaultyProxy(service.url, () => (hidden ? hide : undefined));
+  const config = mkdtempSync(join(folder, 'config-'));
+  mkdirSync(join(config, 'subreport/profiles'), { recursive: true });
+  const urls = { base_url: `${proxy.url}/connect-api`, token_url: `${service.url}/oauth2/token` };
+  writeFileSync(join(config, 'subreport/profiles/default.json'), JSON.stringify({ ...urls, ...report.credentials }));
+  writeFileSync(join(config, 'secret'), `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`);
+  const webhook = ['--to', 'webhook:http://127.0.0.1:9/', '--state', join(config, 'w.db')];
+  const syncs = [
+    ['--to', 'stdout:ndjson', '--state', join(config, 's.db')],
+    ['--to', `sqlite:${join(config, 'copy.db')}`],
+    [...webhook, '--secret-file', join(config, 'secret')],
+  ];
+  for (const isHidden of [false, true])
+    for (const args of syncs) {
+      hidden = isHidden;
+      const { code, stderr } = await runHere(['sync', ...args], { XDG_CONFIG_HOME: config });
+      const told = 'Cannot sync with this service: its report must have the header X-Revision with a number: ';
+      expect([args[1], code, stderr.startsWith(told)]).toEqual([args[1], hidden ? 1 : 0, hidden]);
+    }
+  await proxy.close();
+});
+
 describe('a sync of a question', () => {
   const link = '?created-from=2023-11-14T22:13:20Z&created-to=this-month&by=month';
   const question = 'created-from=2023-11-14T22%3A13%3A20Z&created-to=this-month&sort=-createdDate';
