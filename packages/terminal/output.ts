@@ -38,6 +38,9 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
 /** A number as all commands write it for people: `300,000`; `-` if it is not known. */
 export const countText = (count: number | null): string => count?.toLocaleString('en') ?? '-';
 
+/** A number with its noun: `1 record`, `2,000 records`. */
+export const counted = (count: number, one: string): string => `${countText(count)} ${one}${count === 1 ? '' : 's'}`;
+
 /** Formats names and values, one pair per line; a missing value is `-`. */
 export function formatFields(fields: Readonly<Record<string, string | number | boolean | null>>): string {
   const width = Math.max(...Object.keys(fields).map((name) => name.length));

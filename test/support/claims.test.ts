@@ -7,7 +7,7 @@ import { claims } from './claims.ts';
 
 const literal = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
 const claim =
-  /\b(?:No|None|Nothing|All|Complete|complete|More than|at least|none) |\b(?:None|[Nn]othing|none)\b|\b(?:formatCount|countOf|countText|records|rows)\(|toLocaleString|\$\{\w*(?:[cC]ount|total|rows|records|missing|deleted|asked)\w*\}/;
+  /\b(?:No|None|Nothing|All|Complete|complete|More than|at least|none) |\b(?:None|[Nn]othing|none)\b|\b(?:formatCount|countOf|counted|countText|records|rows)\(|toLocaleString|\$\{\w*(?:[cC]ount|total|rows|records|missing|deleted|asked)\w*\}/;
 
 /** Not sentences: errors have tests of their own, and settings and help describe no data. */
 const others = /Cannot |Examples?:|\b(?:it )?must |^.\n/;
@@ -17,6 +17,7 @@ const silent = /\.test\.|^packages\/service\/cli\/(?:settings|config\b)|^package
 const short = (text: string): string =>
   text
     .slice(1, -1)
+    .replace(/\$\{counted\([^}]*, '(\w+)'\)\}/g, '# $1s')
     .replace(/\$\{[^}]*\}?/g, '#')
     .replace(/\s+/g, ' ')
     .slice(0, 70);

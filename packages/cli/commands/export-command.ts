@@ -10,7 +10,7 @@ import { readFields } from '../../contract/fields.ts';
 import type { Zone } from '../../contract/zone.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { UsageError, writeFailure } from '../../terminal/error.ts';
-import { countText, type Output, writeResult } from '../../terminal/output.ts';
+import { counted, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, exportParameters, readParameters } from './filter-options.ts';
@@ -95,7 +95,7 @@ Examples:
         await writeReport(report, file, { format, screen, output, fields: values.fields, zone });
         const { explanation, notFound } = report;
         const rows = announcedRows(report);
-        const what = rows === undefined ? 'The report is' : `${countText(rows)} subscriptions,`;
+        const what = rows === undefined ? 'The report is' : `${counted(rows, 'subscription')},`;
         if (explanation !== undefined) screen.remark(explanation);
         for (const line of describeNotFound(notFound, listed)) screen.remark(line);
         const lists = Object.keys(listed.lists).length === 0 ? {} : { not_found: notFound };

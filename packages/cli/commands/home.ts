@@ -1,6 +1,6 @@
 import { ApiError, type ChangesSummary, type SubreportClient } from '../../client/index.ts';
 import { connect, isServiceGiven } from '../../terminal/connection.ts';
-import { countText, type Output } from '../../terminal/output.ts';
+import { counted, countText, type Output } from '../../terminal/output.ts';
 import { printableText } from '../../terminal/printable.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { readDate } from './filter-options.ts';
@@ -27,11 +27,11 @@ async function linesOf(client: SubreportClient, signal: AbortSignal): Promise<re
     changedSinceYesterday(client, signal),
   ]);
   const statuses = (all.by.status ?? []).map(
-    ({ value, count }) => `${countText(count)} ${value ?? 'without a status'}`,
+    ({ value, count }) => `, ${countText(count)} ${value ?? 'without a status'}`,
   );
   const leaving = ending.by['auto-renew']?.find(({ value }) => value === 'false')?.count ?? 0;
   return [
-    [`${countText(all.total)} subscriptions`, ...statuses.slice(0, statusesMax)].join(', '),
+    `${counted(all.total, 'subscription')}${statuses.slice(0, statusesMax).join('')}`,
     `${countText(ending.total)} end within 7 days, ${countText(leaving)} of them without renewal`,
     changed,
   ];

@@ -4,7 +4,7 @@ import type { NotFound } from '../../client/index.ts';
 import { type ListParameter, listedMax, listParameters } from '../../contract/listed-values.ts';
 import { readColumn } from '../../contract/read-column.ts';
 import { readFailure, UsageError } from '../../terminal/error.ts';
-import { countText } from '../../terminal/output.ts';
+import { counted, countText } from '../../terminal/output.ts';
 
 /** The options `--iccid-file` and the like, each with the path of a file of values. */
 type ListedFiles = Readonly<Record<string, unknown>>;
@@ -55,8 +55,6 @@ export async function readListedFiles(options: ListedFiles): Promise<Listed> {
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   return { lists, remarks };
 }
-
-const counted = (count: number, one: string): string => `${countText(count)} ${one}${count === 1 ? '' : 's'}`;
 
 const attributeOf = (name: ListParameter): string => (name === 'device-id' ? 'deviceId' : name);
 

@@ -8,7 +8,7 @@ import {
   profileName,
 } from '../../terminal/connection.ts';
 import { asStarted } from '../../terminal/environment.ts';
-import { countText, type Output, writeResult } from '../../terminal/output.ts';
+import { counted, type Output, writeResult } from '../../terminal/output.ts';
 import { defaultProfile, readProfile, removeProfile, writeProfile } from '../../terminal/profile.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addCredentialOptions, type CredentialOptions, readCredentials, sourcesOfSecret } from './credentials.ts';
@@ -53,7 +53,7 @@ Examples:
 
 /** Another server of the API may send no total. */
 const describeTotal = (total: number | null): string =>
-  total === null ? '' : `, which has ${countText(total)} subscriptions`;
+  total === null ? '' : `, which has ${counted(total, 'subscription')}`;
 
 export function addLogoutCommand(program: Command, output: Output): void {
   addProfileOption(program.command('logout'))

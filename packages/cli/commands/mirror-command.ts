@@ -7,7 +7,7 @@ import { configFolder } from '../../terminal/environment.ts';
 import { CommandError, TemporaryError, UsageError } from '../../terminal/error.ts';
 import { integerFrom } from '../../terminal/integer-option.ts';
 import { outgoingFetch } from '../../terminal/outgoing/fetch.ts';
-import { countText, type Output, writeResult } from '../../terminal/output.ts';
+import { counted, countText, type Output, writeResult } from '../../terminal/output.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
 import { printable } from '../../terminal/printable.ts';
 import { type Profile, readProfile } from '../../terminal/profile.ts';
@@ -113,7 +113,7 @@ async function verify(options: MirrorOptions, output: Output): Promise<void> {
   if (differences.length > 0) {
     const lines = differences.slice(0, namedMax).map((line) => `\n  ${printable(line)}`);
     throw new CommandError(
-      `Cannot confirm the tenant: it must have what the mirror has sent; repair it with: subreport mirror --from ${profileName(options.from ?? options.profile)} --to-tenant ${options.toTenant} --once --reload: current value has ${countText(differences.length)} ${differences.length === 1 ? 'difference' : 'differences'}${lines.join('')}`,
+      `Cannot confirm the tenant: it must have what the mirror has sent; repair it with: subreport mirror --from ${profileName(options.from ?? options.profile)} --to-tenant ${options.toTenant} --once --reload: current value has ${counted(differences.length, 'difference')}${lines.join('')}`,
     );
   }
   if (unsent > 0 || ages.changesAsOf === null)
@@ -122,7 +122,7 @@ async function verify(options: MirrorOptions, output: Output): Promise<void> {
     );
   const { newAsOf, changesAsOf } = ages;
   const also = changed === 0 ? '' : `; sent meanwhile, and not compared: ${countText(changed)}`;
-  const sentence = `The tenant has what the mirror has sent: ${countText(equal)} records (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})${also}`;
+  const sentence = `The tenant has what the mirror has sent: ${counted(equal, 'record')} (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})${also}`;
   const result = { records: equal, sent_meanwhile: changed, new_as_of: newAsOf, changes_as_of: changesAsOf };
   writeResult(output, options.json === true, result, sentence);
 }
@@ -224,7 +224,7 @@ function writeStatus(state: MirrorState, { toTenant: tenant, json }: MirrorOptio
     walks,
   };
   const lines = [
-    `${tenant}: ${countText(records)} records (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})`,
+    `${tenant}: ${counted(records, 'record')} (new: ${ageText(newAsOf)}, changes: ${ageText(changesAsOf)})`,
     `${removedIds.length} recently removed, ${countText(staleness.rejected)} rejected by the tenant`,
     ...describeDoubt(doubt),
     ...walks.map(walkText),
@@ -235,9 +235,9 @@ function writeStatus(state: MirrorState, { toTenant: tenant, json }: MirrorOptio
 function describeDoubt({ heldBack, unconfirmed, reason }: Doubt): readonly string[] {
   if (heldBack > 0)
     return [
-      `held back: ${countText(heldBack)} removals: ${reason}; if they are gone, confirm them with --once --confirm-removals ${heldBack}`,
+      `held back: ${counted(heldBack, 'removal')}: ${reason}; if they are gone, confirm them with --once --confirm-removals ${heldBack}`,
     ];
-  return unconfirmed > 0 ? [`unconfirmed: ${countText(unconfirmed)} removals: ${reason}`] : [];
+  return unconfirmed > 0 ? [`unconfirmed: ${counted(unconfirmed, 'removal')}: ${reason}`] : [];
 }
 
 const describeWalk = ({ number, startedAt, endedAt, page, seen, lastTotal, rejected, fault }: WalkState) => ({

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { isServiceGiven } from '../../terminal/connection.ts';
 import { CommandError, TemporaryError, UsageError } from '../../terminal/error.ts';
-import { countText, type Output, writeResult } from '../../terminal/output.ts';
+import { counted, countText, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { forUser, runReader } from '../../terminal/reader-action.ts';
 import { destinationNamed, destinations, formsOf } from '../sync/destinations.ts';
@@ -101,7 +101,7 @@ async function tellWebhook(options: SyncOptions, output: Output, signal: AbortSi
   if (options.quiet === true && options.json !== true) return;
   const sentence = isFirst
     ? `The webhook begins with the changes after revision ${revision}`
-    : `${countText(delivered)} events delivered, up to revision ${revision}`;
+    : `${counted(delivered, 'event')} delivered, up to revision ${revision}`;
   writeResult(output, options.json === true, { delivered, revision, first: isFirst }, sentence);
 }
 
@@ -163,7 +163,7 @@ function describeFile({ manifest, place, wasComplete, isUnchanged, whole, remove
   const increment =
     removals === undefined
       ? ''
-      : `; increment ${manifest.files.length - 1}, with ${countText(rows - removals)} records and ${countText(removals)} removals`;
+      : `; increment ${manifest.files.length - 1}, with ${counted(rows - removals, 'record')} and ${counted(removals, 'removal')}`;
   const because = whole === undefined ? '' : `; the whole report, as ${whole}`;
   const without = removed === undefined ? '' : `; ${countText(removed)} older runs were removed`;
   const sentence = `${copy} in ${place}${increment}${because}${without}`;
@@ -184,14 +184,14 @@ function readInstant(given: string | undefined): Date {
 const silent = { write: () => true };
 
 const streamSentence = ({ written, removed, revision }: SyncResult): string =>
-  `${countText(written)} records and ${countText(removed)} removals, up to revision ${revision}`;
+  `${counted(written, 'record')} and ${counted(removed, 'removal')}, up to revision ${revision}`;
 
 const tableSentence = ({
   rows = 0,
   revision,
   question,
 }: Pick<SyncResult, 'rows' | 'revision'> & { readonly question?: string | undefined }): string => {
-  const count = `${countText(rows)} rows`;
+  const count = counted(rows, 'row');
   const whole = question === undefined ? `report ${count}` : count + rowsOfQuestion(question);
   return `copy ${count} = ${whole} at revision ${revision}`;
 };
@@ -240,7 +240,7 @@ async function verify(options: VerifyOptions, output: Output, signal: AbortSigna
     throw new CommandError(
       `Cannot confirm the copy: it must equal the report at revision ${revision}, ${countText(reportRows)} rows with SHA-256 ${sha256}; 'subreport sync --reload' repairs it: current value is ${countText(rows)} rows with ${describeDifferences(found)}`,
     );
-  const sentence = `The copy equals the report at revision ${revision}: ${countText(rows)} rows with SHA-256 ${sha256}`;
+  const sentence = `The copy equals the report at revision ${revision}: ${counted(rows, 'row')} with SHA-256 ${sha256}`;
   if (options.quiet !== true || options.json === true)
     writeResult(output, options.json === true, { revision, rows, sha256 }, sentence);
 }
@@ -277,7 +277,7 @@ async function verifyFile(options: VerifyOptions, output: Output, signal: AbortS
 function describeFaults({ place, manifest, faults, faultCount }: VerifiedFile): string {
   const more = faultCount > faults.length ? [`and ${countText(faultCount - faults.length)} more`] : [];
   const lines = [...faults, ...more].map((fault) => `\n  ${fault}`).join('');
-  return `Cannot confirm ${place}: it must be the file of its manifest, with the report at revision ${manifest.report.revision}; 'subreport sync' writes a new one: current value is ${countText(faultCount)} ${faultCount === 1 ? 'fault' : 'faults'}${lines}`;
+  return `Cannot confirm ${place}: it must be the file of its manifest, with the report at revision ${manifest.report.revision}; 'subreport sync' writes a new one: current value is ${counted(faultCount, 'fault')}${lines}`;
 }
 
 function describeVerified({ place, manifest, notCompared }: VerifiedFile, index: number): string {
@@ -285,7 +285,7 @@ function describeVerified({ place, manifest, notCompared }: VerifiedFile, index:
   const what = `The ${index === 0 ? 'newest ' : ''}file, of ${instant},`;
   const others = manifest.files.length - 1;
   const chain = isIncrement(manifest) ? `, with the ${countText(others)} files before it` : '';
-  const has = `${countText(reportRowsOf(manifest))} rows${rowsOfQuestion(report.question)}, ${countText(bytes)} bytes with SHA-256 ${sha256} in ${place}`;
+  const has = `${counted(reportRowsOf(manifest), 'row')}${rowsOfQuestion(report.question)}, ${countText(bytes)} bytes with SHA-256 ${sha256} in ${place}`;
   return notCompared === undefined
     ? `${what} equals its manifest and the report at revision ${report.revision}${chain}: ${has}`
     : `${what} equals its manifest, of revision ${report.revision}${chain}: ${has}; it was not compared with the report: ${notCompared}`;

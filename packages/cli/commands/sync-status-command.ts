@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { CommandError } from '../../terminal/error.ts';
-import { countText, type Output, writeResult } from '../../terminal/output.ts';
+import { counted, countText, type Output, writeResult } from '../../terminal/output.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import type { Position, SourceIdentity } from '../sync/destination.ts';
 import { destinationNamed } from '../sync/destinations.ts';
@@ -146,7 +146,7 @@ async function showStatus(
       ...{ rows, revision, synced_at: syncedAt, age_seconds: age },
       ...{ report_revision: lag.revision, in_step: lag.isInStep },
     },
-    `${countText(rows)} rows${rowsOfQuestion(position.question)} at revision ${revision}, synced ${when}: ${describeLag(lag)}`,
+    `${counted(rows, 'row')}${rowsOfQuestion(position.question)} at revision ${revision}, synced ${when}: ${describeLag(lag)}`,
   );
 }
 
@@ -209,7 +209,7 @@ async function showWebhookStatus(
       ...{ revision, report_revision: lag.revision, in_step: lag.isInStep },
       ...{ pending, failures, last_result: lastResult, retry_at: retryAt },
     },
-    `${countText(pending)} events pending${tries}; changes told up to revision ${revision}: ${describeLag(lag)}`,
+    `${counted(pending, 'event')} pending${tries}; changes told up to revision ${revision}: ${describeLag(lag)}`,
   );
   if (disabledAt > 0) throw endpointGone(webhook.url, disabledAt);
 }

@@ -167,7 +167,7 @@ test('a run writes the whole report, and says why, where no increment can follow
   await report.loseTombstones();
   expect(because(await write(3, '--format', 'ndjson'))).toBe('the change token is no longer valid');
   await report.load(rows(7, 8));
-  expect((await write(4, '--format', 'ndjson')).stdout).toContain('; increment 1, with 1 records and 0 removals');
+  expect((await write(4, '--format', 'ndjson')).stdout).toContain('; increment 1, with 1 record and 0 removals');
   await report.load(rows(8, 9));
   const cut = latest().files.at(-1) ?? '';
   writeFileSync(join(here(), cut), '{"id":');

@@ -177,7 +177,7 @@ describe('the body of an event', () => {
     const options = { ...optionsOf(newSecret()), to: `webhook:http://127.0.0.1:${server.port}/hooks` };
     await run(options);
     await load('a');
-    expect(await run(options)).toMatchObject({ code: 0, stdout: '1 events delivered, up to revision 1\n' });
+    expect(await run(options)).toMatchObject({ code: 0, stdout: '1 event delivered, up to revision 1\n' });
     await server.close();
     expect(bodies).toMatchObject([{ specversion: '1.0', type: 'subscription.changes', data: { upserted: 1 } }]);
   });
@@ -623,7 +623,7 @@ describe('between the runs', () => {
     receiver.respond = (response) => response.writeHead(503).end();
     await run(options);
     expect((await between('status', options)).stdout).toMatch(
-      /^1 events pending, 1 failed tries, the last with HTTP 503, the next at .*Z; changes told up to revision 1: in step/,
+      /^1 event pending, 1 failed tries, the last with HTTP 503, the next at .*Z; changes told up to revision 1: in step/,
     );
     receiver.respond = (response) => response.writeHead(410).end();
     await runAt(options, Date.now() + hour);

@@ -6,7 +6,7 @@ import { erasureIdsMax } from '../../../contract/operator/tenant.ts';
 import { fitsText, ruleOf } from '../../../contract/schema.ts';
 import { SubscriptionId } from '../../../contract/subscription.ts';
 import { CommandError, readFailure, UsageError } from '../../../terminal/error.ts';
-import { type Output, writeResult } from '../../../terminal/output.ts';
+import { counted, countText, type Output, writeResult } from '../../../terminal/output.ts';
 import { addServerOption, withOperations } from './operator-api.ts';
 
 interface DeleteOptions extends ServerChoice {
@@ -55,7 +55,7 @@ export function addSubscriptionCommand(program: Command, output: Output): void {
         output,
         json,
         summary,
-        `Tenant ${tenant}: ${deleted} of ${asked} subscriptions were deleted, ${missing} do not exist.`,
+        `Tenant ${tenant}: deleted ${countText(deleted)} of ${counted(asked, 'subscription')}, not found: ${countText(missing)}.`,
       );
     });
   addServerOption(subscription);

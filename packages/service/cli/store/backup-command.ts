@@ -2,7 +2,7 @@ import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:f
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { CommandError, UsageError, writeFailure } from '../../../terminal/error.ts';
-import { type Output, writeResult } from '../../../terminal/output.ts';
+import { counted, type Output, writeResult } from '../../../terminal/output.ts';
 import { createProgressBar } from '../../../terminal/progress-bar.ts';
 import { perform } from '../../operator/perform.ts';
 import { copyStore } from '../../storage/backup/postgres-backup.ts';
@@ -64,7 +64,7 @@ export function addBackupCommand(program: Command, output: Output): void {
         output,
         json,
         result,
-        `Backup ${result.file}: ${tenants} tenants, ${records} records, ${bytes} bytes, checked, in ${seconds.toFixed(1)} s.`,
+        `Backup ${result.file}: ${counted(tenants, 'tenant')}, ${counted(records, 'record')}, ${counted(bytes, 'byte')}, checked, in ${seconds.toFixed(1)} s.`,
       );
     });
 }

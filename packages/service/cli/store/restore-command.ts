@@ -2,7 +2,7 @@ import { accessSync, constants, copyFileSync, existsSync, statSync } from 'node:
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { CommandError, readFailure, UsageError } from '../../../terminal/error.ts';
-import { type Output, writeResult } from '../../../terminal/output.ts';
+import { counted, type Output, writeResult } from '../../../terminal/output.ts';
 import { createProgressBar } from '../../../terminal/progress-bar.ts';
 import { fillPostgresStore } from '../../storage/backup/postgres-restore.ts';
 import { replaceStore, requireStoreFile, settleStore } from '../../storage/backup/sqlite-restore.ts';
@@ -64,7 +64,12 @@ export function addRestoreCommand(program: Command, output: Output): void {
       await recordStoreAction(config, output, 'store.restore', { tenants, records });
       const kept =
         replaced === undefined ? '' : ` The replaced database is '${replaced}': delete it when you no longer need it.`;
-      writeResult(output, json, result, `Restored ${tenants} tenants, ${records} records from ${file}.${kept}`);
+      writeResult(
+        output,
+        json,
+        result,
+        `Restored ${counted(tenants, 'tenant')}, ${counted(records, 'record')} from ${file}.${kept}`,
+      );
     });
 }
 

@@ -179,7 +179,7 @@ describe.each(drawn)('deleting on $engine', ({ engine, openTestStore }) => {
     const file = join(folder, 'erase.txt');
     writeFileSync(file, `${three}\r\n\n${three}\n`);
     const byFile = ['subscription', 'delete', '--tenant', 'erasure', '--file', file];
-    expect((await run(byFile)).stdout).toBe('Tenant erasure: 1 of 1 subscriptions were deleted, 0 do not exist.\n');
+    expect((await run(byFile)).stdout).toBe('Tenant erasure: deleted 1 of 1 subscription, not found: 0.\n');
     await expect
       .poll(async () => (await service.get('/v1/subscription', token)).headers.get('x-total-count'))
       .toBe('17');
