@@ -164,7 +164,7 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     const number = panel.locator('.record-value', { hasText: /^8944/ });
     await number.waitFor();
     expect(await panel.evaluate(isCut)).toBe(false);
-    expect((await number.boundingBox())?.height).toBeLessThan(30);
+    await expect.poll(async () => (await number.boundingBox())?.height).toBeLessThan(30);
   });
 
   test('no control touches another above the rows at 400 %', async () => {
