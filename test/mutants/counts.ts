@@ -87,6 +87,23 @@ export const countsMutants: readonly Mutant[] = [
     on: ['sqlite'],
   },
   {
+    id: 'recount-reads-damage',
+    breaks: 'A repair fails at counts that it removes anyway.',
+    search: '= isChange ? yield [{',
+    replace: '= isChange || true ? yield [{',
+    file: 'doctor.test.ts',
+    test: 'doctor finds %s, where the file is whole otherwise',
+  },
+  {
+    id: 'doctor-trusts-no-counts',
+    breaks: 'The doctor fails at counts that are JSON, but no object.',
+    search: 'if (Object(span.counts) === span.counts) return span;',
+    replace: 'return span;',
+    file: 'doctor.test.ts',
+    test: 'finds %s, in that tenant only, and repairs it',
+    on: ['sqlite'],
+  },
+  {
     id: 'doctor-checks-one-date',
     breaks: 'The doctor does not notice that the counts of expirationDate are missing.',
     search: 'for (const column of dateColumns) {\n    const n = Number(roots',

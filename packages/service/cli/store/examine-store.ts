@@ -1,5 +1,6 @@
 import { durationText } from '../../../contract/instant.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
+import { StorageError } from '../../storage/error.ts';
 import { checkRecords } from '../../storage/records/check.ts';
 import type { Store, StoreCheck, TenantId } from '../../storage/store.ts';
 import { isBeingDeleted } from '../../storage/tables/delete-tenant.ts';
@@ -66,11 +67,19 @@ async function examineTenant(
   options: TenantOptions,
 ): Promise<readonly ReportedCheck[]> {
   const { repairAt } = options;
-  const found = await checkTenant(store, tenant, options);
+  const check = () => checkTenant(store, tenant, options).catch((error) => [unreadable(tenant, error)]);
+  const found = await check();
   if (repairAt === undefined || found.every(({ ok }) => ok)) return found;
-  await store.recountSubscriptions(tenant, repairAt);
-  const repaired = await checkTenant(store, tenant, options);
+  await store.recountSubscriptions(tenant, repairAt).catch((error) => unreadable(tenant, error));
+  const repaired = await check();
   return repaired.map((check, index) => ({ ...check, ...(found[index]?.ok === false && { repaired: check.ok }) }));
+}
+
+/** Damage that prevents a check or a repair. Throws any error of the store itself. */
+function unreadable(tenant: TenantId, error: unknown): ReportedCheck {
+  if (error instanceof StorageError) throw error;
+  const problem = `a value cannot be read: ${(error as Error).message}`;
+  return { check: 'records', tenant, ok: false, message: problemsText('the records', recordsRule, [problem]) };
 }
 
 /**

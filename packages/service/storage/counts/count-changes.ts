@@ -80,11 +80,12 @@ const rootsOf = (trees: ReadonlyMap<string, SpanTree>): readonly Span[] =>
  * since they were counted, throws what `countChanges` throws.
  */
 export function* recount({ isChange }: { readonly isChange: boolean }): CountWork {
-  const [old = [], counted = []] = yield [
-    { kind: 'read', sql: `select ${spanColumns} from subscription_span where tenant_id = $1`, values: [] },
+  // spans that are repaired may be unreadable
+  const [roots = []] = isChange ? yield [{ kind: 'read', sql: selectRoots, values: [] }] : [];
+  const [counted = []] = yield [
     { kind: 'read', sql: countByCountedValues, values: [] },
+    { kind: 'read', sql: removeSpans, values: [] },
   ];
-  const stored = old.map(toSpan);
   const trees = new Map<string, SpanTree>();
   const edit = new SpanEdit();
   for (const { n, ...values } of counted) {
@@ -95,12 +96,16 @@ export function* recount({ isChange }: { readonly isChange: boolean }): CountWor
       for (const span of countAt(treeFor(trees, series), firstOrderKey, sum)) edit.put(span);
     }
   }
-  if (isChange) yield* requireFewValues(stored.filter(isRoot), rootsOf(trees));
-  yield [{ kind: 'write', put: [], remove: stored }];
+  if (isChange) yield* requireFewValues(roots.map(toSpan), rootsOf(trees));
   // each tree is one leaf with all its rows until here
   yield* reshapeSpans(edit, trees);
   yield [edit.toRequest()];
 }
+
+const selectRoots =
+  `select ${spanColumns} from subscription_span where tenant_id = $1 and level = ${spanLevel.root}` as const;
+
+const removeSpans = 'delete from subscription_span where tenant_id = $1 returning level';
 
 /** Reads the key of a tenant's last row, as `created_date` and `id`. */
 export const selectLastKey =

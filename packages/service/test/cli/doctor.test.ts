@@ -98,6 +98,7 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
       'a wrong status',
       `update subscription_span set counts = '{"EXPIRED":2000}' where tenant_id = 'acme' and level = 2`,
     ],
+    ['damaged sums', "update subscription_span set counts = 'null' where tenant_id = 'acme' and level > 0"],
     ['a missing span', "delete from subscription_span where tenant_id = 'acme' and level = 0 and from_date > 700"],
     ['no counts by expirationDate', "delete from subscription_span where tenant_id = 'acme' and series = 'expiration'"],
     ['no counts at all', "delete from subscription_span where tenant_id = 'acme'"],
@@ -362,6 +363,28 @@ test('doctor does not migrate: an empty store has a schema problem, and no count
   ]);
   expect(report.checks[0]?.message).toContain('subreport migrate');
   rmSync(folder, { recursive: true });
+});
+
+test.each([
+  ['counts that are no JSON', `update subscription_span set counts = '{"ACTIVE"' where level = 0`, 0],
+  ['a span that begins at no date', 'update subscription_span set from_date = -9007199254740993 where level = 2', 0],
+  ['a record of a date that is too large', 'update subscription set created_date = 9007199254740993', 1],
+])('doctor finds %s, where the file is whole otherwise', async (_what, sql, codeOfRepair) => {
+  const own = await openSqlite();
+  onTestFinished(() => own.close());
+  await insertTenant(own.store, 'acme', 1);
+  const tenant = (await findTenant(own.store, 'acme'))?.tenant as TenantId;
+  await own.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'id1', createdDate: 1 })]);
+  await tamper(own, sql);
+  for (const [args, code] of [
+    [[], 1],
+    [['--repair'], codeOfRepair],
+    [[], codeOfRepair],
+  ] as const) {
+    const result = await runHere(['doctor', ...args], own.environment);
+    expect([result.code, result.stderr]).toEqual([code, '']);
+    if (code === 1) expect(result.stdout).toMatch(/^PROBLEM (counts|records) of acme: Cannot rely on /m);
+  }
 });
 
 test('doctor finds no problem in a tenant whose deletion begins after the tenants were listed', async () => {
