@@ -2,7 +2,8 @@ import type { Row, SqlValue, Store, TenantReader, TenantSql } from '../store.ts'
 import { rowColumns } from '../subscription-row.ts';
 import { readHistory } from '../tables/history.ts';
 import { countUse, useColumns, useOf } from '../tables/storage-use.ts';
-import { keptVersions, missingTombstones, wrongCommits, wrongVersions } from './wrong-history.ts';
+import { listWrongEffects } from './wrong-effects.ts';
+import { keptVersions, missingTombstones, wrongBounds, wrongCommits, wrongVersions } from './wrong-history.ts';
 
 /** The columns that repeat a field of the record. */
 const repeated = rowColumns.flatMap(({ name, type, path, isOptional = false }) =>
@@ -61,8 +62,8 @@ const comparedRows = 20_000;
  * Compares each record's JSON, and that of each former version, with the columns that repeat its
  * fields, and the revisions with the tombstones: no revision exceeds the tenant's, no stored record
  * has a tombstone, and each removed one that the history knows has one. Also checks the former
- * versions, their number and the times of their revisions. `onRows` receives the number of records
- * that are compared. Every engine can run the statements of `postgres`.
+ * versions, their number, and the times and effects of their revisions. `onRows` receives the
+ * number of records that are compared. Every engine can run the statements of `postgres`.
  */
 export async function checkRecords(
   reader: TenantReader,
@@ -110,6 +111,9 @@ async function wrongHistory(reader: TenantReader): Promise<string[]> {
         ? `Times of revisions that are before an earlier one, or after the last: ${disordered}`
         : `Revisions of the history that have a time: ${found}, there must be ${wanted}`,
     );
+  for (const { problem } of await reader.all(wrongBounds)) problems.push(`The history ${problem}`);
+  for (const revision of await listWrongEffects(reader))
+    problems.push(`What revision ${revision} did, as its commit says, is not what its records show`);
   for (const { id, revision } of await reader.all(missingTombstones, [problemsMax]))
     problems.push(`Record '${id}' was removed at revision ${revision}, and has no tombstone`);
   return problems;

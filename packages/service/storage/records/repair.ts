@@ -7,7 +7,8 @@ import { clockNow, isHistoryKept } from '../tables/revision.ts';
 import { aheadOf } from '../tables/settle-instant.ts';
 import { countUse, type StorageUse, toUse } from '../tables/storage-use.ts';
 import { checkedRows, columnsOfRecord, differingColumns, recordColumns, selectRecords } from './check.ts';
-import { buryRemoved, keptVersions, wrongCommits, wrongVersions } from './wrong-history.ts';
+import { forgetWrongEffects } from './wrong-effects.ts';
+import { buryRemoved, keptVersions, wrongBounds, wrongCommits, wrongVersions } from './wrong-history.ts';
 
 interface RepairOptions {
   readonly nowSeconds: number;
@@ -48,10 +49,11 @@ export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions
   const newest = Math.max(Number(tenant.swept_revision), ...ahead.map(([row]) => Number(row?.revision ?? 0)));
   const isNewHistory = newest > known;
   const revision = 1 + (isNewHistory ? Math.max(historyStart(nowSeconds), newest) : known);
-  const [wrong = [], commits = []] = yield [ask(wrongVersions, 1), ask(wrongCommits)];
+  const wrong = (yield [ask(wrongVersions, 1), ask(wrongCommits), ask(wrongBounds)]).flat();
+  yield* forgetWrongEffects();
   yield* repairVersions();
   const isAhead = isHistoryKept(tenant) && aheadOf(Number(tenant.history_at), clockNow()) > 0;
-  const beginsHistory = isNewHistory || isAhead || wrong.length + commits.length > 0;
+  const beginsHistory = isNewHistory || isAhead || wrong.length > 0;
   const keeps = keepsHistory && !beginsHistory;
   let versions = 0;
   yield [ask(recountVersions)];

@@ -43,6 +43,17 @@ export const wrongCommits: TenantSql = `select wanted, found, disordered from (
     group by t.revision, t.history_from
   ) as counted where found <> wanted or disordered > 0`;
 
+/** What a history says of itself that cannot be true. */
+export const wrongBounds: TenantSql = `select problem from (
+    select t.id as tenant_id, case
+      when t.history_revision > t.revision then 'ends after the last revision'
+      when t.history_revision = t.revision and coalesce(t.history_from > t.revision, true) then 'begins after its end'
+      when exists (select 1 from subscription_erasure as e where e.tenant_id = $1 and e.until_revision > t.history_from
+        and (e.n < 1 or e.from_revision >= e.until_revision or e.until_revision > t.revision)) then 'has an erasure that cannot be'
+      end as problem
+    from tenant as t
+  ) as checked where tenant_id = $1 and problem is not null`;
+
 /** Removed records without a tombstone, whose removal followers of changes are not told. */
 const withoutTombstone = `subscription_version as v where v.tenant_id = $1
     and v.until_revision > (select history_from from tenant as t where t.id = $1)

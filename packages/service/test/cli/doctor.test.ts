@@ -200,6 +200,30 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
       'goes on',
     ],
     [
+      'a commit whose effects are no JSON',
+      `update subscription_commit set change_groups = '[[1,{"kind":' where tenant_id = 'acme' and revision = (select revision from tenant where id = 'acme')`,
+      'as its commit says, is not what its records show',
+      'goes on',
+    ],
+    [
+      'a commit that says another number of changes',
+      `update subscription_commit set change_groups = replace(change_groups, '[1,', '[2,') where tenant_id = 'acme' and revision = (select revision - 1 from tenant where id = 'acme')`,
+      'as its commit says, is not what its records show',
+      'goes on',
+    ],
+    [
+      'a history that ends after the last revision',
+      "update tenant set history_revision = revision + 1 where id = 'acme'",
+      'The history ends after the last revision',
+      'begins again',
+    ],
+    [
+      'an erasure that cannot be',
+      "insert into subscription_erasure select id, revision, revision, 1 from tenant where id = 'acme'",
+      'The history has an erasure that cannot be',
+      'begins again',
+    ],
+    [
       'a revision without its time',
       "delete from subscription_commit where tenant_id = 'acme' and revision = (select revision - 1 from tenant where id = 'acme')",
       'Revisions of the history that have a time: ',
@@ -225,6 +249,8 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
     ],
   ])('finds %s, and repairs it: the history of the others is as it was', async (_what, sql, message, history) => {
     const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'erased', createdDate: 1 })]);
+    await opened.store.deleteSubscriptions(tenant, ['erased']);
     const seen = (deviceId: string) => subscriptionRow({ id: 'seen', createdDate: 1, deviceId });
     for (const row of [seen('former'), seen('other'), subscriptionRow({ id: 'gone', createdDate: 1 })])
       await opened.store.loadSubscriptions(tenant, [row]);
