@@ -15,7 +15,16 @@ from .errors import ApiError, RejectionError, SubreportError, is_transient
 from .export import EXPORT_SUMMARY, SubscriptionExport
 from .query import body_of, is_for_body, not_found_in, query_string_of
 from .records import ChangesPage, FollowPage, Record, SubscriptionPage, explanation_in, number_in, parse_subscription
-from .sender import Clock, RequestOptions, Response, SafeRequest, Sender, read_problem, require_secure_url
+from .sender import (
+    Clock,
+    RequestOptions,
+    Response,
+    SafeRequest,
+    Sender,
+    format_error,
+    read_problem,
+    require_secure_url,
+)
 from .tokens import AccessToken, TokenSettings, TokenSource, ValueStore
 
 API_PATH = "/connect-api"
@@ -369,6 +378,8 @@ class SubscriptionList:
             if self._in_body
             else self._api.json(_LIST, wanted, self._correlation_id)
         )
+        if not isinstance(records, list):
+            raise format_error(response, "a JSON array of records")
         headers = response.headers
         return SubscriptionPage(
             records=[parse_subscription(each) for each in records] if self._parse else records,

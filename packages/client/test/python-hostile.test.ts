@@ -190,6 +190,14 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     expect(sent(JSON.stringify(ofRedirect))).toEqual([]);
   });
 
+  test('takes nothing but an array for a report, not even an empty object', async () => {
+    for (const body of ['{}', '""', '0', '{"message":"quota"}']) {
+      respondReport = send(200, body);
+      const message = `Cannot read the response of ${url}: it must be a JSON array of records`;
+      expect(await read()).toMatchObject({ name: 'ResponseError', code: 'UNKNOWN_FORMAT', message });
+    }
+  });
+
   test('ends at an empty page that has a next link', async () => {
     respondReport = send(200, [], { 'x-next-page': `${url}/connect-api/v1/subscription?page=2` });
     const { name, message } = await read();
