@@ -4,7 +4,7 @@ import type { StoredTokens } from './value-store.ts';
 /** The used members of a token response (RFC 6749 §5.1; Keycloak adds `refresh_expires_in`). */
 export interface TokenResponse {
   readonly access_token: string;
-  readonly expires_in?: number;
+  readonly expires_in?: number | null;
   readonly refresh_token?: string;
   readonly refresh_expires_in?: number;
   readonly scope?: string;
@@ -24,8 +24,8 @@ export interface HeldToken {
 const earlyShare = 0.2;
 const earlyMsMax = 60_000;
 
-/** The lifetime if the token endpoint does not state one, as RFC 6749 §5.1 permits. */
-const lifetimeMsDefault = 60_000;
+/** Seconds if the token endpoint does not state a lifetime, as RFC 6749 §5.1 permits. */
+const lifetimeDefault = 60;
 
 /**
  * Keeps a token response. Lifetimes start when the request was sent, before the token was issued.
@@ -40,7 +40,7 @@ export function holdResponse(
 ): HeldToken {
   const sentAtWallTime = clock.wallTime() - (clock.now() - sentAt);
   const { expires_in: lifetime, refresh_token: refreshToken, refresh_expires_in: refreshLifetime = 0 } = response;
-  const lifetimeMs = lifetime === undefined ? lifetimeMsDefault : lifetime * 1000;
+  const lifetimeMs = (lifetime ?? lifetimeDefault) * 1000; // another server may send null
   const renewed = refreshToken === undefined ? previous : undefined;
   const refreshExpiresAt = refreshLifetime > 0 ? sentAtWallTime + refreshLifetime * 1000 : undefined;
   return hold(

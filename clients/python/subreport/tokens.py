@@ -88,6 +88,18 @@ _PAUSE_MS_REJECTED = 60_000
 _PAUSE_MS_FAILED = 5_000
 
 
+# The longest lifetime that is believed: a century, of which a datetime has many.
+_LIFETIME_MS_MAX = 3_155_760_000_000
+
+
+def _ms_of(seconds: Any, default: float) -> float:
+    """A number of seconds, which another server may send as a string or as null."""
+    try:
+        return min(max(float(seconds), 0) * 1000, _LIFETIME_MS_MAX)
+    except (TypeError, ValueError, OverflowError):
+        return default
+
+
 class TokenSource:
     """Provides a valid access token.
 
@@ -197,8 +209,9 @@ class TokenSource:
             try:
                 grant = {"grant_type": "refresh_token", "refresh_token": refresh_token}
                 return self._exchange(grant, held.stored)
-            except TokenRequestError as error:
-                if error.code != "invalid_grant":
+            except RejectionError as error:
+                # other servers reject a refresh token with bodies of their own
+                if error.status not in (400, 401) or error.code == "invalid_client":
                     raise
         return self._exchange({"grant_type": "client_credentials"}, None)
 
@@ -220,10 +233,9 @@ class TokenSource:
         A response without a refresh token leaves the previous one valid (RFC 6749 section 6).
         """
         sent_wall = self._clock.wall_time() - (self._clock.now() - sent_at)
-        lifetime = body.get("expires_in")
-        lifetime_ms = _LIFETIME_MS_DEFAULT if lifetime is None else lifetime * 1000
-        refresh_token, refresh_lifetime = body.get("refresh_token"), body.get("refresh_expires_in", 0)
-        refresh_expires_at = sent_wall + refresh_lifetime * 1000 if refresh_lifetime > 0 else None
+        lifetime_ms = _ms_of(body.get("expires_in"), _LIFETIME_MS_DEFAULT)
+        refresh_token, refresh_ms = body.get("refresh_token"), _ms_of(body.get("refresh_expires_in"), 0)
+        refresh_expires_at = sent_wall + refresh_ms if refresh_ms > 0 else None
         if refresh_token is None and previous is not None:
             refresh_token = previous.refresh_token
             refresh_expires_at = previous.refresh_expires_at or refresh_expires_at

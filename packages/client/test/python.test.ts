@@ -344,6 +344,45 @@ describe.runIf(hasTools('python3'))('the Python client', () => {
     ]);
   });
 
+  test.each([
+    ['"300"', 'null'],
+    ['null', '"1800"'],
+    ['1e15', '1e300'],
+    ['0', '0'],
+  ])(
+    'takes a token that is valid for %s, and its refresh token for %s, as the TypeScript client does',
+    async (access, refresh) => {
+      const lifetimes = `"expires_in":${access},"refresh_expires_in":${refresh}`;
+      const fault = edit((text) =>
+        text.replace(/,"refresh_expires_in":\d+/, '').replace(/"expires_in":\d+/, lifetimes),
+      );
+      proxy = await startFaultyProxy(shared.service.url, ({ path }) => (path.endsWith('/token') ? fault : undefined));
+      const urls = optionsOf({ url: proxy.url, baseUrl: `${proxy.url}/connect-api` }, shared.credentials);
+      const calls = [list({ size: 1 }, ['total', {}]), list({ size: 2 }, ['total', {}])];
+      const python = await runPython(urls, calls);
+      const tokens = () => proxy?.requests.filter(({ path }) => path.endsWith('/token')).length ?? 0;
+      const [asked, here] = [
+        tokens(),
+        await runHere(shared.clientOf(urls, shared.credentials, createManualClock()), calls),
+      ];
+      expect([python, asked]).toEqual([here, tokens() - asked]);
+      expect(here).toEqual([{ result: 250 }, { result: 250 }]);
+    },
+  );
+
+  test('uses the credentials if a refresh token is rejected in words of another server', async () => {
+    for (const body of ['no', '{"error":"invalid_request"}']) {
+      const fault: Fault = { status: 400, body };
+      const isRefresh = ({ body: form }: ProxiedRequest) => form.includes('grant_type=refresh_token');
+      proxy = await startFaultyProxy(shared.service.url, (request) => (isRefresh(request) ? fault : undefined));
+      const urls = optionsOf({ url: proxy.url, baseUrl: `${proxy.url}/connect-api` }, shared.credentials);
+      const outcomes = await runPython(urls, [page, { method: 'advance', positional: [11_000] }, page]);
+      expect(outcomes.filter((outcome) => 'error' in outcome)).toEqual([]);
+      await proxy.close();
+    }
+    proxy = undefined;
+  });
+
   test('reads the revision of a restored report, which has sixteen digits', async () => {
     const restored: Fault = {
       edit(body, headers) {
