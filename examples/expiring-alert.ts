@@ -31,7 +31,7 @@ try {
   for await (const { expirationDate, iccid, device_id, product } of expiring) {
     const daysLeft = Math.floor((expirationDate.getTime() - Date.now()) / 86_400_000);
     console.log(
-      `${expirationDate.toISOString().slice(0, 10)}  in ${daysLeft} days  ${iccid}  ${device_id}  ${product.name}`,
+      `${expirationDate.toISOString().slice(0, 10)}  in ${daysLeft} days  ${iccid}  ${device_id}  ${product.name ?? product.id}`,
     );
     count += 1;
   }

@@ -39,18 +39,18 @@ const seen = new Set<string>(); // in a program that restarts: a table with a un
 
 function handle({ id, ...event }: Event): void {
   if (seen.has(id)) return; // an event may come twice
-  if (seen.size === 10_000) seen.clear();
-  seen.add(id);
   if (event.type === 'subscription.expiring') console.log(`${event.data.id} ends at ${event.data.expirationDate}`);
   else console.log(event.data.reset ? 'read everything again' : `read the changes since ${event.data.since}`);
+  if (seen.size === 10_000) seen.clear();
+  seen.add(id);
 }
 
 const app = express();
 // the signature is of the bytes of the body, so express.json() must not come before
 app.post('/hooks/subreport', express.raw({ type: '*/*', limit: '64kb' }), (request, response) => {
   const event = Buffer.isBuffer(request.body) && verify(request.body, request.headers as Record<string, string>);
-  response.sendStatus(event ? 204 : 400); // after 400, the sender tries again later
-  if (event) handle(event);
+  if (event) handle(event); // if it fails, the status is 500
+  response.sendStatus(event ? 204 : 400); // after any but 2xx, the sender tries again later
 });
 
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', (error) => {

@@ -47,10 +47,10 @@ def receive():
         return "", 400  # the sender tries again later
     event = request.get_json(force=True)
     if event["id"] not in seen:  # an event may come twice
+        print(describe(event), flush=True)  # if it fails, the status is 500, and the sender tries again
         if len(seen) == 10_000:
             seen.clear()
         seen.add(event["id"])
-        print(describe(event), flush=True)
     return "", 204
 
 

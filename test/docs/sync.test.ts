@@ -167,5 +167,9 @@ describe.each(receivers)('examples/%s', (name, program) => {
       ...[204, 204, 204],
     ]);
     await eventually(() => expect(printed()).toBe(`${before}${'read everything again\n'.repeat(2)}`));
+    // an event that could not be handled is sent again
+    const broken = JSON.stringify({ id: 'broken', type: 'subscription.changes', data: null });
+    const tries = [await send(broken, { id: 'broken' }), await send(broken, { id: 'broken' })];
+    expect(tries).toEqual([500, 500]);
   });
 });
