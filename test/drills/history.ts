@@ -24,7 +24,7 @@ export async function readMoment(service: DrilledService, { revision, report }: 
   const { status, text } = await service.ask(`?all=true&format=ndjson&as-of=${revision}`);
   if (status === 200) return text === report ? 'as it was' : 'ANOTHER REPORT';
   const { type = '', detail = '' } = JSON.parse(text) as { type?: string; detail?: string };
-  return `${status} ${type}${/must be within the kept history, (which begins at revision \d+|of which there is none)/.test(detail) ? '' : `: ${detail}`}`;
+  return `${status} ${type}${/must be within the kept history, (which begins at \S+Z, with revision \d+|of which there is none)/.test(detail) ? '' : `: ${detail}`}`;
 }
 
 /** Adds a record, changes it, and says what the history tells of it. */

@@ -239,7 +239,7 @@ function neutralizer({ service, operatorUrl, client }: BothConsoles, folder: str
       .replaceAll(client.client_id, 'CLIENT')
       .replaceAll(folder, 'FOLDER')
       .replaceAll(/\nCorrelation id: .*/g, '')
-      .replaceAll(/current since [\dT:-]+Z/g, 'current since INSTANT')
+      .replaceAll(/which begins at [\dT:-]+Z/g, 'which begins at INSTANT')
       .replaceAll(/[^\S\n\x20]/g, '?');
   return (said) => Object.fromEntries(Object.entries(said).map(([surface, sentence]) => [surface, neutral(sentence)]));
 }

@@ -31,7 +31,7 @@ const messages: Readonly<Record<ErrorCode, string>> = {
   RESYNC_REQUIRED:
     "Cannot continue from the token in 'since': it must be a token of the current records of the service; read everything again, without since, into an empty copy",
   HISTORY_NOT_KEPT:
-    "Cannot read the past: 'as-of' must be within the kept history, which begins at revision 12, current since 2026-10-01T00:00:00Z: current value is '2026-09-30T00:00:00Z'",
+    "Cannot read the past: 'as-of' must be within the kept history, which begins at 2026-10-01T00:00:00Z, with revision 12: current value is '2026-09-30T00:00:00Z'",
   PAYLOAD_TOO_LARGE: 'Cannot read the request: its body must be smaller',
   STORAGE_BUDGET_EXCEEDED:
     'Cannot store the records: the tenant must stay within its storage budget of 17179869184 bytes (TENANT_STORAGE_MAX_MIB) without the history of its records: they need 17180012400 bytes, 480200 more than now; nothing was loaded',

@@ -114,7 +114,7 @@ export function notKept({ kept }: TenantHistory, { parameter, value }: NamedValu
   const start =
     kept === undefined
       ? 'of which there is none: the operator keeps none, or no record has changed since it began'
-      : `which begins at revision ${kept.from}, current since ${formatInstant(kept.fromSeconds)}`;
+      : `which begins at ${formatInstant(kept.fromSeconds)}, with revision ${kept.from}`;
   const rule = `within the kept history, ${start}`;
   return new ReportError(
     'HISTORY_NOT_KEPT',
