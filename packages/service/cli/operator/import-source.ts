@@ -1,4 +1,4 @@
-import { closeSync, createReadStream, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { type BigIntStats, closeSync, createReadStream, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { ServerChoice } from '../../../cli/remote/server.ts';
 import { mappingMax, savedMapping } from '../../../contract/load.ts';
@@ -6,6 +6,7 @@ import { shorten } from '../../../contract/problem.ts';
 import { readFailure, UsageError } from '../../../terminal/error.ts';
 import { MappingError, parseMapping } from '../../import/column-mapping.ts';
 import type { ColumnMapping } from '../../import/csv-layout.ts';
+import { ImportError } from '../../import/error.ts';
 import type { ImportFormat } from '../../import/read-valid-rows.ts';
 import { readBytes } from '../../import/spool.ts';
 import type { FileIdentity } from './errors-file.ts';
@@ -59,11 +60,23 @@ function findSource(file: string, format: ImportFormat): Omit<ImportSource, 'map
       bytes: stats.isFile() ? Number(stats.size) : undefined, // a pipe has no size
       format,
       identity: stats,
-      open: (onBytes) => counted(createReadStream(file, { highWaterMark: readBytes }), onBytes),
+      open: (onBytes) => counted(unchanged(file, stats), onBytes),
     };
   } catch (error) {
     throw readFailure(file, error);
   }
+}
+
+/** Reads a file from its start; throws `ImportError` if it is written or replaced meanwhile. */
+async function* unchanged(file: string, before: BigIntStats): AsyncGenerator<Buffer> {
+  yield* createReadStream(file, { highWaterMark: readBytes });
+  if (!before.isFile()) return;
+  const after = statSync(file, { bigint: true });
+  if ((['dev', 'ino', 'size', 'mtimeNs'] as const).every((name) => after[name] === before[name])) return;
+  throw new ImportError(
+    'UNREADABLE',
+    `Cannot import '${shorten(file)}': the file must not change while it is read; import it again once it is complete`,
+  );
 }
 
 function readMapping(file: string | undefined, format: ImportFormat): ImportSource['mapping'] {
