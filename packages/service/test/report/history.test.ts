@@ -252,6 +252,26 @@ describe.each(drawn)('the history on $engine', ({ openTestStore }) => {
     await expect(read.exported(tenant, 'format=ndjson', 2)).rejects.toMatchObject(notKept);
   });
 
+  test.each([
+    [
+      'overlaps the next one',
+      'update subscription_version set from_revision = 1 where tenant_id = $1 and until_revision = 3',
+    ],
+    ['overlaps the record', 'update subscription set revision = 2 where tenant_id = $1 and revision = 3'],
+    ['is younger than its tombstone', 'update subscription_tombstone set revision = 3 where tenant_id = $1'],
+  ] as const)('a version that %s is reported, and a repair begins the history again', async (problem, sql) => {
+    const tenant = await newTenant();
+    for (const version of [1, 2, 3]) await load(tenant, [{ n: 1, version }]);
+    if (problem.endsWith('tombstone')) await store.loadSubscriptions(tenant, [], undefined, undefined, [idOf(1)]);
+    const problems = async () => (await store.readTenant(tenant, (reader) => checkRecords(reader))).problems;
+    expect(await problems()).toEqual([]);
+    await store.writeTenant(tenant, [{ sql, values: [] }]);
+    expect((await problems())[0]).toBe(`A former version of record '${idOf(1)}' ${problem}`);
+    await store.recountSubscriptions(tenant, now);
+    expect(await problems()).toEqual([]);
+    await expect(read.exported(tenant, 'format=ndjson', 2)).rejects.toMatchObject(notKept);
+  });
+
   test('a wrong number of versions is reported and repaired, and the history goes on', async () => {
     const tenant = await newTenant();
     for (const version of [1, 2, 3]) await load(tenant, [{ n: 1, version }]);
