@@ -48,7 +48,7 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
     await page.getByRole('button', { name: 'Export' }).waitFor();
   }
   const choose = async (format: string): Promise<void> => {
-    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('button', { name: 'Export', exact: true }).click();
     await page.getByRole('menuitem', { name: format }).click();
   };
   async function download(format: string): Promise<{ file: Buffer; name: string }> {
@@ -98,6 +98,19 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
     await page.getByText('Complete: 4,000 rows, exactly as the service sent them.', { exact: true }).waitFor();
     await page.getByText(createHash('sha256').update(file).digest('hex')).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
+  test('a file whose number of rows a proxy removes says how many it has counted', async () => {
+    await openSubscriptions();
+    await page.route(/all=true/, async (route) => {
+      const response = await route.fetch();
+      const { 'x-total-count': _total, ...headers } = response.headers();
+      await route.fulfill({ response, headers });
+    });
+    await download('CSV');
+    await page.getByText('Complete: 4,000 rows, exactly as the service sent them.', { exact: true }).waitFor();
+    await download('Parquet');
+    await page.getByText('Complete, exactly as the service sent it.', { exact: true }).waitFor();
   });
 
   test('a workbook has the records of the API, with the ICCID as text and the dates as dates', async () => {

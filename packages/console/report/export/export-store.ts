@@ -93,7 +93,7 @@ function update(id: number, state: ExportState): void {
 export function sentenceOf(state: ExportState): string {
   switch (state.kind) {
     case 'running':
-      return state.progress === undefined ? text.waiting : text.progress(state.progress.rows, state.progress.totalRows);
+      return state.progress === undefined ? text.waiting : progressOf(state.progress);
     case 'saved':
       return text.saved(state.result.rows);
     case 'cancelled':
@@ -101,6 +101,11 @@ export function sentenceOf(state: ExportState): string {
     case 'failed':
       return reasonOf(state.error);
   }
+}
+
+function progressOf({ rows, totalRows }: ExportProgress): string {
+  if (rows === undefined) return text.receiving(totalRows);
+  return totalRows === undefined ? text.receivedSoFar(rows) : text.received(rows, totalRows);
 }
 
 /** Nothing of a failed export is kept; the reason says what happened to it. */

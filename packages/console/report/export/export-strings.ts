@@ -1,5 +1,7 @@
 import { formatCount } from '../../ui/format-count.ts';
 
+const rowCount = (rows: number): string => `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}`;
+
 /** The texts of exports. */
 export const exportStrings = {
   title: 'Exports',
@@ -43,9 +45,14 @@ export const exportStrings = {
   toSubscriptions: 'Go to the subscriptions',
   started: (file: string) => `Exporting ${file}`,
   waiting: 'Waiting for the service',
-  progress: (rows: number, totalRows: number) => `${formatCount(rows)} of ${formatCount(totalRows)} rows`,
-  saved: (rows: number) =>
-    `Complete: ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}, exactly as the service sent them.`,
+  received: (rows: number, totalRows: number) => `${formatCount(rows)} of ${rowCount(totalRows)}`,
+  receivedSoFar: (rows: number) => `${rowCount(rows)} so far`,
+  receiving: (totalRows?: number) =>
+    totalRows === undefined ? 'Receiving the file' : `Receiving ${rowCount(totalRows)}`,
+  saved: (rows?: number) =>
+    rows === undefined
+      ? 'Complete, exactly as the service sent it.'
+      : `Complete: ${rowCount(rows)}, exactly as the service sent them.`,
   cancelled: 'Cancelled. No file was saved.',
   incomplete: 'The file is incomplete and was not saved.',
   altered: 'The file differs from what the service sent and was not saved.',

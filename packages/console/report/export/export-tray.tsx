@@ -68,7 +68,9 @@ function TrayEntry({ entry }: { entry: ExportEntry }) {
 
 /** How far a running export is. */
 export function ExportBar({ entry: { file, state } }: { entry: ExportEntry }) {
-  const progress = state.kind === 'running' ? state.progress : undefined;
-  const share = progress && { value: progress.rows, max: Math.max(progress.totalRows, 1) };
-  return <progress class="export-bar" aria-label={file} {...share} />;
+  const { rows, totalRows } = (state.kind === 'running' && state.progress) || {};
+  const isMeasured = rows !== undefined && totalRows !== undefined;
+  return (
+    <progress class="export-bar" aria-label={file} {...(isMeasured && { value: rows, max: Math.max(totalRows, 1) })} />
+  );
 }

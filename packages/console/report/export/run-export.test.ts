@@ -70,6 +70,16 @@ describe('an export', () => {
     expect(progress).toEqual([{ rows: 2, totalRows: 2 }]);
   });
 
+  test('whose number a proxy has removed counts its lines, and a Parquet file has none', async () => {
+    const uncounted = jobOf([csv], { total: Number.NaN });
+    expect(await uncounted.result).toMatchObject({ rows: 2 });
+    expect(uncounted.progress).toEqual([{ rows: 2, totalRows: undefined }]);
+    const parquet = jobOf(['PAR1'], { format: 'parquet' });
+    expect(await parquet.result).toMatchObject({ rows: 2 });
+    expect(parquet.progress).toEqual([{ rows: undefined, totalRows: 2 }]);
+    expect((await jobOf(['PAR1'], { format: 'parquet', total: Number.NaN }).result).rows).toBeUndefined();
+  });
+
   test('reports its progress some times a second, however many parts arrive', async () => {
     const { result, progress } = jobOf(Array(5000).fill(csv));
     const began = performance.now();
@@ -107,5 +117,7 @@ describe('an export', () => {
     const { result, file } = jobOf(['{}\n'], { format: 'xlsx', total });
     await expect(result).rejects.toThrow(WorkbookFullError);
     expect([file.written(), file.end()]).toEqual(['', 'aborted']);
+    const uncounted = jobOf(['\n'.repeat(total)], { format: 'xlsx', total: Number.NaN });
+    await expect(uncounted.result).rejects.toThrow(WorkbookFullError);
   });
 });

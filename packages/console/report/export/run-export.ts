@@ -8,13 +8,15 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** How far an export is. */
 export interface ExportProgress {
-  readonly rows: number;
-  readonly totalRows: number;
+  /** The records received; unknown in a Parquet file, which has no lines to count. */
+  readonly rows: number | undefined;
+  /** Unknown if a proxy has removed the number. */
+  readonly totalRows: number | undefined;
 }
 
-/** A complete export: its records, and the size and SHA-256 of the file. */
+/** A complete export: its records, if they are known, and the size and SHA-256 of the file. */
 export interface ExportResult {
-  readonly rows: number;
+  readonly rows: number | undefined;
   readonly bytes: number;
   readonly sha256: string;
 }
@@ -39,11 +41,8 @@ const reportMs = 100;
 
 /** The report has more records than a sheet has rows. */
 export class WorkbookFullError extends Error {
-  readonly records: number;
-
-  constructor(records: number) {
-    super(`Cannot make a workbook: a sheet has room for ${workbookRecordsMax} records: the report has ${records}`);
-    this.records = records;
+  constructor() {
+    super(`Cannot make a workbook: a sheet has room for ${workbookRecordsMax} records: the report has more`);
   }
 }
 
@@ -58,19 +57,24 @@ export async function runExport(job: ExportJob): Promise<ExportResult> {
     const { sent } = exportFormats[format];
     const { dates, ...others } = query;
     const report = await client.export(sent === 'csv' ? query : others, { format: sent, signal });
-    const totalRows = report.totalCount || 0;
-    if (format === 'xlsx' && totalRows > workbookRecordsMax) {
+    const totalRows = Number.isNaN(report.totalCount) ? undefined : report.totalCount;
+    const isTooLong = (records = 0): boolean => format === 'xlsx' && records > workbookRecordsMax;
+    if (isTooLong(totalRows)) {
       await report.cancel();
-      throw new WorkbookFullError(totalRows);
+      throw new WorkbookFullError();
     }
     let nextReport = 0;
-    let rows = sent === 'csv' ? -1 : 0; // the first line of CSV has the names of the columns
+    let lines = 0;
+    // the first line of CSV has the names of the columns
+    const rows = (): number | undefined =>
+      sent === 'parquet' ? undefined : Math.max(sent === 'csv' ? lines - 1 : lines, 0);
     const counted = (report as ReadableStream<Bytes>).pipeThrough(
       observe((part) => {
-        if (sent !== 'parquet') rows += countLines(part);
+        if (sent !== 'parquet') lines += countLines(part);
+        if (isTooLong(rows())) throw new WorkbookFullError();
         if (performance.now() < nextReport) return;
         nextReport = performance.now() + reportMs;
-        onProgress({ rows: Math.max(rows, 0), totalRows });
+        onProgress({ rows: rows(), totalRows });
       }),
     );
     const hash = startSha256();
@@ -89,8 +93,8 @@ export async function runExport(job: ExportJob): Promise<ExportResult> {
       }),
     );
     await file.pipeTo(writable, { signal });
-    // the number that the service sent was verified; a Parquet file has no lines to count
-    return { rows: sent === 'parquet' ? totalRows : Math.max(rows, 0), bytes, sha256: hash.digest('hex') };
+    // the number that the service sent was verified
+    return { rows: rows() ?? totalRows, bytes, sha256: hash.digest('hex') };
   } catch (error) {
     await writable.abort(error).catch(() => undefined); // already aborted, if it was in use
     throw error;
