@@ -194,11 +194,24 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     const cut = await words.evaluateAll((all) => all.map((word) => word.scrollWidth - word.clientWidth));
     expect(cut.length).toBeGreaterThan(3);
     expect(Math.max(...cut)).toBeLessThanOrEqual(1);
+    // a line that is too long has two, without a gap
+    const gaps = await page.locator('.record-line[data-part="card"]').evaluateAll((all) =>
+      all.map((line) => {
+        const [first, last] = [line.firstElementChild, line.lastElementChild].map((part) =>
+          part?.getBoundingClientRect(),
+        );
+        return (last?.top ?? 0) >= (first?.bottom ?? 0) - 1 ? (last?.top ?? 0) - (first?.bottom ?? 0) : undefined;
+      }),
+    );
+    expect(gaps.filter((gap) => gap !== undefined).length).toBeGreaterThan(0);
+    expect(Math.max(...gaps.map((gap) => gap ?? 0))).toBeLessThan(2);
   });
 
   test('a product without a name is called by its id', async () => {
     page = await reports.open('/console/subscriptions?product-id=nameless');
-    await page.getByRole('button', { name: 'Product: nameless', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Product: nameless', exact: true }).click();
+    await page.getByRole('option', { name: /^nameless/ }).waitFor();
+    await page.keyboard.press('Escape');
     await page.getByText('15 subscriptions, newest first, product nameless').first().waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('group', { name: 'All by product' }).getByText('nameless').waitFor();
@@ -221,7 +234,35 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     page = await reports.open('/console/subscriptions');
     await page.context().grantPermissions([]);
     await page.locator('button.iccid').first().click();
-    await page.locator('.shown-message').waitFor();
+    const message = page.locator('.shown-message');
+    await message.waitFor();
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'));
+    });
+    await page.locator('[data-record]').first().click();
+    await page.getByRole('button', { name: 'Copy ICCID' }).click();
+    await message.filter({ hasText: 'Cannot copy' }).waitFor();
+    await message.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('button', { name: 'Copy link', exact: true }).click();
+    await message.filter({ hasText: 'Cannot copy' }).waitFor();
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.resolve();
+    });
+    await page.getByRole('button', { name: 'Copy as curl', exact: true }).click();
+    await page.getByRole('button', { name: 'Copied', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Copy link', exact: true }).click();
+    await page.getByRole('button', { name: 'Copy as curl', exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Copied', exact: true }).count()).toBe(1);
+  });
+
+  test('days are counted by the date that a period limits, and asked for if it limits another one', async () => {
+    const period = 'created-from=2026-01-01T00:00:00Z&created-to=2026-02-01T00:00:00Z';
+    page = await reports.open(`/console/subscriptions?by=day&date-field=expiration&${period}`);
+    await page.getByText(/^Days are counted within at most 366 days/).waitFor();
+    await page.goto(new URL(`/console/subscriptions?by=day&${period}`, page.url()).href);
+    await page.getByRole('table', { name: 'Day' }).waitFor();
   });
 
   test('what is typed after Ctrl K is in the field, also while the dialog is loading', async () => {
@@ -261,9 +302,15 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
       page
         .locator(selector)
         .evaluateAll((all) => [...new Set(all.map((each) => getComputedStyle(each).backgroundColor))]);
-    for (const group of ['.rail a', '.change-periods a']) {
-      const [chosen] = await backgrounds(`${group}[aria-current]`);
-      expect(await backgrounds(`${group}:not([aria-current])`)).not.toContain(chosen);
+    await page.getByRole('button', { name: /^Time of/ }).click();
+    for (const [group, state] of [
+      ['.rail a', '[aria-current]'],
+      ['.change-periods a', '[aria-current]'],
+      ['.past-times button', '[aria-pressed=true]'],
+    ]) {
+      const [chosen] = await backgrounds(`${group}${state}`);
+      expect(chosen).toBeDefined();
+      expect(await backgrounds(`${group}:not(${state})`)).not.toContain(chosen);
     }
   });
 });

@@ -383,6 +383,24 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
 
     await page.goto(`${reports.service.url}/console/subscriptions?created-from=2024-01-01&zone=Pacific/Kiritimati`);
     await page.getByText('Days begin at midnight in Pacific/Kiritimati.').waitFor();
+    const asked = new Date(Date.now() - 100 * 86_400_000).toISOString().slice(0, 10);
+    const [from] = formatMinute(`${asked}T00:00:00Z`).split(',');
+    const inZone = (path: string, query = '') =>
+      page.goto(`${reports.service.url}/console/${path}?zone=Pacific/Kiritimati${query}`);
+    await inZone('changes', `&since=${asked}`);
+    await page
+      .getByText(new RegExp(`since ${from}$`))
+      .first()
+      .waitFor();
+    await inZone('changes', `&since=${asked}&as-of=yesterday`);
+    await page
+      .getByText(new RegExp(`between ${from} and `))
+      .first()
+      .waitFor();
+    await inZone(`sims/${iccids[0]}`);
+    await page.getByText('Days are in Pacific/Kiritimati, times in UTC.').waitFor();
+    await inZone(`subscriptions/${encodeURIComponent(rows[0]?.id ?? '')}`);
+    await page.getByText('Times are those of the service, in UTC; days are in Pacific/Kiritimati.').waitFor();
     await page.goto(`${reports.service.url}/console/?zone=Europe/Berlni`);
     await page.getByRole('heading', { name: 'This time cannot be shown' }).waitFor();
   });

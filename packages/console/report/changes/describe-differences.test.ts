@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Subscription } from '../../../client/index.ts';
 import { recordColumns } from '../../../contract/csv.ts';
 import { recordWith } from '../../../contract/record-fields.ts';
+import { showDaysIn } from '../../ui/format-date.ts';
 import { describeDifferences, rawDifferences } from './describe-differences.ts';
 
 const record: Subscription = {
@@ -28,6 +29,13 @@ test('only the fields that differ are described, in the words of the table', () 
 test('a date that changed within its day is described by its times', () => {
   const [difference] = describeDifferences(record, { ...record, expirationDate: '2026-01-31T08:00:00Z' });
   expect(difference).toMatchObject({ from: '2026-01-31T00:00:00Z', to: '2026-01-31T08:00:00Z' });
+});
+
+test('days are those of the time zone of the pages', () => {
+  showDaysIn(() => 'Pacific/Kiritimati');
+  const [difference] = describeDifferences(record, { ...record, expirationDate: '2026-03-01T12:00:00Z' });
+  showDaysIn(() => 'UTC');
+  expect(difference).toMatchObject({ from: '31 Jan 2026', to: '2 Mar 2026' });
 });
 
 test('another product is one line, and the same name of another product is its id', () => {
