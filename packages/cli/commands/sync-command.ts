@@ -11,6 +11,7 @@ import type { Source } from '../sync/read-source.ts';
 import type { SnapshotResult } from '../sync/run-snapshot.ts';
 import type { SyncResult } from '../sync/run-sync.ts';
 import type { VerifiedFile } from '../sync/verify-files.ts';
+import { isYetToCome } from '../sync/yet-to-come.ts';
 import { openScreen } from './record-writer.ts';
 import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
 import { readQuestion, withQuestion } from './sync-question.ts';
@@ -174,6 +175,8 @@ function describeFile({ manifest, place, wasComplete, isUnchanged, whole, remove
 /** The instant of a run, in whole seconds. */
 function readInstant(given: string | undefined): Date {
   const instant = given === undefined ? new Date() : new Date(given);
+  if (given !== undefined && isYetToCome(given))
+    throw new UsageError(`Cannot use --scheduled-for: it must not be yet to come: current value is '${given}'`);
   if (!Number.isNaN(instant.getTime()) && (given === undefined || /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(given)))
     return new Date(Math.floor(instant.getTime() / 1000) * 1000);
   throw new UsageError(

@@ -27,6 +27,7 @@ import type { Question } from './question.ts';
 import { cancelIfFailed, currentPosition, type Source } from './read-source.ts';
 import { removeOlderRuns } from './remove-runs.ts';
 import { requireCount, requireRevision } from './run-sync.ts';
+import { requireNotYetToCome } from './yet-to-come.ts';
 
 interface SnapshotOptions extends IncrementOptions {
   /** What the file has; the whole report if it is absent. */
@@ -243,6 +244,7 @@ async function copyReport(source: Source, files: FileStore, options: SnapshotOpt
   const exported = new Measured();
   const written = sent !== 'csv' && compression === undefined ? exported : new Measured();
   const { revision, rows } = await cancelIfFailed(report, async () => {
+    requireNotYetToCome(scheduledFor, report.headers);
     const found = { revision: requireRevision(report.headers), rows: requireCount(report.headers) };
     const lines = exported.of(report);
     const content = sent === 'csv' ? fileOfExport(lines, flavor) : lines;

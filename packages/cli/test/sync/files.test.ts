@@ -398,6 +398,42 @@ describe('--keep', () => {
   });
 });
 
+/** Runs a sync whose requests of the API pass a proxy. */
+async function throughProxy(choose: Parameters<typeof startFaultyProxy>[1], args: readonly string[]) {
+  const proxy = await startFaultyProxy(service.url, choose);
+  const config = mkdtempSync(join(folder, 'config-'));
+  mkdirSync(join(config, 'subreport/profiles'), { recursive: true });
+  const urls = { base_url: `${proxy.url}/connect-api`, token_url: `${service.url}/oauth2/token` };
+  writeFileSync(join(config, 'subreport/profiles/default.json'), JSON.stringify({ ...urls, ...report.credentials }));
+  return runHere(['sync', ...args], { XDG_CONFIG_HOME: config }).finally(() => proxy.close());
+}
+
+test('a run of an instant that is yet to come writes and removes nothing', async () => {
+  await run(...at(0));
+  const before = readdirSync(here(), { recursive: true }).toSorted();
+  const keep = ['--to', `dir:${here()}`, '--keep', '1d'];
+  const given = await run(...keep, '--scheduled-for', '2126-11-23T03:00:00Z');
+  expect([given.code, given.stderr]).toEqual([
+    2,
+    "Cannot use --scheduled-for: it must not be yet to come: current value is '2126-11-23T03:00:00Z'\n",
+  ]);
+  const yearAgo: Fault = {
+    edit(body, headers) {
+      headers.date = new Date(Date.now() - 365 * 86_400_000).toUTCString();
+      return body;
+    },
+  };
+  mkdirSync(join(here(), 'ahead'));
+  const ahead = await throughProxy(() => yearAgo, ['--to', `dir:${here()}/ahead`]);
+  expect([ahead.code, ahead.stderr]).toEqual([
+    2,
+    expect.stringMatching(
+      /^Cannot write a file for \S+: no run may be of an instant that is yet to come; set the clock /,
+    ),
+  ]);
+  expect(readdirSync(here(), { recursive: true }).toSorted()).toEqual([...before, 'ahead'].toSorted());
+});
+
 test('a report whose number of records a proxy has removed leaves no manifest', async () => {
   const hide: Fault = {
     edit(body, headers) {
@@ -405,13 +441,10 @@ test('a report whose number of records a proxy has removed leaves no manifest', 
       return body;
     },
   };
-  const proxy = await startFaultyProxy(service.url, ({ path }) => (path.includes('all=true') ? hide : undefined));
-  const config = mkdtempSync(join(folder, 'config-'));
-  mkdirSync(join(config, 'subreport/profiles'), { recursive: true });
-  const urls = { base_url: `${proxy.url}/connect-api`, token_url: `${service.url}/oauth2/token` };
-  writeFileSync(join(config, 'subreport/profiles/default.json'), JSON.stringify({ ...urls, ...report.credentials }));
-  const { code, stdout, stderr } = await runHere(['sync', ...at(0)], { XDG_CONFIG_HOME: config });
-  await proxy.close();
+  const { code, stdout, stderr } = await throughProxy(
+    ({ path }) => (path.includes('all=true') ? hide : undefined),
+    at(0),
+  );
   expect([code, stdout, stderr]).toEqual([
     1,
     '',
