@@ -200,4 +200,22 @@ export const tablesMutants: readonly Mutant[] = [
     test: 'a commit is no earlier than the one before it, although the clock was set back',
     on: ['sqlite'],
   },
+  {
+    id: 'rejections-left-on-disk',
+    breaks: 'SQLite leaves erased rejected rows in its file.',
+    search: "this.#connection.run('pragma secure_delete = on');",
+    replace: '',
+    file: 'erase-rejections.test.ts',
+    test: '%s leaves no trace of the person in any table, and those of others stay',
+    on: ['sqlite'],
+  },
+  {
+    id: 'fields-named-after-people',
+    breaks: 'An erasure leaves rejected rows whose fields have the names of an ICCID or a device.',
+    search: "[field.replace(/^product\\./, ''), value ?? '']",
+    replace: "[value ?? '']",
+    file: 'erase-rejections.test.ts',
+    test: '%s leaves no trace of the person in any table, and those of others stay',
+    on: ['sqlite'],
+  },
 ];

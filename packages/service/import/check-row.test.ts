@@ -166,6 +166,11 @@ describe('checkRow with an invalid row', () => {
     ]);
   });
 
+  test('names an unknown field without an address in its name', () => {
+    const faults = faultsOf({ ...right, 'to Ada@Example.org': 1, product: { ...right.product, 'ada@example.org': 1 } });
+    expect(faults.map(({ field }) => field).sort()).toEqual(['product.***', 'to ***']);
+  });
+
   test('names an unknown field and suggests the known one', () => {
     const faults = faultsOf({ ...right, auto_renews: 'true' });
     expect(faults).toMatchObject([{ field: 'auto_renews' }]);

@@ -164,7 +164,7 @@ function findFaults(
       for (const [index, name] of additionalProperties.entries()) {
         const suggestion = index < suggestionsMax ? didYouMean(name, known) : '';
         add(
-          dotted([...path, shorten(name, shownMax)]),
+          dotted([...path, shownName(name)]),
           `absent: a row has only ${known.join(', ')}${path.length === 0 ? ', email' : ''}${suggestion}`,
           undefined,
         );
@@ -290,6 +290,9 @@ const keepNumber = (_name: string, value: unknown, context?: { readonly source?:
 /** A value as shown in a fault: the beginning of its JSON, in which words with `@` are `***`. */
 const shownValue = (value: unknown): string | null =>
   value === undefined ? null : shorten(withoutAddresses(JSON.stringify(value) ?? String(value)), shownMax);
+
+/** A name that a source gives to a value, as shown in a fault. */
+export const shownName = (name: string): string => shorten(withoutAddresses(name), shownMax);
 
 /** A cell too many puts the address of a subscriber into another field. */
 function withoutAddresses(text: string): string {

@@ -1,12 +1,14 @@
 import type { Store, TenantId, TenantSql } from '../storage/store.ts';
 import { countRejections } from '../storage/tables/storage-use.ts';
+import type { RowFault } from './check-row.ts';
 
 /** Imports whose rejected rows are read at once: at most some megabytes. */
 const importsAtOnce = 20;
 
 /**
  * Erases the rejected rows in the history of imports that quote one of the values, such as the
- * ICCID or the email of an erased record: as a whole value, as a word of one, or shortened.
+ * ICCID or the email of an erased record: as a whole value, as a word of one, shortened, or as the
+ * name of a field.
  */
 export async function eraseRejections(store: Store, tenant: TenantId, values: Iterable<string>): Promise<void> {
   const quotes = createQuoteTest(values);
@@ -38,8 +40,9 @@ function createQuoteTest(values: Iterable<string>): (line: string) => boolean {
     return text.endsWith(shortened) && all.some((each) => each.includes(text.slice(0, -1)) || text.includes(each));
   };
   return (line) => {
-    const { errors = [] } = JSON.parse(line) as { readonly errors?: readonly { readonly value?: string | null }[] };
-    return errors.some(({ value }) => value != null && isQuoted(value));
+    const { errors = [] } = JSON.parse(line) as { readonly errors?: readonly Partial<RowFault>[] };
+    const quoted = errors.flatMap(({ field = '', value }) => [field.replace(/^product\./, ''), value ?? '']);
+    return quoted.some(isQuoted);
   };
 }
 

@@ -4,7 +4,7 @@ import { shorten } from '../../contract/problem.ts';
 import { Product } from '../../contract/product.ts';
 import { type ExportSummary, readSummaryLine, summaryStart } from '../../contract/report.ts';
 import { ruleOf } from '../../contract/schema.ts';
-import { type RowFault, rowBytesMax, type SourceRow, utf8Rule } from './check-row.ts';
+import { type RowFault, rowBytesMax, type SourceRow, shownName, utf8Rule } from './check-row.ts';
 import { ImportError } from './error.ts';
 
 const newline = 0x0a;
@@ -162,7 +162,7 @@ export function parseRow(text: string): SourceRow['content'] {
     return { faults: [{ field: 'product.period', value: shorten(period), rule: ruleOf(Product.properties.period) }] };
   } catch (error) {
     if (error instanceof RepeatedError)
-      return { faults: [{ field: shorten(error.path), value: null, rule: 'given once, not repeatedly' }] };
+      return { faults: [{ field: shownName(error.path), value: null, rule: 'given once, not repeatedly' }] };
     if (error instanceof BoundsError) return fault(`a JSON object with ${error.rule}`);
     return fault(`a JSON object on one line (${withoutSource(error as SyntaxError)})`);
   }

@@ -195,8 +195,16 @@ class SqliteStore implements Store {
     return this.#change({ kind: 'recount', tenant, nowSeconds });
   }
 
+  /** Overwrites what it deletes: rejected rows quote people. */
   writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
-    return this.#write(() => statements.map(({ sql, values }) => this.#connection.all(sql, [tenant, ...values])));
+    return this.#write(() => {
+      this.#connection.run('pragma secure_delete = on');
+      try {
+        return statements.map(({ sql, values }) => this.#connection.all(sql, [tenant, ...values]));
+      } finally {
+        this.#connection.run('pragma secure_delete = fast');
+      }
+    });
   }
 
   async readDirectory<S extends string>(

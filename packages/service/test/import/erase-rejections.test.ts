@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
@@ -6,6 +8,7 @@ import { importRecords } from '../../import/import-records.ts';
 import { recordImport } from '../../import/record-import.ts';
 import { eraseSubscriptions } from '../../operator/erase.ts';
 import { checkRecords } from '../../storage/records/check.ts';
+import { SqliteConnection } from '../../storage/sqlite/connection.ts';
 import { directoryStatement, type Row, type Store, type TenantId, type TenantSql } from '../../storage/store.ts';
 import { listImportRows, putRejections, readRejections } from '../../storage/tables/import-history.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
@@ -59,6 +62,8 @@ describe.each(engines)('an erasure on $engine', ({ openTestStore }) => {
         wrong({ iccid: Number(iccid.slice(0, 15)), note: iccid }),
         wrong({ email: `<${email.toUpperCase()}>, ${'x'.repeat(400)}` }),
         wrong({ device_id: `${deviceId}\u0007`, owner: id }),
+        wrong({ [iccid]: 1, product: { id: 'p', [deviceId]: 1 } }),
+        `{"${email}":1,"${email}":1}`,
         JSON.stringify(`a row with ${iccid}`),
         JSON.stringify(`sim=${iccid}&${'x'.repeat(400)}`),
       ];
@@ -115,6 +120,17 @@ describe.each(engines)('an erasure on $engine', ({ openTestStore }) => {
     );
   };
 
+  /** The file of the embedded store after its log was copied into it; nothing on PostgreSQL. */
+  const readFile = (): string => {
+    const { DATA_DIR: folder } = opened.environment;
+    if (store.engine !== 'sqlite' || folder === undefined) return '';
+    const file = join(folder, 'subreport.db');
+    const connection = new SqliteConnection(file, 5_000);
+    expect(connection.all('pragma wal_checkpoint(truncate)', [])).toMatchObject([{ busy: 0 }]);
+    connection.close();
+    return readFileSync(file, 'latin1').toLowerCase();
+  };
+
   test.each([
     ['by email', { email: 'Ada@Example.org' }],
     ['by ICCID', { iccid: ada.iccid }],
@@ -123,12 +139,15 @@ describe.each(engines)('an erasure on $engine', ({ openTestStore }) => {
     const tenant = await fill();
     const before = (await rejectionsOf(tenant)).split('\n');
     expect(before.join()).toContain(ada.iccid);
+    expect(before.join()).toContain(`"field":"${ada.iccid}"`);
+    expect(before.join()).not.toContain(ada.email);
     await eraseSubscriptions(context(), tenant, erased);
     const values = [ada.iccid, ada.email, ada.deviceId, 'adas-old-phone'];
     const found = [...(await readStore(tenant))].flatMap(([table, text]) =>
       values.filter((value) => text.includes(value)).map((value) => `${table}: ${value}`),
     );
     expect(found).toEqual([]);
+    expect(values.filter((value) => readFile().includes(value))).toEqual([]);
     const kept = await rejectionsOf(tenant);
     expect(kept.match(/bob/gi)?.length).toBe(before.join().match(/bob/gi)?.length);
     expect(kept).toContain(bob.iccid);
