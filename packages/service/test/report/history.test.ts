@@ -272,6 +272,21 @@ describe.each(drawn)('the history on $engine', ({ openTestStore }) => {
     await expect(read.exported(tenant, 'format=ndjson', 2)).rejects.toMatchObject(notKept);
   });
 
+  test('a removal whose tombstone was swept, and a new history after a clock that was ahead, are no problems', async () => {
+    const tenant = await newTenant();
+    const problems = async () => (await store.readTenant(tenant, (reader) => checkRecords(reader))).problems;
+    await load(tenant, [{ n: 1, version: 1 }]);
+    await store.loadSubscriptions(tenant, [], undefined, undefined, [idOf(1)]);
+    expect(await store.sweepTombstones(tenant, 2, 10)).toBe(1);
+    expect(await problems()).toEqual([]);
+    const ahead = 'committed_at = committed_at + 1000000 where tenant_id = $1';
+    await store.writeTenant(tenant, [{ sql: `update subscription_commit set ${ahead}`, values: [] }]);
+    expect(await problems()).toHaveLength(1);
+    await store.recountSubscriptions(tenant, now);
+    await load(tenant, [{ n: 1, version: 2 }]);
+    expect(await problems()).toEqual([]);
+  });
+
   test('a wrong number of versions is reported and repaired, and the history goes on', async () => {
     const tenant = await newTenant();
     for (const version of [1, 2, 3]) await load(tenant, [{ n: 1, version }]);
