@@ -5,11 +5,19 @@ import type { RequestOptions, StoredTokens, SubreportClient, ValueStore } from '
 import { apiPath, serviceUrlOf } from '../contract/report.ts';
 import { CheckedApi } from './checked-api.ts';
 import { readVariable } from './environment.ts';
-import { UsageError } from './error.ts';
+import { codeOf, isDiskFull, UsageError } from './error.ts';
 import { outgoingFetch } from './outgoing/fetch.ts';
 import { packageVersion } from './package-version.ts';
 import { rememberSecret } from './printable.ts';
-import { defaultProfile, type Profile, profileFile, readFileIfAny, readProfile, writePrivateFile } from './profile.ts';
+import {
+  defaultProfile,
+  type Profile,
+  profileFile,
+  readFileIfAny,
+  readProfile,
+  removeFile,
+  writePrivateFile,
+} from './profile.ts';
 
 /** The option of `addProfileOption`. */
 export interface ProfileOption {
@@ -129,6 +137,15 @@ export function cachedTokens(name: string): ValueStore<StoredTokens> {
         return undefined; // truncated or edited: replaced with the next token
       }
     },
-    save: (tokens) => writePrivateFile(file, JSON.stringify(tokens ?? null)),
+    save(tokens) {
+      if (tokens === undefined) return removeFile(file);
+      try {
+        writePrivateFile(file, JSON.stringify(tokens));
+      } catch (error) {
+        // other commands then request tokens of their own
+        const { cause } = error as Error;
+        if (!isDiskFull(cause) && codeOf(cause) !== 'EROFS') throw error;
+      }
+    },
   };
 }

@@ -33,10 +33,11 @@ export function writeFailure(file: string, error: unknown): CommandError {
   const rule = isDiskFull(error)
     ? 'its disk must have room'
     : 'it must be a file that this user can write, in an existing folder';
-  return new CommandError(`Cannot write '${file}': ${rule} (${codeOf(error)})`);
+  return new CommandError(`Cannot write '${file}': ${rule} (${codeOf(error)})`, { cause: error });
 }
 
 /** Whether a system call reported a full disk, or the end of a quota. */
 export const isDiskFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+/** The code of an error of a system call, such as ENOSPC. */
+export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? (error as Error).message;

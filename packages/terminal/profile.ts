@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseJson, RepeatedError } from '../contract/json-object.ts';
 import { createFolders } from './create-folders.ts';
 import { configFolder } from './environment.ts';
-import { CommandError, UsageError, writeFailure } from './error.ts';
+import { CommandError, codeOf, UsageError, writeFailure } from './error.ts';
 
 /** A service and a client of it, as in the file `demo-client.json`. */
 export interface Profile {
@@ -46,7 +46,7 @@ export const writeProfile = (name: string, profile: Profile): void =>
   writePrivateFile(profileFile('profiles', name), `${JSON.stringify(profile, null, 2)}\n`);
 
 export function removeProfile(name: string): void {
-  for (const kind of ['profiles', 'tokens'] as const) rmSync(profileFile(kind, name), { force: true });
+  for (const kind of ['profiles', 'tokens'] as const) removeFile(profileFile(kind, name));
 }
 
 function missingProfile(name: string): UsageError {
@@ -122,6 +122,16 @@ export function replaceFile(path: string, text: string): void {
   } catch (error) {
     rmSync(temporary, { force: true });
     throw writeFailure(path, error as NodeJS.ErrnoException);
+  }
+}
+
+/** Removes a file, if there is one. */
+export function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return;
+    throw new CommandError(`Cannot remove '${path}': it must be a file that this user can remove (${codeOf(error)})`);
   }
 }
 

@@ -9,7 +9,14 @@ import {
 } from '../../terminal/connection.ts';
 import { asStarted } from '../../terminal/environment.ts';
 import { counted, type Output, writeResult } from '../../terminal/output.ts';
-import { defaultProfile, readProfile, removeProfile, writeProfile } from '../../terminal/profile.ts';
+import {
+  defaultProfile,
+  profileFile,
+  readProfile,
+  removeFile,
+  removeProfile,
+  writeProfile,
+} from '../../terminal/profile.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addCredentialOptions, type CredentialOptions, readCredentials, sourcesOfSecret } from './credentials.ts';
 
@@ -38,7 +45,7 @@ Examples:
         // without cached tokens, which an older secret may have obtained
         const { totalCount } = await openClient(profile).subscriptions({ size: 1 }, { signal }).page();
         const total = Number.isNaN(totalCount) ? null : totalCount;
-        removeProfile(name);
+        removeFile(profileFile('tokens', name));
         writeProfile(name, profile);
         const use = name === defaultProfile ? '' : ` --profile ${name}`;
         writeResult(

@@ -110,3 +110,38 @@ describe.runIf(canMount)('a disk without room', () => {
     expect(stderr.trimEnd()).not.toContain('\n');
   });
 });
+
+describe.runIf(canMount)('the folder of the profiles', () => {
+  /** Runs lines of a shell, in which SUBREPORT is the program and /mnt an empty disk of 40 KiB. */
+  async function inShell(...lines: readonly string[]) {
+    const mount = 'mount -t tmpfs -o size=40k tmpfs /mnt; SUBREPORT="$0 $1"; export XDG_CONFIG_HOME=/mnt';
+    const words = ['-rm', 'sh', '-c', [mount, ...lines].join('; '), process.execPath, mainProgram];
+    const { client_id, client_secret } = report.credentials;
+    writeFileSync(join(folder, 'client.json'), JSON.stringify({ client_id, client_secret }));
+    const child = spawn('unshare', words, { env: commandEnvironment, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    return { stdout, stderr };
+  }
+  const login = () => `$SUBREPORT login --url ${service.url} --credentials ${folder}/client.json`;
+  const fill = 'dd if=/dev/zero of=/mnt/fill bs=4k 2> /dev/null';
+
+  test('keeps a profile that login cannot replace, which still reads, and can be removed, on a full disk', async () => {
+    const list = '$SUBREPORT list --size 1 -o csv -q | wc -l';
+    const { stdout, stderr } = await inShell(
+      ...[`${login()} > /dev/null`, fill, login(), 'echo login $?', list, '$SUBREPORT logout', 'find /mnt -type f'],
+    );
+    expect(stdout).toBe("login 1\n2\nRemoved profile 'default'\n/mnt/fill\n");
+    expect(stderr).toBe("Cannot write '/mnt/subreport/profiles/default.json': its disk must have room (ENOSPC)\n");
+  });
+
+  test('need not be writable to read reports', async () => {
+    const { stdout, stderr } = await inShell(
+      ...[`${login()} > /dev/null`, 'mount -o remount,ro /mnt', '$SUBREPORT list --size 1 -o csv -q | wc -l'],
+      ...['$SUBREPORT logout', 'echo logout $?'],
+    );
+    expect([stdout, stderr]).toEqual([
+      '2\nlogout 1\n',
+      "Cannot remove '/mnt/subreport/profiles/default.json': it must be a file that this user can remove (EROFS)\n",
+    ]);
+  });
+});
