@@ -13,9 +13,11 @@ import { createOperatorSessions } from '../../packages/service/auth/sessions/ses
 import { createOperatorGate } from '../../packages/service/auth/verify/authorize-operator.ts';
 import { buildManagementServer } from '../../packages/service/http/operator/management.ts';
 import { Spool } from '../../packages/service/import/spool.ts';
+import { keepDoctorResult } from '../../packages/service/operator/doctor.ts';
 import { createOperator } from '../../packages/service/operator/operators.ts';
 import type { OperatorContext } from '../../packages/service/operator/perform.ts';
 import { watchGate, watchSessions } from '../../packages/service/operator/watch-gate.ts';
+import { requireDocumented } from './documented-statuses.ts';
 import type { TestStore } from './engines.ts';
 import { testKeyRing } from './key-ring.ts';
 
@@ -95,7 +97,7 @@ export async function startManagement(
     authorizeWrite: async () => {
       throw new AccessError('INVALID_TOKEN', 'Cannot accept the access token: this test has no clients');
     },
-    checkStore: async () => undefined,
+    checkStore: () => keepDoctorResult(store, [], { startedAt: now(), finishedAt: now(), version: 'test' }),
     readHealth: async () => undefined,
     settings: [],
     checkReady: async () => undefined,
@@ -136,6 +138,7 @@ export async function startManagement(
       await tally.close();
       await close();
       rmSync(folder, { recursive: true });
+      requireDocumented(lines.join(''));
     },
   };
 }

@@ -7,6 +7,7 @@ import { serve } from '../../packages/service/cli/serve.ts';
 import type { Store, TenantId } from '../../packages/service/storage/store.ts';
 import { findTenant, insertTenant } from '../../packages/service/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
+import { requireDocumented } from './documented-statuses.ts';
 import { drawPairs } from './draw.ts';
 import { engines, type TestStore } from './engines.ts';
 import { startCommand, untilWritten } from './run-command.ts';
@@ -152,7 +153,10 @@ function serviceAt(port: number, store: Store, running: Pick<TestService, 'logTe
     },
     get: (path, token, headers = {}) =>
       fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } }),
-    close: running.close,
+    async close() {
+      await running.close();
+      requireDocumented(running.logText());
+    },
   };
 }
 

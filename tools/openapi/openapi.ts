@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import { changeParameters, changesPage } from '../../packages/contract/change.ts';
 import { changesSummaryParameters } from '../../packages/contract/changes-summary.ts';
 import { recordColumns } from '../../packages/contract/csv.ts';
+import { errorTable } from '../../packages/contract/error.ts';
 import { tokenErrorStatuses } from '../../packages/contract/error-code.ts';
 import { fieldList } from '../../packages/contract/fields.ts';
 import { subscriptionParameters } from '../../packages/contract/history.ts';
@@ -87,7 +88,7 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
         responses: {
           200: reportPage(limits, linkHeaders),
           304: notModified,
-          ...problems(400, 401, 403, 406, 410, 414, 429, 431, 500, 503),
+          ...problems(401, 403, 406, 410, 503),
         },
       };
     case 'searchSubscriptions':
@@ -99,7 +100,7 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
         responses: {
           200: response('The subscription', schemaRef('Subscription'), ['ETag', 'Server-Timing'], 'subscription'),
           304: notModified,
-          ...problems(400, 401, 403, 404, 406, 410, 414, 429, 431, 500, 503),
+          ...problems(401, 403, 404, 406, 410, 503),
         },
       };
     case 'getSubscriptionHistory':
@@ -109,7 +110,7 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
         responses: {
           200: response('The versions', schemaRef('SubscriptionHistory'), ['ETag', 'Server-Timing'], 'history'),
           304: notModified,
-          ...problems(400, 401, 403, 404, 406, 414, 429, 431, 500, 503),
+          ...problems(401, 403, 404, 406, 503),
         },
       };
     case 'getSubscriptionSummary':
@@ -142,10 +143,10 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
         },
       };
     case 'getKeySet':
-      return publicDocument('The key set', schemaRef('KeySet'));
+      return publicDocument('The key set', schemaRef('KeySet'), { otherStatuses: [503] });
     case 'getAuthorizationServerMetadata':
     case 'getOpenidConfiguration':
-      return publicDocument('The server metadata', schemaRef('ServerMetadata'));
+      return publicDocument('The server metadata', schemaRef('ServerMetadata'), { otherStatuses: [503] });
     case 'getHealth':
       return publicDocument('The process is running', schemaRef('Health'), { example: 'health' });
     case 'getReadiness':
@@ -174,7 +175,7 @@ function describeSearch(limits: PageLimits): Json {
     },
     responses: {
       200: reportPage(limits, [...cursorHeaders, notFoundHeader]),
-      ...problems(400, 401, 403, 406, 410, 413, 414, 415, 429, 431, 500, 503),
+      ...problems(401, 403, 406, 410, 413, 415, 503),
     },
   };
 }
@@ -221,7 +222,7 @@ function describeFindings(): Json {
         'findings',
       ),
       304: notModified,
-      ...problems(400, 401, 403, 406, 414, 429, 431, 500, 503),
+      ...problems(401, 403, 406, 503),
     },
   };
 }
@@ -233,7 +234,7 @@ function describeSummary(): Json {
     responses: {
       200: response('The counts', schemaRef('SubscriptionSummary'), summaryHeaders, 'summary'),
       304: notModified,
-      ...problems(400, 401, 403, 406, 410, 414, 429, 431, 500, 503),
+      ...problems(401, 403, 406, 410, 503),
     },
   };
 }
@@ -284,7 +285,7 @@ function describeChanges(limits: PageLimits): Json {
         },
       },
       304: notModified,
-      ...problems(400, 401, 403, 406, 410, 414, 429, 431, 500, 503),
+      ...problems(401, 403, 406, 410, 503),
     },
   };
 }
@@ -297,7 +298,7 @@ function describeChangesSummary(): Json {
     responses: {
       200: response('The counts', schemaRef('ChangesSummary'), headers, 'changesSummary'),
       304: notModified,
-      ...problems(400, 401, 403, 406, 410, 414, 429, 431, 500, 503),
+      ...problems(401, 403, 406, 410, 503),
     },
   };
 }
@@ -384,7 +385,7 @@ const notModified: Json = {
 
 function tokenErrors(): Json {
   const statuses = [...new Set(Object.values(tokenErrorStatuses))];
-  return Object.fromEntries(
+  const errors = Object.fromEntries(
     statuses.map((status) => {
       const codes = Object.entries(tokenErrorStatuses).filter(([, value]) => value === status);
       return [
@@ -399,4 +400,7 @@ function tokenErrors(): Json {
       ];
     }),
   );
+  // a URL that is too long is an invalid_request, as each URL with parameters is
+  const { [errorTable.URI_TOO_LONG.status]: _, ...common } = problems();
+  return { ...common, ...errors };
 }

@@ -86,11 +86,11 @@ function describeOperation(operationId: Exclude<OperatorOperationId, OperatorApi
         },
         responses: {
           200: response('What was loaded', referring(LoadSummary) as Json, [], 'load'),
-          ...problems(400, 401, 403, 404, 408, 409, 413, 414, 415, 429, 431, 500, 503),
+          ...problems(401, 403, 404, 409, 413, 415, 503),
         },
       };
     case 'getMetrics':
-      return { security: [], responses: { 200: metricsText, ...problems(400, 429, 431, 500, 503) } };
+      return { security: [], responses: { 200: metricsText, ...problems(503) } };
     case 'getHealth':
       return publicDocument('The process is alive', schemaRef('Health'), { example: 'health' });
     case 'getReadiness':
@@ -168,7 +168,8 @@ function describeApiOperation(operation: OperatorOperation): Json {
         success.example,
         success.mediaType,
       ),
-      ...problems(400, 401, 403, ...bodyErrors(body), ...(isPost ? [409, 422] : []), 429, 431, 500, 503, ...errors),
+      // also of a body that an operation does not need
+      ...problems(401, 403, ...(method === 'GET' ? [] : [413, 415]), ...(isPost ? [409, 422] : []), 503, ...errors),
     },
   };
 }
@@ -180,8 +181,6 @@ const keyHeader: Json = {
   description: descriptionOf(idempotencyKey),
   schema: idempotencyKey,
 };
-
-const bodyErrors = (body: OperatorOperation['body']): number[] => (body === undefined ? [] : [413, 415]);
 
 /** The request of the code samples of an operation. */
 const apiSample = ({ path, sample = {} }: OperatorOperation): SampleRequest => ({

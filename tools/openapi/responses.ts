@@ -24,6 +24,12 @@ export const requestHeaders = ['X-Correlation-ID', 'Cache-Control'].map((name) =
   $ref: `#/components/parameters/${name}`,
 }));
 
+/**
+ * Statuses of requests that reach no operation, because they are unreadable, too slow, too large or
+ * too many, and of internal errors.
+ */
+const commonStatuses = [400, 408, 414, 429, 431, 500];
+
 /** Headers of the error responses with a status. */
 export const statusHeaders: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate'],
@@ -100,7 +106,7 @@ export function createResponses(commonHeaders: readonly string[]) {
   /** The problem responses of an operation; all codes of a status share one description. */
   const problems = (...statuses: readonly number[]): Json =>
     Object.fromEntries(
-      statuses.map((status) => {
+      [...commonStatuses, ...statuses].map((status) => {
         const kinds = Object.entries(errorTable).filter(
           ([code, kind]) => kind.status === status && code !== consoleCode,
         );
@@ -127,7 +133,7 @@ export function createResponses(commonHeaders: readonly string[]) {
     { example, otherStatuses = [] }: { example?: string; otherStatuses?: readonly number[] } = {},
   ): Json => ({
     security: [],
-    responses: { 200: response(description, schema, [], example), ...problems(400, 429, 431, 500, ...otherStatuses) },
+    responses: { 200: response(description, schema, [], example), ...problems(...otherStatuses) },
   });
 
   return { headerRefs, response, problems, publicDocument };

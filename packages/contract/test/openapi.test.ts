@@ -10,6 +10,7 @@ import { importRecords } from '../../service/import/import-records.ts';
 import { syntheticRows } from '../../service/import/synthetic-rows.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
 import { errorTable } from '../error.ts';
+import type { ErrorCode } from '../error-code.ts';
 import { TokenErrorBody, TokenResponse } from '../oauth/token.ts';
 import { operations } from '../operations.ts';
 import { reportParameters } from '../query.ts';
@@ -68,11 +69,32 @@ describe('openapi.json', () => {
   test('documents for the report each status of the error table that it can answer', () => {
     const documented = Object.keys(document.paths['/connect-api/v1/subscription']?.get?.responses ?? {}).map(Number);
     // of other operations, or of requests that reach none
-    const elsewhere = new Set([404, 405, 408, 409, 413, 415, 422]);
+    const elsewhere = new Set([404, 405, 409, 413, 415, 422]);
     const statuses = new Set(Object.values(errorTable).map(({ status }) => status));
     expect(documented.filter((status) => status >= 400).sort()).toEqual(
       [...statuses].filter((status) => !elsewhere.has(status)).sort(),
     );
+  });
+
+  test('documents for each operation the statuses of requests that reach none', () => {
+    const listener = new URL('../../service/http/listener/', import.meta.url);
+    const sources = ['client-error.ts', 'guard-request.ts'].map((file) =>
+      readFileSync(new URL(file, listener), 'utf8'),
+    );
+    const codes = (Object.keys(errorTable) as ErrorCode[]).filter((code) =>
+      sources.some((source) => source.includes(`'${code}'`)),
+    );
+    expect(codes).toContain('REQUEST_TIMEOUT');
+    const operator = JSON.parse(committedContracts()['openapi-operator.json'] ?? '') as OpenApi;
+    const items = [document, operator].flatMap(({ paths }) =>
+      Object.values(paths).flatMap((item) => Object.values(item)),
+    );
+    for (const { operationId, responses } of items) {
+      // what OAuth clients post to rejects every URL with parameters, with 400
+      const others = operationId.endsWith('Token') ? codes.filter((code) => code !== 'URI_TOO_LONG') : codes;
+      const missing = others.filter((code) => responses[errorTable[code].status] === undefined);
+      expect([operationId, missing]).toEqual([operationId, []]);
+    }
   });
 
   test('holds no reference to nothing', () => {
