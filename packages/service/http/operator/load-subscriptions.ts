@@ -133,6 +133,7 @@ export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, auth
           if (request.access !== null) await options.limiter.countCostly(request, reply, 'loads');
           request.load = load;
           requireCoding(request, codings);
+          requireWhole(request);
         },
         handler: async (request, reply) => {
           liftDeadline(request); // stalls bound the body, the store bounds each batch
@@ -148,6 +149,15 @@ export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, auth
         },
       });
     });
+}
+
+/** Rejects a part of a file (RFC 9110 §14.5): a replacement by it would delete other records. */
+function requireWhole({ headers }: FastifyRequest): void {
+  if (headers['content-range'] === undefined) return;
+  throw new RequestError(
+    'INVALID_HTTP_MESSAGE',
+    "Cannot load a part of a file: the header 'content-range' must be absent, and the body must be the whole file",
+  );
 }
 
 function loadOf({ load }: FastifyRequest): LoadAccess {

@@ -209,6 +209,21 @@ describe.each(servicesOnEngines)(
       },
     );
 
+    test.runIf(processes === 1)(
+      'a part of a file is rejected, so that it replaces nothing (RFC 9110 §14.5)',
+      async () => {
+        await begin();
+        expect((await put(ndjson(rows.slice(0, 3)))).status).toBe(200);
+        const { ids } = await stateOf();
+        const part = await put(ndjson(rows.slice(1, 2)), '?replace=true', { 'content-range': 'bytes 450-899/1350' });
+        expect([part.status, await part.json()]).toMatchObject([
+          400,
+          { detail: expect.stringContaining('content-range') },
+        ]);
+        expect((await stateOf()).ids).toEqual(ids);
+      },
+    );
+
     test('is on the management listener alone, which also tells of health and nothing else', async () => {
       await begin();
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };

@@ -32,6 +32,7 @@ const headers: Readonly<Record<string, 'once' | 'list' | 'joined' | 'parser'>> =
   // both ids are in the log
   'x-correlation-id': 'joined',
   'x-background': 'joined',
+  'content-range': 'joined', // rejected, whatever it is
   // the trace begins anew (W3C Trace Context)
   traceparent: 'joined',
   tracestate: 'list',
