@@ -109,6 +109,7 @@ export function readJsonBody(body: Buffer | undefined, schema: TObject): Readonl
   const faults = nameFaults(
     names.map((name) => ({ name })),
     known,
+    'left out: the body of this operation has no members',
   );
   for (const name of known) {
     const property = schema.properties[name] as TSchema;

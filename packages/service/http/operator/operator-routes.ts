@@ -17,6 +17,7 @@ import { describeFaults, malformedFault, nameFaults } from '../../../contract/pa
 import { type Fault, ProblemError, shorten } from '../../../contract/problem.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../../contract/schema.ts';
 import { didYouMean } from '../../../contract/suggest.ts';
+import { Type } from '../../../contract/type.ts';
 import type { AuditLog } from '../../audit/audit-log.ts';
 import { ClientError, KeyError } from '../../auth/error.ts';
 import type { OperatorAccess } from '../../auth/verify/authorize-operator.ts';
@@ -106,11 +107,14 @@ export async function addOperatorRoutes(
   });
 }
 
+/** The body of an operation that needs none: a member would otherwise be ignored. */
+const noMembers = Type.Object({});
+
 /** Reads the parameters and the body; the call is made with what keeps its response. */
 function readCall(operation: OperatorOperation, { store, now, audit }: OperatorRoutes, request: FastifyRequest) {
   const params = readPath(request.params);
   const query = readQuery(queryOf(request), operation.query ?? {}, operation.requiredQuery);
-  const body = operation.body && readJsonBody(request.body as Buffer | undefined, operation.body);
+  const body = readJsonBody(request.body as Buffer | undefined, operation.body ?? noMembers);
   const actor = actorOf(operatorOf(request), request.ip);
   const common = { store, now, actor, audit, correlationId: request.id, onUnrecorded: logUnrecordedEnd(request) };
   return (kept: Pick<OperatorContext, 'keep'> = {}) => {

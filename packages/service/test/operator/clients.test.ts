@@ -69,6 +69,24 @@ describe.each(drawn)('clients on $engine', ({ openTestStore }) => {
       );
   });
 
+  test('an operation that needs no body rejects one with members, and does nothing', async () => {
+    const { send } = management;
+    const client_id = 'kept';
+    await send('POST', path, { token, body: { tenant: 'acme', client_id } });
+    for (const [method, suffix] of [
+      ['POST', '/disable'],
+      ['DELETE', ''],
+    ] as const) {
+      const refused = await send(method, `${path}/${client_id}${suffix}`, { token, body: { dry_run: true } });
+      expect([refused.status, refused.body.errors]).toEqual([
+        400,
+        [{ parameter: 'dry_run', value: null, rule: 'left out: the body of this operation has no members' }],
+      ]);
+    }
+    expect((await send('GET', `${path}/${client_id}`, { token })).body.disabled_at).toBeNull();
+    expect((await send('DELETE', `${path}/${client_id}`, { token, body: {} })).status).toBe(200);
+  });
+
   test('a client has a name, which a search and the audit log find', async () => {
     const { send } = management;
     const made = { tenant: 'acme', client_id: 'finance_1', name: 'Finance, Acme' };
