@@ -101,6 +101,15 @@ export const historyMutants: readonly Mutant[] = [
     on: ['sqlite'],
   },
   {
+    id: 'first-versions-repaired',
+    breaks: 'A repair sets the columns of the first former versions only.',
+    search: '[id, until] = [String(rows.at(-1)?.id), Number(rows.at(-1)?.until_revision)];',
+    replace: 'return;',
+    file: 'history.test.ts',
+    test: 'a repair sets the columns of each of many former versions',
+    on: ['sqlite'],
+  },
+  {
     id: 'removal-stays-untold',
     breaks: 'A repair leaves a removed record without a tombstone.',
     search: '  yield [ask(buryRemoved, revision)];\n',

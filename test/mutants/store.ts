@@ -271,4 +271,12 @@ export const storeMutants: readonly Mutant[] = [
     file: 'migration.test.ts',
     test: 'is migrated after a transaction that takes longer than an operation may',
   },
+  {
+    id: 'lax-policy-passed',
+    breaks: 'The doctor passes a policy that shows the records of every tenant.',
+    search: 'where is_open or is_lax order by relname',
+    replace: 'where is_open order by relname',
+    file: 'doctor.test.ts',
+    test: 'doctor finds row-level security that was disabled, and a superuser without the role to switch to',
+  },
 ];

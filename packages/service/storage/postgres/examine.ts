@@ -54,17 +54,32 @@ async function checkOptions(client: pg.ClientBase): Promise<StoreCheck> {
 }
 
 async function checkTables(client: pg.ClientBase): Promise<StoreCheck> {
-  const { rows } = await client.query(
-    `select relname from pg_class where relname in ('subscription', 'subscription_span', 'subscription_tombstone', 'subscription_import', 'subscription_version', 'subscription_commit', 'subscription_erasure', 'import_rejection') and relkind in ('r', 'p')
-       and relnamespace = current_schema()::regnamespace and not (relrowsecurity and relforcerowsecurity)`,
+  const { rows } = await client.query(selectOpenTables);
+  const [open, lax] = ['is_open', 'is_lax'].map((fault) =>
+    rows.flatMap(({ relname, [fault]: hasFault }) => (hasFault ? [relname] : [])).join(', '),
   );
-  const open = rows.map(({ relname }) => relname).join(', ');
-  const message =
-    open === ''
-      ? 'Row-level security is forced on the tables of tenants'
-      : `Cannot keep tenants apart: row-level security must be enabled and forced on ${open}; restore it with: alter table … enable row level security, force row level security`;
-  return { check: 'row-level security', ok: open === '', message };
+  const problem =
+    open !== ''
+      ? `row-level security must be enabled and forced on ${open}; restore it with: alter table … enable row level security, force row level security`
+      : `each table must have its policy alone, as the migrations created it: current value is another one on ${lax}; drop what was added, or restore a backup`;
+  const ok = rows.length === 0;
+  const message = ok
+    ? 'Row-level security is forced on the tables of tenants'
+    : `Cannot keep tenants apart: ${problem}`;
+  return { check: 'row-level security', ok, message };
 }
+
+/** Tables of tenants without forced row-level security, or with other policies than their own. */
+const selectOpenTables = `select relname, is_open, is_lax from (
+    select relname, not (relrowsecurity and relforcerowsecurity) as is_open, coalesce((
+      select count(*) <> 1 or bool_or(pg_get_expr(polqual, polrelid) not like '(tenant_id = %current_setting(''app.tenant''%'
+        or pg_get_expr(polwithcheck, polrelid) not like '(tenant_id = %current_setting(''app.tenant''%')
+      from pg_policy where polrelid = t.oid
+    ), true) as is_lax
+    from pg_class as t where relname in ('subscription', 'subscription_span', 'subscription_tombstone', 'subscription_import',
+      'subscription_version', 'subscription_commit', 'subscription_erasure', 'import_rejection') and relkind in ('r', 'p')
+      and relnamespace = current_schema()::regnamespace
+  ) as checked where is_open or is_lax order by relname`;
 
 async function checkRole(client: pg.ClientBase): Promise<StoreCheck> {
   const check = 'role';

@@ -485,11 +485,32 @@ test('doctor finds row-level security that was disabled, and a superuser without
     JSON.parse((await runHere(['doctor', '--json'], opened.environment)).stdout).checks;
   expect((await checks()).every(({ ok }) => ok)).toBe(true);
   expect((await checks()).find(({ check }) => check === 'role')?.message).toContain('switch to subreport_tenant');
-  await tamper(opened, 'alter table subscription_span no force row level security');
-  expect((await checks()).find(({ check }) => check === 'row-level security')).toMatchObject({
-    ok: false,
-    message: expect.stringContaining('subscription_span'),
-  });
+  for (const [sql, back, problem] of [
+    [
+      'alter table subscription_span no force row level security',
+      'alter table subscription_span force row level security',
+      'forced on subscription_span; restore it',
+    ],
+    [
+      'create policy anybody on subscription using (true)',
+      'drop policy anybody on subscription',
+      'another one on subscription; drop',
+    ],
+    [
+      'alter policy subscription_version_tenant on subscription_version using (tenant_id is not null)',
+      "alter policy subscription_version_tenant on subscription_version using (tenant_id = nullif(current_setting('app.tenant', true), ''))",
+      'another one on subscription_version; drop',
+    ],
+    ['drop policy import_rejection_tenant on import_rejection', '', 'another one on import_rejection; drop'],
+  ] as const) {
+    await tamper(opened, sql);
+    expect((await checks()).find(({ check }) => check === 'row-level security')).toMatchObject({
+      ok: false,
+      message: expect.stringContaining(problem),
+    });
+    await tamper(opened, back);
+    expect((await checks()).every(({ ok }) => ok)).toBe(back !== '');
+  }
   await opened.close();
 });
 
