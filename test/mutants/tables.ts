@@ -218,4 +218,13 @@ export const tablesMutants: readonly Mutant[] = [
     test: '%s leaves no trace of the person in any table, and those of others stay',
     on: ['sqlite'],
   },
+  {
+    id: 'search-ends-early',
+    breaks: 'A search of clients ends with the first statement that finds one.',
+    search: 'rows.length < readMax || found.length >= limit',
+    replace: 'rows.length < readMax || found.length > 0',
+    file: 'clients.test.ts',
+    test: 'a search finds all names on one page, however many others it reads between them',
+    on: ['sqlite'],
+  },
 ];

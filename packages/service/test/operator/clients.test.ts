@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines } from '../../../../test/support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../../../../test/support/management.ts';
+import { directoryStatement } from '../../storage/store.ts';
 import { findClientWithSecrets } from '../../storage/tables/client-secret.ts';
+import { listClients } from '../../storage/tables/list-clients.ts';
 
 const drawn = drawOne(engines, import.meta.url);
 
@@ -133,6 +135,23 @@ describe.each(drawn)('clients on $engine', ({ openTestStore }) => {
     expect(await found('_t_')).toEqual([]);
     expect(await found('%')).toEqual(['case1']);
     for (const id of Object.keys(names)) await send('DELETE', `${path}/${id}`, { token });
+  });
+
+  test('a search finds all names on one page, however many others it reads between them', async () => {
+    const { context } = management;
+    const insert = (name: string, from: number, until: number) =>
+      directoryStatement(
+        `insert into client (client_id, tenant_id, grants, scopes, created_at, name)
+         with recursive series (n) as (select cast($1 as bigint) union all select n + 1 from series where n < $2)
+         select 'many' || n, 'initech', 'client_credentials', '', 0, cast($3 as text) from series`,
+        [from, until, name],
+      );
+    const [first, others, last] = [insert('É', 1001, 1001), insert('Ü', 1002, 1700), insert('é', 1701, 1701)];
+    await context.store.writeDirectory([first, others, last]);
+    const page = { afterTenant: '', afterId: '', limit: 20, search: 'É' };
+    const found = await listClients(context.store, undefined, page);
+    expect(found.map(({ clientId }) => clientId)).toEqual(['many1001', 'many1701']);
+    await context.store.writeDirectory([directoryStatement("delete from client where client_id like 'many%'")]);
   });
 
   test('what looks like a secret or an email in place of a client id is not kept in the audit log', async () => {
