@@ -76,17 +76,13 @@ function ownSummaryParameters(): Record<string, TSchema> {
 function parametersTable(parameters: Readonly<Record<string, TSchema>>): string {
   const nameOf = new Map<string, string>();
   const rows = Object.entries(parameters).map(([name, schema]) => {
-    const rule = tableRule(schema);
+    const rule = ruleOf(schema);
     const same = nameOf.get(rule);
     nameOf.set(rule, same ?? name);
     return `| \`${name}\` | ${descriptionOf(schema)} | ${same === undefined ? rule : `as \`${same}\``} |`;
   });
   return ['| parameter | meaning | rule |', '|---|---|---|', ...rows].join('\n');
 }
-
-/** The rule of a parameter, without an example if it names all values. */
-const tableRule = (schema: TSchema): string =>
-  ruleOf(schema).replace(/^((?:one of .*|true or false|utc or local)), such as [^,]*$/, '$1');
 
 /** What an import does with a column, besides the rules of its field. */
 const importNotes: Readonly<Record<string, string>> = {
