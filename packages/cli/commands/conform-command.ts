@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { addProfileOption, connect, guardCredentials, type ProfileOption } from '../../terminal/connection.ts';
-import { UsageError } from '../../terminal/error.ts';
-import { formatTable, type Output, writeResult } from '../../terminal/output.ts';
+import { UsageError, writeFailure } from '../../terminal/error.ts';
+import { countText, formatTable, type Output, writeResult } from '../../terminal/output.ts';
 import { packageVersion } from '../../terminal/package-version.ts';
 import type { Profile } from '../../terminal/profile.ts';
 import { runReader } from '../../terminal/reader-action.ts';
@@ -33,7 +33,7 @@ export function addConformCommand(program: Command, output: Output): void {
       `
 Without --url and --credentials, the server and the client are those of the profile.
 ${sourcesOfSecret}
-Exit codes: 0 if no check failed, 1 if one did, 2 if the server cannot be checked.
+Exit codes: 0 if no check failed, 1 if one did, 2 if the server cannot be checked, or not wholly.
 
 Examples:
   subreport conform --url https://reports.example.com --client-id acme-reporting
@@ -44,12 +44,27 @@ Examples:
     .action((options: ConformOptions) =>
       runReader(async (signal) => {
         const report = await checkGiven(options, signal, output);
-        if (options.junit !== undefined) writeFileSync(options.junit, writeJunit(report));
         writeResult(output, options.json === true, report, describe(report));
+        if (options.junit !== undefined) writeReport(options.junit, writeJunit(report));
         if (report.failed > 0) process.exitCode = 1;
+        else if (report.not_checked > 0) throw unchecked(report);
       }),
     );
 }
+
+/** Throws `UsageError`, as exit code 1 means that a check failed. */
+function writeReport(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    throw new UsageError(writeFailure(file, error).message);
+  }
+}
+
+const unchecked = ({ not_checked, max_requests }: ConformReport): UsageError =>
+  new UsageError(
+    `Cannot check the server wholly: --max-requests must suffice for all checks: ${countText(not_checked)} were left after ${countText(max_requests)} requests`,
+  );
 
 async function checkGiven(options: ConformOptions, signal: AbortSignal, output: Output): Promise<ConformReport> {
   const isGiven = options.url !== undefined || options.credentials !== undefined;

@@ -21,6 +21,8 @@ export const checks: readonly Check[] = [
 /** Checks that compare the records of several responses. */
 const comparing = new Set([...pagingChecks, ...filterChecks].map(({ id }) => id));
 
+const spent = 'not checked, the requests are spent';
+
 /** A check and what it found. */
 interface CheckResult extends Finding {
   readonly id: string;
@@ -35,6 +37,8 @@ export interface ConformReport {
   readonly passed: number;
   readonly failed: number;
   readonly not_applicable: number;
+  /** Those of them for which the requests did not suffice. */
+  readonly not_checked: number;
   /** `null` if the requests were spent before. */
   readonly capabilities: Capabilities | null;
   readonly checks: readonly CheckResult[];
@@ -56,6 +60,7 @@ export async function checkServer(requester: Requester): Promise<ConformReport> 
     passed: countOf('passed'),
     failed: countOf('failed'),
     not_applicable: countOf('not applicable'),
+    not_checked: all.filter(({ seen }) => seen === spent).length,
     capabilities,
     checks: all,
   };
@@ -120,7 +125,7 @@ async function runCheck(run: Check['run'], account: Account): Promise<Finding> {
   try {
     return await run(account);
   } catch (error) {
-    if (error instanceof BudgetError) return notApplicable('not checked, the requests are spent');
+    if (error instanceof BudgetError) return notApplicable(spent);
     if (error instanceof ConformError) return failed(error.message);
     throw error;
   }

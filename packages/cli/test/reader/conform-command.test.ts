@@ -43,7 +43,9 @@ describe('subreport conform', () => {
 
   test('names in its help the exit codes that these tests see', async () => {
     const { stdout } = await runHere(['conform', '--help'], environment);
-    expect(stdout).toContain('\nExit codes: 0 if no check failed, 1 if one did, 2 if the server cannot be checked.\n');
+    expect(stdout).toContain(
+      '\nExit codes: 0 if no check failed, 1 if one did, 2 if the server cannot be checked, or not wholly.\n',
+    );
   });
 
   test('exits with 1 and the sentence of a check that failed, and writes JUnit XML', async () => {
@@ -62,10 +64,20 @@ describe('subreport conform', () => {
     expect(xml).toContain('<failure message="1 of 57 records; auto_renew is of type boolean: id c3Vi0008"/>');
   });
 
+  test('prints the result also if the file for JUnit cannot be written', async () => {
+    const junit = join(folder, 'none/conform.xml');
+    const { code, stdout, stderr } = await conform('--junit', junit);
+    const rule = 'it must be a file that this user can write, in an existing folder (ENOENT)';
+    expect([code, stderr]).toEqual([2, `Cannot write '${junit}': ${rule}\n`]);
+    expect(stdout).toMatch(/ 0 failed, /);
+  });
+
   test('prints JSON with each check, its sentence and what was seen', async () => {
-    const { code, stdout } = await conform('--json', '--max-requests', '30');
+    const { code, stdout, stderr } = await conform('--json', '--max-requests', '30');
     const report = JSON.parse(stdout);
-    expect(code).toBe(0);
+    const told = 'Cannot check the server wholly: --max-requests must suffice for all checks';
+    expect([code, stderr]).toEqual([2, `${told}: ${report.not_checked} were left after 30 requests\n`]);
+    expect(report.not_checked).toBeGreaterThan(9);
     expect(report).toMatchObject({ base_url: `${server.url}/connect-api`, requests: 30, max_requests: 30 });
     expect(report.checks[0]).toEqual({
       id: 'auth-1-token-required',
