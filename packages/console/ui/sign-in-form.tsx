@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Brand } from './brand.tsx';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -55,6 +55,10 @@ interface SignInPlaceProps {
 
 /** A page of its own, or a dialog over the page whose session has expired. */
 export function SignInPlace({ title, text, word, isOver, children }: SignInPlaceProps) {
+  useEffect(() => {
+    // not of the user before
+    if (!isOver) document.title = [title, ...(word === undefined ? [] : [word]), 'subreport'].join(' · ');
+  }, [title, word, isOver]);
   if (isOver)
     return (
       <Dialog title={title}>
