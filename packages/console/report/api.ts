@@ -9,17 +9,15 @@ import { historyBegin, session } from './session/session.ts';
 /** The largest delay of a timer. The session limits how long a response may take to begin. */
 const noTimeoutMs = 2_147_483_647;
 
-/** The last request that is sent again after a wait, and when the wait began. */
+/** The last request of the user that is sent again after a wait, and when the wait began. */
 export const lastRetry = signal<(RetryEvent & { readonly at: number }) | undefined>(undefined);
 
-const senderWith = (headers: Readonly<Record<string, string>>): Sender =>
+const senderWith = (headers: Readonly<Record<string, string>>, onRetry?: (event: RetryEvent) => void): Sender =>
   new Sender(
     {
       allowHttp: window.location.protocol === 'http:',
       timeoutMs: noTimeoutMs,
-      onRetry: (event) => {
-        lastRetry.value = { ...event, at: Date.now() };
-      },
+      onRetry,
       fetch: (input, init = {}) =>
         session.fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers } }),
     },
@@ -29,7 +27,15 @@ const senderWith = (headers: Readonly<Record<string, string>>): Sender =>
 const baseUrl = `${window.location.origin}/console/connect-api`;
 
 /** The operations of the API for the signed-in client; the browser's cookie authenticates them. */
-export const reports = createReader(new Api(baseUrl, senderWith({})), systemClock);
+export const reports = createReader(
+  new Api(
+    baseUrl,
+    senderWith({}, (event) => {
+      lastRetry.value = { ...event, at: Date.now() };
+    }),
+  ),
+  systemClock,
+);
 
 /** The same for requests that the page sends on its own: they do not keep the session alive. */
 export const backgroundReports = createReader(new Api(baseUrl, senderWith({ 'x-background': '1' })), systemClock);

@@ -276,7 +276,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
   test('while the service limits requests, the page says why and for how long it waits', async () => {
     await open('/console/subscriptions');
     await sentence('300 subscriptions, newest first');
-    await page.route('**/v1/subscription?**', (route) =>
+    await page.route('**/v1/subscription**', (route) =>
       route.fulfill({
         status: 429,
         headers: { 'retry-after': '30', 'content-type': 'application/problem+json' },
@@ -294,6 +294,11 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await page.getByRole('columnheader', { name: 'Created' }).getByRole('button').click();
     await page.getByRole('alert').getByText('Details').click();
     await page.getByText(/^Trying again in \d+ s$/).waitFor();
+    for (const name of ['Overview', 'Findings']) {
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { name, level: 1 }).waitFor();
+      await page.getByText(/^Trying again in \d+ s$/).waitFor();
+    }
   });
 
   test('the response to an overtaken request is never shown', async () => {

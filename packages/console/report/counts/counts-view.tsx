@@ -13,6 +13,7 @@ import { Menu } from '../../ui/menu.tsx';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import { reports } from '../api.ts';
 import { SaveCsvButton } from '../export/save-csv-button.tsx';
+import { RetryNote } from '../live/retry-note.tsx';
 import { shownTime } from '../past/as-of.ts';
 import { instantOf } from '../past/read-as-of.ts';
 import { strings } from '../strings.ts';
@@ -89,9 +90,12 @@ export function CountsView({ state, by }: { readonly state: ReportState; readonl
       {listed !== undefined && <EmptyState title={text.noCounts} text={text.notByList} />}
       {needsDates && <EmptyState title={text.noCounts} text={text.needsDates} />}
       {isCountable && counted.kind === 'counting' && (
-        <Loading>
-          <Skeleton height="320px" />
-        </Loading>
+        <>
+          <RetryNote />
+          <Loading>
+            <Skeleton height="320px" />
+          </Loading>
+        </>
       )}
       {isCountable && counted.kind === 'failed' && (
         <ErrorNote error={counted.error} onRetry={() => setAttempt(attempt + 1)} />

@@ -2,15 +2,22 @@ import { useEffect, useState } from 'preact/hooks';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { lastRetry } from '../api.ts';
 import { strings } from '../strings.ts';
-import { pending } from './report-store.ts';
 
 const text = strings.subscriptions;
 
-/** Why the client library waits before it sends the request again, and for how long. */
-export function RetryNote() {
-  const [now, setNow] = useState(Date.now());
+interface RetryNoteProps {
+  /** The request; without it, any that waits after the part of the page is shown. */
+  readonly correlationId?: string | undefined;
+}
+
+/** Why the client library waits before it sends a request again, and for how long. */
+export function RetryNote(props: RetryNoteProps) {
+  const [shownAt] = useState(Date.now);
+  const [now, setNow] = useState(shownAt);
   const retry = lastRetry.value;
-  const isOurs = retry !== undefined && retry.correlationId === pending.value?.correlationId;
+  const isOurs =
+    retry !== undefined &&
+    ('correlationId' in props ? retry.correlationId === props.correlationId : retry.at >= shownAt);
   useEffect(() => {
     if (!isOurs) return undefined;
     setNow(Date.now());

@@ -6,6 +6,7 @@ import { currentLocation, navigate } from '../../ui/location.tsx';
 import { CountsView } from '../counts/counts-view.tsx';
 import { ExportMenu } from '../export/export-menu.tsx';
 import { RefreshOffer } from '../live/refresh-offer.tsx';
+import { RetryNote } from '../live/retry-note.tsx';
 import { RecordPanel } from '../record/record-panel.tsx';
 import { strings } from '../strings.ts';
 import { ViewsMenu } from '../views/views-menu.tsx';
@@ -30,7 +31,6 @@ import {
   reportHref,
   subscriptionsPath,
 } from './report-store.ts';
-import { RetryNote } from './retry-note.tsx';
 import { BadLink, EmailPrompt, ListPrompt } from './unusable-link.tsx';
 import { useWidth } from './use-width.ts';
 
@@ -89,7 +89,7 @@ function ReportBody({ width, openId }: { width: number; openId: string | undefin
       <ReportBar report={shown} width={width} isStale={isFailed} />
       <NotFoundNote report={shown} />
       <Failure places={['above']} />
-      <RetryNote />
+      <RetryNote correlationId={asked?.correlationId} />
       <ReportRows
         report={shown}
         width={width}
@@ -117,7 +117,7 @@ function printedRows(page: SubscriptionPage): string {
 
 const FirstLoad = () => (
   <>
-    <RetryNote />
+    <RetryNote correlationId={pending.value?.correlationId} />
     <RowsSkeleton />
   </>
 );
