@@ -228,6 +228,8 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     page = await reports.open('/console/findings', { client });
     await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
     expect(await page.getByText('Nothing is contradictory').count()).toBe(0);
+    await page.goto(new URL('/console/subscriptions?by=status', page.url()).href);
+    await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
   });
 
   test('what was copied is said to everybody, also that it could not be', async () => {

@@ -18,6 +18,7 @@ import { shownTime } from '../past/as-of.ts';
 import { instantOf } from '../past/read-as-of.ts';
 import { strings } from '../strings.ts';
 import { describeAsOf, describeFilters } from '../subscriptions/describe-filter.ts';
+import { NoRecords } from '../subscriptions/no-records.tsx';
 import { productName, rememberProducts } from '../subscriptions/product-names.ts';
 import { type ReportState, withFilters } from '../subscriptions/report-state.ts';
 import { openings, reportHref, showReport } from '../subscriptions/report-store.ts';
@@ -142,7 +143,12 @@ function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGrou
   const rows = countRows(by, summary);
   const [shown, setShown] = useState(rowsPerStep);
   const largest = Math.max(...rows.map(({ share }) => share), 0);
-  if (rows.length === 0) return <EmptyState title={strings.subscriptions.noMatch.title} text={summary.explanation} />;
+  if (rows.length === 0)
+    return Object.keys(state.filters).length === 0 ? (
+      <NoRecords />
+    ) : (
+      <EmptyState title={strings.subscriptions.noMatch.title} text={summary.explanation} />
+    );
   return (
     <Card
       title={text.card(rows.length, text.values[by])}
