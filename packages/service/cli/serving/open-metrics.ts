@@ -98,21 +98,26 @@ async function readDiskSpace(folder: string) {
   return { free: space.bavail * space.bsize, total: space.blocks * space.bsize };
 }
 
+/** How far the clock of a mirror may be ahead, in milliseconds. */
+const clockMsMax = 300_000;
+
 /**
- * The ages of the oldest mirror, where one that has never been complete is as old as its beginning,
- * and sums of the counts of those that know them.
+ * The ages of the oldest mirror, where one that has never been complete, or whose clock was ahead
+ * then, is as old as its beginning, and sums of the counts of those that know them.
  */
 function useOf(mirrors: readonly TenantMirror[]) {
   const oldest = (instants: readonly string[]): number | null =>
     instants.length === 0 ? null : Math.max(0, ...instants.map((instant) => (Date.now() - Date.parse(instant)) / 1000));
+  const passed = (instant: string | null): string | null =>
+    instant === null || Date.parse(instant) > Date.now() + clockMsMax ? null : instant;
   const sum = (counts: readonly (number | null)[]): number | null => {
     const known = counts.filter((count) => count !== null);
     return known.length === 0 ? null : known.reduce((total, count) => total + count, 0);
   };
   return {
     ages: {
-      new: oldest(mirrors.map(({ newAsOf, since }) => newAsOf ?? since)),
-      changes: oldest(mirrors.map(({ changesAsOf, since }) => changesAsOf ?? since)),
+      new: oldest(mirrors.map(({ newAsOf, since }) => passed(newAsOf) ?? since)),
+      changes: oldest(mirrors.map(({ changesAsOf, since }) => passed(changesAsOf) ?? since)),
     },
     rejected: sum(mirrors.map(({ rejected }) => rejected)),
     heldBack: sum(mirrors.map(({ heldBack }) => heldBack)),
