@@ -58,6 +58,16 @@ test.each([
     : expect(guarded).rejects.toMatchObject({ code: 'INVALID_HTTP_MESSAGE' }));
 });
 
+// a proxy of HTTP/1.0 may read the body up to another end
+test('a chunked request of HTTP/1.0 is rejected with 400 (RFC 9112 §6.1)', async () => {
+  const headers = [['Transfer-Encoding', 'chunked']] as const;
+  await expect(guard({ headers, httpVersion: '1.0' })).rejects.toMatchObject({
+    code: 'INVALID_HTTP_MESSAGE',
+    message: "Cannot read the request: the header 'transfer-encoding' must be absent in HTTP/1.0",
+    headers: { connection: 'close' },
+  });
+});
+
 test.each(['0.9', '1.2', '2.0'])('a request of HTTP/%s is rejected with 400', async (httpVersion) => {
   await expect(guard({ httpVersion })).rejects.toMatchObject({ code: 'INVALID_HTTP_MESSAGE' });
 });

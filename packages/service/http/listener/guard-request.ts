@@ -44,6 +44,9 @@ export function guardRequest(
   if (transferCoding.toLowerCase() !== 'chunked') {
     throw unreadable("the header 'transfer-encoding' must be chunked, or absent");
   }
+  if (raw.httpVersion === '1.0' && raw.headers['transfer-encoding'] !== undefined) {
+    throw unreadable("the header 'transfer-encoding' must be absent in HTTP/1.0");
+  }
   if ((raw.httpVersion === '1.1' && host === undefined) || !hostPattern.test(host ?? '')) {
     throw unreadable("it must have the header 'host', a name with an optional port, such as reports.example:8080");
   }
@@ -56,8 +59,9 @@ export function guardRequest(
   }
 }
 
+/** Closes the connection: what follows may not begin where a proxy says that it does. */
 const unreadable = (rule: string): RequestError =>
-  new RequestError('INVALID_HTTP_MESSAGE', `Cannot read the request: ${rule}`);
+  new RequestError('INVALID_HTTP_MESSAGE', `Cannot read the request: ${rule}`, { headers: { connection: 'close' } });
 
 /** Number of times that a header appears in a list of name, value, name, value … */
 function countOf(name: string, rawHeaders: readonly string[]): number {
