@@ -227,4 +227,12 @@ export const tablesMutants: readonly Mutant[] = [
     test: 'a search finds all names on one page, however many others it reads between them',
     on: ['sqlite'],
   },
+  {
+    id: 'damaged-mark-unseen',
+    breaks: 'The doctor says nothing of a mirror whose mark is damaged.',
+    search: 'mirror === unreadableMirror ?',
+    replace: 'mirror?.id === unreadableMirror.origin ?',
+    file: 'doctor.test.ts',
+    test: 'doctor finds a mark of a mirror that cannot be read, which stops no command and can be removed',
+  },
 ];

@@ -1,11 +1,12 @@
 import { durationText } from '../../../contract/instant.ts';
+import { parseMapping } from '../../import/column-mapping.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
 import { StorageError } from '../../storage/error.ts';
 import { checkRecords } from '../../storage/records/check.ts';
 import type { Store, StoreCheck, TenantId } from '../../storage/store.ts';
 import { isBeingDeleted } from '../../storage/tables/delete-tenant.ts';
 import { readAhead } from '../../storage/tables/settle-instant.ts';
-import { listTenants } from '../../storage/tables/tenant.ts';
+import { listTenants, type Tenant, unreadableMirror } from '../../storage/tables/tenant.ts';
 
 export interface ReportedCheck extends StoreCheck {
   readonly tenant?: string;
@@ -43,7 +44,8 @@ export async function examineStore(
   const readable = checks.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
   if (!readable) return checks; // an unreadable store cannot be counted
   const tenants = (await listTenants(store)).filter(({ deletingSince }) => deletingSince === null);
-  for (const [index, { tenant }] of tenants.entries()) {
+  for (const [index, row] of tenants.entries()) {
+    const { tenant } = row;
     const progress = { checked: index, tenants: tenants.length };
     onProgress({ ...progress, percent: 0 });
     let shown = 0;
@@ -52,9 +54,34 @@ export async function examineStore(
       if (percent > shown) onProgress({ ...progress, percent });
       shown = Math.max(shown, percent);
     };
-    checks.push(...(await examineTenant(store, tenant, { onShare, ...(now && { now }), repairAt })));
+    checks.push(
+      ...checkMarks(row),
+      ...(await examineTenant(store, tenant, { onShare, ...(now && { now }), repairAt })),
+    );
   }
   return checks;
+}
+
+/** Finds what is damaged beside the records of a tenant, which only people know. */
+function checkMarks({ tenant, mirror, columns }: Tenant): ReportedCheck[] {
+  const remedies = [
+    ...(mirror === unreadableMirror ? [`its mirror with: subreport tenant end-mirror ${tenant}`] : []),
+    ...(columns !== null && !isMapping(columns)
+      ? [`its saved mapping of columns with: subreport tenant map-columns ${tenant} FILE`]
+      : []),
+  ];
+  if (remedies.length === 0) return [];
+  const message = `Cannot rely on the settings of the tenant: their JSON must be whole; replace ${remedies.join(', and ')}`;
+  return [{ check: 'tenant', tenant, ok: false, message }];
+}
+
+function isMapping(text: string): boolean {
+  try {
+    parseMapping(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 interface TenantOptions extends Pick<ExamineOptions, 'now' | 'repairAt'> {

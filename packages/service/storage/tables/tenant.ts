@@ -134,7 +134,19 @@ function toTenant(row: Row): Tenant {
 /** The counts of a mirror that has told none. */
 export const unknownCounts: MirrorCounts = { rejected: null, heldBack: null, unconfirmed: null };
 
-const toMirror = (json: string): TenantMirror => ({ ...unknownCounts, ...(JSON.parse(json) as TenantMirror) });
+/** A damaged mark: the tenant is a mirror, though the database does not say of what. */
+export const unreadableMirror: TenantMirror = {
+  ...unknownCounts,
+  ...{ id: '', origin: 'unknown', since: '1970-01-01T00:00:00Z', newAsOf: null, changesAsOf: null, applied: '' },
+};
+
+function toMirror(json: string): TenantMirror {
+  try {
+    return { ...unknownCounts, ...(JSON.parse(json) as TenantMirror) };
+  } catch {
+    return unreadableMirror;
+  }
+}
 
 /** Marks a tenant as a mirror, or as none. */
 export const setMirrorStatement = (tenant: TenantId, mirror: TenantMirror | null): DirectoryStatement =>
