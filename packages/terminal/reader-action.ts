@@ -78,11 +78,11 @@ function adviceOn(error: SubreportError): string[] {
 }
 
 /**
- * What a connection failed for, such as a time-out or a missing route, as a line; none if the
- * message of the error says it.
+ * What a connection failed for, such as a missing route or an expired certificate, as a line; none
+ * if the message of the error says it.
  */
 export const causesOf = ({ code, cause }: ConnectionError): string[] =>
-  code === 'NETWORK_FAILED' ? [causeOf(cause)] : [];
+  code === 'NETWORK_FAILED' || code === 'CERTIFICATE_REJECTED' ? [causeOf(cause)] : [];
 
 function causeOf(failure: unknown): string {
   if (failure instanceof Error && failure.cause !== undefined) return causeOf(failure.cause);

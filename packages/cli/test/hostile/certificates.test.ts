@@ -71,7 +71,7 @@ const pairs = programs.flatMap(([name, program]) =>
 );
 
 test.concurrent.each(pairs)('$name sends nothing to a server whose certificate is $certificate', async (pair) => {
-  const { program, certificate } = pair;
+  const { name, program, certificate } = pair;
   const { url = '' } = servers.get(certificate) ?? {};
   const outcome = await runWatched(program, url, {
     environment: { NODE_EXTRA_CA_CERTS: trusted },
@@ -79,6 +79,7 @@ test.concurrent.each(pairs)('$name sends nothing to a server whose certificate i
   });
   requireCalm(outcome, program.mayEnd);
   if (program.mayEnd === undefined) expect(outcome.stderr).toMatch(new RegExp(`^Cannot .*${url}.*certificate`, 'm'));
+  if (['list', 'token', 'login', 'whoami'].includes(name)) expect(outcome.stderr).toMatch(/^Cause: \S+/m);
   await requireSmall(outcome);
 });
 
