@@ -203,7 +203,7 @@ const headers: Json = {
     exampleExplanation,
   ),
   'X-Not-Found': text(
-    'For each list of a search, the values that no record of yours has at that moment, whatever the other filters: their positions in the list from 0, as numbers and ranges. Absent without a list',
+    'For each list of a search, the values that no record of yours has at that moment, whatever the other filters: their positions in the list from 0, of a repeated value the first, as numbers and ranges. Absent without a list',
     'iccid=2,5-7&id=',
   ),
   'X-Revision': count('The revision of your records that the response shows', 42),
