@@ -279,4 +279,23 @@ export const storeMutants: readonly Mutant[] = [
     file: 'doctor.test.ts',
     test: 'doctor finds row-level security that was disabled, and a superuser without the role to switch to',
   },
+  {
+    id: 'dropped-objects-unseen',
+    breaks: 'The doctor does not look for the triggers that keep the audit log.',
+    search: 'const missing = [...createdObjects(known)].filter((name) => !present.includes(name)).sort();',
+    replace:
+      'const missing = [...createdObjects(known)].filter((name) => !present.includes(name) && !/^audit/.test(name));',
+    file: 'doctor.test.ts',
+    test: 'finds indexes and triggers that were dropped or disabled',
+    on: ['sqlite'],
+  },
+  {
+    id: 'disabled-trigger-passed',
+    breaks: 'The doctor passes a trigger of the audit log that was disabled.',
+    search: "where tgenabled <> 'D' and not tgisinternal",
+    replace: 'where not tgisinternal',
+    file: 'doctor.test.ts',
+    test: 'finds indexes and triggers that were dropped or disabled',
+    on: ['postgres'],
+  },
 ];

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { StorageError } from './error.ts';
+import type { StoreCheck } from './store.ts';
 
 /** One numbered step of a schema, in plain SQL. Never edited after a release. */
 export interface Migration {
@@ -98,6 +99,34 @@ export function pendingMigrations(
   }
   const done = new Set(applied.map(({ name }) => name));
   return known.filter(({ name }) => !done.has(name));
+}
+
+/**
+ * A check that fails if an index or a trigger of the migrations is missing, such as one that keeps
+ * the audit log; nothing otherwise, nor for a schema of a newer version.
+ */
+export function checkObjects(
+  engine: Engine,
+  applied: readonly AppliedMigration[],
+  present: readonly string[],
+): readonly StoreCheck[] {
+  const known = listMigrations(engine);
+  if (applied.length !== known.length) return [];
+  const missing = [...createdObjects(known)].filter((name) => !present.includes(name)).sort();
+  if (missing.length === 0) return [];
+  const message = `Cannot rely on the schema: each index and trigger must be there, as the migrations created it: missing are ${missing.join(', ')}; create them again as the migrations do, or restore a backup`;
+  return [{ check: 'objects', ok: false, message }];
+}
+
+/** The indexes and triggers that migrations leave. */
+function createdObjects(migrations: readonly Migration[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const statement of migrations.flatMap(({ statements }) => statements)) {
+    const [, action, name = ''] = /^(create|drop) (?:index|trigger) (\w+)/m.exec(statement) ?? [];
+    if (action === 'create') names.add(name);
+    if (action === 'drop') names.delete(name);
+  }
+  return names;
 }
 
 /** All applied migrations. `*`, as databases of development versions may lack a column. */

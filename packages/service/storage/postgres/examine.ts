@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import { operationMsDefault } from '../deadline.ts';
+import { checkObjects } from '../migrations.ts';
 import { checkThat, type StoreCheck } from '../store.ts';
 import {
+  appliedMigrations,
   bypassesRowSecurity,
   hasCitus,
   missingOnWorkers,
@@ -19,6 +21,7 @@ const versionMin = 15;
  */
 export async function examinePostgres(client: pg.ClientBase): Promise<readonly StoreCheck[]> {
   const checks = [
+    ...(await checkNames(client)),
     await checkVersion(client),
     await checkThat('encoding', 'UTF-8', () => requireUtf8(client)),
     await checkTables(client),
@@ -27,6 +30,17 @@ export async function examinePostgres(client: pg.ClientBase): Promise<readonly S
   ];
   return (await hasCitus(client)) ? [...checks, await checkWorkers(client)] : checks;
 }
+
+async function checkNames(client: pg.ClientBase): Promise<readonly StoreCheck[]> {
+  const { rows } = await client.query(selectNames);
+  const names = rows.map(({ name }) => String(name));
+  return checkObjects('postgres', await appliedMigrations(client), names);
+}
+
+/** Indexes, and triggers that are not disabled. */
+const selectNames = `select relname as name from pg_class where relkind in ('i', 'I') and relnamespace = current_schema()::regnamespace
+  union select tgname from pg_trigger as t join pg_class as c on c.oid = t.tgrelid
+    where tgenabled <> 'D' and not tgisinternal and relnamespace = current_schema()::regnamespace`;
 
 async function checkVersion(client: pg.ClientBase): Promise<StoreCheck> {
   const { rows } = await client.query("select current_setting('server_version_num')::int as number");

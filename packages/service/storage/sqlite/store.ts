@@ -3,6 +3,7 @@ import { changeMsMax, migrationMsMax, operationMsDefault, overdue } from '../dea
 import { StorageError } from '../error.ts';
 import {
   type AppliedMigration,
+  checkObjects,
   listMigrations,
   pendingMigrations,
   recordMigration,
@@ -297,7 +298,10 @@ class SqliteStore implements Store {
   async examine(full = false): Promise<readonly StoreCheck[]> {
     const schema = await checkThat('schema', 'This version can work with the schema', () => this.checkReady());
     const integrity = await checkThat('integrity', 'The file is whole', async () => this.#checkIntegrity(full));
-    return [schema, integrity];
+    if (!schema.ok || !integrity.ok) return [schema, integrity];
+    const present = this.#connection.all("select name from sqlite_master where type in ('index', 'trigger')", []);
+    const names = present.map(({ name }) => String(name));
+    return [schema, integrity, ...checkObjects('sqlite', this.#appliedMigrations(), names)];
   }
 
   async readSize(): Promise<readonly StorePart[]> {

@@ -370,6 +370,26 @@ describe.each(drawn)('doctor on $engine', ({ engine, openTestStore }) => {
       });
   });
 
+  test('finds indexes and triggers that were dropped or disabled', async () => {
+    const own = await openTestStore();
+    onTestFinished(() => own.close());
+    const [drop, disable] = {
+      sqlite: ['drop trigger audit_entry_keep', 'drop trigger audit_entry_keep_young'],
+      postgres: [
+        'drop trigger audit_entry_keep on audit_entry',
+        'alter table audit_entry disable trigger audit_entry_in_order',
+      ],
+    }[engine];
+    for (const sql of ['drop index subscription_iccid', drop, disable]) await tamper(own, sql ?? '');
+    const missing = {
+      sqlite: 'audit_entry_keep, audit_entry_keep_young',
+      postgres: 'audit_entry_in_order, audit_entry_keep',
+    };
+    expect((await examineStore(own.store)).filter(({ ok }) => !ok)).toMatchObject([
+      { check: 'objects', message: expect.stringContaining(`missing are ${missing[engine]}, subscription_iccid;`) },
+    ]);
+  });
+
   test('prints its results for people too', async () => {
     const { code, stdout } = await runHere(['doctor'], opened.environment);
     expect(code).toBe(0);
