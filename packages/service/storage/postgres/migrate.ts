@@ -24,6 +24,8 @@ import { inTransaction } from './statements.ts';
  */
 const lockMs = 500;
 const pauseMs = 1_000;
+/** Internal errors in a row after which an attempt is not repeated. */
+const internalErrorsMax = 5;
 
 /**
  * Brings the schema up to date in one transaction. An attempt that cannot lock a table is abandoned
@@ -34,13 +36,30 @@ export async function migratePostgres(client: pg.ClientBase): Promise<MigrationR
   await requireUtf8(client);
   const distributed = await hasCitus(client);
   if (distributed) await requireCoordinator(client);
-  await underLock(client, () => prepareRoles(client, distributed));
-  for (const deadline = performance.now() + migrationMsMax; ; ) {
+  const deadline = performance.now() + migrationMsMax;
+  await repeatedly(client, deadline, () => prepareRoles(client, distributed));
+  try {
+    return await repeatedly(client, deadline, () => migrateOnce(client, distributed));
+  } catch (error) {
+    if ((error as { code?: unknown }).code === insufficientPrivilege) throw await requireOwner(client, error);
+    throw error;
+  }
+}
+
+/**
+ * Runs a transaction under the migration lock, again while another session is in its way. On a
+ * Citus cluster, a worker may still run what a migration that was killed has sent: it then reports
+ * an internal error.
+ */
+async function repeatedly<T>(client: pg.ClientBase, deadline: number, work: () => Promise<T>): Promise<T> {
+  for (let internalErrors = 0; ; ) {
     try {
-      return await underLock(client, () => migrateOnce(client, distributed));
+      return await underLock(client, work);
     } catch (error) {
-      if ((error as { code?: unknown }).code === insufficientPrivilege) throw await requireOwner(client, error);
-      if (!isBusy(error)) throw error;
+      if ((error as { code?: unknown }).code === internalError) internalErrors += 1;
+      else if (isBusy(error)) internalErrors = 0;
+      else throw error;
+      if (internalErrors > internalErrorsMax) throw error;
       await client.query('rollback');
       if (performance.now() > deadline)
         throw new StorageError(
@@ -65,6 +84,8 @@ const underLock = <T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T>
 
 /** SQLSTATE of a statement that the role may not run. */
 const insufficientPrivilege = '42501';
+/** SQLSTATE of an internal error, such as 'tuple concurrently updated'. */
+const internalError = 'XX000';
 
 async function requireOwner(client: pg.ClientBase, cause: unknown): Promise<StorageError> {
   await client.query('rollback');

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openPostgres, type TestStore } from '../../../../test/support/engines.ts';
+import { onCluster, openPostgres, postgresUrl, type TestStore } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { testRole } from '../../../../test/support/global-setup.ts';
+import { testRole, urlOf } from '../../../../test/support/global-setup.ts';
 import { makeNewerVersion, type NewerVersion } from '../../../../test/support/newer-version.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { type RunningCommand, startCommand } from '../../../../test/support/run-command.ts';
@@ -65,5 +65,30 @@ describe('a migration on PostgreSQL while the tables are in use', () => {
     expect(await ended).toMatchObject({ code: 0, stderr: '' });
     const loaded = await opened.store.loadSubscriptions('acme' as TenantId, [subscriptionRow({ id: 'a' })]);
     expect(loaded.inserted).toBe(1);
+  });
+
+  // its coordinator would run the trigger's function on the workers too
+  test.skipIf(onCluster).each([
+    { times: 2, expected: { code: 0, stderr: '' } },
+    { times: 9, expected: { code: 1, stderr: expect.stringContaining('tuple concurrently updated') } },
+  ])('is attempted again after $times internal errors in a row, but not for ever', async ({ times, expected }) => {
+    const database = new URL(opened.environment.DATABASE_URL ?? '').pathname.slice(1);
+    const superuser = new pg.Client({ connectionString: urlOf(await postgresUrl(), database, 'postgres') });
+    await superuser.connect();
+    await superuser.query(
+      `create sequence attempt; grant usage on sequence attempt to public;
+       create function fail() returns event_trigger language plpgsql as $$ begin
+         if nextval('attempt') <= ${times} then
+           raise exception 'tuple concurrently updated' using errcode = 'internal_error';
+         end if;
+       end $$;
+       create event trigger failing on ddl_command_start execute function fail()`,
+    );
+    await superuser.end();
+    const { ended } = startCommand(['migrate'], {
+      environment: opened.environment,
+      program: [process.execPath, newer.main],
+    });
+    expect(await ended).toMatchObject(expected);
   });
 });
