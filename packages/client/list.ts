@@ -41,7 +41,10 @@ export interface ListOptions<Parse extends boolean = boolean> extends CallOption
 
 /** A report. Each page is requested only when it is needed. */
 export interface SubscriptionList<Item> extends AsyncIterable<Item> {
-  /** Yields the pages, starting at the checkpoint or at the page of the query. */
+  /**
+   * Yields the pages, starting at the checkpoint or at the page of the query. Throws `TypeError` if
+   * a response does not say where the report continues, nor that it has all records.
+   */
   pages(): AsyncGenerator<SubscriptionPage<Item>, void, undefined>;
   /** Returns the page with this number, by default the page of the query. */
   page(number?: number): Promise<SubscriptionPage<Item>>;

@@ -184,7 +184,12 @@ async function listRows(call: Call, given: Arguments): Promise<Answer> {
     const here = `${pageSize}.${records.at(-1)?.id}.${at}`;
     const next = page.nextCursor === undefined ? undefined : `${pageSize}..${page.nextCursor}`;
     const following = records.length < rows.length ? here : next;
-    const rest = { ...(following !== undefined && { next_cursor: following }), applied_filters: applied };
+    const isOpen = at === '' && following === undefined && rows.length > 0 && !(page.totalCount <= rows.length);
+    const rest = {
+      ...(following !== undefined && { next_cursor: following }),
+      ...(isOpen && { more: 'there may be others: the server does not say how to list them; narrow the filters' }),
+      applied_filters: applied,
+    };
     const shown = isNamed ? records : records.map(({ id: _id, ...others }) => others);
     return { ...totalOf(page), ...note, ...missingOf(page.notFound), ...tableOf(shown), ...rest };
   });

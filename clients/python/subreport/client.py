@@ -322,7 +322,11 @@ class SubscriptionList:
             yield from page.records
 
     def pages(self) -> Iterator[SubscriptionPage]:
-        """Yields the pages, starting at the checkpoint or at the page of the query."""
+        """Yields the pages, starting at the checkpoint or at the page of the query.
+
+        Raises ValueError if a response does not say where the report continues, nor that it has
+        all records.
+        """
         return self._walk(self._checkpoint)
 
     def page(self, number: int | None = None) -> SubscriptionPage:
