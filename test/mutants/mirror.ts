@@ -251,4 +251,20 @@ export const mirrorMutants: readonly Mutant[] = [
     file: 'mirror.test.ts',
     test: 'has its state file alone, which only its user can read, while others may read the status',
   },
+  {
+    id: 'mirror-believes-its-own-clock',
+    breaks: 'A clock that was set ahead makes two walks an hour apart.',
+    search: 'and originAt <= ? and',
+    replace: 'and ? is not null and',
+    file: 'mirror.test.ts',
+    test: 'keeps %i missing records if only the clock of this machine says how late it is',
+  },
+  {
+    id: 'conform-of-few-requests',
+    breaks: 'conform succeeds although its requests did not suffice for all checks.',
+    search: 'else if (report.not_checked > 0) throw',
+    replace: 'else if (report.not_checked > 1e9) throw',
+    file: 'conform-command.test.ts',
+    test: 'prints JSON with each check, its sentence and what was seen',
+  },
 ];

@@ -431,4 +431,20 @@ export const syncMutants: readonly Mutant[] = [
     file: 'state-file.test.ts',
     test: 'is refused if it is %s, and stays as it is',
   },
+  {
+    id: 'revision-that-a-proxy-removed',
+    breaks: 'A stream is told to be at revision 0 if a proxy removes the revision.',
+    search: 'if (Number.isSafeInteger(revision)) return revision;',
+    replace: 'return revision || 0;',
+    file: 'files.test.ts',
+    test: 'a sync of changes whose revision a proxy removes is an error',
+  },
+  {
+    id: 'run-of-a-clock-ahead',
+    breaks: 'A clock that is ahead makes --keep remove all older files.',
+    search: 'requireNotYetToCome(scheduledFor, report.headers);',
+    replace: '',
+    file: 'files.test.ts',
+    test: 'a run of an instant that is yet to come writes and removes nothing',
+  },
 ];
