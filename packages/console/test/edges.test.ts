@@ -256,7 +256,7 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     await page.getByRole('button', { name: 'Copied', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Copy link', exact: true }).click();
     await page.getByRole('button', { name: 'Copy as curl', exact: true }).waitFor();
-    expect(await page.getByRole('button', { name: 'Copied', exact: true }).count()).toBe(1);
+    await expect.poll(() => page.getByRole('button', { name: 'Copied', exact: true }).count()).toBe(1);
   });
 
   test('days are counted by the date that a period limits, and asked for if it limits another one', async () => {

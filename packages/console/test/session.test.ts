@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     release();
     await page.unrouteAll({ behavior: 'wait' });
-    expect(await page.title()).toBe('Sign in · subreport');
+    await expect.poll(() => page.title()).toBe('Sign in · subreport');
     expect(await page.getByRole('navigation').count()).toBe(0);
     expect(await (await context.request.get(`${service.url}/console/session`)).json()).toEqual({ sign_in: ['secret'] });
     await page.goBack();
