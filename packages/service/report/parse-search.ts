@@ -57,8 +57,8 @@ const typeNames: Readonly<Record<string, string>> = {
   'device-id': 'a JSON string or an array of strings',
   size: 'a JSON number',
   page: 'a JSON number',
-  status: 'a JSON string or an array of strings',
-  fields: 'a JSON string or an array of strings',
+  status: 'a JSON string or an array of strings without commas',
+  fields: 'a JSON string or an array of strings without commas',
   'auto-renew': 'a JSON boolean or its word',
   all: 'a JSON boolean or its word',
 };
@@ -70,7 +70,7 @@ const typeNames: Readonly<Record<string, string>> = {
 function asText(name: ReportParameter, value: unknown): string | undefined {
   if (numbers.has(name)) return typeof value === 'number' ? String(value) : undefined;
   if (booleans.has(name) && typeof value === 'boolean') return String(value);
-  if (wordLists.has(name) && Array.isArray(value)) return value.every(isText) ? value.join(',') : undefined;
+  if (wordLists.has(name) && Array.isArray(value)) return value.every(isWord) ? value.join(',') : undefined;
   return isText(value) ? value : undefined;
 }
 
@@ -93,6 +93,9 @@ function listFaults(
 
 /** Half a surrogate pair is not a character and cannot be encoded as UTF-8. */
 const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
+
+/** A comma in a value would make two values of it. */
+const isWord = (value: unknown): boolean => isText(value) && !value.includes(',');
 
 const typeFault = (name: string, value: unknown, rule: string): Fault => ({
   parameter: name,

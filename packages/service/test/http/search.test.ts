@@ -140,6 +140,8 @@ describe.each(drawn)('searching on $engine', ({ openTestStore }) => {
     ['status', ['a\nb'], 'a\nb', 'at most 16 statuses'],
     ['status', Array(17).fill('A'), Array(17).fill('A').join(), 'at most 16 statuses'],
     ['status', null, 'null', 'a JSON string or an array of strings'],
+    ['status', ['ACTIVE,DEPLETED'], '["ACTIVE,DEPLETED"]', 'a JSON string or an array of strings without commas'],
+    ['fields', ['id', 'iccid,status'], '["id","iccid,status"]', 'a JSON string or an array of strings without commas'],
     ['auto-renew', 1, '1', 'a JSON boolean or its word'],
     ['auto-renew', 'TRUE', 'TRUE', 'true or false'],
     ['iccid', 8944500102198304, '8944500102198304', 'a JSON string'],
