@@ -130,7 +130,7 @@ export const hostilities: Readonly<Record<string, Hostility>> = {
 };
 
 const honest = (response: ServerResponse, body: string): void =>
-  void response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+  void response.writeHead(200, { 'content-type': 'application/json', 'x-revision': '2' }).end(body);
 
 /**
  * A server that sends what the first segment of the path names: `/3/…` is the fourth hostility. It
