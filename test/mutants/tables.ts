@@ -235,4 +235,13 @@ export const tablesMutants: readonly Mutant[] = [
     file: 'doctor.test.ts',
     test: 'doctor finds a mark of a mirror that cannot be read, which stops no command and can be removed',
   },
+  {
+    id: 'resumed-with-other-columns',
+    breaks: 'An import goes on with another mapping of columns than it began with.',
+    search: "if (resumePoint.format !== format) throw otherSource('its columns were mapped otherwise');",
+    replace: '',
+    file: 'resume.test.ts',
+    test: 'is not resumed with another mapping of columns',
+    on: ['sqlite'],
+  },
 ];

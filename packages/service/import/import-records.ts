@@ -16,7 +16,7 @@ import {
   type SourceOptions,
   type Tally,
 } from './read-valid-rows.ts';
-import { createResumption, SourceDigest } from './resume-import.ts';
+import { createResumption, formatOf, SourceDigest } from './resume-import.ts';
 
 /**
  * The result of an import. `read` counts rows; in a dry run nothing is inserted, updated or
@@ -90,7 +90,8 @@ export async function loadRecords(
   source: AsyncIterable<Buffer>,
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  const { format, onProgress } = options;
+  const { onProgress } = options;
+  const format = formatOf(options);
   const digest = new SourceDigest();
   const resumePoint = options.resume === true ? await readResumePoint(target.store, target.tenant) : undefined;
   const resumption = createResumption(resumePoint, format, digest);

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { ResumePoint } from '../storage/store.ts';
 import { ImportError } from './error.ts';
+import type { SourceOptions } from './read-valid-rows.ts';
 
 /** How an import continues from a resume point. */
 export interface Resumption {
@@ -22,7 +23,9 @@ export function createResumption(
   digest: SourceDigest,
 ): Resumption {
   if (resumePoint === undefined) return { rows: 0, isPast: () => false, requireReached: () => undefined };
-  if (resumePoint.format !== format) throw otherSource(`its format was ${resumePoint.format}, it is ${format} now`);
+  const [[was], [is]] = [resumePoint.format.split(' '), format.split(' ')];
+  if (was !== is) throw otherSource(`its format was ${was}, it is ${is} now`);
+  if (resumePoint.format !== format) throw otherSource('its columns were mapped otherwise');
   const { bytes, read, sha256 } = resumePoint;
   return {
     rows: read,
@@ -37,6 +40,12 @@ export function createResumption(
       if (rows < read) throw otherSource(`it has ${rows} rows, ${read} were imported`);
     },
   };
+}
+
+/** The format of a resume point: that of the source, and a hash of how its columns are mapped. */
+export function formatOf({ format, mapping }: Pick<SourceOptions, 'format' | 'mapping'>): string {
+  if (mapping === undefined) return format;
+  return `${format} ${createHash('sha256').update(JSON.stringify(mapping)).digest('hex').slice(0, 16)}`;
 }
 
 const otherSource = (difference: string): ImportError =>

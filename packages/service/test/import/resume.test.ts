@@ -164,6 +164,32 @@ describe.each(engines)('an import into $engine that is killed', ({ engine, openT
     expect([whole.inserted, whole.updated, resumed.inserted, resumed.updated]).toEqual([650, 0, 650, 1]);
   });
 
+  test('is not resumed with another mapping of columns', async () => {
+    await insertTenant(opened.store, 'mapped', 1);
+    const tenant = await tenantOf('mapped');
+    const load = async (mapping: ImportOptions['mapping'], resume: boolean, onProgress?: () => void) =>
+      importRecords(opened.store, tenant, Readable.from([Buffer.from(csv)]), {
+        ...{ format: 'csv', dryRun: false, onRejected: () => undefined, mapping, resume, batchRowsMax: 500 },
+        ...(onProgress && { onProgress }),
+      });
+    const mappingOf = (name: string, other: string) => ({
+      columns: { device_id: name, 'product.plan_id': other },
+      constants: {},
+    });
+    const stop = (): never => {
+      throw new Error('stopped');
+    };
+    await expect(load(mappingOf('device_id', 'product.plan_id'), false, stop)).rejects.toThrow('stopped');
+    const resumePoint = await readResumePoint(opened.store, tenant);
+    for (const mapping of [mappingOf('product.plan_id', 'device_id'), undefined])
+      await expect(load(mapping, true)).rejects.toMatchObject({
+        code: 'OTHER_SOURCE',
+        message: expect.stringContaining('its columns were mapped otherwise'),
+      });
+    expect(await readResumePoint(opened.store, tenant)).toEqual(resumePoint);
+    expect(await load(mappingOf('device_id', 'product.plan_id'), true)).toMatchObject({ read: lines.length });
+  });
+
   test('is not resumed with another source, nor by a dry run', async () => {
     await insertTenant(opened.store, 'other', 1);
     const tenant = await tenantOf('other');
