@@ -87,6 +87,15 @@ export const countsMutants: readonly Mutant[] = [
     on: ['sqlite'],
   },
   {
+    id: 'plans-in-any-order',
+    breaks: 'The plans of a tenant are listed in the order of their first records.',
+    search: "plan !== '').sort(),",
+    replace: "plan !== ''),",
+    file: 'check-counts.test.ts',
+    test: 'is of products and plans that are listed in one order, whatever the order of their records',
+    on: ['sqlite'],
+  },
+  {
     id: 'recount-reads-damage',
     breaks: 'A repair fails at counts that it removes anyway.',
     search: '= isChange ? yield [{',

@@ -3,6 +3,7 @@ import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
+import { listProducts } from '../../storage/counts/intervals.ts';
 import type { TenantId, TenantReader } from '../../storage/store.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
@@ -30,6 +31,24 @@ describe.each(drawOne(engines, import.meta.url))('the check of the counts on $en
     }
   });
   afterAll(() => opened.close());
+
+  test('is of products and plans that are listed in one order, whatever the order of their records', async () => {
+    await insertTenant(opened.store, 'listed', 1);
+    const listed = (await findTenant(opened.store, 'listed'))?.tenant as TenantId;
+    for (const [index, [productId, planId]] of (
+      [
+        ['b', 'z'],
+        ['c', 'm'],
+        ['a', 'y'],
+        ['b', 'a'],
+      ] as const
+    ).entries())
+      await opened.store.loadSubscriptions(listed, [subscriptionRow({ id: `id-${index}`, productId, planId })]);
+    expect(await opened.store.readTenant(listed, (reader) => listProducts(reader, 10))).toEqual({
+      products: ['a', 'b', 'c'],
+      plans: ['a', 'm', 'y', 'z'],
+    });
+  });
 
   test('has at most 1,001 leaves in memory, and compares all of them with their groups', async () => {
     let most = 0;
