@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inflateSync } from 'node:zlib';
 import { waitMsMax } from './wait-limit.ts';
 
 const executablePath = [process.env.FIREFOX, '/usr/bin/firefox-esr', '/usr/bin/firefox'].find(
@@ -43,6 +44,8 @@ export interface FirefoxPage {
   waitFor(element: Element): Promise<void>;
   /** The value of an expression of JavaScript, as a string. */
   evaluate(expression: string): Promise<string>;
+  /** The number of pages of paper that the page takes. */
+  countPrintedPages(): Promise<number>;
   /** Errors that no script of the page caught, and requests to other origins than `goto` opened. */
   readonly failures: readonly string[];
   close(): Promise<void>;
@@ -193,12 +196,23 @@ async function openPage(url: string, stop: () => Promise<void>): Promise<Omit<Fi
       });
       return result.value;
     },
+    async countPrintedPages() {
+      const { data } = await send('browsingContext.print', { context });
+      return pagesOf(Buffer.from(data, 'base64'));
+    },
     async close() {
       await send('browser.close').catch(() => undefined);
       socket.close();
       await stop();
     },
   };
+}
+
+/** Reads the number of pages, which is in a compressed part. */
+function pagesOf(pdf: Buffer): number {
+  const parts = [...pdf.toString('latin1').matchAll(/ObjStm.*?stream\r?\n(.*?)endstream/gs)];
+  const texts = parts.map(([, part = '']) => inflateSync(Buffer.from(part, 'latin1')).toString('latin1'));
+  return Number(/\/Type \/Pages.*?\/Count (\d+)/s.exec(texts.join('\n'))?.[1]);
 }
 
 const isOwn = (url: string, origin: string): boolean =>

@@ -20,15 +20,16 @@ interface ChartTipProps {
   readonly width: number;
 }
 
+/** On both sides, as in charts.css. */
+const margin = 8;
+
 /** The numbers of a bar beside it, as a small table. Screen readers get them as the name of the bar. */
 export function ChartTip({ title, rows, start, end, top, width }: ChartTipProps) {
   const isRight = start + end <= width;
+  const room = isRight ? width - end : start;
+  const side = isRight ? { left: `${end}px` } : { right: `${width - start}px` };
   return (
-    <div
-      class="chart-tip"
-      aria-hidden="true"
-      style={isRight ? { left: `${end}px`, top: `${top}px` } : { right: `${width - start}px`, top: `${top}px` }}
-    >
+    <div class="chart-tip" aria-hidden="true" style={{ ...side, top: `${top}px`, maxWidth: `${room - 2 * margin}px` }}>
       <p>{title}</p>
       <table>
         <tbody>

@@ -185,6 +185,30 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     await counts.first().waitFor();
     const heights = await counts.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
     expect(Math.max(...heights)).toBeLessThan(24);
+    const chart = page.locator('.chart').first();
+    await chart.locator('a.chart-bar').nth(16).focus();
+    const tip = chart.locator('.chart-tip');
+    await tip.getByText(longStatus).waitFor();
+    expect(await tip.evaluate(isCut)).toBe(false);
+    const [outer, inner] = [await chart.boundingBox(), await tip.boundingBox()];
+    expect(inner?.x).toBeGreaterThanOrEqual(outer?.x ?? 9_999);
+  });
+
+  test('on paper, a long card is split, no button is drawn, and a table is as wide as the page', async () => {
+    page = await reports.open('/console/changes?since=7d', { width: 700 });
+    await page.locator('.change').nth(50).waitFor();
+    await page.emulateMedia({ media: 'print' });
+    const card = page.locator('main .card').first();
+    expect((await card.boundingBox())?.height).toBeGreaterThan(1_000);
+    expect(await card.evaluate((element) => getComputedStyle(element).breakInside)).toBe('auto');
+    for (const path of ['subscriptions?by=status', 'subscriptions?size=100']) {
+      await page.goto(new URL(`/console/${path}`, page.url()).href);
+      await page.locator('main tbody').first().waitFor({ state: 'attached' });
+      expect(
+        await page.locator('main .button:visible, main .icon-button:visible, header .button:visible').count(),
+      ).toBe(0);
+      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(700);
+    }
   });
 
   test('the word of a status is whole beside a long name at 320 pixels', async () => {
@@ -314,5 +338,11 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
       expect(chosen).toBeDefined();
       expect(await backgrounds(`${group}:not(${state})`)).not.toContain(chosen);
     }
+    expect(await page.locator('.popover:popover-open').evaluate((each) => getComputedStyle(each).borderTopWidth)).toBe(
+      '1px',
+    );
+    await page.goto(new URL('/console/subscriptions?by=status', page.url()).href);
+    await page.locator('.counts-bar span').first().waitFor();
+    expect(await backgrounds('.counts-bar span')).not.toEqual(expect.arrayContaining(await backgrounds('.card')));
   });
 });

@@ -122,6 +122,15 @@ describe.skipIf(!hasFirefox)('the consoles in Firefox', () => {
     expect(Number(await page.evaluate(missing))).toBeLessThanOrEqual(0);
   });
 
+  test('a long list begins on the first page of paper', async () => {
+    await page.goto(`${service.url}/console/changes?since=7d`);
+    await page.waitFor('.change:nth-of-type(60)');
+    const pages = await page.countPrintedPages();
+    await page.evaluate(`document.querySelector('.bar').remove()`);
+    expect(pages).toBeGreaterThan(1);
+    expect(await page.countPrintedPages()).toBe(pages);
+  });
+
   test('an operator signs in and sees that the service is healthy, and its tenants', async () => {
     const token = generateOperatorToken();
     const row = { id: 'op-1', name: 'ada', scopes: ['operator:read' as const], createdAt: 0, expiresAt: null };
