@@ -130,7 +130,7 @@ const answerParameters = {
     description:
       'Position in the report, from X-Next-Page or X-Previous-Page; valid only with the query that it came from',
     'x-rule': 'the cursor of the following or the previous page, unchanged, with the query that it came from',
-    examples: ['eyJvIjoiMSJ9'],
+    examples: ['WzEsMSwxNzE0NTUwNDAwLCJhIiwyLCI3MGVycnJpIl0'],
   }),
   format: Type.String({
     enum: [...formatWords],

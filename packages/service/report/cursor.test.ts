@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { reportParameters } from '../../contract/query.ts';
+import { defaultPageLimits } from '../../contract/report.ts';
+import { exampleOf } from '../../contract/schema.ts';
 import { type Cursor, decodeCursor, encodeCursor, fingerprintOf } from './cursor.ts';
 
 const cursors: fc.Arbitrary<Cursor> = fc.record(
@@ -15,6 +18,10 @@ const cursors: fc.Arbitrary<Cursor> = fc.record(
   },
   { requiredKeys: ['direction', 'key', 'page', 'query'] },
 );
+
+test('the example of the contract is a cursor', () => {
+  expect(decodeCursor(String(exampleOf(reportParameters(defaultPageLimits).cursor)))).toMatchObject({ page: 2 });
+});
 
 test('decoding an encoded cursor returns it, and its encoding is URL-safe (property)', () => {
   fc.assert(
