@@ -57,8 +57,8 @@ const typeNames: Readonly<Record<string, string>> = {
   'device-id': 'a JSON string or an array of strings',
   size: 'a JSON number',
   page: 'a JSON number',
-  status: 'a JSON string or an array of strings without commas',
-  fields: 'a JSON string or an array of strings without commas',
+  status: 'a string or an array of single ones',
+  fields: 'a string or an array of single ones',
   'auto-renew': 'a JSON boolean or its word',
   all: 'a JSON boolean or its word',
 };
