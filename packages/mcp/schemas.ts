@@ -29,6 +29,7 @@ const limits = { ...defaultPageLimits, sizeMax: rowsMax, sizeDefault: rowsDefaul
 // no email: neither a question nor an answer has an address
 const {
   email: _email,
+  dates: _ofCsv,
   format: _format,
   all: _all,
   page: _page,

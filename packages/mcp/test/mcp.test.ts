@@ -239,6 +239,11 @@ describe('an assistant', () => {
     expect(answerIn(known)).toEqual({ total: 301, applied_filters: expect.any(String) });
   });
 
+  test('is offered no argument that concerns files alone', async () => {
+    const { tools } = await assistant.listTools();
+    for (const name of ['dates', 'columns', 'format', 'all']) expect(JSON.stringify(tools)).not.toContain(`"${name}":`);
+  });
+
   test('never gets an email address, and cannot filter by one', async () => {
     const { content, isError } = await assistant.call('list_subscriptions', { email: 'ada@example.com' });
     expect(isError).toBe(true);
