@@ -73,9 +73,8 @@ export function discardBody(request: IncomingMessage, ms: number): void {
 }
 
 /**
- * Keeps the connection of a body that was rejected by its size or media type: the rest of the body
- * is discarded until its time is up. Fastify would close the connection, and a client that sends
- * the whole body before it reads the response would see a broken pipe instead.
+ * Keeps the connection of a body that was rejected by its size or media type. Fastify would close
+ * it, and a client that sends the whole body before it reads would see a broken pipe.
  */
 export function keepConnection(error: unknown, reply: FastifyReply): void {
   if ((error as { code?: string }).code?.startsWith('FST_ERR_CTP_') === true) reply.removeHeader('connection');
@@ -106,11 +105,8 @@ export function readJsonBody(body: Buffer | undefined, schema: TObject): Readonl
     );
   const { members, names } = parsed;
   const known = Object.keys(schema.properties);
-  const faults = nameFaults(
-    names.map((name) => ({ name })),
-    known,
-    'left out: the body of this operation has no members',
-  );
+  const given = names.map((name) => ({ name }));
+  const faults = nameFaults(given, known, 'left out: the body of this operation has no members');
   for (const name of known) {
     const property = schema.properties[name] as TSchema;
     const isRequired = schema.required?.includes(name) === true;

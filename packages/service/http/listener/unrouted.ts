@@ -20,11 +20,8 @@ export function createUnroutedHandler(
     if (methods === undefined || methods.has(request.method)) throw new RequestError('NOT_FOUND', notFound);
     const allow = [...methods, 'OPTIONS'].sort().join(', ');
     if (request.method === 'OPTIONS') return reply.code(204).header('allow', allow).send();
-    throw new RequestError(
-      'METHOD_NOT_ALLOWED',
-      `Cannot use the method ${request.method}: it must be one of ${allow}`,
-      { headers: { allow } },
-    );
+    const message = `Cannot use the method ${request.method}: it must be one of ${allow}`;
+    throw new RequestError('METHOD_NOT_ALLOWED', message, { headers: { allow } });
   };
 }
 
@@ -33,13 +30,10 @@ function collectMethods(app: FastifyInstance): (path: string) => ReadonlySet<str
   const byUrl = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method, handler }) => {
     if (handler === refuseMethod) return;
-    const route = byUrl.get(url) ?? { pattern: patternOf(url), methods: new Set() };
+    const pattern = new RegExp(`^${url.replaceAll(/[.*]/g, '\\$&').replaceAll(/:[^/]+/g, '[^/]+')}$`);
+    const route = byUrl.get(url) ?? { pattern, methods: new Set() };
     byUrl.set(url, route);
     for (const each of [method].flat()) route.methods.add(each);
   });
   return (path) => (byUrl.get(path) ?? [...byUrl.values()].find(({ pattern }) => pattern.test(path)))?.methods;
 }
-
-/** What a wildcard matches is an unknown path. */
-const patternOf = (url: string): RegExp =>
-  new RegExp(`^${url.replaceAll(/[.*]/g, '\\$&').replaceAll(/:[^/]+/g, '[^/]+')}$`);

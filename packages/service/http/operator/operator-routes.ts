@@ -107,14 +107,11 @@ export async function addOperatorRoutes(
   });
 }
 
-/** The body of an operation that needs none: a member would otherwise be ignored. */
-const noMembers = Type.Object({});
-
 /** Reads the parameters and the body; the call is made with what keeps its response. */
 function readCall(operation: OperatorOperation, { store, now, audit }: OperatorRoutes, request: FastifyRequest) {
   const params = readPath(request.params);
   const query = readQuery(queryOf(request), operation.query ?? {}, operation.requiredQuery);
-  const body = readJsonBody(request.body as Buffer | undefined, operation.body ?? noMembers);
+  const body = readJsonBody(request.body as Buffer | undefined, operation.body ?? Type.Object({}));
   const actor = actorOf(operatorOf(request), request.ip);
   const common = { store, now, actor, audit, correlationId: request.id, onUnrecorded: logUnrecordedEnd(request) };
   return (kept: Pick<OperatorContext, 'keep'> = {}) => {
