@@ -9,7 +9,10 @@ const issued = await client.POST('/oauth2/token', {
   body: { grant_type: 'client_credentials', client_id, client_secret },
   headers: { 'content-type': 'application/x-www-form-urlencoded' },
 });
-if (issued.data === undefined) throw new Error(issued.error.error_description);
+if (issued.error) {
+  // a request that is not received in time has a problem
+  throw new Error('detail' in issued.error ? issued.error.detail : issued.error.error_description);
+}
 const headers = { authorization: `Bearer ${issued.data.access_token}` };
 
 const query = { status: ['ACTIVE', 'DEPLETED'], size: 1000 };
