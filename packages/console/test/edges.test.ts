@@ -199,8 +199,8 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     await page.locator('.change').nth(50).waitFor();
     await page.emulateMedia({ media: 'print' });
     const card = page.locator('main .card').first();
-    expect((await card.boundingBox())?.height).toBeGreaterThan(1_000);
-    expect(await card.evaluate((element) => getComputedStyle(element).breakInside)).toBe('auto');
+    await expect.poll(async () => (await card.boundingBox())?.height).toBeGreaterThan(1_000);
+    await expect.poll(() => card.evaluate((element) => getComputedStyle(element).breakInside)).toBe('auto');
     for (const path of ['subscriptions?by=status', 'subscriptions?size=100']) {
       await page.goto(new URL(`/console/${path}`, page.url()).href);
       await page.locator('main tbody').first().waitFor({ state: 'attached' });
@@ -338,9 +338,8 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
       expect(chosen).toBeDefined();
       expect(await backgrounds(`${group}:not(${state})`)).not.toContain(chosen);
     }
-    expect(await page.locator('.popover:popover-open').evaluate((each) => getComputedStyle(each).borderTopWidth)).toBe(
-      '1px',
-    );
+    const popover = page.locator('.popover:popover-open');
+    await expect.poll(() => popover.evaluate((each) => getComputedStyle(each).borderTopWidth)).toBe('1px');
     await page.goto(new URL('/console/subscriptions?by=status', page.url()).href);
     await page.locator('.counts-bar span').first().waitFor();
     expect(await backgrounds('.counts-bar span')).not.toEqual(expect.arrayContaining(await backgrounds('.card')));
