@@ -127,8 +127,8 @@ async function checkReports(source: Source, moment: Moment, random: Random, tall
 }
 
 function pastQuery(drawn: Query, moment: Moment, random: Random): Query {
-  const { size: _size, page: _page, all: _all, format: _format, 'expires-within': _within, ...query } = drawn;
-  const { by, ...filters } = query;
+  const { size: _size, page: _page, all: _all, 'expires-within': _within, ...query } = drawn;
+  const { format: _format, dates: _dates, by, ...filters } = query;
   const groups = by?.split(',').filter((group) => group !== 'day') ?? [];
   return { ...filters, ...(groups.length > 0 && { by: groups.join(',') }), 'as-of': nameOf(moment, random) };
 }
