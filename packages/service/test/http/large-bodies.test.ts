@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openSqlite } from '../../../../test/support/engines.ts';
 import { readUntilClose } from '../../../../test/support/read-until-close.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
@@ -67,7 +67,10 @@ test('a connection whose rejected body never ends is closed', async () => {
     `POST ${searchSubscriptions.path} HTTP/1.1\r\n${headers.join('\r\n')}\r\ntransfer-encoding: chunked\r\n\r\n`,
   );
   const sending = setInterval(() => socket.write(`80000\r\n${'x'.repeat(0x80000)}\r\n`), 20);
+  onTestFinished(() => {
+    clearInterval(sending);
+    socket.destroy();
+  });
   const received = await readUntilClose(socket);
-  clearInterval(sending);
   expect(received).toMatch(/^HTTP\/1\.1 413/);
 });
