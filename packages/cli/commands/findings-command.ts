@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { SubscriptionFinding } from '../../client/index.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
-import type { Output } from '../../terminal/output.ts';
+import { counted, type Output } from '../../terminal/output.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import {
   addOutputOptions,
@@ -31,9 +31,7 @@ Examples:
         const writer = writeRecords(screen, layout);
         await writer.page(found.findings);
         await writer.end();
-        screen.remark(
-          `${found.total.toLocaleString('en')} subscriptions; ends before ${found.evaluated_at} have passed`,
-        );
+        screen.remark(`${counted(found.total, 'subscription')}; ends before ${found.evaluated_at} have passed`);
       }),
     );
 }

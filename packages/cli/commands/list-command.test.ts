@@ -24,9 +24,12 @@ test('a page past the last one has no range', () => {
   expect(describePage(pageOf(101, 1, 0), undefined)).toBe('No subscriptions on this page, 2,000 in total');
 });
 
-test('a page of another server without a total names none', () => {
-  const page = { ...pageOf(1, 1, 0), totalCount: Number.NaN, headers: new Headers() };
-  expect(describePage(page, undefined)).toBe('0 subscriptions on this page; the server sends no total');
+test.each([
+  [0, '0 subscriptions'],
+  [1, '1 subscription'],
+])('a page of another server without a total names none, with %i records', (count, counted) => {
+  const page = { ...pageOf(1, 1, count), totalCount: Number.NaN, headers: new Headers() };
+  expect(describePage(page, undefined)).toBe(`${counted} on this page; the server sends no total`);
 });
 
 test('a page whose number or size a proxy has removed has no range', () => {

@@ -11,7 +11,7 @@ import { reportParameters } from '../../contract/query.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { CommandError, UsageError } from '../../terminal/error.ts';
-import { countText, type Output } from '../../terminal/output.ts';
+import { counted, countText, type Output } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
@@ -137,9 +137,7 @@ async function listAll(listing: Listing): Promise<void> {
   }
   await writer.end();
   screen.remark(
-    total >= count
-      ? `${count.toLocaleString('en')} of ${total.toLocaleString('en')}`
-      : `${count.toLocaleString('en')} subscriptions`,
+    total >= count ? `${count.toLocaleString('en')} of ${total.toLocaleString('en')}` : counted(count, 'subscription'),
   );
   if (last?.explanation !== undefined) screen.remark(last.explanation);
   for (const line of describeNotFound(last?.notFound ?? {}, listed)) screen.remark(line);
@@ -184,7 +182,7 @@ async function* numberedPages(
   }
 }
 
-/** Without ids, a page that repeats another one cannot be told from one with equal records. */
+/** Throws if records have no ids: two pages with equal records could then be one, or two. */
 function requireIds({ records }: SubscriptionPage): void {
   if (records.every((record) => record.id !== undefined)) return;
   throw new UsageError(
@@ -199,7 +197,7 @@ async function requirePages({ records }: SubscriptionPage, readPage: ReadPage): 
   const smaller = isOne ? await readPage({ size: 2 }) : await readPage({ size: 1, page: 2 });
   const isPaged = smaller.records.length === 1 && (isOne || smaller.records[0]?.id !== first?.id);
   if (isPaged) return;
-  const has = `pages 1 and 2 have the same ${countText(records.length)} subscriptions`;
+  const has = `pages 1 and 2 have the same ${counted(records.length, 'subscription')}`;
   throw new CommandError(`Cannot list all subscriptions: the server must use the parameter page: ${has}`);
 }
 
@@ -269,7 +267,7 @@ export function describePage(
   const firstPage = Number(/[?&]page=(\d+)[^>]*>; rel="first"/.exec(headers.get('link') ?? '')?.[1] ?? 1);
   const before = (currentPage - firstPage) * Number(headers.get('x-count-per-page') || Number.NaN);
   const total = totalCount.toLocaleString('en');
-  const here = `${records.length.toLocaleString('en')} subscriptions on this page`;
+  const here = `${counted(records.length, 'subscription')} on this page`;
   const range = Number.isNaN(totalCount)
     ? `${here}; the server sends no total` // another server of the API
     : records.length === 0
