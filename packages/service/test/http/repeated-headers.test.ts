@@ -33,7 +33,7 @@ const headers: Readonly<Record<string, 'once' | 'list' | 'joined' | 'parser'>> =
   'x-correlation-id': 'joined',
   'x-background': 'joined',
   'content-range': 'joined', // rejected, whatever it is
-  // the trace begins anew (W3C Trace Context)
+  // invalid, so a new trace begins (W3C Trace Context)
   traceparent: 'joined',
   tracestate: 'list',
   'content-length': 'parser',
