@@ -136,9 +136,7 @@ async function listAll(listing: Listing): Promise<void> {
     bar.end();
   }
   await writer.end();
-  screen.remark(
-    total >= count ? `${count.toLocaleString('en')} of ${total.toLocaleString('en')}` : counted(count, 'subscription'),
-  );
+  screen.remark(total >= count ? `${countText(count)} of ${countText(total)}` : `${counted(count, 'subscription')}`);
   if (last?.explanation !== undefined) screen.remark(last.explanation);
   for (const line of describeNotFound(last?.notFound ?? {}, listed)) screen.remark(line);
 }
