@@ -5,8 +5,8 @@ import { openStore } from '../packages/service/storage/open-store.ts';
 import { dumpPostgres, dumpSqlite } from './dump-schema.ts';
 import { startPostgres } from './postgres-server.ts';
 
-// Writes the schemas that the migrations lead to: packages/service/storage/schema.sqlite.sql and
-// schema.postgres.sql.
+// Writes the schemas that the migrations lead to: schema.sqlite.sql and schema.postgres.sql in
+// packages/service/test/storage/.
 const folder = mkdtempSync(join(tmpdir(), 'subreport-schema-'));
 const server = await startPostgres();
 try {
@@ -15,7 +15,7 @@ try {
     await store.migrate();
     await store.close();
   }
-  const target = (engine: string) => new URL(`../packages/service/storage/schema.${engine}.sql`, import.meta.url);
+  const target = (engine: string) => new URL(`../packages/service/test/storage/schema.${engine}.sql`, import.meta.url);
   writeFileSync(target('sqlite'), dumpSqlite(join(folder, 'subreport.db')));
   writeFileSync(target('postgres'), await dumpPostgres(server.url));
 } finally {

@@ -5,7 +5,10 @@ import { listMigrations } from '../../packages/service/storage/migrations.ts';
 // Rules of Citus that the schema must satisfy (docs/decisions/storage.md#citus), checked
 // without a cluster.
 
-const schema = readFileSync(new URL('../../packages/service/storage/schema.postgres.sql', import.meta.url), 'utf8');
+const schema = readFileSync(
+  new URL('../../packages/service/test/storage/schema.postgres.sql', import.meta.url),
+  'utf8',
+);
 const statements = listMigrations('postgres').flatMap(({ statements: each }) => each);
 const sql = statements.map((statement) => statement.replaceAll(/--.*$/gm, ''));
 

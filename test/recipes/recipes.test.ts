@@ -53,7 +53,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
   },
   column: {
     heading: 'Add a column',
-    generated: ['packages/service/storage/schema.sqlite.sql', 'packages/service/storage/schema.postgres.sql'],
+    generated: ['packages/service/test/storage/schema.sqlite.sql', 'packages/service/test/storage/schema.postgres.sql'],
     suites: [
       'packages/service/import/check-row',
       'packages/service/test/storage/columns',

@@ -87,7 +87,7 @@ function realVersion(folder: string): NewerVersion {
  * default, and an index; and a new table.
  */
 function additions(engine: string): string {
-  const dump = readFileSync(join(root, `packages/service/storage/schema.${engine}.sql`), 'utf8');
+  const dump = readFileSync(join(root, `packages/service/test/storage/schema.${engine}.sql`), 'utf8');
   const found = [...dump.matchAll(/^create table (\w+)/gim)].map(([, table]) => table);
   // the order in which requests lock them (CONTRIBUTING.md)
   const tables = new Set(['tenant', 'subscription', ...found]);

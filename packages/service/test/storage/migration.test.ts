@@ -22,8 +22,7 @@ import type { TenantId } from '../../storage/store.ts';
 import { columnNames, rowColumns } from '../../storage/subscription-row.ts';
 import { insertTenant, listTenants } from '../../storage/tables/tenant.ts';
 
-const committed = (engine: string): string =>
-  readFileSync(new URL(`../../storage/schema.${engine}.sql`, import.meta.url), 'utf8');
+const committed = (engine: string): string => readFileSync(new URL(`schema.${engine}.sql`, import.meta.url), 'utf8');
 
 type Environment = Readonly<Record<string, string>>;
 

@@ -13,7 +13,7 @@ import { freePort } from '../../../../tools/free-port.ts';
 import { openStore } from '../../storage/open-store.ts';
 
 const roles = readFileSync(new URL('../../../../deploy/postgres-roles.sql', import.meta.url), 'utf8');
-const schema = readFileSync(new URL('../../storage/schema.postgres.sql', import.meta.url), 'utf8');
+const schema = readFileSync(new URL('schema.postgres.sql', import.meta.url), 'utf8');
 
 type Role = 'subreport_owner' | 'subreport_service' | 'subreport_backup';
 

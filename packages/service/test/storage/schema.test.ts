@@ -5,8 +5,7 @@ import { engines, onCluster, openPostgres } from '../../../../test/support/engin
 import { testRole } from '../../../../test/support/global-setup.ts';
 import { dumpPostgres, dumpSqlite } from '../../../../tools/dump-schema.ts';
 
-const committed = (engine: string): string =>
-  readFileSync(new URL(`../../storage/schema.${engine}.sql`, import.meta.url), 'utf8');
+const committed = (engine: string): string => readFileSync(new URL(`schema.${engine}.sql`, import.meta.url), 'utf8');
 
 test('the migrations of sqlite produce the committed schema (npm run schema writes it)', async () => {
   const opened = await engines[0].openTestStore();

@@ -36,7 +36,9 @@ create table tenant (
   rejection_bytes bigint not null default 0,
   bytes_revision bigint,
   -- The revision in the newest row of tenant_revision, which has a row for a day only if the revision has changed.
-  noted_revision bigint
+  noted_revision bigint,
+  -- Which columns of CSV are which fields in imports of the tenant, as JSON. Null: none is saved.
+  import_columns text
 );
 
 -- Tenants with versions to delete.
@@ -154,7 +156,8 @@ create table subscription_version (
   primary key (tenant_id, id, until_revision)
 );
 
-create index subscription_version_until on subscription_version (tenant_id, until_revision);
+-- The index also says when a version began: versions within a period are found without reading the others.
+create index subscription_version_until on subscription_version (tenant_id, until_revision, from_revision);
 
 -- When a revision was committed, and the import that made it. By tenant.
 create table subscription_commit (
@@ -215,6 +218,8 @@ create table import_history (
   via text not null,
   format text not null,
   options text not null,
+  -- Which columns of CSV were which fields, as JSON. Null: each had the name of its field.
+  import_columns text,
   result text collate "C" not null,
   error text,
   rows_read bigint,

@@ -35,7 +35,9 @@ create table tenant (
   rejection_bytes integer not null default 0,
   bytes_revision integer,
   -- The revision in the newest row of tenant_revision, which has a row for a day only if the revision has changed.
-  noted_revision integer
+  noted_revision integer,
+  -- Which columns of CSV are which fields in imports of the tenant, as JSON. Null: none is saved.
+  import_columns text
 ) strict;
 
 -- Tenants with versions to delete.
@@ -149,7 +151,8 @@ create table subscription_version (
   primary key (tenant_id, id, until_revision)
 ) strict;
 
-create index subscription_version_until on subscription_version (tenant_id, until_revision);
+-- The index also says when a version began: versions within a period are found without reading the others.
+create index subscription_version_until on subscription_version (tenant_id, until_revision, from_revision);
 
 -- When a revision was committed, and the import that made it.
 create table subscription_commit (
@@ -209,6 +212,8 @@ create table import_history (
   via text not null,
   format text not null,
   options text not null,
+  -- Which columns of CSV were which fields, as JSON. Null: each had the name of its field.
+  import_columns text,
   result text not null,
   error text,
   rows_read integer,

@@ -78,6 +78,7 @@ create table import_history (
   via text not null,
   format text not null,
   options text not null,
+  import_columns text,
   result text collate "C" not null,
   error text,
   rows_read bigint,
@@ -86,8 +87,7 @@ create table import_history (
   updated bigint,
   unchanged bigint,
   removed bigint,
-  revision bigint,
-  import_columns text
+  revision bigint
 );
 
 create table import_latest (

@@ -102,6 +102,8 @@ CREATE TABLE import_history (
   via text not null,
   format text not null,
   options text not null,
+  -- Which columns of CSV were which fields, as JSON. Null: each had the name of its field.
+  import_columns text,
   result text not null,
   error text,
   rows_read integer,
@@ -111,7 +113,7 @@ CREATE TABLE import_history (
   unchanged integer,
   removed integer,
   revision integer
-, import_columns text) strict, without rowid;
+) strict, without rowid;
 
 CREATE INDEX import_history_result on import_history (result, id);
 
@@ -337,8 +339,10 @@ CREATE TABLE tenant (
   rejection_bytes integer not null default 0,
   bytes_revision integer,
   -- The revision in the newest row of tenant_revision, which has a row for a day only if the revision has changed.
-  noted_revision integer
-, import_columns text) strict;
+  noted_revision integer,
+  -- Which columns of CSV are which fields in imports of the tenant, as JSON. Null: none is saved.
+  import_columns text
+) strict;
 
 CREATE INDEX tenant_history_due on tenant (id) where history_from > history_swept;
 
