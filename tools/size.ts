@@ -1,27 +1,27 @@
+import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { readWalks } from './walks.ts';
 
-// `npm run size`: files, lines and quantiles of each folder of packages/ without tests and
-// consoles, lengths of functions, and files and lines of the walks in docs/contributors/walks.md.
-// With --check, which `npm run ok` uses, it prints only what exceeds a limit, and fails. Biome
-// checks imports and circles.
+// `npm run size` prints the files and lines of each package and walk beside their limits in
+// docs/contributors/size.md, and the folders of packages/. With --check, which `npm run ok` uses,
+// it prints only what exceeds a limit, and fails. Biome checks imports and circles.
 
 const linesOfFileMax = 400;
 const linesOfFunctionMax = 25;
-/** How far a walk may grow over its row of docs/contributors/size.md. */
-const room = 1.05;
+const pagePath = 'docs/contributors/size.md';
 
 /** Texts of source files by path from the root, such as `packages/service/report/plan.ts`. */
 type Sources = ReadonlyMap<string, string>;
-/** Paths of source files by the walk that passes them. */
-type Walks = ReadonlyMap<string, readonly string[]>;
+
+/** A number that may only fall, and the files that it counts. */
+export interface Measure {
+  readonly value: number;
+  readonly files: readonly string[];
+}
 
 const linesOf = (source: string): number => source.split('\n').length - 1;
-
-function linesOfAll(sources: Sources, files: readonly string[]): number {
-  return files.reduce((sum, file) => sum + linesOf(sources.get(file) ?? ''), 0);
-}
 
 /** The value at or below which this share of the values is. */
 function quantile(values: readonly number[], share: number): number {
@@ -44,97 +44,171 @@ function functionLines(source: string): number[] {
   });
 }
 
-/** The files of each walk on PostgreSQL, and of a page with what every report request passes. */
-export function walksOnPostgres(sources: Sources, page: string): Walks {
-  const walks = new Map(
-    [...readWalks(page)].map(([walk, { both, postgres }]) => [
-      walk,
-      [...both, ...postgres]
-        .flatMap((file) => [`packages/service/${file}.ts`, `packages/${file}.ts`])
-        .filter((file) => sources.has(file)),
-    ]),
+/** The files that a source imports for more than types, or starts as a thread. */
+function importsOf(sources: Sources, file: string): readonly string[] {
+  const statements = (sources.get(file) ?? '').matchAll(
+    /^(?:import|export) (?!type\b)[^;']*?from '(\.[^']+)'|new URL\('(\.[^']+)'/gm,
   );
-  const ofPage = ['Every request', 'The store', 'The access token', 'A page'];
-  return walks.set('A page on PostgreSQL', [...new Set(ofPage.flatMap((walk) => walks.get(walk) ?? []))]);
+  return [...statements]
+    .map(([, imported, thread]) => join(dirname(file), imported ?? thread ?? ''))
+    .filter((path) => sources.has(path));
 }
 
-/** The rows of the table in docs/contributors/size.md: files and lines by walk. */
-function readLimits(page: string): ReadonlyMap<string, { files: number; lines: number }> {
-  const rows = page.matchAll(/^\| (?<walk>[^|]+) \| (?<files>[\d,]+) \| (?<lines>[\d,]+) \|$/gm);
-  const count = (text = ''): number => Number(text.replaceAll(',', ''));
-  return new Map(
-    [...rows].map(({ groups }) => [groups?.walk ?? '', { files: count(groups?.files), lines: count(groups?.lines) }]),
-  );
+/** Files that walks.md omits, and that a reader of a walk must know all the same. */
+const isVocabulary = (file: string): boolean =>
+  file.startsWith('packages/contract/') ||
+  /^packages\/service\/storage\/[^/]+$/.test(file) ||
+  /(?:thread|worker)/.test(file);
+
+/** The files, and the vocabulary that they import, also through each other. */
+export function withVocabulary(sources: Sources, files: readonly string[]): readonly string[] {
+  const found = new Set(files);
+  for (const file of found) {
+    for (const path of importsOf(sources, file)) if (isVocabulary(path)) found.add(path);
+  }
+  return [...found];
 }
 
-/** Every exceeded limit in a sentence; `sizePage` is the text of docs/contributors/size.md. */
-export function exceededLimits(sources: Sources, walks: Walks, sizePage: string): readonly string[] {
-  const limits = readLimits(sizePage);
-  const long = [...sources]
-    .filter(([, source]) => linesOf(source) > linesOfFileMax)
-    .map(
-      ([file, source]) => `${file}: must have at most ${linesOfFileMax} lines: current number is ${linesOf(source)}`,
-    );
-  const ninth = quantile([...sources.values()].flatMap(functionLines), 0.9);
-  const functions =
-    ninth > linesOfFunctionMax
-      ? [`functions: 9 of 10 must have at most ${linesOfFunctionMax} lines: current number is ${ninth}`]
-      : [];
-  const grown = [...walks].flatMap(([walk, files]) => {
-    const row = limits.get(walk);
-    const lines = linesOfAll(sources, files);
-    const is = `| ${walk} | ${files.length} | ${lines.toLocaleString('en')} |`;
-    if (row === undefined) return [`${walk}: must have a row in docs/contributors/size.md, such as '${is}'`];
-    const most = { files: Math.ceil(row.files * room), lines: Math.ceil(row.lines * room) };
-    if (files.length <= most.files && lines <= most.lines) return [];
-    return [
-      `${walk}: must have at most ${most.files} files and ${most.lines.toLocaleString('en')} lines, 5 % over its row in docs/contributors/size.md: current row is '${is}'`,
-    ];
+/** The walks of a page and of a load on PostgreSQL, by the sections of walks.md that they pass. */
+const walks = {
+  'a page on PostgreSQL': ['Every request', 'The store', 'The access token', 'A page'],
+  'a load on PostgreSQL': ['Every request', 'The store', 'Loading records'],
+};
+
+/** Counts the lines of each package, of walks and of the tests, and casts past the compiler. */
+export function measure(product: Sources, tests: Sources, walksPage: string): ReadonlyMap<string, Measure> {
+  const linesIn = (sources: Sources, files: readonly string[]): Measure => ({
+    value: files.reduce((sum, file) => sum + linesOf(sources.get(file) ?? ''), 0),
+    files,
   });
-  const gone = [...limits.keys()]
-    .filter((walk) => !walks.has(walk))
-    .map((walk) => `${walk}: is a row in docs/contributors/size.md, but no walk of docs/contributors/walks.md`);
-  return [...long, ...functions, ...grown, ...gone];
+  const packages = Map.groupBy(product.keys(), (file) => file.split('/')[1] ?? '');
+  const sections = readWalks(walksPage);
+  const passed = (titles: readonly string[]): readonly string[] => {
+    const names = titles.flatMap((title) => [
+      ...(sections.get(title)?.both ?? []),
+      ...(sections.get(title)?.postgres ?? []),
+    ]);
+    const files = names.flatMap((name) => [`packages/service/${name}.ts`, `packages/${name}.ts`]);
+    return withVocabulary(product, [...new Set(files.filter((file) => product.has(file)))]);
+  };
+  const casting = [...product].filter(([, source]) => /\bas unknown as\b/.test(source));
+  return new Map([
+    ...[...packages].map(([name, files]): [string, Measure] => [`packages/${name}`, linesIn(product, files)]),
+    ['all packages', linesIn(product, [...product.keys()])],
+    ['tests, tools and bench', linesIn(tests, [...tests.keys()])],
+    ...Object.entries(walks).map(([walk, titles]): [string, Measure] => [walk, linesIn(product, passed(titles))]),
+    [
+      '`as unknown as`',
+      {
+        value: casting.reduce((sum, [, source]) => sum + source.split(/\bas unknown as\b/).length - 1, 0),
+        files: casting.map(([file]) => file),
+      },
+    ],
+  ]);
 }
 
-function print(sources: Sources, name: string, files: readonly string[]): void {
-  const lines = files.map((file) => linesOf(sources.get(file) ?? ''));
-  const cells = [
-    files.length,
-    linesOfAll(sources, files),
-    quantile(lines, 0.5),
-    quantile(lines, 0.9),
-    Math.max(...lines, 0),
+/** The rows of the table in docs/contributors/size.md. */
+function readLimits(page: string): ReadonlyMap<string, number> {
+  const table = page.split('| what | at most |')[1] ?? '';
+  const rows = table.matchAll(/^\| (?<what>[^|]+) \| (?<most>[\d,]+) \|$/gm);
+  return new Map([...rows].map(({ groups }) => [groups?.what ?? '', Number(groups?.most?.replaceAll(',', ''))]));
+}
+
+const shown = (value: number): string => value.toLocaleString('en');
+
+/** A sentence for each measure above its limit, and each limit that a former page had lower. */
+export function exceededLimits(
+  measures: ReadonlyMap<string, Measure>,
+  page: string,
+  formerPages: readonly string[] = [],
+): readonly string[] {
+  const limits = readLimits(page);
+  const former = formerPages.map(readLimits);
+  return [
+    ...[...measures].flatMap(([what, { value }]) => {
+      const most = limits.get(what);
+      if (most === undefined)
+        return [`${what}: must have a row in ${pagePath}, such as '| ${what} | ${shown(value)} |'`];
+      return value <= most ? [] : [`${what}: must be at most ${shown(most)}: current number is ${shown(value)}`];
+    }),
+    ...[...limits].flatMap(([what, most]) => {
+      if (!measures.has(what)) return [`${what}: is a row in ${pagePath}, but nothing is measured by this name`];
+      const lowest = Math.min(...former.map((rows) => rows.get(what) ?? most));
+      return most <= lowest
+        ? []
+        : [
+            `${what}: the limit may only fall, and was ${shown(lowest)} in a former commit: current limit is ${shown(most)}`,
+          ];
+    }),
   ];
-  console.log(`${cells.map((cell) => String(cell).padStart(8)).join('')}  ${name}`);
+}
+
+/** A sentence for each file that is too long, and one if too many functions are. */
+export function longParts(sources: Sources): readonly string[] {
+  const long = [...sources].filter(([, source]) => linesOf(source) > linesOfFileMax);
+  const ninth = quantile([...sources.values()].flatMap(functionLines), 0.9);
+  return [
+    ...long.map(
+      ([file, source]) => `${file}: must have at most ${linesOfFileMax} lines: current number is ${linesOf(source)}`,
+    ),
+    ...(ninth > linesOfFunctionMax
+      ? [`functions: 9 of 10 must have at most ${linesOfFunctionMax} lines: current number is ${ninth}`]
+      : []),
+  ];
+}
+
+/** The page as of each former commit, as far as the history is there. */
+function readFormerPages(root: string): readonly string[] {
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  try {
+    const commits = git('log', '--format=%H', '--', pagePath).trim().split('\n').filter(Boolean);
+    return commits.map((commit) => git('show', `${commit}:${pagePath}`));
+  } catch {
+    return []; // no git, or no repository: a tarball has no history
+  }
 }
 
 if (import.meta.main) {
   const root = fileURLToPath(new URL('../', import.meta.url));
-  const read = (file: string): string => readFileSync(`${root}/${file}`, 'utf8');
-  const files = globSync('packages/**/*.{ts,mjs}', {
-    cwd: root,
-    exclude: ['packages/console/**', 'packages/*/test/**'],
-  })
-    .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => !file.includes('.test.'));
-  const sources: Sources = new Map(files.toSorted().map((file) => [file, read(file)]));
-  const walks = walksOnPostgres(sources, read('docs/contributors/walks.md'));
-  if (!process.argv.includes('--check')) {
-    console.log('   files   lines  median     p90 largest');
-    const folders = Map.groupBy(sources.keys(), (file) => file.split('/').slice(0, -1).join('/'));
-    for (const [folder, inside] of folders) print(sources, folder, inside);
-    console.log('\npackages');
-    const packages = Map.groupBy(sources.keys(), (file) => file.split('/')[1] ?? '');
-    for (const [name, inside] of packages) print(sources, name, inside);
-    console.log('\nwalks on PostgreSQL');
-    for (const [walk, passed] of walks) print(sources, walk, passed);
-    const functions = [...sources.values()].flatMap(functionLines);
-    console.log(
-      `\nfunctions: ${functions.length}, median ${quantile(functions, 0.5)} lines, 9 of 10 within ${quantile(functions, 0.9)}`,
+  const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+  const readAll = (patterns: readonly string[], isWanted: (file: string) => boolean): Sources =>
+    new Map(
+      globSync([...patterns], { cwd: root, exclude: (name) => name === 'node_modules' || name === 'dist' })
+        .map((file) => file.replaceAll('\\', '/'))
+        .filter(isWanted)
+        .toSorted()
+        .map((file) => [file, read(file)]),
     );
+  const extensions = '{ts,tsx,mjs,css,sql}';
+  const isTest = (file: string): boolean => /\.test\.tsx?$|^packages\/[^/]+\/test\//.test(file);
+  const product = readAll([`packages/**/*.${extensions}`], (file) => !isTest(file));
+  const tests = readAll(
+    [`packages/**/*.${extensions}`, `{test,tools,bench}/**/*.${extensions}`],
+    (file) => isTest(file) || !file.startsWith('packages/'),
+  );
+  const measures = measure(product, tests, read('docs/contributors/walks.md'));
+  const limits = readLimits(read(pagePath));
+  if (!process.argv.includes('--check')) {
+    const row = (cells: readonly (number | string)[], name: string): void =>
+      console.log(`${cells.map((cell) => String(cell).padStart(8)).join('')}  ${name}`);
+    row(['files', 'lines', 'median', 'largest'], '');
+    const folders = Map.groupBy(product.keys(), (file) => dirname(file));
+    for (const [folder, inside] of folders) {
+      const lines = inside.map((file) => linesOf(product.get(file) ?? ''));
+      row(
+        [inside.length, lines.reduce((sum, each) => sum + each, 0), quantile(lines, 0.5), Math.max(...lines)],
+        folder,
+      );
+    }
+    console.log('\n   files  number at most');
+    for (const [what, { value, files }] of measures) row([files.length, value, limits.get(what) ?? '-'], what);
   }
-  const exceeded = exceededLimits(sources, walks, read('docs/contributors/size.md'));
+  const withoutConsole = new Map([...product].filter(([file]) => !file.startsWith('packages/console/')));
+  const exceeded = [
+    ...exceededLimits(measures, read(pagePath), readFormerPages(root)),
+    ...longParts(new Map([...withoutConsole].filter(([file]) => /\.(?:ts|mjs)$/.test(file)))),
+  ];
   for (const sentence of exceeded) console.log(sentence);
   if (process.argv.includes('--check') && exceeded.length > 0) process.exitCode = 1;
 }
