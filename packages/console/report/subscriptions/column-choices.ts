@@ -1,5 +1,5 @@
 import { rememberedSignal } from '../../ui/remembered-signal.ts';
-import { type ColumnChoices, columnIds } from './fit-columns.ts';
+import { type ColumnChoices, columnIds } from './columns.ts';
 
 function readChoices(text?: string | null): ColumnChoices {
   try {

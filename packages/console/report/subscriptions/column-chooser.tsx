@@ -4,7 +4,7 @@ import { Popover } from '../../ui/popover.tsx';
 import { FieldChooser } from '../fields/field-chooser.tsx';
 import { strings } from '../strings.ts';
 import { columnChoices } from './column-choices.ts';
-import { columnIds, fitColumns, requiredColumns } from './fit-columns.ts';
+import { columnIds, columns, fitColumns, isWanted } from './columns.ts';
 import type { ReportState } from './report-state.ts';
 import { showReport } from './report-store.ts';
 
@@ -30,22 +30,19 @@ function ColumnList({ width }: { width: number }) {
     <fieldset class="column-list">
       <legend>{text.columns}</legend>
       {columnIds
-        .filter((id) => !requiredColumns.includes(id))
-        .map((id) => {
-          const isWanted = choices[id] ?? id !== 'id';
-          return (
-            <div key={id} class="column-choice">
-              <Checkbox
-                label={text.column[id]}
-                checked={isWanted}
-                onChange={({ currentTarget: { checked } }) => {
-                  columnChoices.value = { ...columnChoices.peek(), [id]: checked };
-                }}
-              />
-              {isWanted && !widths.has(id) && <span class="soft">{text.noRoom}</span>}
-            </div>
-          );
-        })}
+        .filter((id) => columns[id].isRequired !== true)
+        .map((id) => (
+          <div key={id} class="column-choice">
+            <Checkbox
+              label={text.column[id]}
+              checked={isWanted(id, choices)}
+              onChange={({ currentTarget: { checked } }) => {
+                columnChoices.value = { ...columnChoices.peek(), [id]: checked };
+              }}
+            />
+            {isWanted(id, choices) && !widths.has(id) && <span class="soft">{text.noRoom}</span>}
+          </div>
+        ))}
     </fieldset>
   );
 }

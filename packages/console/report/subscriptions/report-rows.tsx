@@ -1,6 +1,6 @@
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
+import { tableWidthMin } from './columns.ts';
 import { EmptyReport } from './empty-report.tsx';
-import { tableWidthMin } from './fit-columns.ts';
 import { RecordList } from './record-list.tsx';
 import type { LoadedReport } from './report-store.ts';
 import { ReportTable } from './report-table.tsx';

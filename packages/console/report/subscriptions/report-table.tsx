@@ -1,6 +1,5 @@
 import { type ReadonlySignal, useComputed } from '@preact/signals';
-import { useState } from 'preact/hooks';
-import type { Subscription } from '../../../client/index.ts';
+import type { Subscription, SubscriptionSort } from '../../../client/index.ts';
 import { readFields } from '../../../contract/fields.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -10,9 +9,8 @@ import { StatusLabel } from '../../ui/status-label.tsx';
 import { shownTime } from '../past/as-of.ts';
 import { strings } from '../strings.ts';
 import { columnChoices } from './column-choices.ts';
-import { type ColumnId, choicesOf, columnIds, fitColumns } from './fit-columns.ts';
+import { type ColumnId, choicesOf, columns, fitColumns } from './columns.ts';
 import { EndDate, IccidButton, isRenewed, RecordLink } from './record-parts.tsx';
-import { createTable, sortingOf, sortOf, type TableRow } from './report-columns.ts';
 import type { ReportState } from './report-state.ts';
 import { reportHref, showReport } from './report-store.ts';
 
@@ -31,24 +29,10 @@ interface ReportTableProps {
 
 /** The records as a table with the columns that fit. */
 export function ReportTable({ records, state, width, currentId, openId }: ReportTableProps) {
-  const [table] = useState(createTable);
-  const { widths, isIccidFull } = fitColumns(
-    width,
-    state.fields === undefined ? columnChoices.value : choicesOf(readFields(state.fields).fields),
-  );
-  table.setOptions((options) => ({
-    ...options,
-    data: records,
-    state: {
-      columnVisibility: Object.fromEntries(columnIds.map((id) => [id, widths.has(id)])),
-      sorting: sortingOf(state.sort),
-    },
-    onSortingChange: (change) => {
-      const sorting = typeof change === 'function' ? change(sortingOf(state.sort)) : change;
-      showReport({ ...state, sort: sortOf(sorting), page: undefined }, 'above');
-    },
-  }));
-  const context = { state, isIccidFull, now: shownTime().getTime() };
+  const choices = state.fields === undefined ? columnChoices.value : choicesOf(readFields(state.fields).fields);
+  const { widths, isIccidFull } = fitColumns(width, choices);
+  const ids = [...widths.keys()];
+  const context = { ids, state, isIccidFull, now: shownTime().getTime() };
   return (
     <table class="report-table" aria-label={text.table}>
       <colgroup>
@@ -58,27 +42,35 @@ export function ReportTable({ records, state, width, currentId, openId }: Report
       </colgroup>
       <thead>
         <tr>
-          {table.getLeafHeaders().map(({ column }) => (
-            <th key={column.id} scope="col" aria-sort={ariaSortOf(column.getIsSorted())}>
-              {column.getCanSort() ? (
-                <button type="button" class="sort" onClick={() => column.toggleSorting()}>
-                  {text.column[column.id as ColumnId]}
-                  <Icon icon={sortIcon(column.getIsSorted())} size={14} />
-                </button>
-              ) : (
-                text.column[column.id as ColumnId]
-              )}
-            </th>
+          {ids.map((id) => (
+            <Heading key={id} id={id} state={state} />
           ))}
         </tr>
       </thead>
       <tbody>
         {/* by position: another page changes the texts of the rows and keeps their elements */}
-        {table.getRowModel().rows.map((row, index) => (
-          <Row key={index} row={row} isOpen={row.id === openId} currentId={currentId} {...context} />
+        {records.map((record, index) => (
+          <Row key={index} record={record} isOpen={record.id === openId} currentId={currentId} {...context} />
         ))}
       </tbody>
     </table>
+  );
+}
+
+/** The name of a column; that of a date sorts the report. */
+function Heading({ id, state }: { readonly id: ColumnId; readonly state: ReportState }) {
+  const { date } = columns[id];
+  if (date === undefined) return <th scope="col">{text.column[id]}</th>;
+  const isAscending = state.sort === date;
+  const isDescending = state.sort === `-${date}`;
+  const sort = (isAscending ? `-${date}` : date) as SubscriptionSort;
+  return (
+    <th scope="col" aria-sort={isAscending ? 'ascending' : isDescending ? 'descending' : undefined}>
+      <button type="button" class="sort" onClick={() => showReport({ ...state, sort, page: undefined }, 'above')}>
+        {text.column[id]}
+        <Icon icon={isAscending ? ArrowUp : isDescending ? ArrowDown : ChevronsUpDown} size={14} />
+      </button>
+    </th>
   );
 }
 
@@ -89,22 +81,23 @@ interface RowContext {
 }
 
 interface RowProps extends RowContext, Pick<ReportTableProps, 'currentId'> {
-  readonly row: TableRow;
+  readonly record: Subscription;
+  readonly ids: readonly ColumnId[];
   readonly isOpen: boolean;
 }
 
 /** A row of its own, so that moving the focus draws two rows again and not the table. */
-function Row({ row, isOpen, currentId, ...context }: RowProps) {
-  const isCurrent = useComputed(() => currentId.value === row.id).value;
+function Row({ record, ids, isOpen, currentId, ...context }: RowProps) {
+  const isCurrent = useComputed(() => currentId.value === record.id).value;
   return (
     <tr
-      data-row={row.id}
+      data-row={record.id}
       data-open={isOpen || undefined}
-      onClick={(event) => openRow(event, reportHref(context.state, row.id))}
+      onClick={(event) => openRow(event, reportHref(context.state, record.id))}
     >
-      {row.getVisibleCells().map((cell) => (
-        <td key={cell.column.id} class={`column-${cell.column.id}`}>
-          {cells[cell.column.id as ColumnId](row.original, { ...context, isCurrent })}
+      {ids.map((id) => (
+        <td key={id} class={`column-${id}`}>
+          {cells[id](record, { ...context, isCurrent })}
         </td>
       ))}
     </tr>
@@ -131,12 +124,6 @@ const cells: { readonly [Id in ColumnId]: (record: Subscription, context: CellCo
   renews: (record) => (isRenewed(record) ? text.yes : <span class="soft">{text.no}</span>),
   id: ({ id }) => <code title={id}>{id}</code>,
 };
-
-const sortIcon = (sorted: false | 'asc' | 'desc') =>
-  sorted === false ? ChevronsUpDown : sorted === 'asc' ? ArrowUp : ArrowDown;
-
-const ariaSortOf = (sorted: false | 'asc' | 'desc') =>
-  sorted === false ? undefined : sorted === 'asc' ? 'ascending' : 'descending';
 
 /** A click in a row opens its record, unless it was for a control or to select text. */
 export function openRow(event: MouseEvent, href: string): void {

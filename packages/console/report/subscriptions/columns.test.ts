@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ColumnChoices, columnIds, columnWidths, fitColumns, tableWidthMin } from './fit-columns.ts';
+import { type ColumnChoices, columnIds, columns, fitColumns, tableWidthMin } from './columns.ts';
 
 const visibleIn = (width: number, choices: ColumnChoices = {}) => [...fitColumns(width, choices).widths.keys()];
 
@@ -43,5 +43,5 @@ test('in a wide window the columns share the room that no name needs', () => {
   const product = 2200 - others.reduce((sum, width) => sum + width, 0);
   expect(product).toBeGreaterThanOrEqual(420);
   expect(product).toBeLessThan(430);
-  expect(widths.get('status')).toBeGreaterThan(columnWidths.status);
+  expect(widths.get('status')).toBeGreaterThan(columns.status.width);
 });

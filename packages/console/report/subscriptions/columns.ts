@@ -1,0 +1,88 @@
+import type { SubscriptionSort } from '../../../client/index.ts';
+
+interface Column {
+  /** The least width in pixels at which no cell is cut, except for long names and ids. */
+  readonly width: number;
+  /** It names the record: always shown. */
+  readonly isRequired?: true;
+  /** It is shown even if the name of the product is cut. */
+  readonly isMain?: true;
+  /** Hidden unless it is chosen. */
+  readonly isExtra?: true;
+  /** The field of the record that it shows, as `fields` of a link names it. */
+  readonly field?: string;
+  /** The date by which its heading sorts. */
+  readonly date?: SubscriptionSort;
+}
+
+const rows = {
+  status: { width: 116, isRequired: true },
+  product: { width: 164, isRequired: true },
+  iccid: { width: 172, isMain: true, field: 'iccid' },
+  device: { width: 132, field: 'device_id' },
+  plan: { width: 132, field: 'product.plan_id' },
+  created: { width: 124, isMain: true, field: 'createdDate', date: 'createdDate' },
+  activated: { width: 124, field: 'activationDate', date: 'activationDate' },
+  ends: { width: 120, isMain: true, field: 'expirationDate', date: 'expirationDate' },
+  renews: { width: 72, isMain: true, field: 'auto_renew' },
+  id: { width: 150, isExtra: true, field: 'id' },
+} as const satisfies Readonly<Record<string, Column>>;
+
+export type ColumnId = keyof typeof rows;
+
+/** The columns of the table, from left to right. */
+export const columns: { readonly [Id in ColumnId]: Column } = rows;
+export const columnIds = Object.keys(rows) as readonly ColumnId[];
+
+/** The width that columns which are only welcome leave to the name of the product. */
+const productWidth = 190;
+/** The width of the product from which an ICCID has all its digits: names of usual length fit. */
+const wideProductWidth = 240;
+/** The width of the product above which the other columns share the room: long names fit. */
+const ampleProductWidth = 420;
+/** The width of an ICCID with all its digits. */
+const fullIccidWidth = 244;
+
+/** Columns that the user has shown or hidden; the others are shown while there is room. */
+export type ColumnChoices = { readonly [Id in ColumnId]?: boolean };
+
+/** The choice that shows these fields, and no other column that can be hidden. */
+export const choicesOf = (fields: readonly string[]): ColumnChoices =>
+  Object.fromEntries(columnIds.map((id) => [id, fields.includes(columns[id].field ?? '')]));
+
+/** Whether a column is shown if there is room. */
+export const isWanted = (id: ColumnId, choices: ColumnChoices): boolean => choices[id] ?? columns[id].isExtra !== true;
+
+interface FittedColumns {
+  /** In the order of the table, with their widths; the product has what they leave. */
+  readonly widths: ReadonlyMap<ColumnId, number>;
+  /** Whether an ICCID has room for all its digits. */
+  readonly isIccidFull: boolean;
+}
+
+/** The columns that a table of this width has room for: the chosen ones first. */
+export function fitColumns(width: number, choices: ColumnChoices): FittedColumns {
+  const rank = (id: ColumnId): number =>
+    columns[id].isRequired ? 0 : choices[id] === true ? 1 : columns[id].isMain ? 2 : 3;
+  const visible = new Set<ColumnId>();
+  let room = width;
+  for (const id of columnIds.toSorted((a, b) => rank(a) - rank(b))) {
+    const needed = columns[id].width + (rank(id) === 3 ? productWidth - columns.product.width : 0);
+    if (rank(id) > 0 && (needed > room || !isWanted(id, choices))) continue;
+    visible.add(id);
+    room -= columns[id].width;
+  }
+  const iccidSpare = fullIccidWidth - columns.iccid.width;
+  const isIccidFull = visible.has('iccid') && room >= iccidSpare + wideProductWidth - columns.product.width;
+  const left = room - (isIccidFull ? iccidSpare : 0) - (ampleProductWidth - columns.product.width);
+  const share = Math.max(0, Math.floor(left / Math.max(visible.size - 1, 1)));
+  const widthOf = (id: ColumnId): number =>
+    columns[id].width + (id === 'iccid' && isIccidFull ? iccidSpare : 0) + (id === 'product' ? 0 : share);
+  return {
+    widths: new Map(columnIds.filter((id) => visible.has(id)).map((id) => [id, widthOf(id)])),
+    isIccidFull,
+  };
+}
+
+/** Below this width, a record takes two lines instead of a table row. */
+export const tableWidthMin = 640;
