@@ -178,20 +178,15 @@ export interface StorePart {
  */
 export interface Directory {
   /** Runs one reading statement about tenants, clients or keys. */
-  readDirectory<S extends string>(
-    sql: DirectorySql<S>,
-    values?: readonly SqlValue[],
-    options?: { readonly inGroup: boolean },
-  ): Promise<readonly Row[]>;
+  readDirectory<S extends string>(sql: DirectorySql<S>, values?: readonly SqlValue[]): Promise<readonly Row[]>;
   /**
    * Runs statements about tenants, clients or keys in one transaction: their own, durable when it
    * resolves, or the one that is open. Returns the rows of each. With `announce`, the `changeMark`
-   * of other processes changes. With `inGroup`, a single statement about clients may share a
-   * message and a transaction with others under load.
+   * of other processes changes.
    */
   writeDirectory(
     statements: readonly DirectoryStatement[],
-    options?: { readonly announce?: boolean; readonly inGroup?: boolean },
+    options?: { readonly announce?: boolean },
   ): Promise<readonly (readonly Row[])[]>;
 }
 

@@ -30,7 +30,6 @@ import { announceChange } from './change-sql.ts';
 import { describeDatabase, useUnbounded } from './connect.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
 import { appliedMigrations, requireUtf8 } from './database-facts.ts';
-import { createDirectoryGroups } from './directory-groups.ts';
 import { examinePostgres } from './examine.ts';
 import { PostgresListener } from './listener.ts';
 import { migratePostgres } from './migrate.ts';
@@ -50,11 +49,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const connections = new PostgresConnections(options);
   const facts = new DatabaseFactsReader();
   const statements = new Statements(describeDatabase(url), facts);
-  const groups = {
-    read: createDirectoryGroups(connections, statements, true),
-    write: createDirectoryGroups(connections, statements, false),
-  };
-  return new PostgresStore({ url, keepsHistory, bytesMax, listener, connections, facts, statements, groups });
+  return new PostgresStore({ url, keepsHistory, bytesMax, listener, connections, facts, statements });
 }
 
 type Client = pg.ClientBase;
@@ -68,7 +63,6 @@ interface SharedParts {
   readonly statements: Statements;
   readonly listener: PostgresListener;
   readonly facts: DatabaseFactsReader;
-  readonly groups: Readonly<Record<'read' | 'write', ReturnType<typeof createDirectoryGroups>>>;
 }
 
 class PostgresStore implements Store {
@@ -173,27 +167,23 @@ class PostgresStore implements Store {
     return new TenantChanges(this.#shared, (work, how) => this.#use(work, how));
   }
 
-  readDirectory<S extends string>(
+  async readDirectory<S extends string>(
     sql: DirectorySql<S>,
     values: readonly SqlValue[] = [],
-    options?: { readonly inGroup: boolean },
   ): Promise<readonly Row[]> {
-    const { groups, statements } = this.#shared;
-    if (options?.inGroup === true)
-      return groups.read({ statement: statements.prepare(sql, values), deadline: this.#deadline });
-    return this.#use((client) => this.#query(client, sql, values), { reads: true });
+    const { statements } = this.#shared;
+    const read = [statements.prepare(sql, values)];
+    const [rows = []] = await this.#use((client) => statements.run(client, read), { reads: true });
+    return rows;
   }
 
   async writeDirectory(
     written: readonly DirectoryStatement[],
-    { announce = false, inGroup = false }: NonNullable<Parameters<Store['writeDirectory']>[1]> = {},
+    { announce = false }: { readonly announce?: boolean } = {},
   ): Promise<readonly (readonly Row[])[]> {
-    const { groups, statements, listener } = this.#shared;
+    const { statements, listener } = this.#shared;
     const prepared = written.map(({ sql, values }) => statements.prepare(sql, values));
-    const [statement] = prepared;
     const isAlone = prepared.length === 1 && !announce;
-    if (inGroup && isAlone && statement !== undefined)
-      return [await groups.write({ statement, deadline: this.#deadline })];
     const opening = isAlone
       ? []
       : ['begin', ...(announce ? [announceChange] : [])].map((text) => statements.prepare(text));
@@ -255,9 +245,5 @@ class PostgresStore implements Store {
 
   #use<T>(work: (client: Client) => Promise<T>, how: Omit<Use, 'deadline'> = {}): Promise<T> {
     return this.#shared.connections.use(work, { ...how, deadline: this.#deadline });
-  }
-
-  #query(client: Client, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    return this.#shared.statements.query(client, text, values);
   }
 }

@@ -23,7 +23,6 @@ export async function findClientWithSecrets(
      from client as c left join client_secret as s on s.client_id = c.client_id and (s.expires_at is null or s.expires_at > $2)
      where c.client_id = $1 order by s.created_at desc` as const,
     [clientId, nowSeconds],
-    { inGroup: true },
   );
   const [first] = rows;
   if (first === undefined) return undefined;

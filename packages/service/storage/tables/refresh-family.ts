@@ -64,7 +64,7 @@ export async function insertRefreshFamily(
     [clientId, id, scope, generation, startedAt, rotatedAt, expiresAt, capAt, accessEndsAt],
   );
   if (familiesMax === undefined) {
-    await store.writeDirectory([insert], { inGroup: true });
+    await store.writeDirectory([insert]);
     return;
   }
   const trim = directoryStatement(
@@ -101,7 +101,7 @@ export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promis
       use.reuse ? 1 : 0,
     ],
   );
-  const [[row] = []] = await store.writeDirectory([rotate], { inGroup: true });
+  const [[row] = []] = await store.writeDirectory([rotate]);
   return row === undefined ? undefined : toFamily(row);
 }
 

@@ -381,27 +381,6 @@ describe.each(enginesAndMore)('the store on $engine', ({ openTestStore }) => {
       await expect(store.writeDirectory(statements)).rejects.toThrow();
       expect(await findTenant(store, 'half')).toBeUndefined();
     });
-
-    test('of grouped statements each has its own rows, and one that fails fails alone', async () => {
-      // of a table of clients: on Citus, statements that share no transaction block are none on
-      // tables of tenants
-      const insert = (id: string | null, sequence: number) =>
-        store.writeDirectory(
-          [
-            directoryStatement(
-              "insert into auth_key (purpose, sequence, kid, alg, jwk, created_at, activates_at) values ('group', $2, $1, 'none', '{}', 1, 1) returning kid",
-              [id, sequence],
-            ),
-          ],
-          { inGroup: true },
-        );
-      const written = await Promise.allSettled(['first', null, 'second', 'third'].map(insert));
-      expect(written.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
-      const read = ['third', 'absent', 'first', 'second'].map((id) =>
-        store.readDirectory('select kid from auth_key where kid = $1', [id], { inGroup: true }),
-      );
-      expect(await Promise.all(read)).toEqual([[{ kid: 'third' }], [], [{ kid: 'first' }], [{ kid: 'second' }]]);
-    });
   });
 
   test('the store is ready after its migration', async () => {
