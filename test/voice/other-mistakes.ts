@@ -698,12 +698,6 @@ const actions: readonly OtherMistake[] = [
     operatorConsole: '/console/imports?result=fialed',
   },
   {
-    mistake: 'a period of the state',
-    names: /period/,
-    shows: /hour/,
-    operator: ['GET', '/operator/v1/health?period=hours'],
-  },
-  {
     mistake: 'a time of the audit log',
     names: /since/,
     shows: /such as/,

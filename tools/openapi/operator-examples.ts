@@ -137,10 +137,6 @@ const serviceHealth: ServiceHealth = {
   problems: [{ id: 'rejected-rows', severity: 'warning', count: 3 }],
   last_check_at: '2026-05-01T03:30:04Z',
   check: null,
-  kept_seconds: 86_400,
-  seconds: 300,
-  last_seconds: 140,
-  charts: [{ id: 'errors', unit: 'percent', lines: [{ id: 'failed', values: [0, null, 0.1] }] }],
 };
 
 const setting: Setting = {

@@ -11,7 +11,7 @@ export const operatorStates: readonly Picture[] = [
     console: 'operator',
     path: '/console/',
     prepare: (page) =>
-      changeResponse(page, `${api}/health?*`, (health) => ({
+      changeResponse(page, `${api}/health`, (health) => ({
         ...health,
         problems: [
           { id: 'failed-imports', severity: 'error', count: 1 },

@@ -3,10 +3,6 @@ import { printableAscii, wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
 import { nullableTime, type OperatorOperation } from './operation.ts';
 
-/** The periods for which the service keeps values, with the seconds between two values. */
-export const healthPeriods = { hour: { seconds: 60, values: 60 }, day: { seconds: 300, values: 288 } } as const;
-export type HealthPeriod = keyof typeof healthPeriods;
-
 /** What can need the operator's attention, the worst first. */
 const healthProblemIds = [
   ...['not-ready', 'doctor', 'lost-audit', 'certificate', 'failed-imports', 'rejected-rows', 'stale-tenants'],
@@ -30,31 +26,6 @@ const problem = Type.Object(
   { additionalProperties: false, description: 'What needs attention' },
 );
 
-const value = Type.Union([Type.Number({ format: 'double', examples: [12.5] }), Type.Null()], {
-  description: 'A value, or null if there was none, such as a duration without requests',
-  examples: [12.5],
-});
-
-const line = Type.Object(
-  {
-    id: word('What the values are', 'p99'),
-    values: Type.Array(value, {
-      maxItems: healthPeriods.day.values + 1,
-      description: 'Oldest first; the last one is of the last_seconds before the response',
-    }),
-  },
-  { additionalProperties: false, description: 'A line of a chart' },
-);
-
-const chart = Type.Object(
-  {
-    id: word('What it is about', 'duration'),
-    unit: word('per-second, milliseconds, percent, connections or mebibytes', 'milliseconds'),
-    lines: Type.Array(line, { maxItems: 3, description: 'Its lines' }),
-  },
-  { additionalProperties: false, description: 'A chart' },
-);
-
 const progress = Type.Object(
   {
     checked: wholeNumber('Tenants that were checked', 3),
@@ -64,7 +35,7 @@ const progress = Type.Object(
   { additionalProperties: false, description: 'How far a check of the store is' },
 );
 
-/** The state of the service, and its main metrics over a period. */
+/** The state of the service. */
 export const ServiceHealth = Type.Object(
   {
     ready: Type.Boolean({ description: 'Whether it can serve reports' }),
@@ -86,13 +57,6 @@ export const ServiceHealth = Type.Object(
       description: 'The check of the store that was started over HTTP; null if none runs',
       examples: [null],
     }),
-    kept_seconds: wholeNumber('Seconds for which values were kept so far, at most 86400', 86_400),
-    seconds: wholeNumber('Seconds between two values of a chart', 300),
-    last_seconds: wholeNumber('Seconds between the last value of a chart and the one before it', 140),
-    charts: Type.Array(chart, {
-      maxItems: 8,
-      description: 'The main metrics of the public listener and the processes',
-    }),
   },
   { additionalProperties: false, description: 'The state of the service' },
 );
@@ -106,18 +70,8 @@ export const healthOperations = {
     tag: 'service',
     summary: 'Get the state of the service',
     description:
-      'Returns what needs attention, and the main metrics of the last hour or day. The values are kept in memory by the processes of one host, from their start.',
+      'Returns what needs attention, and how much the processes of this host have to do now. The curves of the past are in the metrics.',
     scope: 'operator:read',
-    query: {
-      period: Type.Enum(['hour', 'day'] as const, {
-        type: 'string',
-        maxLength: 4,
-        default: 'day',
-        description: 'hour: a value per minute; day: a value per five minutes',
-        'x-rule': 'one of hour, day',
-        examples: ['day'],
-      }),
-    },
     response: { status: 200, description: 'The state', schema: ServiceHealth, example: 'serviceHealth' },
   },
 } as const satisfies Record<string, OperatorOperation>;

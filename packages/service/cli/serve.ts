@@ -119,7 +119,6 @@ export async function serve(
     renderMetrics: renderMetrics ?? (async () => opened?.metrics.render()),
     publicUrl,
   });
-  if (sharedHealth === undefined) opened?.health.start();
   management?.addHook('onClose', async () => opened?.close());
   app.addHook('onClose', async () => certificates.close());
   app.addHook('onClose', stopTracing);
@@ -166,7 +165,7 @@ function openOperatorAccess({ store, failures, settings: limits }: AuthContext, 
 
 const describeService = (config: Config, health: HealthSource | undefined): ServiceState => ({
   checkStore: () => runReportedDoctor(config, health),
-  readHealth: async (period) => health?.read(period),
+  readHealth: async () => health?.read(),
   settings: listSettings(config),
 });
 

@@ -1,47 +1,70 @@
+import { Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { findProblems } from './find-problems.ts';
-import { parseMetrics } from './parse-metrics.ts';
+import { describeHealth } from './health.ts';
+import type { MetricValues } from './metric-values.ts';
 
 const now = 1_780_000_000;
-const well = [
-  'subreport_ready 1',
-  `subreport_doctor_last_run_timestamp_seconds ${now - 60}`,
-  'subreport_doctor_problems 0',
-  'subreport_import_rows_last_day{via="http",result="accepted"} 9',
-  'subreport_imports_last_day{via="http",result="failed"} 0',
-  'subreport_tenants{last_import="day"} 1',
+
+/** A value of a metric: its name, its value and its labels. */
+type Sample = readonly [name: string, value: number, labels?: Readonly<Record<string, string>>];
+
+const http = (result: string) => ({ via: 'http', result });
+const well: readonly Sample[] = [
+  ['subreport_ready', 1],
+  ['subreport_doctor_last_run_timestamp_seconds', now - 60],
+  ['subreport_doctor_problems', 0],
+  ['subreport_import_rows_last_day', 9, http('accepted')],
+  ['subreport_imports_last_day', 0, http('failed')],
+  ['subreport_tenants', 1, { last_import: 'day' }],
 ];
 
-test('a healthy service has no problem', () => {
-  expect(findProblems(parseMetrics(well.join('\n')), now)).toEqual([]);
+/** The metrics of a healthy service, where `changed` replaces or adds values. */
+function metricsWith(...changed: readonly Sample[]): Promise<MetricValues> {
+  const registry = new Registry();
+  const gauges = new Map<string, Gauge>();
+  for (const [name, value, labels = {}] of [...well, ...changed]) {
+    const made =
+      gauges.get(name) ?? new Gauge({ name, help: name, labelNames: Object.keys(labels), registers: [registry] });
+    gauges.set(name, made);
+    made.set(labels, value);
+  }
+  return registry.getMetricsAsJSON();
+}
+
+test('a healthy service has no problem, and its figures are those of now', async () => {
+  const health = describeHealth(await metricsWith(['subreport_requests_waiting', 0]), null, now);
+  expect(health).toMatchObject({ ready: true, problems: [], tenants: 1, requests_waiting: 0, check: null });
+  expect(health.last_check_at).toBe('2026-05-28T20:25:40Z');
 });
 
-test.each([
-  { line: 'subreport_ready 0', id: 'not-ready', count: 1 },
-  { line: 'subreport_doctor_problems 2', id: 'doctor', count: 2 },
-  { line: 'subreport_audit_lost_entries_total 3', id: 'lost-audit', count: 3 },
-  { line: 'subreport_imports_last_day{via="http",result="failed"} 4', id: 'failed-imports', count: 4 },
-  { line: 'subreport_import_rows_last_day{via="http",result="rejected"} 3', id: 'rejected-rows', count: 3 },
-  { line: 'subreport_tenants{last_import="older"} 5', id: 'stale-tenants', count: 5 },
+test.each<{ sample: Sample; id: string }>([
+  { sample: ['subreport_ready', 0], id: 'not-ready' },
+  { sample: ['subreport_doctor_problems', 2], id: 'doctor' },
+  { sample: ['subreport_audit_lost_entries_total', 3], id: 'lost-audit' },
+  { sample: ['subreport_imports_last_day', 4, http('failed')], id: 'failed-imports' },
+  { sample: ['subreport_import_rows_last_day', 3, http('rejected')], id: 'rejected-rows' },
+  { sample: ['subreport_tenants', 5, { last_import: 'older' }], id: 'stale-tenants' },
+  { sample: ['subreport_requests_waiting', 6], id: 'waiting' },
   {
-    line: `subreport_certificate_expiry_timestamp_seconds{listener="public"} ${now + 13 * 86_400}`,
+    sample: ['subreport_certificate_expiry_timestamp_seconds', now + 13 * 86_400, { listener: 'public' }],
     id: 'certificate',
-    count: 1,
   },
-])('$line is the problem $id', ({ line, id, count }) => {
-  const series = line.replace(/ \S+$/, ' ');
-  const lines = [...well.filter((each) => !each.startsWith(series)), line];
-  expect(findProblems(parseMetrics(lines.join('\n')), now)).toEqual([expect.objectContaining({ id, count })]);
+])('$sample is the problem $id', async ({ sample, id }) => {
+  const [, value] = sample;
+  const count = value > 0 && value < now ? value : 1;
+  expect(findProblems(await metricsWith(sample), now)).toEqual([expect.objectContaining({ id, count })]);
 });
 
-test('a store that was never checked is no problem: the service checks it soon', () => {
-  const lines = well.map((line) => line.replace(/^(subreport_doctor_last_run\S+) .*/, '$1 0'));
-  expect(findProblems(parseMetrics(lines.join('\n')), now)).toEqual([]);
+test('a store that was never checked is no problem: the service checks it soon', async () => {
+  const metrics = await metricsWith(['subreport_doctor_last_run_timestamp_seconds', 0]);
+  expect(findProblems(metrics, now)).toEqual([]);
+  expect(describeHealth(metrics, null, now).last_check_at).toBeNull();
 });
 
-test('a certificate that is valid for a month is no problem', () => {
-  const line = `subreport_certificate_expiry_timestamp_seconds{listener="public"} ${now + 30 * 86_400}`;
-  expect(findProblems(parseMetrics([...well, line].join('\n')), now)).toEqual([]);
+test('a certificate that is valid for a month is no problem', async () => {
+  const month: Sample = ['subreport_certificate_expiry_timestamp_seconds', now + 30 * 86_400, { listener: 'public' }];
+  expect(findProblems(await metricsWith(month), now)).toEqual([]);
 });
 
 test.each([
@@ -49,7 +72,7 @@ test.each([
   'subreport_doctor_last_run_timestamp_seconds',
   'subreport_imports_last_day',
   'subreport_tenants',
-])('a service whose store does not tell %s is not healthy: nothing is known of it', (name) => {
-  const lines = well.filter((line) => !line.startsWith(name));
-  expect(findProblems(parseMetrics(lines.join('\n')), now)).toEqual([{ id: 'unread', severity: 'warning', count: 1 }]);
+])('a service whose store does not tell %s is not healthy: nothing is known of it', async (name) => {
+  const known = (await metricsWith()).filter((metric) => metric.name !== name);
+  expect(findProblems(known, now)).toEqual([{ id: 'unread', severity: 'warning', count: 1 }]);
 });

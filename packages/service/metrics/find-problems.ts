@@ -1,5 +1,5 @@
 import type { ServiceHealth } from '../../contract/operator/health.ts';
-import { type Metrics, sumOf } from './parse-metrics.ts';
+import { listValues, type MetricValues, sumOf } from './metric-values.ts';
 
 type HealthProblem = ServiceHealth['problems'][number];
 
@@ -18,13 +18,13 @@ const alwaysThere = [
 ];
 
 /** Finds what is wrong according to the metrics, the worst first. */
-export function findProblems(metrics: Metrics, nowSeconds: number): HealthProblem[] {
+export function findProblems(metrics: MetricValues, nowSeconds: number): HealthProblem[] {
   const value = (name: string, match = {}): number => sumOf(metrics, name, match) ?? 0;
   const problems: HealthProblem[] = [
     {
       id: 'not-ready',
       severity: 'error',
-      count: metrics.has('subreport_ready') && value('subreport_ready') === 0 ? 1 : 0,
+      count: sumOf(metrics, 'subreport_ready') === 0 ? 1 : 0,
     },
     { id: 'doctor', severity: 'error', count: value('subreport_doctor_problems') },
     { id: 'lost-audit', severity: 'error', count: value('subreport_audit_lost_entries_total') },
@@ -35,7 +35,11 @@ export function findProblems(metrics: Metrics, nowSeconds: number): HealthProble
       severity: 'warning',
       count: value('subreport_import_rows_last_day', { result: 'rejected' }),
     },
-    { id: 'unread', severity: 'warning', count: alwaysThere.filter((name) => !metrics.has(name)).length },
+    {
+      id: 'unread',
+      severity: 'warning',
+      count: alwaysThere.filter((name) => sumOf(metrics, name) === undefined).length,
+    },
     { id: 'stale-tenants', severity: 'warning', count: value('subreport_tenants', { last_import: 'older' }) },
     { id: 'waiting', severity: 'warning', count: value('subreport_requests_waiting') },
     { id: 'dropped-log', severity: 'warning', count: value('subreport_log_lines_dropped_total') },
@@ -47,7 +51,7 @@ const failedImports = (value: (name: string, match?: object) => number): number 
   value('subreport_imports_last_day', { result: 'failed' }) +
   value('subreport_imports_last_day', { result: 'interrupted' });
 
-const expiringCertificates = (metrics: Metrics, nowSeconds: number): number =>
-  (metrics.get('subreport_certificate_expiry_timestamp_seconds') ?? []).filter(
-    ({ value }) => value < nowSeconds + certificateDays * daySeconds,
+const expiringCertificates = (metrics: MetricValues, nowSeconds: number): number =>
+  listValues(metrics, 'subreport_certificate_expiry_timestamp_seconds').filter(
+    (expiresAt) => expiresAt < nowSeconds + certificateDays * daySeconds,
   ).length;

@@ -1,16 +1,18 @@
-import { AggregatorRegistry, type Metric, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import { AggregatorRegistry, Registry } from 'prom-client';
 import { addHistoryMetrics, type MeasuredHistory } from './history-metrics.ts';
+import type { MetricValues } from './metric-values.ts';
 import { addProcessMetrics, addServiceFacts, type HostState, type ServiceFacts } from './process-metrics.ts';
 import { addRequestMetrics, type MeasuredWaits, type RequestMetrics } from './request-metrics.ts';
 import { addStoreMetrics, type MeasuredStore } from './store-metrics.ts';
 
-/** The values of all metrics of a process, as one process sends them to another. */
-export type MetricValues = MetricObjectWithValues<MetricValue<string>>[];
-
-export interface ServiceMetrics extends RequestMetrics {
+/** The metrics of one process, or the sums of several. */
+export interface ReadableMetrics {
   /** Writes all metrics in the text format of Prometheus. */
   readonly render: () => Promise<string>;
   readonly values: () => Promise<MetricValues>;
+}
+
+export interface ServiceMetrics extends RequestMetrics, ReadableMetrics {
   /** The values of counters and histograms only; reads no store. */
   readonly counts: () => Promise<MetricValues>;
   readonly close: () => void;
@@ -31,7 +33,8 @@ export function createServiceMetrics(
     values: () => registry.getMetricsAsJSON(),
     counts: async () => {
       const counting = registry.getMetricsAsArray().filter(({ type }) => isCount(type));
-      return Promise.all(counting.map((metric) => (metric as unknown as Metric).get()));
+      const read = await Promise.all(counting.map(({ name }) => registry.getSingleMetric(name)?.get()));
+      return read.filter((metric) => metric !== undefined);
     },
     close,
   };
@@ -49,11 +52,8 @@ export const countsOf = (metrics: MetricValues): MetricValues => metrics.filter(
 
 const isCount = (type: unknown): boolean => type === 'counter' || type === 'histogram';
 
-/** Adds up the counters and histograms of processes that have ended. */
-export const addCounts = (...processes: readonly MetricValues[]): Promise<MetricValues> =>
-  AggregatorRegistry.aggregate([...processes]).getMetricsAsJSON();
-
-/** Writes the metrics of several processes, each added up as its `aggregator` says. */
-export function aggregateMetrics(processes: readonly MetricValues[]): Promise<string> {
-  return AggregatorRegistry.aggregate([...processes]).metrics();
+/** Adds up the metrics of several processes, each as its `aggregator` says. */
+export function aggregateMetrics(processes: readonly MetricValues[]): ReadableMetrics {
+  const registry = AggregatorRegistry.aggregate([...processes]);
+  return { render: () => registry.metrics(), values: () => registry.getMetricsAsJSON() };
 }

@@ -1,4 +1,4 @@
-import { countOf, formatCount } from '../../ui/format-count.ts';
+import { countOf } from '../../ui/format-count.ts';
 
 /** The texts of the page Health. */
 export const healthStrings = {
@@ -29,62 +29,6 @@ export const healthStrings = {
   requestsWaiting: 'Requests waiting',
   exports: 'Exports running',
   loads: 'Imports running',
-  charts: { hour: 'Metrics of the last hour', day: 'Metrics of the last 24 hours' },
-  period: 'Period',
-  periods: { hour: 'Last hour', day: 'Last 24 hours' },
-  kept: (minutes: number) => {
-    const kept = minutes < 120 ? countOf(minutes, 'minute', 'minutes') : `${Math.floor(minutes / 60)} hours`;
-    return `Kept for ${kept} so far, since the start of the service.`;
-  },
-  now: 'Now',
-  marked: (count: number, isCut: boolean) =>
-    count === 0
-      ? 'no import began in this period'
-      : `${isCut ? 'the last ' : ''}${countOf(count, 'import is', 'imports are')} marked`,
-  begun: (tenants: readonly string[]) => {
-    const names = [...new Set(tenants)];
-    const more = names.length > 3 ? ` and ${formatCount(names.length - 3)} more` : '';
-    return `import into ${names.slice(0, 3).join(', ')}${more} began`;
-  },
-  importsUnread: 'imports are being read',
-  importsUnknown: 'imports could not be read, so none is marked',
-  titles: {
-    requests: 'Report requests',
-    duration: 'Duration of reports',
-    errors: 'Failed reports',
-    refused: 'Refused requests',
-    'event-loop': 'Event loop delay',
-    database: 'Database connections',
-    memory: 'Memory',
-    imports: 'Rows over HTTP',
-  },
-  databaseFiles: 'Database files',
-  units: {
-    'per-second': 'per second',
-    milliseconds: 'milliseconds',
-    percent: 'percent of requests',
-    connections: 'connections',
-    mebibytes: 'MiB',
-  },
-  lines: {
-    success: 'successful',
-    'client-error': 'client errors',
-    'server-error': 'server errors',
-    median: 'median',
-    p99: '99th percentile',
-    failed: 'server errors',
-    'rate-limit': 'over the quota',
-    overload: 'overload',
-    busy: 'busy',
-    idle: 'idle',
-    waiting: 'waiting',
-    'database-file': 'database',
-    wal: 'write-ahead log',
-    resident: 'processes',
-    caches: 'caches',
-    accepted: 'accepted',
-    rejected: 'rejected',
-  },
   doctor: {
     title: 'Check of the store',
     run: 'Check now',

@@ -7,7 +7,7 @@ import { packageVersion } from '../../../terminal/package-version.ts';
 import { listRotations } from '../../auth/keys/rotate-keys.ts';
 import { operationNames } from '../../http/listener/operation-routes.ts';
 import { firstImportIdAt } from '../../import/record-import.ts';
-import { HealthHistory } from '../../metrics/health.ts';
+import { createHealthSource, type HealthSource } from '../../metrics/health.ts';
 import type { MeasureResponse } from '../../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../../metrics/service-metrics.ts';
 import { memoryUse } from '../../storage/bounded-map.ts';
@@ -32,7 +32,7 @@ export interface OpenedMetrics {
   readonly metrics: ServiceMetrics;
   readonly observePublic: MeasureResponse;
   readonly observeManagement: MeasureResponse;
-  readonly health: HealthHistory;
+  readonly health: HealthSource;
   readonly close: () => void;
 }
 
@@ -76,14 +76,10 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     droppedLogLines,
     memoryUse,
   });
-  const health = new HealthHistory(metrics.render);
   return {
     metrics,
-    health,
-    close: () => {
-      health.stop();
-      metrics.close();
-    },
+    health: createHealthSource(metrics.values),
+    close: metrics.close,
     observePublic: metrics.measureListener('public', operationNames({ ...operations, ...consoleOperations })),
     observeManagement: metrics.measureListener(
       'management',

@@ -1,7 +1,6 @@
-import type { HealthPeriod } from '../../../contract/operator/health.ts';
 import type { Attempt } from '../../auth/failure-budget.ts';
 import type { CheckProgress, HealthSource } from '../../metrics/health.ts';
-import type { MetricValues } from '../../metrics/service-metrics.ts';
+import type { MetricValues } from '../../metrics/metric-values.ts';
 import type { Counters, OwnCounters } from './counters.ts';
 import { LeasedCounter } from './leased-counter.ts';
 
@@ -37,7 +36,7 @@ const operations = {
   secondsToWait: ({ failures }: Primary, attempt: Attempt) => failures.secondsToWait(attempt),
   countFailure: ({ failures }: Primary, attempt: Attempt) => failures.count(attempt),
   renderMetrics: ({ renderMetrics }: Primary, _all: undefined) => renderMetrics(),
-  readHealth: ({ health }: Primary, period: HealthPeriod) => health.read(period),
+  readHealth: ({ health }: Primary, _all: undefined) => health.read(),
   noteCheck: ({ health }: Primary, progress: CheckProgress) => health.noteCheck(progress),
 } as const;
 
@@ -83,7 +82,7 @@ export function callPrimary(channel: PrimaryChannel): PrimaryCalls {
     },
     renderMetrics: () => call('renderMetrics', undefined),
     health: {
-      read: (period) => call('readHealth', period),
+      read: () => call('readHealth', undefined),
       noteCheck: (progress) => void call('noteCheck', progress),
     },
   };

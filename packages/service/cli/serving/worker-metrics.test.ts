@@ -1,7 +1,7 @@
 import type { Worker } from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createHostMetrics } from '../../metrics/service-metrics.ts';
+import { createHostMetrics, type ReadableMetrics } from '../../metrics/service-metrics.ts';
 import { droppedLogLines } from '../log/logger.ts';
 import { createMetricsCollector } from './worker-metrics.ts';
 
@@ -11,10 +11,10 @@ afterEach(() => vi.useRealTimers());
 const channel = (): Worker => new EventEmitter() as unknown as Worker;
 
 /** Collects the metrics; those who are silent have had their time. */
-async function scrape(collect: () => Promise<string>): Promise<string> {
+async function scrape(collect: () => Promise<ReadableMetrics>): Promise<string> {
   const collecting = collect();
   await vi.advanceTimersByTimeAsync(2_000);
-  return collecting;
+  return (await collecting).render();
 }
 
 const ownLines = 'subreport_log_lines_dropped_total';

@@ -1,11 +1,6 @@
 import type { Worker } from 'node:cluster';
-import {
-  addCounts,
-  aggregateMetrics,
-  countsOf,
-  createHostMetrics,
-  type MetricValues,
-} from '../../metrics/service-metrics.ts';
+import type { MetricValues } from '../../metrics/metric-values.ts';
+import { aggregateMetrics, countsOf, createHostMetrics, type ReadableMetrics } from '../../metrics/service-metrics.ts';
 import { memoryUse } from '../../storage/bounded-map.ts';
 import { droppedLogLines } from '../log/logger.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts';
@@ -24,7 +19,7 @@ export function createMetricsCollector(
   workers: ReadonlySet<Worker>,
   send: Send,
   replacedWorkers = () => 0,
-): () => Promise<string> {
+): () => Promise<ReadableMetrics> {
   const readOwn = createHostMetrics({ droppedLogLines, memoryUse, replacedWorkers });
   const latest = new Map<Worker, MetricValues>();
   let ended: Promise<MetricValues> = Promise.resolve([]);
@@ -37,17 +32,17 @@ export function createMetricsCollector(
     worker.once('disconnect', () => {
       const last = countsOf(latest.get(worker) ?? []);
       latest.delete(worker);
-      ended = ended.then((sum) => addCounts(sum, last));
+      ended = ended.then((sum) => aggregateMetrics([sum, last]).values());
     });
   };
-  const collect = async (): Promise<string> => {
+  const collect = async (): Promise<ReadableMetrics> => {
     for (const worker of workers) if (!latest.has(worker)) follow(worker);
     const asked = [...latest.keys()].map(async (worker) => ((await answers(worker, send)) ? worker : undefined));
     const [own, ...answered] = await Promise.all([readOwn(), ...asked]);
     const running = [...latest].map(([worker, metrics]) => (answered.includes(worker) ? metrics : countsOf(metrics)));
     return aggregateMetrics([own, ...running, await ended]);
   };
-  let collecting: Promise<string> | undefined;
+  let collecting: Promise<ReadableMetrics> | undefined;
   return () => {
     collecting ??= collect().finally(() => {
       collecting = undefined;

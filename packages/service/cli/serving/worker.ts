@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import type { MetricValues } from '../../metrics/service-metrics.ts';
+import type { MetricValues } from '../../metrics/metric-values.ts';
 import { readConfig } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';
 import { createLogger } from '../log/logger.ts';

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { CommandError } from '../../../terminal/error.ts';
-import { HealthHistory } from '../../metrics/health.ts';
+import { createHealthSource } from '../../metrics/health.ts';
+import type { ReadableMetrics } from '../../metrics/service-metrics.ts';
 import type { Config } from '../config.ts';
 import { describeFailure, listenFailure } from '../log/describe-failure.ts';
 import { createCounters } from './counters.ts';
@@ -37,8 +38,8 @@ export class Workers {
   readonly #counters;
   readonly #serving = new Set<Worker>();
   #replaced = 0;
-  #renderMetrics: (() => Promise<string>) | undefined;
-  readonly #health = new HealthHistory(() => this.#collectMetrics());
+  #collect: (() => Promise<ReadableMetrics>) | undefined;
+  readonly #health = createHealthSource(async () => (await this.#collectMetrics()).values());
   readonly #stopping = new AbortController();
   readonly #silenceMs: number;
 
@@ -69,7 +70,6 @@ export class Workers {
     if (this.#config.MANAGEMENT_PORT > 0) await requireFreePort(this.#config, 'MANAGEMENT_');
     try {
       const first = await Promise.all(Array.from({ length: count }, () => this.#startOne()));
-      if (this.#config.MANAGEMENT_PORT > 0) this.#health.start();
       const supervised = Promise.all(first.map((serving) => this.#supervise(serving)));
       return { ended: supervised.then((inOrder) => inOrder.every(Boolean)).finally(() => this.kill()) };
     } catch (error) {
@@ -114,7 +114,11 @@ export class Workers {
         else if (message.kind === 'failed') reject(new CommandError(message.message));
         else if (message.kind === 'call')
           void runForWorker(
-            { ...this.#counters, renderMetrics: () => this.#collectMetrics(), health: this.#health },
+            {
+              ...this.#counters,
+              renderMetrics: async () => (await this.#collectMetrics()).render(),
+              health: this.#health,
+            },
             message,
           ).then((result) => send(worker, result));
       });
@@ -133,12 +137,12 @@ export class Workers {
     return { worker, ended, left: Promise.race([drains.promise, ended]) };
   }
 
-  async #collectMetrics(): Promise<string> {
-    if (this.#renderMetrics === undefined) {
+  async #collectMetrics(): Promise<ReadableMetrics> {
+    if (this.#collect === undefined) {
       const { createMetricsCollector } = await import('./worker-metrics.ts');
-      this.#renderMetrics = createMetricsCollector(this.#serving, send, () => this.#replaced);
+      this.#collect = createMetricsCollector(this.#serving, send, () => this.#replaced);
     }
-    return this.#renderMetrics();
+    return this.#collect();
   }
 
   #watch(worker: Worker): void {

@@ -1,6 +1,6 @@
 import { parseInstant } from '../../../contract/instant.ts';
 import { auditOperations } from '../../../contract/operator/audit.ts';
-import type { HealthPeriod, ServiceHealth } from '../../../contract/operator/health.ts';
+import type { ServiceHealth } from '../../../contract/operator/health.ts';
 import { listLimitDefault, listParameters } from '../../../contract/operator/operation.ts';
 import type { Setting } from '../../../contract/operator/setting.ts';
 import { describeFaults } from '../../../contract/parameter-faults.ts';
@@ -217,8 +217,8 @@ export const keyRoutes =
 export interface ServiceState {
   /** Checks the store in another process, which stores the result. */
   readonly checkStore: () => Promise<void>;
-  /** The state over a period; `undefined` if the metrics cannot be collected. */
-  readonly readHealth: (period: HealthPeriod) => Promise<ServiceHealth | undefined>;
+  /** `undefined` if the metrics cannot be collected. */
+  readonly readHealth: () => Promise<ServiceHealth | undefined>;
   readonly settings: readonly Setting[];
 }
 
@@ -228,8 +228,8 @@ export const serviceRoutes =
   (add: AddRoute): void => {
     add('getDoctor', ({ context }) => showDoctor(context));
     add('runDoctor', ({ contextWithoutDeadline }) => runDoctor(contextWithoutDeadline(), checkStore));
-    add('getServiceHealth', async ({ query: { period } }) => {
-      const health = await readHealth(period === 'hour' ? 'hour' : 'day');
+    add('getServiceHealth', async () => {
+      const health = await readHealth();
       if (health === undefined) throw metricsUnavailable();
       return health;
     });
