@@ -15,7 +15,6 @@ const programs: Readonly<Record<string, readonly (readonly string[])[]>> = {
   disk: [['capacity/disk.ts']],
   large: [['capacity/large.ts']],
   history: [['history/measure.ts'], ['history/changes-summary.ts']],
-  mirror: [['mirror/measure.ts']],
   sync: [['sync/first-copy.ts']],
 };
 

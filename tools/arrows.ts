@@ -16,7 +16,7 @@ const routes = ['http/listener', 'contract', 'auth', 'storage/error.ts', 'storag
 const inAuth = ['auth/*', 'contract', 'storage', 'node'];
 const inStorage = ['tracing', 'storage/*', 'storage/counts', 'storage/tables', 'storage/records'];
 const work = ['contract', 'storage', 'auth', 'audit', 'import'];
-const programs = ['cli/conform', 'cli/workbook', 'cli/mirror', 'cli/remote', 'cli/sync'];
+const programs = ['cli/conform', 'cli/workbook', 'cli/remote', 'cli/sync'];
 const destinations = ['pg', 'pg-copy-streams', 'hyparquet'];
 const secrets = ['terminal/error.ts', 'terminal/secret-files.ts'];
 const outgoing = ['terminal/outgoing', 'terminal/error.ts', 'terminal/printable.ts'];
@@ -254,11 +254,6 @@ const rows: readonly Folder[] = [
     path: 'cli/conform',
     contents: 'checks any server of the published API',
     imports: ['client', 'contract', ...outgoing, 'node'],
-  },
-  {
-    path: 'cli/mirror',
-    contents: 'keeps a tenant in step with an account of a service that somebody else operates',
-    imports: ['client', 'contract', 'cli/sync/state-file.ts', 'terminal/printable.ts', 'node'],
   },
   {
     path: 'cli/remote',

@@ -34,9 +34,9 @@ const proxied = '`HTTPS_PROXY`, not to this machine';
 /** Each module that opens connections is in one row. */
 export const connections: readonly Connections[] = [
   {
-    modules: ['packages/terminal/connection.ts', 'packages/cli/commands/mirror-command.ts'],
-    programs: '`list`, `export`, `sync`, …; `mirror`; `subreport-mcp`',
-    peer: 'the service or origin, and its token endpoint: the profile, `SUBREPORT_URL`',
+    modules: ['packages/terminal/connection.ts'],
+    programs: '`list`, `export`, `sync`, …; `subreport-mcp`',
+    peer: 'the service, and its token endpoint: the profile, `SUBREPORT_URL`',
     sends: 'client secret, to the token endpoint only; access token',
     tls: `${https}, elsewhere with \`--allow-http\``,
     bounds: `${size(responseBytesMax)}, ${parsed}; ${seconds(timeoutMsDefault)}; ${lines}`,
@@ -55,9 +55,9 @@ export const connections: readonly Connections[] = [
   },
   {
     modules: ['packages/cli/remote/server-operations.ts'],
-    programs: 'commands with `--server`; `mirror`',
+    programs: 'commands with `--server`',
     peer: "the operator's API: `--server`, `SUBREPORT_SERVER`",
-    sends: 'operator token; records of `mirror`',
+    sends: 'operator token',
     tls: https,
     bounds: `${size(responseBytesMax)}, ${parsed}; ${seconds(serverLimits.connectMs)} for a tunnel, ${seconds(serverLimits.shortMs)}, ${seconds(serverLimits.longMs)} for deletions and \`doctor\``,
     redirects: 'an error',

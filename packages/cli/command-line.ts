@@ -26,7 +26,6 @@ export const readerGroups: CommandGroups = [
       findings: async () => (await import('./commands/findings-command.ts')).addFindingsCommand,
       changes: async () => (await import('./commands/changes-command.ts')).addChangesCommand,
       sync: async () => (await import('./commands/sync-command.ts')).addSyncCommand,
-      mirror: async () => (await import('./commands/mirror-command.ts')).addMirrorCommand,
       token: async () => (await import('./commands/token-command.ts')).addTokenCommand,
       conform: async () => (await import('./commands/conform-command.ts')).addConformCommand,
       completion: async () => (await import('../terminal/completion-command.ts')).addCompletionCommand,

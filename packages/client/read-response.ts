@@ -33,7 +33,7 @@ function parse<T>(text: string): T | undefined {
 }
 
 /** Reads a body up to a number of bytes after decompression; throws if there are more. */
-export async function readText(response: Response, context: ErrorContext, max = pageBytesMax): Promise<string> {
+async function readText(response: Response, context: ErrorContext, max = pageBytesMax): Promise<string> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let [text, bytes] = ['', 0];

@@ -29,7 +29,7 @@ describe.runIf(isThere('bash'))('completion in bash', () => {
     [['li'], ['list']],
     [
       ['tenant', ''],
-      ['create', 'delete', 'list', 'map-columns', 'end-mirror', 'help'],
+      ['create', 'delete', 'list', 'map-columns', 'help'],
     ],
     [['client', 're'], ['revoke-tokens']],
     [['list', '--stat'], ['--status']],

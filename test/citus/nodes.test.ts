@@ -10,15 +10,8 @@ import { replaceRecords } from '../../packages/service/import/replace-records.ts
 import { syntheticRows } from '../../packages/service/import/synthetic-rows.ts';
 import { eraseSubscriptions } from '../../packages/service/operator/erase.ts';
 import { loadRecords } from '../../packages/service/operator/load.ts';
-import { applyMirror, beginMirror, endMirror, listMirrorRecords } from '../../packages/service/operator/mirrors.ts';
 import type { OperatorContext } from '../../packages/service/operator/perform.ts';
-import {
-  createTenant,
-  deleteTenant,
-  requireNoMirror,
-  requireTenant,
-  showTenant,
-} from '../../packages/service/operator/tenants.ts';
+import { createTenant, deleteTenant, requireTenant, showTenant } from '../../packages/service/operator/tenants.ts';
 import { exportSubscriptions } from '../../packages/service/report/export-subscriptions.ts';
 import { getChangesSummary } from '../../packages/service/report/get-changes-summary.ts';
 import { getSubscription, getSubscriptionHistory } from '../../packages/service/report/get-subscription.ts';
@@ -55,7 +48,6 @@ import {
   findFirstTenant,
   findTenant,
   insertTenant,
-  listMirrors,
   listNamesNear,
   listTenants,
 } from '../../packages/service/storage/tables/tenant.ts';
@@ -266,17 +258,6 @@ const uses: Readonly<Record<string, Case>> = {
   eraseSubscriptions: (store, tenant) => eraseSubscriptions(operator(store), tenant, { email: 'ada@example.com' }),
   showTenant: (store, tenant) => showTenant({ store }, tenant),
   requireTenant: (store, tenant) => requireTenant(store, tenant),
-  requireNoMirror: (store, tenant) => requireNoMirror(store, tenant),
-  async beginMirror(store, tenant) {
-    while ((await store.eraseRows(tenant, 50)) > 0);
-    await beginMirror(operator(store), tenant, 'mirror-1', 'https://example.com client-1');
-    const records = source(3).map(String).toArray();
-    const state = { newAsOf: null, changesAsOf: '2026-01-01T00:00:00Z', heldBack: 2 };
-    const applied = { id: 'mirror-1', records: (await records).join(''), removed: ['id1'], token: undefined, state };
-    await applyMirror(operator(store), tenant, applied);
-    await listMirrorRecords(operator(store), tenant, { id: 'mirror-1', after: '', limit: 10 });
-    await endMirror(operator(store), tenant);
-  },
   deleteTenant: (store, tenant) => deleteTenant(operator(store), tenant),
   async sweepVersionsOf(store, tenant) {
     expect(await sweepVersionsOf(store, tenant, { nowSeconds: day(1), days: 30 })).toBe(0);
@@ -304,7 +285,6 @@ const parts: Readonly<Record<string, keyof typeof uses>> = {
   ...{ readOwners: 'eraseSubscriptions', settle: 'exportSubscriptions: past' },
   ...{ settleInstant: 'exportSubscriptions: past', settleSince: 'listChanges: since an instant' },
   ...{ interruptImports: 'loadRecords', interruptDead: 'showTenant', resolveMapping: 'showTenant' },
-  ...{ applyMirror: 'beginMirror', listMirrorRecords: 'beginMirror', endMirror: 'beginMirror' },
   ...{ noteRevision: 'sweepVersionsOf', readNote: 'sweepVersionsOf' },
   ...{ markNotesOf: 'sweepVersionsOf', forgetNotesOf: 'sweepVersionsOf' },
 };
@@ -314,7 +294,6 @@ const several: Readonly<Record<string, Case>> = {
   'listTenants: the list of all tenants': (store) => listTenants(store),
   'findFirstTenant: the first of all tenants, for the demo': (store) => findFirstTenant(store),
   'listNamesNear: the names beside one that does not exist': (store) => listNamesNear(store, 'nodes', 10),
-  'listMirrors: the metrics of all mirrors': (store) => listMirrors(store),
   'readHistoryUse: the metrics of all histories': (store) =>
     readHistoryUse(store, { nowSeconds: 1_700_000_000, days: 30 }),
   'sweepVersions: the regular sweep of all tenants': (store) =>

@@ -61,7 +61,6 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
     'count-work.ts',
     'span-tree.ts',
     'conform/account.ts',
-    'mirror/mirror.ts',
     'sync/change-spool.ts',
     'sync/compare-records.ts',
     'sync/state-file.ts',

@@ -1,6 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { calm, originCredentials, SimulatedOrigin } from '../origin/origin.ts';
 import { eventually, startMsMax } from '../support/eventually.ts';
 import { waitMsMax } from '../support/wait-limit.ts';
 import type { ScriptedDrill } from './drill.ts';
@@ -43,10 +40,7 @@ async function scrapeAnother(scene: Scene, ...args: string[]): Promise<void> {
   scene.prometheus.scrape([scene.service]);
 }
 
-/**
- * Starts another service: one reads its due sweeps and its mirrors at the start, then every five
- * minutes.
- */
+/** Starts another service: one reads its due sweeps at the start, then every five minutes. */
 async function restart(scene: Scene, ...args: string[]): Promise<void> {
   await scene.service.stop();
   await scrapeAnother(scene, ...args);
@@ -58,41 +52,6 @@ const run = ({ stage, place }: Pick<Scene, 'stage' | 'place'>, args: readonly st
 
 /** The environment of a command whose clock is late. */
 const late = (hours: number) => ({ LD_PRELOAD: faketime, FAKETIME: `-${hours}h` });
-
-/** Starts a simulated origin, which the tenant `copy` will mirror. */
-async function startOrigin(stage: Stage): Promise<void> {
-  const origin = new SimulatedOrigin(stage.random.seed(), calm, 100);
-  const url = await origin.listen();
-  stage.defer(() => origin.close());
-  const { clientId: client_id, clientSecret: client_secret } = originCredentials;
-  const profile = { base_url: `${url}/connect-api`, token_url: `${url}/token`, client_id, client_secret };
-  const profiles = join(stage.folder, 'subreport/profiles');
-  mkdirSync(profiles, { recursive: true });
-  writeFileSync(join(profiles, 'origin.json'), JSON.stringify(profile));
-}
-
-async function walk(scene: Scene): Promise<void> {
-  const scopes = ['--scopes', 'operator:read,subscription:write'];
-  const { stdout } = await run(scene, ['operator', 'create', '--name', 'mirror', ...scopes, '--json']);
-  await run(
-    scene,
-    ['mirror', '--from', 'origin', '--to-tenant', 'copy', '--once', '--max-requests-per-minute', '6000'],
-    {
-      XDG_CONFIG_HOME: scene.stage.folder,
-      SUBREPORT_SERVER: `http://127.0.0.1:${scene.service.managementPort}`,
-      SUBREPORT_OPERATOR_TOKEN: JSON.parse(stdout).token,
-    },
-  );
-}
-
-/** Writes the instants of the last walk to the past. */
-async function ageMirror({ superuser }: Scene['place'], days: number): Promise<void> {
-  const { rows } = await superuser.query("select mirror from tenant where id = 'copy'");
-  const mirror = JSON.parse(rows[0].mirror) as Record<'newAsOf' | 'changesAsOf', string>;
-  for (const instant of ['newAsOf', 'changesAsOf'] as const)
-    mirror[instant] = new Date(Date.parse(mirror[instant]) - days * 86_400_000).toISOString();
-  await superuser.query("update tenant set mirror = $1 where id = 'copy'", [JSON.stringify(mirror)]);
-}
 
 /** Makes the sweep of all versions due, and keeps it waiting. */
 async function blockSweep(scene: Scene): Promise<void> {
@@ -157,21 +116,6 @@ const faults: readonly Fault[] = [
     fires: 'SubreportSweepOverdue',
     plant: blockSweep,
     repair: sweep,
-  },
-  {
-    fault: 'a mirror has not walked for three days',
-    fires: 'SubreportMirrorOld',
-    async plant(scene) {
-      await startOrigin(scene.stage);
-      await run(scene, ['tenant', 'create', 'copy']);
-      await walk(scene);
-      await ageMirror(scene.place, 3);
-      await restart(scene);
-    },
-    async repair(scene) {
-      await walk(scene);
-      await restart(scene);
-    },
   },
   {
     fault: 'the service is killed',

@@ -96,7 +96,6 @@ const alertsOfSeries = [
   'SubreportCertificateExpires',
   'SubreportLogLinesDropped',
   'SubreportAuditEntriesLost',
-  'SubreportMirrorHeldBack',
 ];
 
 test('docs/contributors/drills.md lists the alerts that drills fire, which are all but those of series', () => {

@@ -166,14 +166,6 @@ export const httpMutants: readonly Mutant[] = [
     test: 'a body whose first bytes are few is not refused before the wait was long in total',
   },
   {
-    id: 'mirror-load-unexplained',
-    breaks: 'An import into a mirror over HTTP is an internal error.',
-    search: 'return rejectAction(error);',
-    replace: 'throw error;',
-    file: 'mirrors.test.ts',
-    test: 'belongs to one origin and state file, and refuses all others',
-  },
-  {
     id: 'record-read-for-nobody',
     breaks: 'A read of a record goes on when its client has left.',
     search: 'read(whileConnected(report, request), accessOf',

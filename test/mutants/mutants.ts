@@ -4,7 +4,6 @@ import { consoleMutants } from './console.ts';
 import { countsMutants } from './counts.ts';
 import { historyMutants } from './history.ts';
 import { httpMutants } from './http.ts';
-import { mirrorMutants } from './mirror.ts';
 import type { Mutant } from './mutant.ts';
 import { pagesMutants } from './pages.ts';
 import { reportMutants } from './report.ts';
@@ -26,7 +25,6 @@ export const areas = {
   service: serviceMutants,
   client: clientMutants,
   sync: syncMutants,
-  mirror: mirrorMutants,
   console: consoleMutants,
 } as const satisfies Readonly<Record<string, readonly Mutant[]>>;
 

@@ -229,11 +229,11 @@ export const tablesMutants: readonly Mutant[] = [
   },
   {
     id: 'damaged-mark-unseen',
-    breaks: 'The doctor says nothing of a mirror whose mark is damaged.',
-    search: 'mirror === unreadableMirror ?',
-    replace: 'mirror?.id === unreadableMirror.origin ?',
+    breaks: 'The doctor says nothing of a damaged mapping of columns.',
+    search: 'columns === null || isMapping(columns)',
+    replace: 'true',
     file: 'doctor.test.ts',
-    test: 'doctor finds a mark of a mirror that cannot be read, which stops no command and can be removed',
+    test: 'doctor finds a mapping of columns that cannot be read, which stops no command and can be removed',
   },
   {
     id: 'resumed-with-other-columns',

@@ -21,24 +21,6 @@ export const operatorStates: readonly Picture[] = [
       })),
   },
   {
-    name: 'tenant-mirror',
-    console: 'operator',
-    path: tenant,
-    prepare: (page) =>
-      changeResponse(page, `${api}/tenants/demo`, (demo) => ({
-        ...demo,
-        mirror: {
-          origin: 'https://api.example.com/connect-api reader',
-          since: '2026-03-12T08:00:00Z',
-          new_as_of: ago(245),
-          changes_as_of: ago(6 * 3_600),
-          rejected_records: 100,
-          held_back_removals: 122,
-          unconfirmed_removals: 0,
-        },
-      })),
-  },
-  {
     name: 'tenant-danger-zone',
     console: 'operator',
     path: tenant,
@@ -117,8 +99,6 @@ export const operatorStates: readonly Picture[] = [
     prepare: (page) => page.getByRole('button', { name: 'Create token' }).click(),
   },
 ];
-
-const ago = (seconds: number): string => `${new Date(Date.now() - seconds * 1_000).toISOString().slice(0, 19)}Z`;
 
 async function openFilters(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Filter', exact: true }).click();

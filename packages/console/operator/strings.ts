@@ -98,24 +98,6 @@ export const strings = {
     deleting: 'being deleted',
     deletingHint:
       'This tenant is being deleted. If the deletion stops, delete the tenant again: the deletion continues.',
-    mirror: {
-      title: 'Mirror',
-      origin: 'Origin',
-      newAge: 'New records up to',
-      changesAge: 'Changes and removals up to',
-      since: 'Since',
-      rejected: 'Rejected',
-      heldBack: 'Held back',
-      unconfirmed: 'Unconfirmed',
-      records: (count: number) => (count === 0 ? 'none' : records(count)),
-      removals: (count: number) => (count === 0 ? 'none' : countOf(count, 'removal', 'removals')),
-      unknown: 'not known yet',
-      confirm: (count: number) =>
-        `Removals are held back because many records are missing at once. If they are really gone, stop the mirror's process, run subreport mirror --from PROFILE --to-tenant TENANT --once --confirm-removals ${count}, and start it again.`,
-      notYet: 'not yet',
-      ago: (age: string) => `${age} ago`,
-      hint: 'Its records come from the origin alone. Other imports are rejected.',
-    },
     search: 'Search by name',
     sum: (shown: number, all: number, count: number, hasMore: boolean) => {
       const tenants = countOf(all, 'tenant', 'tenants');

@@ -13,7 +13,7 @@ import { generateOperatorToken, hashOperatorToken } from '../../service/auth/ver
 import { syntheticRows } from '../../service/import/synthetic-rows.ts';
 import { directoryStatement, type TenantId } from '../../service/storage/store.ts';
 import { insertOperatorToken } from '../../service/storage/tables/operator-token.ts';
-import { insertTenant, setMirrorStatement, unknownCounts } from '../../service/storage/tables/tenant.ts';
+import { insertTenant } from '../../service/storage/tables/tenant.ts';
 
 /** A name and an id that would run a script if they were not shown as text. */
 const hostileName = '<img src=x onerror=alert(1)>';
@@ -491,35 +491,6 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await end.getByRole('button', { name: 'Sign in' }).click();
     await end.getByRole('alert').waitFor();
     await reader.context().close();
-  });
-
-  test('a mirror shows its origin, both ages and what is not applied instead of an import', async () => {
-    const name = 'mirrored' as TenantId;
-    const ago = (seconds: number) => `${new Date(Date.now() - seconds * 1_000).toISOString().slice(0, 19)}Z`;
-    await insertTenant(service.store, name, 1_780_000_000);
-    const origin = 'https://api.example.com/connect-api reader';
-    const mirror = { id: 'a', origin, since: '2026-03-12T08:00:00Z', applied: 'b' };
-    const counts = { rejected: 100, heldBack: 122, unconfirmed: 0 };
-    await service.store.writeDirectory([
-      setMirrorStatement(name, { ...mirror, newAsOf: ago(240), changesAsOf: ago(6 * 3_600 + 5), ...counts }),
-    ]);
-    await open('tenants/mirrored');
-    const card = page.getByRole('region', { name: 'Mirror' });
-    await card.getByText(mirror.origin).waitFor();
-    await expect.poll(() => card.locator('time').allInnerTexts()).toEqual(['4 min ago', '6 h ago', '12 Mar 2026']);
-    const values = () => card.locator('dd').allInnerTexts();
-    await expect.poll(async () => (await values()).slice(3, 6)).toEqual(['100 records', '122 removals', 'none']);
-    await expect.poll(() => card.getByText('--confirm-removals 122,').count()).toBe(1);
-    expect(await page.getByText('choose a file').count()).toBe(0);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await service.store.writeDirectory([
-      setMirrorStatement(name, { ...mirror, newAsOf: null, changesAsOf: null, ...unknownCounts }),
-    ]);
-    await open('tenants/mirrored');
-    await expect.poll(() => card.getByText('not yet').count()).toBe(2);
-    await expect.poll(async () => (await values()).slice(3, 6)).toEqual(Array(3).fill('not known yet'));
-    expect(await card.getByText('--confirm-removals').count()).toBe(0);
-    await service.store.writeDirectory([directoryStatement('delete from tenant where id = $1', [name])]);
   });
 
   test('tenants are sorted by a column, searched by name, and added up', async () => {

@@ -8,7 +8,7 @@ export const operatorActionNames = [
   ...(['tenant.create', 'tenant.map-columns', 'tenant.delete'] as const),
   ...(['client.create', 'client.update', 'client.rotate', 'client.disable', 'client.enable'] as const),
   ...(['client.delete', 'client.revoke-tokens', 'keys.rotate', 'subscription.erase', 'records.load'] as const),
-  ...(['mirror.begin', 'mirror.end', 'store.backup', 'store.migrate', 'store.repair', 'store.restore'] as const),
+  ...(['store.backup', 'store.migrate', 'store.repair', 'store.restore'] as const),
   ...(['doctor.run', 'operator.create', 'operator.revoke'] as const),
 ] as const;
 

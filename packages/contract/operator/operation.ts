@@ -1,7 +1,6 @@
 import type { TObject, TSchema } from 'typebox';
 import type { OperatorScope } from '../oauth/grant.ts';
 import type { Operation } from '../operations.ts';
-import { wholeNumber } from '../schema.ts';
 import { Type } from '../type.ts';
 
 /**
@@ -107,12 +106,4 @@ export const word = <const T extends string>(
     description,
     'x-rule': `one of ${words.join(', ')}`,
     examples: [example],
-  });
-
-/** A count, or `null` if it is not known. */
-export const nullableCount = (description: string) =>
-  Type.Union([wholeNumber(description, 0), Type.Null()], {
-    description,
-    'x-rule': 'a whole number from 0, or null',
-    examples: [0],
   });

@@ -8,7 +8,6 @@ import { doctorOperations } from './doctor.ts';
 import { healthOperations } from './health.ts';
 import { importId, importOperations } from './import.ts';
 import { keyOperations } from './key.ts';
-import { mirrorOperations } from './mirror.ts';
 import { settingOperations } from './setting.ts';
 import { tenantOperations } from './tenant.ts';
 import { operatorTokenOperations } from './token.ts';
@@ -19,7 +18,6 @@ export const operatorApi = {
   ...clientOperations,
   ...keyOperations,
   ...importOperations,
-  ...mirrorOperations,
   ...doctorOperations,
   ...healthOperations,
   ...settingOperations,

@@ -5,7 +5,7 @@ import { plain, wholeNumber } from '../schema.ts';
 import { Iccid, SubscriptionId } from '../subscription.ts';
 import { Type } from '../type.ts';
 import { LastImport } from './import.ts';
-import { listOf, listParameters, nullableCount, nullableTime, type OperatorOperation, time } from './operation.ts';
+import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
 
 /** The name of a new tenant. */
 export const tenantName = Type.String({
@@ -18,22 +18,6 @@ export const tenantName = Type.String({
 });
 
 const tenant = plain(256, 'Its name', 'acme');
-
-/** What a tenant mirrors. */
-export const TenantMirror = Type.Object(
-  {
-    origin: plain(1_024, 'Base URL of the origin, and the client id there', 'https://api.example.com/connect-api acme'),
-    since: time('When the tenant became a mirror'),
-    new_as_of: nullableTime('New records up to this instant are in the tenant; null if that is not known'),
-    changes_as_of: nullableTime('Changed and removed records up to this instant are; null before the first whole walk'),
-    rejected_records: nullableCount('Records of the origin that the tenant rejects; null if that is not known'),
-    held_back_removals: nullableCount('Removals that wait for a person or a day; null before the first whole walk'),
-    unconfirmed_removals: nullableCount('Removals that wait for another walk; null before the first whole walk'),
-  },
-  { additionalProperties: false, description: 'The account of another service that a tenant mirrors' },
-);
-
-export type TenantMirror = Static<typeof TenantMirror>;
 
 /** What a tenant is charged of its storage budget. */
 export const TenantStorage = Type.Object(
@@ -64,7 +48,6 @@ export const Tenant = Type.Object(
       description: 'Its newest import, not counting dry runs; null if the history has none',
     }),
     last_good_import_at: nullableTime('When an import last ended without a rejected row; null if none has'),
-    mirror: Type.Union([TenantMirror, Type.Null()], { description: 'What it mirrors; null if it is no mirror' }),
     columns: nullableMapping('The mapping of columns that is saved for its imports; null if none is'),
     storage: Type.Union([TenantStorage, Type.Null()], {
       description:

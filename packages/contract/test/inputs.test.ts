@@ -55,7 +55,6 @@ const jsonBytesMax: Readonly<Record<string, number>> = {
   'public /console/session': 8_192,
   'management /console/session': 4_096,
   'management /operator/v1/tenants/acme/subscriptions/erase': 1_048_576,
-  'management /operator/v1/tenants/acme/mirror/changes': 8_388_608,
 };
 
 const bytesMaxOf = ({ listener, path }: Input): number => jsonBytesMax[`${listener} ${path}`] ?? 65_536;

@@ -95,11 +95,6 @@ const operatorActions = {
       ...{ unchanged: 'rows that equal the stored record', removed: 'records that a replacement removed' },
     },
   },
-  'mirror.begin': {
-    summary: 'A tenant becomes the mirror of an account of another service',
-    details: { origin: 'base URL and client id of the origin' },
-  },
-  'mirror.end': { summary: 'A mirror becomes an ordinary tenant' },
   'store.backup': {
     summary: 'A backup of the database is written',
     details: { tenants: 'tenants', records: 'records', bytes: 'size of the file' },

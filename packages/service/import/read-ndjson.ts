@@ -154,7 +154,7 @@ type Place = Pick<SourceRow, 'line' | 'end'>;
 const rowBounds: JsonBounds = { depthMax: 4, valuesMax: 64 };
 
 /** Parses the JSON of a row. */
-export function parseRow(text: string): SourceRow['content'] {
+function parseRow(text: string): SourceRow['content'] {
   try {
     const value = parseJson(text, rowBounds);
     const period = inexactPeriod(value, text);

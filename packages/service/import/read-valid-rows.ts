@@ -122,7 +122,7 @@ export function readRows(
 export const checkSourceRow = ({ content, raw }: SourceRow): CheckedRow => checkContent(content, raw);
 
 /** Checks the content of a row; its faults show numbers as they are in `raw`, if that is JSON. */
-export function checkContent(content: SourceRow['content'], raw: string): CheckedRow {
+function checkContent(content: SourceRow['content'], raw: string): CheckedRow {
   if ('faults' in content) return content;
   const checked = checkRow(content.value);
   return 'row' in checked ? checked : { faults: showSource(checked.faults, raw) };

@@ -13,7 +13,6 @@ export interface MeasuredStore {
   readonly historyUse: () => Promise<MeasuredUse>;
   /** The storage budget of a tenant in bytes; 0 means no limit. */
   readonly tenantBytesMax: number;
-  readonly mirrorUse: () => Promise<MirrorUse>;
   /** Rejects if the keys cannot be read now. */
   readonly keyRotations: () => Promise<readonly MeasuredKey[]>;
 }
@@ -33,15 +32,6 @@ interface MeasuredUse {
   readonly mostBytes: { readonly all: number; readonly records: number };
   /** By how many seconds the history of a tenant is later than the clock. */
   readonly aheadSeconds: number;
-}
-
-/** The mirrors together; `null` is what no mirror knows. */
-interface MirrorUse {
-  /** How old the oldest is, in seconds. */
-  readonly ages: { readonly new: number | null; readonly changes: number | null };
-  /** Records that their tenants reject, and removals that they hold back. */
-  readonly rejected: number | null;
-  readonly heldBack: number | null;
 }
 
 /** The current key of one purpose. Times are UTC epoch seconds. */
@@ -64,7 +54,7 @@ export function addStoreMetrics(registry: Registry, store: MeasuredStore): void 
 
 function addStateMetrics(
   registry: Registry,
-  { checkReady, changeMarkAgeMs, readSize, historyUse, tenantBytesMax, mirrorUse }: MeasuredStore,
+  { checkReady, changeMarkAgeMs, readSize, historyUse, tenantBytesMax }: MeasuredStore,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -95,7 +85,6 @@ function addStateMetrics(
       parts: await readSize(),
       // they ask each node of a cluster: without one of them, the size is still known
       use: await historyUse().catch(() => undefined),
-      mirrors: await mirrorUse().catch(() => undefined),
     }),
     sizeMaxAgeMs,
   );
@@ -111,37 +100,6 @@ function addStateMetrics(
   });
   addUseMetrics(registry, async () => (await readRarely())?.use);
   addBudgetMetric(registry, async () => (await readRarely())?.use, tenantBytesMax);
-  addMirrorMetrics(registry, async () => (await readRarely())?.mirrors);
-}
-
-function addMirrorMetrics(registry: Registry, readMirrors: () => Promise<MirrorUse | undefined>): void {
-  const registers = [registry];
-  new Gauge({
-    name: 'subreport_mirror_age_seconds',
-    help: 'Age of the oldest mirror by what it may lack: new records, or changes; at most five minutes old; absent without mirrors',
-    labelNames: ['of'],
-    aggregator: 'max',
-    registers,
-    async collect() {
-      this.reset();
-      for (const [of, seconds] of Object.entries((await readMirrors())?.ages ?? {}))
-        if (seconds !== null) this.set({ of }, seconds);
-    },
-  });
-  const addSum = (name: string, help: string, count: 'rejected' | 'heldBack') =>
-    new Gauge({
-      name,
-      help: `${help}; at most five minutes old; absent without mirrors that have walked`,
-      aggregator: 'max',
-      registers,
-      async collect() {
-        const value = (await readMirrors())?.[count] ?? null;
-        if (value === null) this.remove();
-        else this.set(value);
-      },
-    });
-  addSum('subreport_mirror_rejected_records', 'Records of origins that the tenants of mirrors reject', 'rejected');
-  addSum('subreport_mirror_held_back_removals', 'Removals that mirrors hold back for a person or a day', 'heldBack');
 }
 
 /** While the use cannot be read, its metrics are absent. */

@@ -1,7 +1,6 @@
 import { type FollowImport, type ImportOrigin, recordImport } from '../import/record-import.ts';
 import type { ReplaceSummary } from '../import/replace-records.ts';
 import { type OperatorContext, performInSteps } from './perform.ts';
-import { requireNoMirror } from './tenants.ts';
 
 /** What a load is, besides who starts it. */
 type Load = Omit<ImportOrigin, 'actor'>;
@@ -18,10 +17,7 @@ export function loadRecords<T extends Partial<ReplaceSummary> & Pick<ReplaceSumm
 ): Promise<T & { readonly importId: string }> {
   const { store, actor } = context;
   const { tenant, flags, format } = load;
-  const record = async () => {
-    await requireNoMirror(store, tenant);
-    return recordImport(store, { ...load, actor }, onUnrecorded, work);
-  };
+  const record = () => recordImport(store, { ...load, actor }, onUnrecorded, work);
   if (flags.includes('dry-run')) return record();
   return performInSteps(
     context,

@@ -177,7 +177,6 @@ export const describeTenant = ({
   deletingSince,
   records,
   latest,
-  mirror,
   columns,
   use,
   bytesMax,
@@ -189,15 +188,6 @@ export const describeTenant = ({
   deleting_since: timeOf(deletingSince),
   last_import: latest?.last == null ? null : describeLastImport(latest.last),
   last_good_import_at: timeOf(latest?.goodAt ?? null),
-  mirror: mirror && {
-    origin: mirror.origin,
-    since: mirror.since,
-    new_as_of: mirror.newAsOf,
-    changes_as_of: mirror.changesAsOf,
-    rejected_records: mirror.rejected,
-    held_back_removals: mirror.heldBack,
-    unconfirmed_removals: mirror.unconfirmed,
-  },
   columns,
   storage: use === undefined ? null : describeUse(use, bytesMax),
 });
@@ -252,16 +242,5 @@ async function requireAnyTenant(
     'NOT_FOUND',
     `Cannot find the tenant: it must be in the list of tenants${didYouMean(name, names)}: current value is '${name}'`,
     nextWithout[use](name),
-  );
-}
-
-/** Throws `OperatorError` for an import into a mirror. */
-export async function requireNoMirror(directory: Directory, name: string): Promise<void> {
-  const mirror = (await findAnyTenant(directory, name))?.mirror ?? null;
-  if (mirror === null) return;
-  throw new OperatorError(
-    'CONFLICT',
-    `Cannot import into the tenant: it must not be a mirror, whose records come from its origin alone: '${name}' mirrors ${mirror.origin}; end the mirror first`,
-    `end it with: subreport tenant end-mirror ${name}`,
   );
 }

@@ -30,7 +30,7 @@ export async function tryCommands(
   const ids = new Set((await subreport('export', '-')).trim().split('\n'));
   const workbook = await subreport('export', 'report.xlsx');
   const help = await subreport('--help');
-  if (ids.size !== demoRecords || !help.includes('mirror') || workbook.includes('Error'))
+  if (ids.size !== demoRecords || !help.includes('sync') || workbook.includes('Error'))
     throw new Error(`${ids.size} records; ${help}`);
   const copied = await subreport('sync', '--to', `sqlite:${join(project, 'copy.db')}`).catch(
     ({ message }: Error) => message,

@@ -134,7 +134,7 @@ const honest = (response: ServerResponse, body: string): void =>
 
 /**
  * A server that sends what the first segment of the path names: `/3/…` is the fourth hostility. It
- * is honest below `/3/honest/`, with tokens, a change, and the operator's API of an empty mirror.
+ * is honest below `/3/honest/`, with tokens and a change.
  */
 export async function startHostile() {
   const respond: RequestListener = (request, response) => {
@@ -146,8 +146,6 @@ export async function startHostile() {
       honest(response, '{"access_token":"abc.def.ghi","token_type":"Bearer","expires_in":300}');
     else if (path.startsWith('honest/connect-api/v1/subscription/changes'))
       honest(response, '{"changes":[{"id":"c3Vi","removed":true}],"next":"abd","has_more":false}');
-    else if (path.startsWith('honest/operator'))
-      honest(response, '{"rejected":[],"digests":[],"revision_token":"abc","is_expected":true}');
     else Object.values(hostilities)[Number(index)]?.(response, request);
   };
   const server = createServer(respond);

@@ -40,10 +40,6 @@ const syncTo = (to: (place: Place) => string, ...more: string[]): Program => ({
   args: (place) => ['sync', '--to', to(place), '--retry-seconds', '0', ...more],
 });
 
-const mirror = (server: (place: Place) => string): Program => ({
-  args: (place) => ['mirror', '--to-tenant', 'acme', '--once', '--server', server(place)],
-});
-
 /** Programs whose arguments are more than the name of the command. */
 const given: Readonly<Record<string, readonly (readonly [string, Program])[]>> = {
   login: [
@@ -90,10 +86,6 @@ const given: Readonly<Record<string, readonly (readonly [string, Program])[]>> =
           ),
       },
     ],
-  ],
-  mirror: [
-    ['mirror of an origin', mirror(({ url }) => `${url}/honest`)],
-    ["mirror of an operator's API", mirror(({ url }) => url)],
   ],
   conform: [['conform', plain('conform', '--profile', 'default', '--junit', '/dev/null')]],
 };

@@ -89,7 +89,6 @@ describe('subreport conform', () => {
 
   test.each([
     ['conform', ['--credentials', join(folder, 'subreport/profiles/two-lines.json')]],
-    ['mirror', ['--from', 'two-lines', '--to-tenant', 'acme', '--once', '--server', 'http://127.0.0.1:9']],
     ['login', ['--credentials', join(folder, 'subreport/profiles/two-lines.json'), '--profile', 'new']],
   ])('%s names a secret with a line break, and sends nothing', async (command, more) => {
     mkdirSync(join(folder, 'subreport/profiles'), { recursive: true });

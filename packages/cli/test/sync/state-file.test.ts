@@ -13,7 +13,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MirrorState } from '../../mirror/state.ts';
 import { NdjsonOutput } from '../../sync/ndjson-output.ts';
 import { StateFile, type StateKind } from '../../sync/state-file.ts';
 import { WebhookState } from '../../sync/webhook-state.ts';
@@ -47,15 +46,6 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a disk
     file = join(folder, 'small/state.db');
   });
   afterEach(() => execFileSync('umount', ['--lazy', join(folder, 'small')]));
-
-  test('is named by a mirror', () => {
-    const state = MirrorState.open(file);
-    const fill = () => state.transact(() => state.set('doubt', events));
-    const message = `Cannot use the state file of the mirror: ${named}: current value is '${file}'`;
-    expect(fill).toThrow(expect.objectContaining({ code: 'STATE_DISK', message }));
-    expect(state.doubt.heldBack).toBe(0);
-    state.close();
-  });
 
   test('is named by a webhook', async () => {
     const state = WebhookState.open(file);

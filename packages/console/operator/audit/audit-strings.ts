@@ -20,8 +20,6 @@ export const auditStrings = {
     'client.revoke-tokens': 'Tokens of a client revoked',
     'records.load': 'Records loaded',
     'subscription.erase': 'Records erased',
-    'mirror.begin': 'Mirror begun',
-    'mirror.end': 'Mirror ended',
     'keys.rotate': 'Key rotated',
     'store.backup': 'Backup written',
     'store.migrate': 'Schema migrated',
@@ -47,7 +45,7 @@ export const auditStrings = {
   actionGroups: {
     Clients: ['client'],
     Tenants: ['tenant'],
-    Records: ['records', 'subscription', 'mirror'],
+    Records: ['records', 'subscription'],
     'Keys and operators': ['keys', 'operator'],
     Store: ['store', 'doctor'],
     'Sign-in and tokens': ['console', 'token'],

@@ -18,7 +18,6 @@ import { useResource } from '../parts/use-resource.ts';
 import { strings } from '../strings.ts';
 import { DeleteTenant } from './delete-tenant.tsx';
 import { EraseRecords } from './erase-records.tsx';
-import { MirrorCard } from './mirror-card.tsx';
 
 const { tenants: texts } = strings;
 
@@ -48,13 +47,9 @@ export function TenantPage({ tenant: name }: { tenant: string }) {
         <>
           <TenantFigures tenant={tenant} />
           {tenant.deleting_since !== null && <p class="warning-note">{texts.deletingHint}</p>}
-          {tenant.mirror === null ? (
-            <Card title={strings.imports.load}>
-              <ImportForm tenant={name} saved={tenant.columns} onLoaded={onLoaded} />
-            </Card>
-          ) : (
-            <MirrorCard mirror={tenant.mirror} />
-          )}
+          <Card title={strings.imports.load}>
+            <ImportForm tenant={name} saved={tenant.columns} onLoaded={onLoaded} />
+          </Card>
           <ClientsCard tenant={name} />
           <ImportsCard tenant={name} changes={loads} />
           <DangerZone>

@@ -13,12 +13,11 @@ type JsonOption = ServerChoice & { readonly json?: boolean };
 export function addTenantCommand(program: Command, output: Output): void {
   const tenant = program
     .command('tenant')
-    .description('create, list and delete tenants, and end mirrors (the customers whose subscriptions are reported)');
+    .description('create, list and delete tenants (the customers whose subscriptions are reported)');
   addCreate(tenant, output);
   addDelete(tenant, output);
   addList(tenant, output);
   addMapColumns(tenant, output);
-  addEndMirror(tenant, output);
   addServerOption(tenant);
 }
 
@@ -75,19 +74,6 @@ function addMapColumns(tenant: Command, output: Output): void {
           ? `Tenant ${name} has no mapping of columns.`
           : `The mapping was saved. Next: subreport import FILE --tenant ${name} --columns saved`;
       writeResult(output, json, saved, said);
-    });
-}
-
-function addEndMirror(tenant: Command, output: Output): void {
-  tenant
-    .command('end-mirror')
-    .description('make a mirror an ordinary tenant, which keeps its records and accepts imports')
-    .argument('<tenant>', 'name of the tenant')
-    .addOption(jsonOption())
-    .addHelpText('after', '\nExample:\n  subreport tenant end-mirror acme')
-    .action(async (name: string, { json = false, ...choice }: JsonOption) => {
-      const ended = await withOperations(choice, (call) => call('endMirror', { params: { tenant: name } }));
-      writeResult(output, json, ended, `Tenant ${name} is no mirror any more; it keeps ${ended.records} records.`);
     });
 }
 

@@ -16,7 +16,6 @@ import { findLastBackup } from '../../storage/tables/audit-entry.ts';
 import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
 import { countImports, countTenantsByImport, readLastGoodImport } from '../../storage/tables/import-history.ts';
 import { readHistoryUse, versionDays } from '../../storage/tables/sweep-versions.ts';
-import { listMirrors, type TenantMirror } from '../../storage/tables/tenant.ts';
 import type { Config } from '../config.ts';
 import { droppedLogLines } from '../log/logger.ts';
 import type { Certificates } from '../settings/certificates.ts';
@@ -56,7 +55,6 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     readSize: () => withinScrape().readSize(),
     tenantBytesMax: store.tenantBytesMax,
     historyUse: () => readHistoryUse(withinScrape(), { nowSeconds: nowSeconds(), days: versionDays(config) }),
-    mirrorUse: async () => useOf(await listMirrors(withinScrape())),
     diskSpace: () => readDiskSpace(config.DATA_DIR),
     waiting,
     poolUse: () => store.poolUse?.(),
@@ -92,30 +90,4 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
 async function readDiskSpace(folder: string) {
   const space = await statfs(folder).catch(() => statfs(dirname(resolve(folder))));
   return { free: space.bavail * space.bsize, total: space.blocks * space.bsize };
-}
-
-/** How far the clock of a mirror may be ahead, in milliseconds. */
-const clockMsMax = 300_000;
-
-/**
- * The ages of the oldest mirror, where one that has never been complete, or whose clock was ahead
- * then, is as old as its beginning, and sums of the counts of those that know them.
- */
-function useOf(mirrors: readonly TenantMirror[]) {
-  const oldest = (instants: readonly string[]): number | null =>
-    instants.length === 0 ? null : Math.max(0, ...instants.map((instant) => (Date.now() - Date.parse(instant)) / 1000));
-  const passed = (instant: string | null): string | null =>
-    instant === null || Date.parse(instant) > Date.now() + clockMsMax ? null : instant;
-  const sum = (counts: readonly (number | null)[]): number | null => {
-    const known = counts.filter((count) => count !== null);
-    return known.length === 0 ? null : known.reduce((total, count) => total + count, 0);
-  };
-  return {
-    ages: {
-      new: oldest(mirrors.map(({ newAsOf, since }) => passed(newAsOf) ?? since)),
-      changes: oldest(mirrors.map(({ changesAsOf, since }) => passed(changesAsOf) ?? since)),
-    },
-    rejected: sum(mirrors.map(({ rejected }) => rejected)),
-    heldBack: sum(mirrors.map(({ heldBack }) => heldBack)),
-  };
 }

@@ -6,7 +6,7 @@ import { checkRecords } from '../../storage/records/check.ts';
 import type { Store, StoreCheck, TenantId } from '../../storage/store.ts';
 import { isBeingDeleted } from '../../storage/tables/delete-tenant.ts';
 import { readAhead } from '../../storage/tables/settle-instant.ts';
-import { listTenants, type Tenant, unreadableMirror } from '../../storage/tables/tenant.ts';
+import { listTenants, type Tenant } from '../../storage/tables/tenant.ts';
 
 export interface ReportedCheck extends StoreCheck {
   readonly tenant?: string;
@@ -55,23 +55,17 @@ export async function examineStore(
       shown = Math.max(shown, percent);
     };
     checks.push(
-      ...checkMarks(row),
+      ...checkColumns(row),
       ...(await examineTenant(store, tenant, { onShare, ...(now && { now }), repairAt })),
     );
   }
   return checks;
 }
 
-/** Finds what is damaged beside the records of a tenant, which only people know. */
-function checkMarks({ tenant, mirror, columns }: Tenant): ReportedCheck[] {
-  const remedies = [
-    ...(mirror === unreadableMirror ? [`its mirror with: subreport tenant end-mirror ${tenant}`] : []),
-    ...(columns !== null && !isMapping(columns)
-      ? [`its saved mapping of columns with: subreport tenant map-columns ${tenant} FILE`]
-      : []),
-  ];
-  if (remedies.length === 0) return [];
-  const message = `Cannot rely on the settings of the tenant: their JSON must be whole; replace ${remedies.join(', and ')}`;
+/** Finds a damaged mapping of columns, which only people know. */
+function checkColumns({ tenant, columns }: Tenant): ReportedCheck[] {
+  if (columns === null || isMapping(columns)) return [];
+  const message = `Cannot rely on the settings of the tenant: their JSON must be whole; replace its saved mapping of columns with: subreport tenant map-columns ${tenant} FILE`;
   return [{ check: 'tenant', tenant, ok: false, message }];
 }
 

@@ -23,7 +23,6 @@ import { eraseSubscriptions } from '../../operator/erase.ts';
 import { describeImport, listImports, readImportErrors, showImport } from '../../operator/imports.ts';
 import { describeKey, rotateKeys } from '../../operator/keys.ts';
 import { describeAuditEntry, listAudit } from '../../operator/list-audit.ts';
-import { applyMirror, beginMirror, endMirror, listMirrorRecords } from '../../operator/mirrors.ts';
 import {
   createOperator,
   describeOperator,
@@ -66,33 +65,6 @@ export function addTenantRoutes(add: AddRoute): void {
   add('deleteTenant', ({ contextWithoutDeadline, params: { tenant = '' } }) =>
     deleteTenant(contextWithoutDeadline(), tenant),
   );
-  add('beginMirror', ({ context, params: { tenant = '' }, body }) =>
-    beginMirror(context, tenant, body.mirror_id, body.origin),
-  );
-  add('applyMirror', ({ context, params: { tenant = '' }, body }) =>
-    applyMirror(context, tenant, {
-      id: body.mirror_id,
-      records: body.records ?? '',
-      removed: body.removed_ids ?? [],
-      state: {
-        newAsOf: body.new_as_of,
-        changesAsOf: body.changes_as_of,
-        rejected: body.rejected_records,
-        heldBack: body.held_back_removals,
-        unconfirmed: body.unconfirmed_removals,
-      },
-      token: body.revision_token,
-    }),
-  );
-  add('listMirrorRecords', ({ context, params: { tenant = '' }, query: { mirror_id: id, ...page } }) =>
-    readPage(page, {
-      keyParts: 1,
-      read: ([after = ''], limit) => listMirrorRecords(context, tenant, { id: id ?? '', after, limit }),
-      keyOf: ({ id }) => [id],
-      show: (record) => record,
-    }),
-  );
-  add('endMirror', ({ context, params: { tenant = '' } }) => endMirror(context, tenant));
   add('eraseSubscriptions', ({ contextWithoutDeadline, params: { tenant = '' }, body }) =>
     eraseSubscriptions(contextWithoutDeadline(), tenant, body),
   );

@@ -14,34 +14,10 @@ export interface Tenant {
   readonly revision: number;
   /** When its deletion began, in UTC epoch seconds; `null` for an active tenant. */
   readonly deletingSince: number | null;
-  /** What it mirrors; `null` for any other tenant. */
-  readonly mirror: TenantMirror | null;
   /** Which columns of CSV are which fields in its imports, as JSON; `null` if none is saved. */
   readonly columns: string | null;
   /** Bytes that it is charged; `undefined` after a change by a program that does not count them. */
   readonly use: StorageUse | undefined;
-}
-
-/** What a mirror has not applied; `null` while that is not known. */
-interface MirrorCounts {
-  /** Records that the tenant rejects. */
-  readonly rejected: number | null;
-  /** Removals that wait for a person or a day, and for another walk. */
-  readonly heldBack: number | null;
-  readonly unconfirmed: number | null;
-}
-
-/** The mark of a tenant that mirrors an account of another service. Instants are ISO 8601, UTC. */
-export interface TenantMirror extends MirrorCounts {
-  /** The id in the state file of the mirror. */
-  readonly id: string;
-  /** Base URL and client id of the origin. */
-  readonly origin: string;
-  readonly since: string;
-  readonly newAsOf: string | null;
-  readonly changesAsOf: string | null;
-  /** Identifies the last `applyMirror`. */
-  readonly applied: string;
 }
 
 /**
@@ -56,7 +32,7 @@ export async function insertTenant(store: Directory, tenant: string, nowSeconds:
      on conflict (id) do update set created_at = excluded.created_at, revision = t.revision + 1, swept_revision = t.revision + 1,
        history_from = t.revision + 1, history_from_at = $2, history_revision = t.revision + 1, history_at = $2,
        bytes_revision = t.revision + 1, record_bytes = 0, history_bytes = 0, tombstone_bytes = 0, import_bytes = 0, rejection_bytes = 0,
-       deletion_started_at = null, deleted_at = null, mirror = null, import_columns = null
+       deletion_started_at = null, deleted_at = null, import_columns = null
      where t.deleted_at is not null returning id`,
     [tenant, nowSeconds],
   );
@@ -69,7 +45,7 @@ export async function insertTenant(store: Directory, tenant: string, nowSeconds:
   return results.at(-1)?.length === 1;
 }
 
-const columns = `id, created_at, revision, deletion_started_at, mirror, import_columns, ${useColumns}` as const;
+const columns = `id, created_at, revision, deletion_started_at, import_columns, ${useColumns}` as const;
 
 /** The tenant with this name; `undefined` if there is none, or if it is being deleted. */
 export async function findTenant(store: Directory, tenant: string): Promise<Tenant | undefined> {
@@ -125,42 +101,11 @@ function toTenant(row: Row): Tenant {
     createdAt: Number(row.created_at),
     revision: Number(row.revision),
     deletingSince: row.deletion_started_at === null ? null : Number(row.deletion_started_at),
-    mirror: typeof row.mirror === 'string' ? toMirror(row.mirror) : null,
     columns: typeof row.import_columns === 'string' ? row.import_columns : null,
     use: useOf(row),
   };
 }
 
-/** The counts of a mirror that has told none. */
-export const unknownCounts: MirrorCounts = { rejected: null, heldBack: null, unconfirmed: null };
-
-/** A damaged mark: the tenant is a mirror, though the database does not say of what. */
-export const unreadableMirror: TenantMirror = {
-  ...unknownCounts,
-  ...{ id: '', origin: 'unknown', since: '1970-01-01T00:00:00Z', newAsOf: null, changesAsOf: null, applied: '' },
-};
-
-function toMirror(json: string): TenantMirror {
-  try {
-    return { ...unknownCounts, ...(JSON.parse(json) as TenantMirror) };
-  } catch {
-    return unreadableMirror;
-  }
-}
-
-/** Marks a tenant as a mirror, or as none. */
-export const setMirrorStatement = (tenant: TenantId, mirror: TenantMirror | null): DirectoryStatement =>
-  directoryStatement('update tenant set mirror = $2 where id = $1', [
-    tenant,
-    mirror === null ? null : JSON.stringify(mirror),
-  ]);
-
 /** Saves which columns of CSV are which fields in imports of a tenant, as JSON; `null` for none. */
 export const setColumnsStatement = (tenant: string, columns: string | null): DirectoryStatement =>
   directoryStatement('update tenant set import_columns = $2 where id = $1', [tenant, columns]);
-
-/** The tenants that mirror something. */
-export async function listMirrors(store: Directory): Promise<readonly TenantMirror[]> {
-  const rows = await store.readDirectory('select mirror from tenant where mirror is not null and deleted_at is null');
-  return rows.map(({ mirror }) => toMirror(String(mirror)));
-}

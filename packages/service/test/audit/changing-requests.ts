@@ -1,7 +1,5 @@
 import type { AuditAction } from '../../audit/audit-event.ts';
 
-const mirrorId = '0b6f2f53-6d7a-4b60-9c0e-5d2c2f0c8f11';
-
 /** A request of each changing operation, in this order, and the action that it must leave. */
 export const changingRequests: readonly (readonly [
   operation: string,
@@ -10,14 +8,6 @@ export const changingRequests: readonly (readonly [
   body?: Record<string, unknown>,
 ])[] = [
   ['createTenant', 'tenant.create', '/tenants', { tenant: 'globex' }],
-  [
-    'beginMirror',
-    'mirror.begin',
-    '/tenants/globex/mirror',
-    { mirror_id: mirrorId, origin: 'https://connect.example.com globex' },
-  ],
-  ['applyMirror', 'records.load', '/tenants/globex/mirror/changes', { mirror_id: mirrorId, removed_ids: ['c3ViMQ'] }],
-  ['endMirror', 'mirror.end', '/tenants/globex/mirror'],
   ['saveColumns', 'tenant.map-columns', '/tenants/globex/columns', { columns: '{"columns":{"iccid":"SIM"}}' }],
   ['loadSubscriptions', 'records.load', '/tenants/globex/subscriptions'],
   ['eraseSubscriptions', 'subscription.erase', '/tenants/globex/subscriptions/erase', { ids: ['c3ViMQ'] }],

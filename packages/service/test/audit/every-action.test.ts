@@ -19,7 +19,6 @@ const readingOperations = Object.entries(operatorOperations).flatMap(([name, { m
 
 /** Commands that change nothing in the store, and `serve`, whose store is that of its requests. */
 const readingCommands = [
-  'mirror', // its changes are those of the operator's API
   ...['serve', 'config', 'audit', 'completion', 'tenant list', 'keys list', 'client list', 'client show'],
   ...['client sessions', 'operator list', 'imports list', 'imports show', 'imports errors'],
   ...[
@@ -59,7 +58,6 @@ const runs: readonly (readonly [command: string, action: AuditAction, ...args: s
   ['operator revoke', 'operator.revoke', 'op-unknown'],
   ['backup', 'store.backup', 'FOLDER/backup.db'],
   ['doctor', 'store.repair', '--repair'],
-  ['tenant end-mirror', 'mirror.end', 'acme'],
   ['tenant delete', 'tenant.delete', 'acme', '--yes'],
   ['restore', 'store.restore', 'FOLDER/backup.db', '--yes'],
 ];

@@ -296,7 +296,6 @@ describe.each(drawn)('commands on $engine', ({ engine, openTestStore }) => {
   test('an unknown tenant that would get nothing is not to be created', async () => {
     for (const args of [
       ['tenant', 'delete', 'acmee', '--yes'],
-      ['tenant', 'end-mirror', 'acmee'],
       ['client', 'list', '--tenant', 'acmee'],
       ['subscription', 'delete', '--tenant', 'acmee', '--email', 'ada@example.com'],
     ]) {

@@ -185,7 +185,7 @@ describe('--server', () => {
 
   const newTenant = {
     ...{ tenant: 'acme', created_at: '2026-11-01T00:00:00Z', records: 0, revision: 0, deleting_since: null },
-    ...{ last_import: null, last_good_import_at: null, mirror: null, columns: null, storage: null },
+    ...{ last_import: null, last_good_import_at: null, columns: null, storage: null },
   };
 
   test('a response without a member of its operation is refused', async () => {

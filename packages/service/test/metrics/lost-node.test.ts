@@ -41,8 +41,8 @@ test('while a node is lost, metrics of all tenants are absent rather than 0, and
   try {
     const all = await namesOf(store);
     expect(all).toEqual(expect.arrayContaining([...ofTables, ...ofStore]));
-    // there is no budget, and no mirror
-    expect(all.filter((name) => /^storage_budget|^mirror/.test(name))).toEqual([]);
+    // there is no budget
+    expect(all.filter((name) => /^storage_budget/.test(name))).toEqual([]);
     const names = await namesOf(losing(store));
     expect(names).toEqual(expect.arrayContaining(ofStore));
     expect(names.filter((name) => ofTenants.includes(name))).toEqual([]);

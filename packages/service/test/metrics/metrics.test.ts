@@ -17,7 +17,7 @@ import { openStore } from '../../storage/open-store.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { insertAuditEntries } from '../../storage/tables/audit-entry.ts';
 import { putImport } from '../../storage/tables/import-history.ts';
-import { insertTenant, setMirrorStatement, unknownCounts } from '../../storage/tables/tenant.ts';
+import { insertTenant } from '../../storage/tables/tenant.ts';
 
 const docs = readFileSync(new URL('../../../../docs/operators/metrics.md', import.meta.url), 'utf8');
 
@@ -62,25 +62,6 @@ async function storeImports(store: Store): Promise<void> {
   }
 }
 
-/**
- * Stores mirrors: two that have walked, one of them six hours ago, one that never has, and one
- * whose clock was ahead.
- */
-async function storeMirrors(store: Store): Promise<void> {
-  const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
-  for (const [tenant, since, newAsOf, changesAsOf, counts] of [
-    ['old-mirror', ago(90_000), ago(240), ago(6 * 3_600), { rejected: 100, heldBack: 122, unconfirmed: 1 }],
-    ['other-mirror', ago(90_000), ago(240), ago(240), { rejected: 1, heldBack: 0, unconfirmed: 0 }],
-    ['new-mirror', ago(1_200), null, null, unknownCounts],
-    ['ahead-mirror', ago(2_000), ago(-86_400), ago(-86_400), unknownCounts],
-  ] as const) {
-    await insertTenant(store, tenant, storedAt);
-    const ages = { since, newAsOf, changesAsOf };
-    const mirror = { id: tenant, origin: 'https://connect.example.com reader', ...ages, applied: 'a' };
-    await store.writeDirectory([setMirrorStatement(tenant as TenantId, { ...mirror, ...counts })]);
-  }
-}
-
 const changedRow = (status: string) => subscriptionRow({ id: 'a', status });
 
 /** The metrics of these imports. */
@@ -107,7 +88,6 @@ describe('GET /metrics', () => {
     folder = dataDir;
     const store = openStore({ databaseUrl: undefined, dataDir, poolSize: 1, tenantBytesMax: bytesMax });
     await storeImports(store);
-    await storeMirrors(store);
     await insertTenant(store, 'changed', storedAt);
     for (const status of ['PENDING', 'ACTIVE', 'EXPIRED'])
       await store.loadSubscriptions('changed' as TenantId, [changedRow(status)]);
@@ -124,21 +104,6 @@ describe('GET /metrics', () => {
     expect(importMetrics(text)).toEqual(storedImports);
     const results = [...text.matchAll(/^subreport_imports_last_day\{.*result="(.+?)"/gm)].map(([, result]) => result);
     expect(results.filter((result) => !importResults.includes(result as never))).toEqual([]);
-  });
-
-  test('says how old the oldest mirror is, and takes that of one whose age is not known from its beginning', async () => {
-    const text = await scrape(management);
-    const [fresh, changes] = ['new', 'changes'].map((of) =>
-      seriesValue(text, `subreport_mirror_age_seconds{of="${of}"}`),
-    );
-    expect(Math.floor((fresh ?? 0) / 2_000)).toBe(1);
-    expect(Math.floor((changes ?? 0) / 21_600)).toBe(1);
-  });
-
-  test('adds up what mirrors have told about rejected records and held-back removals', async () => {
-    const text = await scrape(management);
-    const names = ['subreport_mirror_rejected_records', 'subreport_mirror_held_back_removals'];
-    expect(names.map((name) => seriesValue(text, name))).toEqual([101, 122]);
   });
 
   test('says when the last backup ended, which is never at first, and what the disk has left', async () => {

@@ -129,11 +129,6 @@ const cases: Readonly<Record<string, readonly RuleCase[]>> = {
   ],
   SubreportDoctorOverdue: [gauge(3 * days, 'subreport_doctor_last_run_timestamp_seconds', never, always(2 * 86_400))],
   SubreportSweepOverdue: [gauge(180, 'subreport_history_sweeps_due', always(2), '0x60 2x30 0x10000')],
-  SubreportMirrorOld: [
-    gauge(30, 'subreport_mirror_age_seconds{of="new"}', always(7_300), always(600)),
-    gauge(30, 'subreport_mirror_age_seconds{of="changes"}', always(180_000), always(90_000)),
-  ],
-  SubreportMirrorHeldBack: [gauge(30, 'subreport_mirror_held_back_removals', always(122), always(0))],
 };
 
 test('each rule has series that fire it, and series that do not', () => {

@@ -52,7 +52,7 @@ const summaryQueries = [
 /** One step of a history. */
 type Step =
   | { readonly kind: 'load' | 'replace'; readonly records: readonly VersionOf[] }
-  | { readonly kind: 'mirror'; readonly records: readonly VersionOf[]; readonly removed: readonly number[] }
+  | { readonly kind: 'load and remove'; readonly records: readonly VersionOf[]; readonly removed: readonly number[] }
   | { readonly kind: 'erase'; readonly ids: readonly number[] }
   | { readonly kind: 'erase a person' | 'recount' | 'sweep tombstones' | 'sweep versions' | 'restore' };
 
@@ -66,7 +66,7 @@ const drawnStep: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      kind: fc.constant('mirror' as const),
+      kind: fc.constant('load and remove' as const),
       records: drawnRecords,
       removed: fc.array(fc.nat(9), { maxLength: 4 }),
     }),
@@ -197,7 +197,7 @@ describe.each(drawn)('the history on $engine', ({ openTestStore }) => {
       case 'replace':
         await replaceAll(store, tenant, step.records);
         return model.change(step.records, await revisionOf(tenant), () => true);
-      case 'mirror': {
+      case 'load and remove': {
         const removed = step.removed.filter((n) => !step.records.some((record) => record.n === n));
         const rows = step.records.map(rowOf);
         await store.loadSubscriptions(tenant, rows, undefined, undefined, removed.map(idOf));

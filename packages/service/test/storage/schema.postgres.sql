@@ -233,7 +233,6 @@ create table tenant (
   history_at bigint,
   history_swept bigint not null default 0,
   history_rows bigint not null default 0,
-  mirror text,
   record_bytes bigint not null default 0,
   history_bytes bigint not null default 0,
   tombstone_bytes bigint not null default 0,

@@ -328,8 +328,6 @@ CREATE TABLE tenant (
   -- Versions that ended up to this revision are deleted; history_rows of them are stored.
   history_swept integer not null default 0,
   history_rows integer not null default 0,
-  -- What the tenant mirrors, as JSON: the id of the mirror, its origin, since when, and how old its records are. Null: nothing.
-  mirror text,
   -- Bytes that the tenant's rows are charged, by kind (docs/decisions/storage.md#budget), as of bytes_revision. If that is not
   -- revision, the next change counts them again. Null: never counted.
   record_bytes integer not null default 0,

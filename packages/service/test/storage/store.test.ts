@@ -258,7 +258,6 @@ describe.each(enginesAndMore)('the store on $engine', ({ openTestStore }) => {
         createdAt: 7,
         revision: 0,
         deletingSince: null,
-        mirror: null,
         columns: null,
         use: { records: 0, history: 0, tombstones: 0, imports: 0, rejections: 0 },
       });

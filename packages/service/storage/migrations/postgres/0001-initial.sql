@@ -25,8 +25,6 @@ create table tenant (
   -- Versions that ended up to this revision are deleted; history_rows of them are stored.
   history_swept bigint not null default 0,
   history_rows bigint not null default 0,
-  -- What the tenant mirrors, as JSON: the id of the mirror, its origin, since when, and how old its records are. Null: nothing.
-  mirror text,
   -- Bytes that the tenant's rows are charged, by kind (docs/decisions/storage.md#budget), as of bytes_revision. If that is not
   -- revision, the next change counts them again. Null: never counted.
   record_bytes bigint not null default 0,
