@@ -22,10 +22,10 @@ export function localText(zone: Zone, text: string): string {
 }
 
 /** An offset in seconds, rounded to the minute. */
-export const minuteOffset = (offset: number): number => Math.round(offset / 60) * 60;
+const minuteOffset = (offset: number): number => Math.round(offset / 60) * 60;
 
 /** Formats an offset in seconds, which are whole minutes: `+02:00`. */
-export function formatOffset(offset: number): string {
+function formatOffset(offset: number): string {
   const minutes = Math.abs(offset) / 60;
   const digits = [Math.floor(minutes / 60), minutes % 60].map((number) => String(number).padStart(2, '0'));
   return `${offset < 0 ? '-' : '+'}${digits.join(':')}`;

@@ -62,11 +62,17 @@ export function valueAt(record: object, { path: [name = '', part] }: RecordField
   return part === undefined ? value : (value as Readonly<Record<string, unknown>> | undefined)?.[part];
 }
 
-/** The record of these values, in the order of `recordFields`; what is `undefined` is absent. */
-export function recordWith(pick: (field: RecordField, index: number) => unknown): Record<string, unknown> {
+/**
+ * The record of these values, in the order of `recordFields` or of some of them; what is
+ * `undefined` is absent.
+ */
+export function recordWith(
+  pick: (field: RecordField, index: number) => unknown,
+  fields: readonly RecordField[] = recordFields,
+): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   let product: Record<string, unknown> | undefined;
-  for (const [index, field] of recordFields.entries()) {
+  for (const [index, field] of fields.entries()) {
     const [name = '', part] = field.path;
     const value = pick(field, index);
     if (part === undefined) record[name] = value;

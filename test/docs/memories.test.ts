@@ -57,7 +57,6 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
     'import/batch.ts',
     'import/require-room.ts',
     'import/row-sample.ts',
-    'report/local-dates.ts',
     'count-work.ts',
     'span-tree.ts',
     'conform/account.ts',

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { guardText, recordColumns, writeRecordLine } from '../../contract/csv.ts';
-import { formatInstant } from '../../contract/instant.ts';
-import { localText } from '../../contract/local-text.ts';
 import { type RecordField, recordFields, recordWith } from '../../contract/record-fields.ts';
-import { findZone } from '../../contract/zone.ts';
 import { syntheticRows } from '../import/synthetic-rows.ts';
 import { CsvLines } from './csv-lines.ts';
 
@@ -125,7 +122,7 @@ test('a record without a line feed is an error', () => {
     expect(() => new CsvLines().convert(Buffer.from(`{}\n${record}`))).toThrow(RangeError);
 });
 
-test('records as an import writes them are not parsed', () => {
+test('records as an import writes them have the lines of their values', () => {
   const records = [...syntheticRows({ count: 1_000, seed: 1, until: 1_767_225_600 })].map(
     ({ email: _email, ...each }, n) => {
       const { id, ...members } = { ...each.product, ...(n % 5 === 0 && { plan_id: '' }) };
@@ -134,10 +131,7 @@ test('records as an import writes them are not parsed', () => {
     },
   );
   const lines = linesOf(records.map((each) => JSON.stringify(each)));
-  const parse = vi.spyOn(JSON, 'parse');
   expect(String(new CsvLines().convert(lines))).toBe(expectedLines(records));
-  expect(parse).not.toHaveBeenCalled();
-  parse.mockRestore();
 });
 
 test.each(['"period":,', '"period":', '\t', '\r'])('%j where JSON does not allow it is never copied', (wrong) => {
@@ -162,79 +156,4 @@ test('a record with its members in another order, or with blanks between them, h
       expect(csvOf([JSON.stringify(reversed), blanks])).toBe(expectedLines([each, each]));
     }),
   );
-});
-
-/** Dates that an import may write, many of them around the changes of a zone and of a year. */
-const storedDate = fc.oneof(
-  fc.integer({ min: -62_135_596_800, max: 253_402_300_799 }).map(formatInstant),
-  fc.integer({ min: 0, max: 4_000_000_000 }).map(formatInstant),
-  fc
-    .tuple(
-      fc.constantFrom('2024-03-31T01:00:00Z', '2024-10-27T01:00:00Z', '1972-01-07T00:44:30Z', '2011-12-30T10:00:00Z'),
-      fc.integer({ min: -90_000, max: 90_000 }),
-    )
-    .map(([text, more]) => formatInstant(Date.parse(text) / 1000 + more)),
-  fc.constantFrom('0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z', '2024-02-29T23:59:59Z', '1999-12-31T23:00:00Z'),
-);
-
-/** Dates that no import writes: the line is that of the parsed record. */
-const otherDate = fc.constantFrom(
-  '2024-02-30T00:00:00Z',
-  '2024-05-01T24:00:00Z',
-  '2024-05-01T08:60:00Z',
-  '2016-12-31T23:59:60Z',
-  '2024-05-01T08:00:00z',
-  '2024-05-01 08:00:00Z',
-  '2024-05-01T08:00:00.5Z',
-  '2024-05-01T08:00:00+02:00',
-  '2024-05-01T08:00:0:Z',
-  '2024-05-01T08:0/:00Z',
-  '=2024',
-  '',
-);
-
-const zoneNames = [
-  'Europe/Berlin',
-  'America/New_York',
-  'Africa/Monrovia',
-  'Pacific/Apia',
-  'Australia/Lord_Howe',
-  'UTC',
-];
-
-test('dates in a zone are those of the contract, copied or parsed, and a date that is none stays (property)', () => {
-  const dates = fc.array(fc.oneof({ weight: 9, arbitrary: storedDate }, otherDate), { minLength: 3, maxLength: 3 });
-  for (const zone of zoneNames.flatMap((name) => findZone(name) ?? [])) {
-    const csv = new CsvLines(zone);
-    fc.assert(
-      fc.property(fc.array(dates, { maxLength: 4 }), (drawn) => {
-        const records = drawn.map(([activationDate = '', expirationDate = '', createdDate = '']) => ({
-          ...usualRecord([true, 'id', 'name', 30]),
-          ...{ activationDate, expirationDate, createdDate },
-        }));
-        const local = (text: unknown) => localText(zone, String(text));
-        const expected = records.map((each) => ({
-          ...each,
-          activationDate: local(each.activationDate),
-          expirationDate: local(each.expirationDate),
-          createdDate: local(each.createdDate),
-        }));
-        const lines = expectedLines(expected);
-        expect(String(csv.convert(linesOf(records.map((each) => JSON.stringify(each)))))).toBe(lines);
-        const reversed = records.map((each) => JSON.stringify(Object.fromEntries(Object.entries(each).reverse())));
-        expect(String(csv.convert(linesOf(reversed)))).toBe(lines);
-      }),
-      { numRuns: 500 },
-    );
-  }
-});
-
-test('records with dates in a zone are not parsed', () => {
-  const records = [...syntheticRows({ count: 1_000, seed: 1, until: 1_767_225_600 })];
-  const lines = linesOf(records.map(({ email: _email, ...each }) => JSON.stringify(each)));
-  const parse = vi.spyOn(JSON, 'parse');
-  const text = String(new CsvLines(findZone('Europe/Berlin')).convert(lines));
-  expect(parse).not.toHaveBeenCalled();
-  parse.mockRestore();
-  expect(text.match(/\+0[12]:00,/g)).toHaveLength(3_000);
 });

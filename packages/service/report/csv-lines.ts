@@ -1,9 +1,8 @@
 import { guardText, recordColumns, writeRecordLine } from '../../contract/csv.ts';
 import { localText } from '../../contract/local-text.ts';
-import { recordFields, valueAt } from '../../contract/record-fields.ts';
+import { type RecordField, recordFields, valueAt } from '../../contract/record-fields.ts';
+import { storedEnd, storedFields } from '../../contract/record-text.ts';
 import type { Zone } from '../../contract/zone.ts';
-import { LocalDates, quotedBytes } from './local-dates.ts';
-import { findByte, findControl, firstFound, follows, isDigit, layout, recordEnd, viewOf } from './record-layout.ts';
 
 // CSV from the stored JSON of records. The values of a record are copied, in words of four bytes,
 // if its JSON is as an import writes it and they need at most quotes. Other records are parsed,
@@ -11,6 +10,19 @@ import { findByte, findControl, firstFound, follows, isDigit, layout, recordEnd,
 
 /** The first line: the names of the columns. */
 export const csvHeader = (fields: readonly string[] = recordColumns): Buffer => Buffer.from(writeRecordLine(fields));
+
+/** The line of a record: all columns, or some in their order; dates in UTC unless in a zone. */
+export function recordLine(record: object, columns: readonly RecordField[] = recordFields, zone?: Zone): string {
+  return writeRecordLine(
+    columns.map((field) => {
+      const value = valueAt(record, field);
+      if (value === undefined) return undefined;
+      return guardText(field.type === 'instant' && zone !== undefined ? localText(zone, String(value)) : String(value));
+    }),
+  );
+}
+
+const viewOf = ({ buffer, byteOffset, byteLength }: Buffer): DataView => new DataView(buffer, byteOffset, byteLength);
 
 const noRecords: Buffer = Buffer.alloc(0);
 
@@ -26,17 +38,9 @@ export class CsvLines {
   #words = viewOf(this.#memory);
   #records = this.#memory;
   #recordWords = this.#words;
-  readonly #zone: Zone | undefined;
-  readonly #dates: LocalDates | undefined;
   /** Where the next record begins, and its line. */
   #at = 0;
   #to = 0;
-
-  /** @param zone the zone of the dates; UTC if absent */
-  constructor(zone?: Zone) {
-    this.#zone = zone;
-    this.#dates = zone && new LocalDates(zone);
-  }
 
   /** Converts records, each followed by a line feed. The lines are valid until the next call. */
   convert(records: Buffer): Buffer {
@@ -53,8 +57,7 @@ export class CsvLines {
 
   /**
    * Makes room for some bytes, and for the lines of the remaining records: a line that is copied is
-   * shorter than its record, also with offsets of its dates, and by more than the three bytes that
-   * `#copyText` writes past its end.
+   * shorter than its record by more than the three bytes that `#copyText` writes past its end.
    */
   #reserve(bytes: number): void {
     const needed = this.#to + bytes + this.#records.length - this.#at;
@@ -78,12 +81,7 @@ export class CsvLines {
         return false;
       }
       at += column.bytes;
-      if (column.isInstant && this.#dates !== undefined) {
-        const written = this.#dates.write(records, at, lines, to);
-        if (written === 0) return false;
-        at += quotedBytes;
-        to += written;
-      } else if (column.isText) {
+      if (column.isText) {
         if (records[at++] !== quote) return false;
         const from = at;
         if (isGuarded[records[at] ?? 0] === 1) return false;
@@ -144,7 +142,7 @@ export class CsvLines {
   #parseRecord(): void {
     const end = this.#records.indexOf(lineFeed, this.#at) + 1;
     if (end === 0) throw new RangeError('Cannot convert a record to CSV: a line feed must follow it');
-    const line = writeLine(this.#records.toString('utf8', this.#at, end), this.#zone);
+    const line = recordLine(JSON.parse(this.#records.toString('utf8', this.#at, end)));
     this.#at = end;
     this.#reserve(Buffer.byteLength(line));
     this.#to += this.#memory.write(line, this.#to);
@@ -158,13 +156,44 @@ const [quotes, commas, semicolons, backslashes] = [0x22222222, 0x2c2c2c2c, 0x3b3
 const isGuarded = new Uint8Array(256);
 for (const byte of [...Buffer.from("=+-@'"), 0xef]) isGuarded[byte] = 1;
 
-function writeLine(json: string, zone: Zone | undefined): string {
-  const record: object = JSON.parse(json);
-  return writeRecordLine(
-    recordFields.map((field) => {
-      const value = valueAt(record, field);
-      if (value === undefined) return undefined;
-      return guardText(field.type === 'instant' && zone !== undefined ? localText(zone, String(value)) : String(value));
-    }),
-  );
+/** A value of a record, and the bytes before it to compare with. */
+interface StoredColumn {
+  readonly isText: boolean;
+  readonly isOptional: boolean;
+  readonly bytes: number;
+  /** The last word may overlap the one before it. */
+  readonly words: Int32Array;
 }
+
+const layout: readonly StoredColumn[] = storedFields.map(({ before, type, isOptional }) => {
+  const bytes = Buffer.from(before);
+  const words = Array.from({ length: Math.ceil(bytes.length / 4) }, (_, index) =>
+    bytes.readInt32LE(Math.min(4 * index, bytes.length - 4)),
+  );
+  return { isText: type !== 'integer', isOptional, bytes: bytes.length, words: Int32Array.from(words) };
+});
+
+/** The last bytes of a record, and the line feed after it. */
+const recordEnd = Buffer.from(`${storedEnd}\n`);
+
+/** Whether the bytes at a position of `size` bytes are those before a value. */
+function follows(records: DataView, { bytes, words }: StoredColumn, at: number, size: number): boolean {
+  if (at + bytes > size) return false;
+  const last = words.length - 1;
+  for (let index = 0; index < last; index += 1)
+    if (records.getInt32(at + 4 * index, true) !== words[index]) return false;
+  return records.getInt32(at + bytes - 4, true) === words[last];
+}
+
+const highBits = 0x80808080;
+
+/** Sets the high bit of each byte that is zero, and perhaps of bytes after the first of them. */
+const findByte = (word: number): number => (word - 0x01010101) & ~word & highBits;
+
+/** The same for each control character. */
+const findControl = (word: number): number => (word - 0x20202020) & ~word & highBits;
+
+/** The position of the first byte that was found, in a word that is not 0. */
+const firstFound = (found: number): number => (31 - Math.clz32(found & -found)) >> 3;
+
+const isDigit = (byte: number | undefined): byte is number => byte !== undefined && byte >= 0x30 && byte <= 0x39;

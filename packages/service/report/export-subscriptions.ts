@@ -3,14 +3,14 @@ import { writeParquet } from '../parquet/write-parquet.ts';
 import { countErased, countPast, streamPast } from '../storage/read/past.ts';
 import type { LineBatch, TenantId } from '../storage/store.ts';
 import { inSpan } from '../tracing/span.ts';
-import { CsvLines, csvHeader } from './csv-lines.ts';
+import { csvHeader } from './csv-lines.ts';
 import { explainNothing } from './explain-nothing.ts';
 import { describeFilters, listsOf } from './filters.ts';
 import { describeRevision, requireRevision, settle } from './moment.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext, ReportQuery } from './report-query.ts';
 import { findNotFound } from './run.ts';
-import { createSelection } from './select-fields.ts';
+import { createLineWriter, type Shown } from './select-fields.ts';
 import { describeExplanation, describeFormat, describeNotFound } from './write-records.ts';
 
 /** A whole report from one snapshot, read in pieces. */
@@ -71,7 +71,7 @@ export async function exportSubscriptions(
         ...describeNotFound(notFound),
         ...describeRevision(at, erased),
       },
-      pieces: writePieces(format, query, streamPast(snapshot, filter, order, at, pieceRows)),
+      pieces: writePieces(query, streamPast(snapshot, filter, order, at, pieceRows)),
       close: () => snapshot.close(),
     };
   } catch (error) {
@@ -80,15 +80,10 @@ export async function exportSubscriptions(
   }
 }
 
-async function* writePieces(
-  format: ReportExport['format'],
-  { fields, datesIn }: Pick<ReportQuery, 'fields' | 'datesIn'>,
-  batches: AsyncIterable<LineBatch>,
-): AsyncGenerator<ExportPiece> {
+async function* writePieces(shown: Shown, batches: AsyncIterable<LineBatch>): AsyncGenerator<ExportPiece> {
+  const { format, fields } = shown;
   if (format === 'parquet') return yield* writeParquet(batches, fields);
   if (format === 'csv') yield { rows: 0, bytes: csvHeader(fields) };
-  const csv = new CsvLines(datesIn);
-  const select = fields === undefined ? (lines: Buffer) => lines : createSelection({ format, fields });
-  for await (const { rows, lines } of batches)
-    yield { rows, bytes: select(format === 'csv' ? csv.convert(lines) : lines) };
+  const write = createLineWriter(shown);
+  for await (const { rows, lines } of batches) yield { rows, bytes: write(lines) };
 }

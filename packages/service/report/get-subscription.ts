@@ -11,8 +11,8 @@ import { inSpan } from '../tracing/span.ts';
 import { ReportError } from './error.ts';
 import { readTenant, requireRevision, settle } from './moment.ts';
 import type { parseOne } from './parse-one.ts';
-import { RecordProjection } from './project-records.ts';
 import type { ReportContext } from './report-query.ts';
+import { createSelection } from './select-fields.ts';
 
 /** One record, and the tenant's revision at which it was read. */
 interface OneSubscription {
@@ -43,9 +43,7 @@ export async function getSubscription(
     return record === undefined ? undefined : { record, revision: at.current };
   };
   const found = await findOne(store, tenant, id, read);
-  if (fields === undefined) return found;
-  const [record = ''] = new RecordProjection(fields).convertTexts([found.record]);
-  return { ...found, record };
+  return fields === undefined ? found : { ...found, record: createSelection(fields)(found.record) };
 }
 
 /**

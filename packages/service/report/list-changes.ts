@@ -31,8 +31,8 @@ import { ReportError } from './error.ts';
 import type { FormattedReport } from './format.ts';
 import { describeMoment, notKept, readTenant, requireRevision, settle } from './moment.ts';
 import type { ChangesQuery } from './parse-changes.ts';
-import { projectChanges } from './project-changes.ts';
 import type { ReportContext } from './report-query.ts';
+import { createSelection } from './select-fields.ts';
 
 /** Formatted changes, with the duration of each stage after parsing. */
 interface TimedChanges extends FormattedReport {
@@ -64,8 +64,8 @@ export async function listChanges(
   });
   const { revision } = history;
   const next = writeNext(tenant, history, query, { start, last: hasMore ? (read.at(-1) ?? start.key) : undefined });
-  const shown = query.fields === undefined ? read : projectChanges(read, query.fields);
-  const changes = shown.flatMap((change) => writeChange(query, change));
+  const select = query.fields === undefined ? String : createSelection(query.fields);
+  const changes = read.flatMap((change) => writeChange(query, change, select));
   const report = stages.run('format', () => formatChanges(query, { changes, next, hasMore, revision }, reportUrl));
   return { ...report, revision, timings: stages.timings };
 }
@@ -253,9 +253,10 @@ const isDescribed = (query: ChangesQuery): boolean => query.before || filterOf(q
 function writeChange(
   { before: isAsked, kinds }: ChangesQuery,
   change: SubscriptionChange | DescribedChange,
+  select: (record: string) => string,
 ): readonly string[] {
   const { id, record } = change;
-  const text = record ?? JSON.stringify({ id, removed: true });
+  const text = record === undefined ? JSON.stringify({ id, removed: true }) : select(record);
   if (!('isUndone' in change)) return [text];
   const { before, isUndone, committedSeconds, importId } = change;
   if (isUndone) return [];
@@ -266,7 +267,7 @@ function writeChange(
   const at = committedSeconds === undefined ? '' : `,"committed_at":"${formatInstant(committedSeconds)}"`;
   const by = importId === undefined ? '' : `,"import_id":"${importId}"`;
   const members = text === '{}' ? '{' : `${text.slice(0, -1)},`;
-  return [`${members}"kind":"${kind}"${at}${by}${before === undefined ? '' : `,"before":${before}`}}`];
+  return [`${members}"kind":"${kind}"${at}${by}${before === undefined ? '' : `,"before":${select(before)}`}}`];
 }
 
 /**

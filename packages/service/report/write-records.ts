@@ -2,33 +2,27 @@ import { formatNotFound } from '../../contract/listed-values.ts';
 import { type ReportFormat, reportFormats } from '../../contract/report.ts';
 import type { PageRecords } from '../storage/read/page-sql.ts';
 import type { Layout } from '../storage/utf8-column.ts';
-import { CsvLines, csvHeader } from './csv-lines.ts';
-import type { ReportQuery } from './report-query.ts';
+import { csvHeader } from './csv-lines.ts';
 import type { NotFound } from './run.ts';
-import { createSelection } from './select-fields.ts';
-
-type Shown = Pick<ReportQuery, 'format' | 'fields' | 'datesIn'>;
+import { createLineWriter, type Shown, selectArray } from './select-fields.ts';
 
 /** The layout of the records that `writePage` formats. */
-export const layoutOf = ({ format, fields }: Shown): Layout =>
-  format === 'json' && fields === undefined ? 'array' : 'lines';
+export const layoutOf = ({ format }: Pick<Shown, 'format'>): Layout => (format === 'json' ? 'array' : 'lines');
 
-export function writePage({ format, fields, datesIn }: Shown, { bytes, count }: PageRecords): Buffer {
-  const select = fields === undefined ? (lines: Buffer) => lines : createSelection({ format, fields });
+export function writePage(shown: Shown, { bytes, count }: PageRecords): Buffer {
+  const { format, fields } = shown;
   switch (format) {
     case 'json':
-      return count === 0 ? Buffer.from('[]') : select(bytes);
+      if (count === 0) return Buffer.from('[]');
+      return fields === undefined ? bytes : selectArray(bytes, fields);
     case 'ndjson':
-      return select(bytes);
+      return createLineWriter(shown)(bytes);
     case 'csv':
-      return Buffer.concat([csvHeader(fields), select((datesIn ? new CsvLines(datesIn) : csvLines).convert(bytes))]);
+      return Buffer.concat([csvHeader(fields), createLineWriter(shown)(bytes)]);
     case 'parquet':
       throw new TypeError('Cannot write a page as Parquet: the parser must have refused it');
   }
 }
-
-/** Shared by all pages with dates in UTC: `writePage` copies its lines before it returns. */
-const csvLines = new CsvLines();
 
 /** Headers of a format: its media type and, unless it is JSON, a file name. */
 export function describeFormat(format: ReportFormat): Record<string, string> {
