@@ -14,7 +14,6 @@ const [, , file = '', how] = process.argv;
 const options = {
   format: 'ndjson',
   dryRun: false,
-  allowEmpty: false,
   onRejected: ({ line }: { line: number }): never => {
     throw new Error(`Cannot import: line ${line} must be right`);
   },

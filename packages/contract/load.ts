@@ -24,7 +24,6 @@ export const loadFlags = {
   'dry-run': flag(
     'If true, every row is checked and nothing is changed. With replace, the counts say what would change',
   ),
-  'allow-empty': flag('If true, a body without rows may remove all records. Valid only with replace=true'),
 } as const satisfies Record<string, TSchema>;
 
 /** Most characters of a mapping of columns: in a query string, each may take three. */
@@ -55,6 +54,15 @@ export const nullableMapping = (description: string) =>
 /** The query parameters of `loadSubscriptions`. All are optional. */
 export const loadParameters = {
   ...loadFlags,
+  remove: Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    format: 'int64',
+    description:
+      'The number of records that are removed. Required with replace=true if it is all records of the tenant, or more than half and at least 20 of them; otherwise the response is 409 and names the number',
+    'x-rule': 'a whole number of records',
+    examples: [600],
+  }),
   columns: Type.String({
     ...mappingText,
     'x-rule': `${mappingText['x-rule']}, or ${savedMapping}`,

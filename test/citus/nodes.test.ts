@@ -247,7 +247,7 @@ const uses: Readonly<Record<string, Case>> = {
     loadRecords(operator(store), { tenant, via: 'command', format: 'ndjson', flags: [] }, failed, (follow) =>
       importRecords(store, tenant, Readable.from([Buffer.from('{}\n')]), follow(reading)),
     ),
-  replaceRecords: (store, tenant) => replaceRecords(store, tenant, source(2), { ...reading, allowEmpty: false }),
+  replaceRecords: (store, tenant) => replaceRecords(store, tenant, source(2), reading),
   readResumePoint: (store, tenant) => readResumePoint(store, tenant),
   putRejections: (store, tenant) => putRejections(store, tenant, 'import-2', '{}\n'),
   readRejections: (store, tenant) => readRejections(store, tenant, 'import-2'),

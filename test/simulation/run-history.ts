@@ -108,7 +108,7 @@ class HistoryRun {
     const started = performance.now();
     for (const { past } of this.#tenants.values()) past.endSecond();
     const service = fault?.service ?? ((index % 2) as 0 | 1);
-    const writing = write && beginWrite(this.#system, this.#session, write, service, `source-${index}`);
+    const writing = write && this.#beginWrite(write, service, `source-${index}`);
     let isOver = writing === undefined;
     const written = (writing?.done ?? Promise.resolve(true))
       .catch((error: unknown) => this.#excuse(error, fault, write))
@@ -131,6 +131,11 @@ class HistoryRun {
     }
     if (fault === undefined && writing !== undefined) this.#writeMs = (this.#writeMs + performance.now() - started) / 2;
     return written;
+  }
+
+  #beginWrite(write: WriteStep, service: 0 | 1, file: string): Writing {
+    const { state: before } = this.#tenantOf(write.tenant);
+    return beginWrite(this.#system, this.#session, write, { before, service, file });
   }
 
   /** Whether a fault explains that a write failed; throws otherwise. */
@@ -268,7 +273,7 @@ class HistoryRun {
     const [tenant = write.tenant] = tenants.filter((each) => each !== write.tenant);
     const { twinRows: _twinRows, ...rest } = write;
     const twin: WriteStep = { ...rest, tenant, rows };
-    const { done } = beginWrite(this.#system, this.#session, twin, 0, `twin-${index}`);
+    const { done } = this.#beginWrite(twin, 0, `twin-${index}`);
     if (!(await done)) throw new Difference('a write without a fault was aborted');
     await this.#settle({ readers: [], seed: 0, write: twin });
     await this.#adopt(twin, true, index);

@@ -7,7 +7,7 @@ import { recordColumns } from '../../packages/contract/csv.ts';
 import { makeVersions } from './domain.ts';
 import { Difference, Interrupted } from './failure.ts';
 import type { WriteStep } from './history.ts';
-import type { Change, Version } from './model.ts';
+import type { Change, State, Version } from './model.ts';
 import { guarded } from './read.ts';
 import type { Session } from './session.ts';
 import type { OurProcess, System } from './system.ts';
@@ -45,20 +45,35 @@ export interface Writing {
   kill(): void;
 }
 
-export function beginWrite(system: System, session: Session, step: WriteStep, service: 0 | 1, file: string): Writing {
-  return step.via === 'command' ? runCommand(system, step, file) : sendRequest(session, step, service);
+/** Begins a write into a tenant that has the records of `before`. */
+export function beginWrite(
+  system: System,
+  session: Session,
+  step: WriteStep,
+  { before, service, file }: { before: State; service: 0 | 1; file: string },
+): Writing {
+  const removed = countRemoved(before, changeOf(step));
+  return step.via === 'command'
+    ? runCommand(system, step, removed, file)
+    : sendRequest(session, step, removed, service);
 }
 
-function runCommand(system: System, step: WriteStep, file: string): Writing {
+/** How many records a change removes if it is a replacement, which must confirm their number. */
+function countRemoved(before: State, { versions }: Change): number {
+  const kept = new Set(versions.map(({ record }) => record.id));
+  return [...before.keys()].filter((id) => !kept.has(id)).length;
+}
+
+function runCommand(system: System, step: WriteStep, removed: number, file: string): Writing {
   const path = join(system.folder, `${file}${suffixOf(step)}`);
   writeFileSync(path, sourceOf(step));
-  const running = system.spawn(argsOf(step, path));
+  const running = system.spawn(argsOf(step, path, removed));
   return { done: outcomeOf(running), kill: () => running.child.kill('SIGKILL') };
 }
 
 /** Runs a killed import again with `--resume`; it must succeed. */
 export async function resumeImport(system: System, step: WriteStep, file: string): Promise<void> {
-  const running = system.spawn([...argsOf(step, join(system.folder, `${file}${suffixOf(step)}`)), '--resume']);
+  const running = system.spawn([...argsOf(step, join(system.folder, `${file}${suffixOf(step)}`), 0), '--resume']);
   if (!(await outcomeOf(running))) throw new Difference(`an import that is resumed fails: ${running.output()}`);
 }
 
@@ -70,7 +85,7 @@ async function outcomeOf(running: OurProcess): Promise<boolean> {
   return true;
 }
 
-function argsOf({ kind, tenant, format }: WriteStep, path: string): string[] {
+function argsOf({ kind, tenant, format }: WriteStep, path: string, removed: number): string[] {
   if (kind === 'delete') return ['subscription', 'delete', '--tenant', tenant, '--file', path];
   return [
     'import',
@@ -79,7 +94,7 @@ function argsOf({ kind, tenant, format }: WriteStep, path: string): string[] {
     tenant,
     '--format',
     format,
-    ...(kind === 'replace' ? ['--replace'] : []),
+    ...(kind === 'replace' ? ['--replace', '--remove', String(removed)] : []),
     '--json',
   ];
 }
@@ -87,9 +102,9 @@ function argsOf({ kind, tenant, format }: WriteStep, path: string): string[] {
 const suffixOf = ({ kind, compression, format }: WriteStep): string =>
   kind === 'delete' ? '.txt' : `.${format}${compression === 'gzip' ? '.gz' : compression === 'zstd' ? '.zst' : ''}`;
 
-function sendRequest(session: Session, step: WriteStep, service: 0 | 1): Writing {
+function sendRequest(session: Session, step: WriteStep, removed: number, service: 0 | 1): Writing {
   const abort = new AbortController();
-  const query = step.kind === 'replace' ? '?replace=true' : '';
+  const query = step.kind === 'replace' ? `?replace=true&remove=${removed}` : '';
   const headers = {
     'content-type': 'application/x-ndjson',
     ...(step.compression !== 'no' && { 'content-encoding': step.compression }),

@@ -293,7 +293,9 @@ export const strings = {
         strict: { label: 'All or nothing', hint: 'If any row is invalid, nothing is loaded.' },
         replace: { label: 'Replace all records', hint: 'Records that are not in the file are removed.' },
       },
-      allowEmpty: 'Accept an empty file, which removes all records',
+      remove: 'Records to remove',
+      removeHint:
+        'Needed if the file removes all records, or more than half and at least 20: the check then says their number.',
       check: 'Check the file',
       clear: 'Clear',
       load: {

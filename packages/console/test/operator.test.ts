@@ -220,6 +220,19 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     expect((await api('/tenants/acme')).records).toBe(15);
   });
 
+  test('a replacement that removes all records is offered once their number is typed', async () => {
+    await page.getByLabel('choose another one').setInputFiles(file(ndjson(rows.slice(15, 16))));
+    await page.getByLabel('Replace all records').check();
+    await button('Check the file').click();
+    await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/removing 15 of 15 must be confirmed/);
+    expect(await button('Replace with 1 row').count()).toBe(0);
+    await page.getByLabel('Records to remove').fill('15');
+    await button('Check the file').click();
+    await button('Replace with 1 row').click();
+    await dialog().getByText('15 records removed, 1 added, 0 changed').waitFor();
+    await inDialog('Cancel').click();
+  });
+
   test('records are erased by their ids, of a SIM, and of a subscriber', async () => {
     await openDangerZone();
     await page.getByLabel('By', { exact: true }).selectOption('ids');
@@ -251,7 +264,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await open('imports');
     await filterBy('failed', 'Result: Failed');
     const started = page.getByRole('table', { name: 'Imports' }).getByRole('link', { name: /UTC|20\d\d/ });
-    await started.first().click();
+    await started.last().click();
     await page.getByText(/every row must be valid/).waitFor();
     await page.getByRole('table', { name: 'Rejected rows' }).getByText('Line 22').waitFor();
   });

@@ -47,7 +47,7 @@ describe('docs/operators/operator.md', () => {
   });
 
   test('has a row for every query parameter of a load, and for no other', () => {
-    const rows = [...page.matchAll(/^\| `([\w-]+)=(?:true|JSON)` \|/gm)].map(([, name]) => name);
+    const rows = [...page.matchAll(/^\| `([\w-]+)=(?:true|N|JSON)` \|/gm)].map(([, name]) => name);
     expect(rows).toEqual(Object.keys(loadParameters));
   });
 
@@ -107,7 +107,7 @@ describe('the management listener', () => {
     for (const [query, text] of [
       ['', body],
       ['?dry-run=true', body],
-      ['?replace=true&allow-empty=true', ''],
+      ['?replace=true&remove=20', ''],
     ] as const) {
       const summary = await put(query, text);
       expect(Check(LoadSummary, summary), JSON.stringify(summary)).toBe(true);

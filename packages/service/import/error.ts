@@ -5,7 +5,7 @@ import { StorageError } from '../storage/error.ts';
  * - `UNREADABLE`: the source is not in the given format.
  * - `BAD_ROWS`: a strict import found invalid rows and loaded nothing, or more rows were rejected
  *   than allowed.
- * - `EMPTY`: the source of a replacement has no rows, and the caller did not allow that.
+ * - `REMOVES_MANY`: a replacement removes so many records that their number must be confirmed.
  * - `BUSY`: another import into the same tenant is running.
  * - `OTHER_SOURCE`: the source is not the one of the import to resume.
  * - `NO_TENANT`: the tenant was deleted, or is being deleted.
@@ -17,7 +17,7 @@ import { StorageError } from '../storage/error.ts';
 type ImportErrorCode =
   | 'UNREADABLE'
   | 'BAD_ROWS'
-  | 'EMPTY'
+  | 'REMOVES_MANY'
   | 'BUSY'
   | 'OTHER_SOURCE'
   | 'NO_TENANT'
@@ -36,10 +36,11 @@ export class ImportError extends Error {
   }
 }
 
-/** Rethrows the error of a store; of a load that exceeds the storage budget, also what it left. */
-export const toOverBudget =
+/** Rethrows the error of a store; of a load that it refuses, also what it left. */
+export const sayLeft =
   (left: string) =>
   (error: unknown): never => {
-    if (!(error instanceof StorageError) || error.code !== 'OVER_BUDGET') throw error;
-    throw new ImportError('OVER_BUDGET', `${error.message}; ${left}`);
+    if (!(error instanceof StorageError) || (error.code !== 'OVER_BUDGET' && error.code !== 'REMOVES_MANY'))
+      throw error;
+    throw new ImportError(error.code, `${error.message}; ${left}`);
   };

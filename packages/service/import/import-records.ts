@@ -5,7 +5,7 @@ import type { ImportLock, LoadCounts, ResumePoint, Store, TenantId } from '../st
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { readResumePoint } from '../storage/tables/resume-point.ts';
 import { inSpan } from '../tracing/span.ts';
-import { ImportError, toOverBudget } from './error.ts';
+import { ImportError, sayLeft } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { batchRows, readBatches } from './read-batches.ts';
 import {
@@ -199,7 +199,7 @@ export function createBatchLoader({ store, tenant, lock, importId }: LoadTarget,
       'load batch',
       () => retryBusy(() => store.loadSubscriptions(tenant, rows, resumePoint, importId)),
       () => ({ 'subreport.rows': rows.length }),
-    ).catch(toOverBudget(before === 0 ? 'nothing was loaded' : `the ${before} records before them are loaded`));
+    ).catch(sayLeft(before === 0 ? 'nothing was loaded' : `the ${before} records before them are loaded`));
     counts.inserted += loaded.inserted;
     counts.updated += loaded.updated;
     counts.unchanged += loaded.unchanged;

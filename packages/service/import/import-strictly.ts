@@ -1,4 +1,4 @@
-import { ImportError, toOverBudget } from './error.ts';
+import { ImportError, sayLeft } from './error.ts';
 import type { ImportOptions, ImportSummary } from './import-records.ts';
 import type { RejectedRow } from './read-valid-rows.ts';
 import { bytesOfRow, type OnRow, type RoomCheck, requireRoomFor, SourceValues } from './require-room.ts';
@@ -45,7 +45,7 @@ export async function importStrictly({
     return { ...checked, refused };
   }
   const readAgain = (onRow: OnRow) => importOnce({ dryRun: true, onRejected: failOnChange, onChecked: onRow });
-  const refuse = toOverBudget('nothing was loaded');
+  const refuse = sayLeft('nothing was loaded');
   for (let read: SourceValues | undefined = values; read !== undefined; ) {
     await read.requireFewIn(target).catch(refuse);
     const rest: SourceValues | undefined = read.unread.size === 0 ? undefined : new SourceValues(read.unread);

@@ -21,8 +21,6 @@ interface ParsedRecord {
 /** How a CSV source is read. */
 export interface CsvReading {
   readonly mapping?: ColumnMapping | undefined;
-  /** Whether it may be empty, without even a header. */
-  readonly allowEmpty?: boolean | undefined;
   /** Called for each row without a record: one of empty cells, or the header once more. */
   readonly onSkipped?: () => unknown;
 }
@@ -106,8 +104,7 @@ class RowReader {
 
   /** Throws `ImportError` if there was no header. */
   finish(): void {
-    if (this.#layout === undefined && this.#reading.allowEmpty !== true)
-      throw unreadable('it must have a header and rows: it is empty; export it again');
+    if (this.#layout === undefined) throw unreadable('it must have a header and rows: it is empty; export it again');
   }
 
   #readHeader(record: readonly string[], bytes: Buffer): void {

@@ -29,8 +29,6 @@ export interface SourceOptions {
   readonly format: ImportFormat;
   /** Which columns of CSV are which fields; by default, those with their names. */
   readonly mapping?: ColumnMapping | undefined;
-  /** Whether CSV may be empty, without even a header. */
-  readonly allowEmpty?: boolean | undefined;
   /** Limits of a compressed source, by default those of a file. */
   readonly decompression?: Partial<DecompressionLimits>;
   /**
@@ -108,7 +106,7 @@ export const decompressed = (
 /** The rows of a source; the values of the first `skip` rows of NDJSON are not needed. */
 export function readRows(
   source: AsyncIterable<Buffer>,
-  { format, mapping, allowEmpty, tally }: RowReading,
+  { format, mapping, tally }: RowReading,
   skip = 0,
 ): AsyncGenerator<SourceRow> {
   const text = checkedText(source);
@@ -116,7 +114,7 @@ export function readRows(
   const onSkipped = (): void => {
     tally.skipped += 1;
   };
-  return readCsv(text, { mapping, allowEmpty, onSkipped });
+  return readCsv(text, { mapping, onSkipped });
 }
 
 export const checkSourceRow = ({ content, raw }: SourceRow): CheckedRow => checkContent(content, raw);

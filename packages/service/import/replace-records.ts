@@ -1,7 +1,7 @@
 import type { Replacement, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { inSpan } from '../tracing/span.ts';
-import { ImportError, toOverBudget } from './error.ts';
+import { ImportError, sayLeft } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { type ImportSummary, nothingLoaded, summaryOf } from './import-records.ts';
 import { batchRows } from './read-batches.ts';
@@ -10,8 +10,8 @@ import { decompressed, noRowsYet, readValidRows, type SourceOptions, type Tally 
 interface ReplaceOptions extends SourceOptions {
   /** Count what would change, and change nothing. */
   readonly dryRun: boolean;
-  /** Whether a source without rows may remove all records. */
-  readonly allowEmpty: boolean;
+  /** How many records the caller wants to be removed, if it says so (`guardRemoval`). */
+  readonly remove?: number | undefined;
 }
 
 /**
@@ -26,8 +26,8 @@ export interface ReplaceSummary extends ImportSummary {
 /**
  * Replaces all records of a tenant with a source, in one transaction: clients get the old report
  * until they get the new one, records missing from the source are removed, and equal records are
- * left alone. Nothing changes if any row is rejected, if the source has no rows, or if it fails.
- * Throws `ImportError` as `importRecords` does.
+ * left alone. Nothing changes if any row is rejected, or if the source fails. Throws `ImportError`
+ * as `importRecords` does, and `REMOVES_MANY` if most records would be removed unconfirmed.
  */
 export async function replaceRecords(
   store: Store,
@@ -41,14 +41,14 @@ export async function replaceRecords(
     const tally = noRowsYet();
     try {
       await addRows(replacement, source, options, tally);
-      const refused = refusalOf(tally, options.allowEmpty);
+      const refused = refusalOf(tally);
       if (refused !== undefined) {
         return { ...summaryOf(tally, nothingLoaded), removed: 0, refused };
       }
       requireHeld(lock, 'nothing was changed');
-      const { removed, ...counts } = await inSpan('replace records', () => replacement.finish(options.dryRun)).catch(
-        toOverBudget('nothing was changed'),
-      );
+      const { removed, ...counts } = await inSpan('replace records', () =>
+        replacement.finish(options.dryRun, { confirmed: options.remove }),
+      ).catch(sayLeft('nothing was changed'));
       return { ...summaryOf(tally, counts), removed };
     } finally {
       options.onCounts?.({ ...tally, ...nothingLoaded });
@@ -91,18 +91,10 @@ async function addRows(
   }
 }
 
-function refusalOf({ read, rejected }: Tally, allowEmpty: boolean): ImportError | undefined {
-  if (rejected > 0) {
-    return new ImportError(
-      'BAD_ROWS',
-      `Cannot replace the records: every row must be valid, or the record of an invalid one would be removed: ${rejected} of ${read} are not; nothing was changed`,
-    );
-  }
-  if (read === 0 && !allowEmpty) {
-    return new ImportError(
-      'EMPTY',
-      'Cannot replace all records with none: the source must have rows, or allow-empty must confirm that all records are to be removed; nothing was changed',
-    );
-  }
-  return undefined;
+function refusalOf({ read, rejected }: Tally): ImportError | undefined {
+  if (rejected === 0) return undefined;
+  return new ImportError(
+    'BAD_ROWS',
+    `Cannot replace the records: every row must be valid, or the record of an invalid one would be removed: ${rejected} of ${read} are not; nothing was changed`,
+  );
 }

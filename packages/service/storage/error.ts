@@ -6,9 +6,10 @@
  * - `OVER_BUDGET`: a load does not fit into the storage budget of its tenant, or has too many
  *   distinct values. The message is for
  *   the client.
+ * - `REMOVES_MANY`: a replacement removes so many records that their number must be confirmed.
  * - `UNUSABLE`: its schema, permissions or role are wrong. An operator must act.
  */
-export type StorageErrorCode = 'UNAVAILABLE' | 'BUSY' | 'FULL' | 'OVER_BUDGET' | 'UNUSABLE';
+export type StorageErrorCode = 'UNAVAILABLE' | 'BUSY' | 'FULL' | 'OVER_BUDGET' | 'REMOVES_MANY' | 'UNUSABLE';
 
 /**
  * A failure of the store, not a defect of ours. The message is for the operator, not for clients.

@@ -112,15 +112,22 @@ export interface ReplaceCounts extends LoadCounts {
   readonly removed: number;
 }
 
+/** Protects a tenant from a replacement that removes most of its records. */
+export interface RemovalGuard {
+  /** How many records the caller wants to be removed, if it says so. */
+  readonly confirmed: number | undefined;
+}
+
 /** Collects the rows that replace all rows of a tenant. They are not visible before `finish`. */
 export interface Replacement {
   /** Adds rows with distinct ids. A row replaces one with the same id that was added before. */
   add(rows: readonly SubscriptionRow[]): Promise<void>;
   /**
    * Replaces the tenant's rows in one transaction and as one revision, durable when it resolves.
-   * Equal rows stay as they are. A dry run does the same and rolls it back.
+   * Equal rows stay as they are. A dry run does the same and rolls it back. With a guard, rejects
+   * with `REMOVES_MANY` as `guardRemoval` says.
    */
-  finish(dryRun: boolean): Promise<ReplaceCounts>;
+  finish(dryRun: boolean, guard?: RemovalGuard): Promise<ReplaceCounts>;
   /** Drops the collected rows, and rolls back what is running. */
   close(): Promise<void>;
 }

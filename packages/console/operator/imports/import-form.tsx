@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Checkbox } from '../../ui/field.tsx';
+import { TextField } from '../../ui/field.tsx';
 import { Check, FileUp, X } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { ActionButton } from '../parts/action-button.tsx';
@@ -30,12 +30,12 @@ interface ImportFormProps {
 export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
   const [file, setFile] = useState<File>();
   const [mode, setMode] = useState<ImportMode>('load');
-  const [allowEmpty, setAllowEmpty] = useState(false);
+  const [remove, setRemove] = useState('');
   const [isAsking, setAsking] = useState(false);
   const { state, run, reset } = useImport(tenant, texts.unknownFormat);
   const columns = useColumns(file, saved);
   const { mapping, saves, missing } = columns;
-  const plan: ImportPlan | undefined = file && { file, mode, allowEmpty, mapping, saves };
+  const plan: ImportPlan | undefined = file && { file, mode, remove, mapping, saves };
   const change =
     <T,>(set: (value: T) => void) =>
     (value: T) => {
@@ -58,10 +58,12 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
       <DropZone file={file} onFile={change(setFile)} />
       {file !== undefined && <ModeChoice mode={mode} onChange={change(setMode)} />}
       {file !== undefined && mode === 'replace' && (
-        <Checkbox
-          label={texts.allowEmpty}
-          checked={allowEmpty}
-          onChange={({ currentTarget }) => change(setAllowEmpty)(currentTarget.checked)}
+        <TextField
+          label={texts.remove}
+          hint={texts.removeHint}
+          inputMode="numeric"
+          value={remove}
+          onInput={({ currentTarget }) => change(setRemove)(currentTarget.value)}
         />
       )}
       {columns.header.length > 0 && (

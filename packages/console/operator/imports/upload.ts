@@ -11,6 +11,8 @@ interface Upload {
   readonly file: Blob;
   readonly kind: FileKind;
   readonly flags: readonly LoadFlag[];
+  /** How many records a replacement removes, if that is said. */
+  readonly remove: string | undefined;
   /** Which columns of CSV are which fields, as JSON. */
   readonly mapping: string | undefined;
   /** Called with the part of the file that was sent, from 0 to 1. */
@@ -24,12 +26,13 @@ const path = '/operator/v1/tenants/{tenant}/subscriptions';
  * Sends a file to `loadSubscriptions`; `fetch` reports no progress of what it sends. Rejects with
  * `RequestError`, with a `TypeError` if the connection failed, or as the signal says.
  */
-export async function upload({ tenant, file, kind, flags, mapping, onProgress, signal }: Upload): Promise<LoadSummary> {
+export async function upload(plan: Upload): Promise<LoadSummary> {
+  const { tenant, file, kind, flags, remove, mapping, onProgress, signal } = plan;
   signal.throwIfAborted();
   const request = new XMLHttpRequest();
   request.open(
     'PUT',
-    urlOf(path, { tenant }, { ...Object.fromEntries(flags.map((flag) => [flag, 'true'])), columns: mapping }),
+    urlOf(path, { tenant }, { ...Object.fromEntries(flags.map((flag) => [flag, 'true'])), remove, columns: mapping }),
   );
   request.setRequestHeader('content-type', mediaTypes[kind.format]);
   if (kind.encoding !== undefined) request.setRequestHeader('content-encoding', kind.encoding);

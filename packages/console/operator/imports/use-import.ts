@@ -12,7 +12,8 @@ import { upload } from './upload.ts';
 export interface ImportPlan {
   readonly file: File;
   readonly mode: ImportMode;
-  readonly allowEmpty: boolean;
+  /** How many records a replacement removes, as typed; empty if nobody said so. */
+  readonly remove: string;
   /** Which columns of CSV are which fields, as JSON; `undefined` if each has the field's name. */
   readonly mapping: string | undefined;
   /** Whether the mapping is saved for the next import. */
@@ -76,11 +77,16 @@ interface Sending extends ImportPlan {
 }
 
 async function send(tenant: string, sending: Sending): Promise<ImportOutcome> {
-  const { mode, allowEmpty, isDryRun, mapping, saves } = sending;
+  const { mode, remove, isDryRun, mapping, saves } = sending;
   if (!isDryRun && saves && mapping !== undefined)
     await call('saveColumns', { params: { tenant }, body: { columns: mapping }, signal: sending.signal });
-  const flags = isDryRun ? dryRunFlagsOf(mode, allowEmpty) : flagsOf(mode, allowEmpty);
-  const loaded = await upload({ ...sending, tenant, flags });
+  const flags = isDryRun ? dryRunFlagsOf(mode) : flagsOf(mode);
+  const loaded = await upload({
+    ...sending,
+    tenant,
+    flags,
+    remove: mode === 'replace' && remove.trim() !== '' ? remove.trim() : undefined,
+  });
   const {
     import_id: importId,
     outcome: result,

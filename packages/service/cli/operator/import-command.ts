@@ -41,7 +41,11 @@ export function addImportCommand(program: Command, output: Output): void {
     .option('--dry-run', 'validate all rows without loading them, and show the first as they would be stored')
     .option('--strict', 'load nothing if any row is invalid')
     .option('--replace', 'atomically replace all records of the tenant; records that are not in the file are removed')
-    .option('--allow-empty', 'with --replace: accept an empty file, which removes all records')
+    .option(
+      '--remove <n>',
+      'with --replace: how many records are removed; required if they are all records, or more than half and at least 20',
+      integerFrom(0, 999_999_999, 600),
+    )
     .option('--resume', 'continue an import of the same source that was killed or failed')
     .option('--errors <file>', 'write every rejected row to this file as NDJSON, with its line number and errors')
     .option(
@@ -69,7 +73,7 @@ export function addImportCommand(program: Command, output: Output): void {
 }
 
 /** Throws `UsageError` if options contradict each other. */
-function requireCompatible({ resume, replace, dryRun, allowEmpty }: ImportCommandOptions): void {
+function requireCompatible({ resume, replace, dryRun, remove }: ImportCommandOptions): void {
   if (resume === true && replace === true) {
     throw new UsageError(
       'Cannot resume a replacement: --resume and --replace must not be combined, as an interrupted replacement has changed nothing; run it again without --resume',
@@ -80,8 +84,8 @@ function requireCompatible({ resume, replace, dryRun, allowEmpty }: ImportComman
       'Cannot resume a dry run: --resume and --dry-run must not be combined, as a dry run loads nothing',
     );
   }
-  if (allowEmpty === true && replace !== true)
-    throw new UsageError('Cannot use --allow-empty: it must be combined with --replace');
+  if (remove !== undefined && replace !== true)
+    throw new UsageError('Cannot use --remove: it must be combined with --replace');
 }
 
 /** Standard input and pipes have a spool. */
@@ -150,12 +154,12 @@ interface Load extends Required<Pick<ImportOptions, 'onRejected' | 'onResume'>> 
 
 async function loadSource(load: Load): Promise<ReplaceSummary> {
   const { store, tenant, source, mapping, options, output, onRejected, onResume, follow } = load;
-  const { dryRun = false, resume = false, strict = false, replace = false, allowEmpty = false } = options;
+  const { dryRun = false, resume = false, strict = false, replace = false, remove } = options;
   const decompression = { bytesMax: (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30 };
   const { opened, onProgress, end } = withProgress(source, output);
   const common = follow({ format: source.format, mapping, decompression, onRejected, onProgress });
   try {
-    if (replace) return await replaceRecords(store, tenant, opened.open(), { ...common, dryRun, allowEmpty });
+    if (replace) return await replaceRecords(store, tenant, opened.open(), { ...common, dryRun, remove });
     const how = { ...common, dryRun, resume, onResume, strict };
     return { ...(await importWhole(store, tenant, opened, how)), removed: 0 };
   } finally {
@@ -174,7 +178,7 @@ const optionOf = {
   replace: 'replace',
   strict: 'strict',
   'dry-run': 'dryRun',
-  'allow-empty': 'allowEmpty',
+  remove: 'remove',
   resume: 'resume',
   columns: 'columns',
 } as const satisfies Record<ImportFlag, keyof ImportCommandOptions>;

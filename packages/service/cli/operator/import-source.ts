@@ -129,7 +129,7 @@ export interface ImportCommandOptions extends ServerChoice {
   readonly columns?: string;
   readonly resume?: boolean;
   readonly replace?: boolean;
-  readonly allowEmpty?: boolean;
+  readonly remove?: number;
   readonly errors?: string;
   readonly unpackedMaxGib?: number;
   readonly json?: boolean;

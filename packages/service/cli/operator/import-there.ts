@@ -37,13 +37,14 @@ function requireNoStore({ resume, errors, unpackedMaxGib }: ImportCommandOptions
 async function load(
   server: Server,
   source: ImportSource,
-  { tenant, replace, strict, dryRun, allowEmpty }: ImportCommandOptions,
+  { tenant, replace, strict, dryRun, remove }: ImportCommandOptions,
   output: Output,
 ): Promise<LoadSummary> {
   const { method, path } = operatorOperations.loadSubscriptions;
-  const flags = { replace, strict, 'dry-run': dryRun, 'allow-empty': allowEmpty };
+  const flags = { replace, strict, 'dry-run': dryRun };
   const query = {
     ...Object.fromEntries(Object.entries(flags).flatMap(([name, on]) => (on === true ? [[name, 'true']] : []))),
+    remove,
     columns: source.mapping === savedMapping ? savedMapping : source.mapping && JSON.stringify(source.mapping),
   };
   const bar = createProgressBar(output, source.bytes);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ProblemError } from '../../../contract/problem.ts';
 import { parseLoadParameters } from './load-subscriptions.ts';
 
-const off = { replace: false, strict: false, 'dry-run': false, 'allow-empty': false };
+const off = { replace: false, strict: false, 'dry-run': false };
 
 /** Returns the problem of a query string. */
 function problemOf(query: string): ProblemError | undefined {
@@ -16,11 +16,11 @@ function problemOf(query: string): ProblemError | undefined {
 }
 
 test.each([
-  ['', off],
-  ['strict=true', { ...off, strict: true }],
-  ['replace=true&allow-empty=true&dry-run=false', { ...off, replace: true, 'allow-empty': true }],
-])('the query string %j of a load is read as %j', (query, flags) => {
-  expect(parseLoadParameters(query)).toEqual({ flags });
+  ['', { flags: off }],
+  ['strict=true', { flags: { ...off, strict: true } }],
+  ['replace=true&remove=600&dry-run=false', { flags: { ...off, replace: true }, remove: 600 }],
+])('the query string %j of a load is read as %j', (query, read) => {
+  expect(parseLoadParameters(query)).toEqual(read);
 });
 
 test('every fault of a load is reported at once, by parameter', () => {
@@ -29,9 +29,9 @@ test('every fault of a load is reported at once, by parameter', () => {
   expect(problem?.faults.map(({ parameter }) => parameter)).toEqual(['strickt', 'dry-run', 'replace']);
 });
 
-test('allow-empty without replace is a fault of a load', () => {
-  expect(problemOf('allow-empty=true')?.faults).toEqual([
-    { parameter: 'allow-empty', value: 'true', rule: 'combined with replace=true' },
+test('remove without replace is a fault of a load', () => {
+  expect(problemOf('remove=600')?.faults).toEqual([
+    { parameter: 'remove', value: '600', rule: 'combined with replace=true' },
   ]);
 });
 

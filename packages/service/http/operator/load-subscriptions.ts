@@ -16,7 +16,7 @@ import { importFlags } from '../../../contract/operator/import.ts';
 import { operatorOperations } from '../../../contract/operator/operations.ts';
 import { describeFaults, malformedFault, nameFaults } from '../../../contract/parameter-faults.ts';
 import { type Fault, ProblemError, shorten } from '../../../contract/problem.ts';
-import { fitsText, ruleOf } from '../../../contract/schema.ts';
+import { fitsText, readWholeNumber, ruleOf } from '../../../contract/schema.ts';
 import type { AuditLog } from '../../audit/audit-log.ts';
 import { isOperatorHeader } from '../../auth/verify/authorize-operator.ts';
 import type { Access } from '../../auth/verify/resource-server.ts';
@@ -138,12 +138,12 @@ export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, auth
         handler: async (request, reply) => {
           liftDeadline(request); // stalls bound the body, the store bounds each batch
           const format = formatOf(request);
-          const { flags, columns } = parseLoadParameters(queryOf(request));
+          const { flags, remove, columns } = parseLoadParameters(queryOf(request));
           requireCsv(columns, format);
           const { callerId, tenant } = loadOf(request);
           const mapping = await resolveMapping(options.store, tenant, columns).catch(sayHowToMap);
           const release = takeSlot(callerId, tenant);
-          const summary = await loadBody(options, request, tenant, { flags, format, mapping }).finally(release);
+          const summary = await loadBody(options, request, tenant, { flags, remove, format, mapping }).finally(release);
           if (!summary.dry_run) options.measure?.loaded(summary);
           return reply.header('cache-control', 'no-store').send(summary);
         },
@@ -196,6 +196,7 @@ function requireCsv(columns: LoadQuery['columns'], format: ImportFormat): void {
 
 interface LoadKind {
   readonly flags: LoadFlags;
+  readonly remove: number | undefined;
   readonly format: ImportFormat;
   readonly mapping: ColumnMapping | undefined;
 }
@@ -205,8 +206,9 @@ async function loadBody(
   options: LoadRoute,
   request: FastifyRequest,
   tenant: TenantId,
-  { flags, format, mapping }: LoadKind,
+  kind: LoadKind,
 ): Promise<LoadSummary> {
+  const { flags, remove, format, mapping } = kind;
   const started = performance.now();
   const errors: RejectedRow[] = [];
   const importOptions: ImportOptions = {
@@ -224,11 +226,8 @@ async function loadBody(
     bytes: Number(request.headers['content-length'] ?? 0),
     open: () => readBody(request.raw, options.bodyPace),
   };
-  const load = loadRecords(
-    contextOf(options, request),
-    originOf(tenant, { flags, format, mapping }),
-    logUnrecorded(request),
-    (follow) => loadRows({ ...options, tenant, flags, body, importOptions: follow(importOptions) }),
+  const load = loadRecords(contextOf(options, request), originOf(tenant, kind), logUnrecorded(request), (follow) =>
+    loadRows({ ...options, tenant, flags, remove, body, importOptions: follow(importOptions) }),
   );
   const { refused, importId, firstRecords, warnings, ...counts } = await load.catch((error: unknown) => {
     if (error instanceof ImportError) throw toRequestError(error, errors);
@@ -251,12 +250,15 @@ const contextOf = ({ store, now, audit }: LoadRoute, request: FastifyRequest): O
   onUnrecorded: logUnrecordedEnd(request),
 });
 
-const originOf = (tenant: TenantId, { flags, format, mapping }: LoadKind) => ({
+const originOf = (tenant: TenantId, { flags, remove, format, mapping }: LoadKind) => ({
   tenant,
   via: 'http' as const,
   format,
   mapping,
-  flags: importFlags.filter((flag) => (flag === 'columns' ? mapping !== undefined : flag !== 'resume' && flags[flag])),
+  flags: importFlags.filter((flag) => {
+    if (flag === 'columns') return mapping !== undefined;
+    return flag === 'remove' ? remove !== undefined : flag !== 'resume' && flags[flag];
+  }),
 });
 
 /** Logs that the history lacks the result; the load itself has ended. */
@@ -269,6 +271,7 @@ interface Load {
   readonly tenant: TenantId;
   readonly body: WholeSource;
   readonly flags: LoadFlags;
+  readonly remove: number | undefined;
   readonly importOptions: ImportOptions;
 }
 
@@ -278,10 +281,11 @@ const loadRows = ({
   tenant,
   body,
   flags,
+  remove,
   importOptions,
 }: Load): Promise<ImportSummary & Partial<ReplaceSummary>> =>
   flags.replace
-    ? replaceRecords(store, tenant, body.open(), { ...importOptions, allowEmpty: flags['allow-empty'] })
+    ? replaceRecords(store, tenant, body.open(), { ...importOptions, remove })
     : importWhole(store, tenant, { ...body, spool }, { ...importOptions, strict: flags.strict });
 
 /** The parameters of a load that are `true` or `false`. */
@@ -290,6 +294,7 @@ type LoadFlags = Readonly<Record<LoadFlag, boolean>>;
 /** What the query string of a load says. */
 interface LoadQuery {
   readonly flags: LoadFlags;
+  readonly remove?: number;
   readonly columns?: ColumnMapping | typeof savedMapping;
 }
 
@@ -305,13 +310,20 @@ export function parseLoadParameters(query: string): LoadQuery {
       faults.push({ parameter: known, value: shorten(value), rule: ruleOf(loadParameters[known]) });
   }
   const isOn = (name: LoadFlag): boolean => pairs.some((pair) => pair.name === name && pair.value === 'true');
-  if (isOn('allow-empty') && !isOn('replace'))
-    faults.push({ parameter: 'allow-empty', value: 'true', rule: 'combined with replace=true' });
-  const given = pairs.find(({ name }) => name === 'columns')?.value;
-  const columns = given === undefined || given === savedMapping ? given : readMapping(given, faults);
+  const given = (name: string): string | undefined => pairs.find((pair) => pair.name === name)?.value;
+  const removed = given('remove');
+  const remove = removed === undefined ? undefined : readWholeNumber(loadParameters.remove, removed);
+  if (removed !== undefined && (remove === undefined || !isOn('replace')))
+    faults.push({
+      parameter: 'remove',
+      value: shorten(removed),
+      rule: remove === undefined ? ruleOf(loadParameters.remove) : 'combined with replace=true',
+    });
+  const mapping = given('columns');
+  const columns = mapping === undefined || mapping === savedMapping ? mapping : readMapping(mapping, faults);
   if (faults.length > 0) throw new ProblemError(describeFaults(faults, malformed.length > 0));
   const flags = Object.fromEntries(flagNames.map((name) => [name, isOn(name)])) as LoadFlags;
-  return { flags, ...(columns !== undefined && { columns }) };
+  return { flags, ...(remove !== undefined && { remove }), ...(columns !== undefined && { columns }) };
 }
 
 /** Parses a mapping of columns; adds a fault if it cannot be used. */

@@ -288,6 +288,8 @@ export function toRequestError({ code, message }: ImportError, rejected: readonl
       return new RequestError('NOT_FOUND', message);
     case 'TOO_LARGE':
       return new RequestError('PAYLOAD_TOO_LARGE', message);
+    case 'REMOVES_MANY':
+      return new RequestError('CONFLICT', message);
     case 'OVER_BUDGET':
       return new RequestError('STORAGE_BUDGET_EXCEEDED', message);
     default:

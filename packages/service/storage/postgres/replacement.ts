@@ -1,8 +1,9 @@
 import { groupReplaced, selectReplaced } from '../change-groups.ts';
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/counted-row.ts';
+import { guardRemoval } from '../guard-removal.ts';
 import { makeRoom } from '../records/make-room.ts';
-import type { ReplaceCounts, Replacement, Row, TenantId } from '../store.ts';
+import type { RemovalGuard, ReplaceCounts, Replacement, Row, TenantId } from '../store.ts';
 import { assignColumns, columnNames, defineColumns, versionColumns } from '../subscription-row.ts';
 import { setSweptRevision } from '../tables/history.ts';
 import { removeResumePoint } from '../tables/resume-point.ts';
@@ -55,10 +56,10 @@ export async function openPostgresReplacement(url: string, target: ReplacementTa
     add: async (rows) => {
       await run(stageRows, columnArrays(rows));
     },
-    async finish(dryRun) {
+    async finish(dryRun, guard) {
       await run('analyze staged');
       for (const [text, values] of tenantRights(tenant, stepDown)) await run(text, values);
-      const counts = await apply(run, target);
+      const counts = await apply(run, target, guard);
       // a dry run has written too, so that it refuses what the replacement would refuse
       await run(dryRun ? 'rollback' : 'commit');
       return counts;
@@ -78,7 +79,7 @@ interface ReplacementTarget {
 
 type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
-async function apply(run: Run, target: ReplacementTarget): Promise<ReplaceCounts> {
+async function apply(run: Run, target: ReplacementTarget, guard: RemovalGuard | undefined): Promise<ReplaceCounts> {
   const { tenant, keepsHistory, bytesMax } = target;
   const { row: last, next: revision } = lastRevision(await run(lockTenant, [tenant]));
   // the temporary tables are joined completely, and the planner has no statistics of them
@@ -91,6 +92,7 @@ async function apply(run: Run, target: ReplacementTarget): Promise<ReplaceCounts
     Number(counted[name]),
   ) as [number, number, number, number];
   const counts = { inserted, updated: changed - inserted, unchanged: staged - changed, removed };
+  if (guard !== undefined) guardRemoval(counts, guard);
   const growth = growthOf(toChangedSums(counts, { ...counted, revived: 0 }), keepsHistory);
   // an earlier import's resume point does not describe the replaced records
   await run(removeResumePoint, [tenant]);

@@ -122,8 +122,8 @@ class PostgresStore implements Store {
     const replacement = await openPostgresReplacement(url, { tenant, keepsHistory, bytesMax, importId });
     return {
       ...replacement,
-      finish: async (dryRun) => {
-        const counts = await replacement.finish(dryRun);
+      finish: async (...how) => {
+        const counts = await replacement.finish(...how);
         this.#shared.listener.noteOwnChange();
         return counts;
       },

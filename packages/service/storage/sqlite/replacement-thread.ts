@@ -2,8 +2,9 @@ import { workerData } from 'node:worker_threads';
 import { groupReplaced, selectReplaced } from '../change-groups.ts';
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/counted-row.ts';
+import { guardRemoval } from '../guard-removal.ts';
 import { makeRoom } from '../records/make-room.ts';
-import type { ReplaceCounts, Row, TenantId } from '../store.ts';
+import type { RemovalGuard, ReplaceCounts, Row, TenantId } from '../store.ts';
 import {
   assignColumns,
   columnNames,
@@ -38,7 +39,7 @@ connection.run(`
   create temp table removed (id text not null primary key, bytes_before integer not null, ${defineCounted('integer')}) without rowid`);
 
 serveRequests<ReplacementRequest>((request) =>
-  request.kind === 'finish' ? finish(request.dryRun) : add(request.rows),
+  request.kind === 'finish' ? finish(request.dryRun, request.guard) : add(request.rows),
 );
 
 function add(rows: readonly SubscriptionRow[]): void {
@@ -52,7 +53,7 @@ function add(rows: readonly SubscriptionRow[]): void {
  * then, compares again under the lock. A dry run writes too and rolls back, so that it refuses what
  * the replacement would refuse.
  */
-function finish(dryRun: boolean): ReplaceCounts {
+function finish(dryRun: boolean, guard: RemovalGuard | undefined): ReplaceCounts {
   connection.run('begin');
   const compared = compare();
   connection.run('commit');
@@ -60,6 +61,7 @@ function finish(dryRun: boolean): ReplaceCounts {
   try {
     const last = readLast();
     const found = last.revision === compared.revision ? compared : compare();
+    if (guard !== undefined) guardRemoval(found.counts, guard);
     write(found, last);
     connection.run(dryRun ? 'rollback' : 'commit');
     return found.counts;
@@ -176,7 +178,7 @@ const readGroups = selectReplaced('temp.changed as c cross join temp.staged as t
 
 export type ReplacementRequest =
   | { readonly kind: 'add'; readonly rows: readonly SubscriptionRow[] }
-  | { readonly kind: 'finish'; readonly dryRun: boolean };
+  | { readonly kind: 'finish'; readonly dryRun: boolean; readonly guard: RemovalGuard | undefined };
 
 /** The start data of the thread. */
 export interface ReplacementStart {

@@ -374,7 +374,7 @@ function openReplacement(start: ReplacementStart): Replacement {
   const thread = new SqliteThread<ReplacementRequest>(new URL('./replacement-thread.ts', import.meta.url), start);
   return {
     add: (rows) => thread.request({ kind: 'add', rows }),
-    finish: (dryRun) => thread.request<ReplaceCounts>({ kind: 'finish', dryRun }),
+    finish: (dryRun, guard) => thread.request<ReplaceCounts>({ kind: 'finish', dryRun, guard }),
     close: () => thread.end(),
   };
 }

@@ -135,7 +135,7 @@ describe.each(servicesOnEngines)(
       expect((await stateOf()).ids).toEqual([]);
     });
 
-    test('replace=true replaces all records at once, rejects an invalid or empty body, and only counts in a dry run', async () => {
+    test('replace=true replaces all records at once, rejects an invalid body or one that removes all, and only counts in a dry run', async () => {
       await begin();
       await put(ndjson(rows.slice(0, 100)));
       const replacement = ndjson(rows.slice(50, 120));
@@ -145,14 +145,18 @@ describe.each(servicesOnEngines)(
         ...counts,
       });
       expect((await stateOf()).ids).toHaveLength(100);
-      for (const body of [`${replacement}{}\n`, '']) {
-        const refused = await put(body, '?replace=true');
-        expect([refused.status, await refused.json()]).toMatchObject([400, { type: 'INVALID_HTTP_MESSAGE' }]);
-      }
+      const refused = await put(`${replacement}{}\n`, '?replace=true');
+      expect([refused.status, await refused.json()]).toMatchObject([400, { type: 'INVALID_HTTP_MESSAGE' }]);
       expect((await stateOf()).ids).toHaveLength(100);
       expect(await (await put(replacement, '?replace=true')).json()).toMatchObject(counts);
       expect(await stateOf()).toEqual({ ids: idsOf(rows.slice(50, 120)), problems: [] });
-      expect(await (await put('', '?replace=true&allow-empty=true')).json()).toMatchObject({ removed: 70 });
+      for (const query of ['?replace=true', '?replace=true&remove=69']) {
+        const unconfirmed = await put('', query);
+        const { type, messages } = (await unconfirmed.json()) as { type: string; messages: string[] };
+        expect([unconfirmed.status, type]).toEqual([409, 'CONFLICT']);
+        expect(messages[0]).toMatch(/70 of 70 must be confirmed.*remove=70 over HTTP/);
+      }
+      expect(await (await put('', '?replace=true&remove=70')).json()).toMatchObject({ removed: 70 });
     });
 
     test.runIf(processes === 1)('strict=true loads all rows or none', async () => {
@@ -167,16 +171,20 @@ describe.each(servicesOnEngines)(
 
     test
       .runIf(processes === 1)
-      .each(['?replaces=true', '?replace=1', '?replace=true&replace=true', '?allow-empty=true', '?dry-run'])(
-      'a load with %s gets a 400 that names the parameter',
-      async (query) => {
-        await begin();
-        const response = await put('', query);
-        const { type, errors } = (await response.json()) as { type: string; errors: { parameter: string }[] };
-        expect([response.status, type]).toEqual([400, 'INVALID_REQUEST_PARAMS']);
-        expect(query).toContain(errors[0]?.parameter);
-      },
-    );
+      .each([
+        '?replaces=true',
+        '?replace=1',
+        '?replace=true&replace=true',
+        '?remove=1',
+        '?replace=true&remove=x',
+        '?dry-run',
+      ])('a load with %s gets a 400 that names the parameter', async (query) => {
+      await begin();
+      const response = await put('', query);
+      const { type, errors } = (await response.json()) as { type: string; errors: { parameter: string }[] };
+      expect([response.status, type]).toEqual([400, 'INVALID_REQUEST_PARAMS']);
+      expect(query).toContain(errors[0]?.parameter);
+    });
 
     test('a load needs the scope and a client of the tenant; another tenant gets the same response as an unknown one', async () => {
       await begin();

@@ -39,14 +39,14 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     if (found === undefined) throw new Error(`no tenant ${name}`);
     return found.tenant;
   };
-  const replace = (tenant: TenantId, text: string | Buffer, how: { dryRun?: boolean; allowEmpty?: boolean } = {}) => {
+  const replace = (tenant: TenantId, text: string | Buffer, how: { dryRun?: boolean; remove?: number } = {}) => {
     const source = (async function* () {
       yield Buffer.from(text);
     })();
     return replaceRecords(store, tenant, source, {
       format: 'ndjson',
       dryRun: how.dryRun ?? false,
-      allowEmpty: how.allowEmpty ?? false,
+      remove: how.remove,
       onRejected: () => undefined,
     });
   };
@@ -83,9 +83,9 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     expect(await replace(tenant, ndjson(rows.slice(0, 2_000)))).toMatchObject({ inserted: 2_000, removed: 0 });
     const next = [...rows.slice(500, 1_000), ...rows.slice(1_000, 1_100).map(changed), ...rows.slice(1_990, 2_500)];
     const counts = { read: 1_110, inserted: 500, updated: 100, unchanged: 510, removed: 1_390 };
-    expect(await replace(tenant, ndjson(next), { dryRun: true })).toMatchObject(counts);
+    expect(await replace(tenant, ndjson(next), { dryRun: true, remove: 1_390 })).toMatchObject(counts);
     expect((await stateOf(tenant)).revision).toBe(1);
-    expect(await replace(tenant, ndjson(next))).toMatchObject(counts);
+    expect(await replace(tenant, ndjson(next), { remove: 1_390 })).toMatchObject(counts);
     const state = await stateOf(tenant);
     expect(state.revision).toBe(2);
     expect(state.problems).toEqual([]);
@@ -131,23 +131,51 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     const many = [...syntheticRows({ count: countedChangesMax + 100, seed: 9, until: 1_767_225_600 })];
     expect(await replace(tenant, ndjson(many))).toMatchObject({ inserted: many.length });
     expect((await stateOf(tenant)).problems).toEqual([]);
-    expect(await replace(tenant, ndjson(many.slice(0, 100)))).toMatchObject({ removed: many.length - 100 });
+    const remove = many.length - 100;
+    expect(await replace(tenant, ndjson(many.slice(0, 100)), { remove })).toMatchObject({ removed: remove });
     expect((await stateOf(tenant)).problems).toEqual([]);
   });
 
-  test('by a source with a rejected row, without rows, or truncated changes nothing', async () => {
+  test('by a source with a rejected row or truncated changes nothing', async () => {
     const tenant = await makeTenant('refused');
     await replace(tenant, ndjson(rows.slice(0, 10)));
     const before = await stateOf(tenant);
     const bad = await replace(tenant, `${ndjson(rows.slice(0, 5))}{}\n`);
     expect(bad).toMatchObject({ read: 6, rejected: 1, removed: 0, refused: { code: 'BAD_ROWS' } });
-    expect(await replace(tenant, '\n')).toMatchObject({ read: 0, removed: 0, refused: { code: 'EMPTY' } });
     const cut = `${ndjson(rows.slice(0, 5))}{"summary":{"rows":9,"sha256":"${'0'.repeat(64)}"}}\n`;
     await expect(replace(tenant, cut)).rejects.toMatchObject({ code: 'UNREADABLE' });
     expect(await stateOf(tenant)).toEqual(before);
-    expect(await replace(tenant, '', { allowEmpty: true })).toMatchObject({ removed: 10 });
-    expect((await stateOf(tenant)).rows).toEqual([]);
   });
+
+  test.each([
+    { stored: 40, kept: 20, refused: undefined },
+    { stored: 40, kept: 19, refused: '21 of 40' },
+    { stored: 38, kept: 19, refused: undefined },
+    { stored: 39, kept: 19, refused: '20 of 39' },
+    { stored: 20, kept: 1, refused: undefined },
+    { stored: 1, kept: 0, refused: '1 of 1' },
+    { stored: 10, kept: 0, refused: '10 of 10' },
+    { stored: 0, kept: 0, refused: undefined },
+  ])(
+    'that keeps $kept of $stored records needs the number of the removed ones: $refused',
+    async ({ stored, kept, refused }) => {
+      const tenant = await makeTenant(`guarded-${stored}-${kept}`);
+      await replace(tenant, ndjson(rows.slice(0, stored)));
+      const before = await stateOf(tenant);
+      const [source, removed] = [ndjson(rows.slice(stored - kept, stored)), stored - kept];
+      for (const how of refused === undefined ? [] : [{}, { dryRun: true }, { remove: removed - 1 }])
+        await expect(replace(tenant, source, how)).rejects.toMatchObject({
+          code: 'REMOVES_MANY',
+          message: expect.stringMatching(
+            new RegExp(`${refused} must be confirmed.*--remove ${removed},.*; nothing was changed$`),
+          ),
+        });
+      expect(await stateOf(tenant)).toEqual(before);
+      const how = refused === undefined ? {} : { remove: removed };
+      expect(await replace(tenant, source, { ...how, dryRun: true })).toMatchObject({ removed, unchanged: kept });
+      expect(await replace(tenant, source, how)).toMatchObject({ removed, unchanged: kept });
+    },
+  );
 
   test('changes nothing if the import lock is lost before all rows are read', async () => {
     const tenant = await makeTenant('unlocked');
@@ -161,7 +189,7 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
       else await endLockConnections();
       await eventually(() => expect(lock.isHeld()).toBe(false));
     })();
-    const options = { format: 'ndjson', dryRun: false, allowEmpty: false, onRejected: () => undefined } as const;
+    const options = { format: 'ndjson', dryRun: false, onRejected: () => undefined } as const;
     await expect(replaceRecords(store, tenant, source, options)).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringContaining('nothing was changed'),
@@ -204,8 +232,9 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
           return isChanged ? changed(row) : row;
         });
         const before = await stateOf(tenant);
-        const summary = await replace(tenant, ndjson(source), { allowEmpty: true });
         const last = new Map(source.map((row) => [row.id, row]));
+        const gone = before.rows.map(({ id }) => String(id)).filter((id) => !last.has(id));
+        const summary = await replace(tenant, ndjson(source), { remove: gone.length });
         const state = await stateOf(tenant);
         expect(state.problems).toEqual([]);
         expect(state.rows.map(({ id, record }) => [id, JSON.parse(String(record))])).toEqual(
@@ -213,7 +242,6 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
             .map(({ email: _email, ...record }) => [record.id, record] as const)
             .toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)),
         );
-        const gone = before.rows.map(({ id }) => String(id)).filter((id) => !last.has(id));
         expect(summary.removed).toBe(gone.length);
         expect(state.tombstones.map(({ id }) => id)).toEqual(expect.arrayContaining(gone));
         expect(state.tombstones.filter(({ id }) => last.has(String(id)))).toEqual([]);
@@ -262,10 +290,11 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     const bad = await run([{}], '--replace', '--json');
     expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('nothing was changed')]);
     expect(JSON.parse(bad.stdout)).toMatchObject({ rejected: 1, removed: 0 });
-    expect((await run([], '--replace')).code).toBe(1);
+    const emptied = await run([], '--replace');
+    expect([emptied.code, emptied.stderr]).toEqual([1, expect.stringContaining('17 of 17')]);
     expect((await run([], '--replace', '--resume')).code).toBe(2);
-    expect((await run([], '--allow-empty')).code).toBe(2);
-    expect((await run([], '--replace', '--allow-empty')).stdout).toContain('17 removed');
+    expect((await run([], '--remove', '17')).code).toBe(2);
+    expect((await run([], '--replace', '--remove', '17')).stdout).toContain('17 removed');
     rmSync(folder, { recursive: true });
   });
 });

@@ -89,10 +89,10 @@ describe.each(drawn)('loads within a storage budget on $engine', ({ openTestStor
   test.each([
     ['', /more than now; (?:nothing was loaded|the \d+ records before them are loaded)$/],
     ['?strict=true', /more than now; nothing was loaded$/],
-    ['?replace=true', /more than now; nothing was changed$/],
-    ['?replace=true&dry-run=true', /more than now; nothing was changed$/],
+    ['?replace=true&remove=10', /more than now; nothing was changed$/],
+    ['?replace=true&remove=10&dry-run=true', /more than now; nothing was changed$/],
   ])('a load%s beyond the budget is refused with the figures, and the tenant stays as it was', async (query, end) => {
-    if (query !== '') await load('full', linesOf(10, 1), '?replace=true');
+    if (query !== '') await load('full', linesOf(10, 1), `?replace=true&remove=${(await show('full')).records}`);
     const before = await show('full');
     const { status, body } = await load('full', linesOf(220, 0, 1_000), query);
     expect(body).toMatchObject({
