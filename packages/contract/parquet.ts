@@ -17,22 +17,13 @@ interface Column {
 }
 
 /** The fields as the columns of a table. A field that is absent is null. */
-const recordColumns: readonly Column[] = recordFields.map((field) => columnOf(field, field.isOptional));
-
-/** The columns of changes: a removed record has its id only. */
-const changeColumns: readonly Column[] = [
-  ...recordFields.map((field) => columnOf(field, field.name !== 'id')),
-  {
-    element: { name: 'removed', type: 'BOOLEAN', repetition_type: 'REQUIRED' },
-    read: (line) => (line as { readonly removed?: true }).removed === true,
-  },
-];
+const recordColumns: readonly Column[] = recordFields.map(columnOf);
 
 const columnsOf = (fields: readonly string[]): Column[] =>
   fields.flatMap((name) => recordColumns[recordFields.findIndex((field) => field.name === name)] ?? []);
 
-function columnOf(field: RecordField, isOptional: boolean): Column {
-  const { type, column } = field;
+function columnOf(field: RecordField): Column {
+  const { type, column, isOptional } = field;
   const shared = { name: column, repetition_type: isOptional ? 'OPTIONAL' : 'REQUIRED' } as const;
   const reading =
     (convert: (value: unknown) => Value) =>
@@ -60,7 +51,7 @@ function columnOf(field: RecordField, isOptional: boolean): Column {
   };
 }
 
-/** A Parquet file of records, or of changes of records, written in parts. */
+/** A Parquet file of records, written in parts. */
 export class ParquetEncoder {
   readonly #columns: readonly Column[];
   readonly #bytes = new ByteWriter();
@@ -68,11 +59,10 @@ export class ParquetEncoder {
   #values: Value[][];
 
   /**
-   * @param of whether its lines are records, or lines of the change feed
-   * @param fields the names of the fields that are the columns of records, in their order
+   * @param fields the names of the fields that are its columns, in their order
    */
-  constructor(of: 'records' | 'changes' = 'records', fields?: readonly string[]) {
-    this.#columns = of === 'changes' ? changeColumns : fields === undefined ? recordColumns : columnsOf(fields);
+  constructor(fields?: readonly string[]) {
+    this.#columns = fields === undefined ? recordColumns : columnsOf(fields);
     const elements = this.#columns.map(({ element }) => element);
     const schema: SchemaElement[] = [{ name: 'subscription', num_children: elements.length }, ...elements];
     this.#writer = new ParquetWriter({ writer: this.#bytes, schema, createdBy: 'subreport' });

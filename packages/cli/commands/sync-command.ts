@@ -5,7 +5,6 @@ import { counted, countText, type Output, writeResult } from '../../terminal/out
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { forUser, runReader } from '../../terminal/reader-action.ts';
 import { destinationNamed, destinations, formsOf } from '../sync/destinations.ts';
-import { isIncrement, reportRowsOf } from '../sync/manifest.ts';
 import { rowsOfQuestion } from '../sync/question.ts';
 import type { Source } from '../sync/read-source.ts';
 import type { SnapshotResult } from '../sync/run-snapshot.ts';
@@ -44,7 +43,7 @@ The first sync reads the whole report, each further one what has changed. Record
 transaction, and only if the copy has as many records as the report at the same revision.
 
 In files, each run writes the whole report to a new file below the instant of the run, and last its manifest. A file
-without a manifest is not complete. With --changes, later runs write what has changed since the file before.
+without a manifest is not complete.
 
 ${destinations.flatMap(({ note = [] }) => note).join('\n')}
 
@@ -115,11 +114,7 @@ async function syncFile(
   signal: AbortSignal,
 ): Promise<void> {
   const { runSnapshot } = await import('../sync/run-snapshot.ts');
-  const { format, spreadsheet, keep, changes, reload } = options;
-  if (reload === true && changes !== true)
-    throw new UsageError(
-      'Cannot use --reload: --changes must be given too: without it, each run writes the whole report',
-    );
+  const { format, spreadsheet, keep } = options;
   if (spreadsheet === true && !format.startsWith('csv'))
     throw new UsageError(`Cannot use --spreadsheet: --format must be csv or csv.gz: current value is ${format}`);
   const question = readQuestion(options, openScreen({ quiet: options.quiet === true }, output));
@@ -129,14 +124,12 @@ async function syncFile(
     values: spreadsheet === true ? 'spreadsheet' : 'raw',
     scheduledFor,
     keepSeconds: readKeep(keep),
-    changes: changes === true,
-    reload: reload === true,
     signal,
   } as const;
   const place = await openPlace(options, output, signal);
   const result = await withQuestion(question, () => runSnapshot(source, place, run));
   if (options.quiet === true && options.json !== true) return;
-  const { manifest, wasComplete, isUnchanged, whole, unread, notLatest, removed } = result;
+  const { manifest, wasComplete, unread, notLatest, removed } = result;
   if (unread !== undefined && options.json !== true) output.stderr.write(`${unread}\n`);
   if (notLatest !== undefined && options.json !== true)
     output.stderr.write(`${notLatest}. So latest.json is not of this run\n`);
@@ -146,8 +139,6 @@ async function syncFile(
     {
       place: result.place,
       was_complete: wasComplete,
-      unchanged: isUnchanged,
-      whole_because: whole,
       unread,
       not_latest: notLatest,
       removed,
@@ -157,18 +148,12 @@ async function syncFile(
   );
 }
 
-function describeFile({ manifest, place, wasComplete, isUnchanged, whole, removed }: SnapshotResult): string {
-  const { rows, removals, scheduled_for: instant } = manifest;
+function describeFile({ manifest, place, wasComplete, removed }: SnapshotResult): string {
+  const { rows, scheduled_for: instant } = manifest;
   const { revision, question } = manifest.report;
-  const copy = tableSentence({ rows: reportRowsOf(manifest), revision, question });
-  const increment =
-    removals === undefined
-      ? ''
-      : `; increment ${manifest.files.length - 1}, with ${counted(rows - removals, 'record')} and ${counted(removals, 'removal')}`;
-  const because = whole === undefined ? '' : `; the whole report, as ${whole}`;
+  const copy = tableSentence({ rows, revision, question });
   const without = removed === undefined ? '' : `; ${countText(removed)} older runs were removed`;
-  const sentence = `${copy} in ${place}${increment}${because}${without}`;
-  if (isUnchanged === true) return `No changes since revision ${revision}: nothing was written\n${sentence}`;
+  const sentence = `${copy} in ${place}${without}`;
   return wasComplete ? `The run for ${instant} was complete before: nothing was written\n${sentence}` : sentence;
 }
 
@@ -284,12 +269,10 @@ function describeFaults({ place, manifest, faults, faultCount }: VerifiedFile): 
 }
 
 function describeVerified({ place, manifest, notCompared }: VerifiedFile, index: number): string {
-  const { scheduled_for: instant, bytes, sha256, report } = manifest;
+  const { scheduled_for: instant, rows, bytes, sha256, report } = manifest;
   const what = `The ${index === 0 ? 'newest ' : ''}file, of ${instant},`;
-  const others = manifest.files.length - 1;
-  const chain = isIncrement(manifest) ? `, with the ${countText(others)} files before it` : '';
-  const has = `${counted(reportRowsOf(manifest), 'row')}${rowsOfQuestion(report.question)}, ${countText(bytes)} bytes with SHA-256 ${sha256} in ${place}`;
+  const has = `${counted(rows, 'row')}${rowsOfQuestion(report.question)}, ${countText(bytes)} bytes with SHA-256 ${sha256} in ${place}`;
   return notCompared === undefined
-    ? `${what} equals its manifest and the report at revision ${report.revision}${chain}: ${has}`
-    : `${what} equals its manifest, of revision ${report.revision}${chain}: ${has}; it was not compared with the report: ${notCompared}`;
+    ? `${what} equals its manifest and the report at revision ${report.revision}: ${has}`
+    : `${what} equals its manifest, of revision ${report.revision}: ${has}; it was not compared with the report: ${notCompared}`;
 }

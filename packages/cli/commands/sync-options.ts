@@ -28,7 +28,6 @@ export interface CopyOptions extends ProfileOption, DestinationOptions {
   readonly format: SnapshotFormat;
   readonly keep?: string;
   readonly query?: string;
-  readonly changes?: boolean;
   readonly retrySeconds: number;
   readonly json?: boolean;
   readonly quiet?: boolean;

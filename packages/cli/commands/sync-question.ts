@@ -29,10 +29,6 @@ const linkUse: LinkUse = {
  */
 export function readQuestion(options: CopyOptions, screen: Screen): Question | undefined {
   if (options.query === undefined) return undefined;
-  if (options.changes === true)
-    throw new UsageError(
-      'Cannot use --changes: it must not be combined with --query: the changes are those of the whole report',
-    );
   const linked: Readonly<Record<string, unknown>> = { ...withLink(options, linkUse) };
   const asked = Object.keys(parameters)
     .sort()

@@ -100,10 +100,7 @@ async function checkFiles(options: CopyOptions, source: Source, output: Output, 
   const { checkPlace } = await import('../sync/run-snapshot.ts');
   const files = await openPlace(options, output, signal);
   const keeps = readKeep(options.keep) !== undefined;
-  const { written, wasRemoved, unread, notReplaced } = await checkPlace(source, files, {
-    keeps,
-    changes: options.changes === true,
-  });
+  const { written, wasRemoved, unread, notReplaced } = await checkPlace(source, files, { keeps });
   for (const said of options.json === true ? [] : [unread, notReplaced])
     if (said !== undefined) output.stderr.write(`${said}\n`);
   const stored = unread === undefined ? `: wrote and found ${written}` : ` by a run: wrote ${written}`;
@@ -128,15 +125,11 @@ async function showStatus(
     throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
   }
   requireSame(position, source);
-  const { rows = 0, revision, token } = position;
-  note({ copy_read: 1, last_success_timestamp_seconds: secondsOf(position.syncedAt), rows, revision });
+  const { rows = 0, revision, token, syncedAt } = position;
+  note({ copy_read: 1, last_success_timestamp_seconds: secondsOf(syncedAt), rows, revision });
   const read = await readLag(source, { revision, token }, signal);
   const lag = { ...read, isInStep: position.isTimed === true && read.isInStep ? null : read.isInStep };
   note({ report_revision: lag.revision });
-  // a run of --changes that finds none writes nothing
-  const isEqualNow = destinationNamed(options.to).mode === 'files' && token !== undefined && read.isInStep;
-  const syncedAt = isEqualNow ? new Date().toISOString() : position.syncedAt;
-  note({ last_success_timestamp_seconds: secondsOf(syncedAt) });
   const age = ageOf(syncedAt);
   const when = age === null ? `at ${syncedAt}, which is yet to come` : `${countText(age)} s ago`;
   writeStatus(
@@ -214,7 +207,7 @@ async function showWebhookStatus(
   if (disabledAt > 0) throw endpointGone(webhook.url, disabledAt);
 }
 
-/** Where a copy is, and whose report it has; only a file of --changes has a token. */
+/** Where a copy is, and whose report it has; a file has no token. */
 interface CopyPosition extends Omit<Position, 'token'>, SourceIdentity {
   readonly token?: string | undefined;
   readonly question?: string | undefined;
@@ -233,12 +226,12 @@ async function positionOf(
     const copy = await openCopy(options);
     return copy.position().finally(() => copy.close());
   }
-  const { newestRun, reportRowsOf } = await import('../sync/manifest.ts');
+  const { newestRun } = await import('../sync/manifest.ts');
   const newest = await newestRun(await openPlace(options, output, signal));
   if (newest === undefined) return undefined;
-  const { report, completed_at: syncedAt, next: token } = newest.manifest;
+  const { report, rows, completed_at: syncedAt } = newest.manifest;
   const { service, client_id: clientId, revision, question } = report;
   const { dependsOnTime } = await import('./sync-question.ts');
-  const read = { revision, rows: reportRowsOf(newest.manifest), syncedAt, token };
+  const read = { revision, rows, syncedAt };
   return { service, clientId, ...read, question, isTimed: dependsOnTime(report) };
 }

@@ -19,15 +19,11 @@ export interface Position {
   readonly syncedAt: string;
 }
 
-/** Records that were added or changed, and removals. */
-export interface ChangedRows {
+/** Records that were added or changed, and removals. No record is in it twice. */
+export interface Changes {
   readonly rows: readonly Row[];
   /** Ids of removed records. */
   readonly removed: readonly string[];
-}
-
-/** Changes to apply. No record is in it twice. */
-export interface Changes extends ChangedRows {
   /** The revision of the report that has them. */
   readonly revision: number;
 }

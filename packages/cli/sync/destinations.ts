@@ -38,11 +38,6 @@ const optionsOfMode: Readonly<Record<Mode, readonly DestinationOption[]>> = {
       description: "only the question of a link of the report's console, or of its query string",
       isOfRun: true,
     },
-    {
-      flags: '--changes',
-      description: 'write only what has changed since the newest file, as an increment, if that is possible',
-    },
-    reloadOption,
     { flags: '--keep <duration>', description: 'how long older files are kept, such as 30d (default: for ever)' },
     {
       flags: '--spreadsheet',

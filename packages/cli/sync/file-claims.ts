@@ -1,6 +1,6 @@
 import type { SubscriptionExport } from '../../client/index.ts';
-import { changeColumnsOf, columnsOf, describeColumns, type FileColumn, flavorOf } from './file-format.ts';
-import { type CompleteRun, folderOf, isIncrement, type Manifest, manifestName } from './manifest.ts';
+import { columnsOf, describeColumns, type FileColumn, flavorOf } from './file-format.ts';
+import { type CompleteRun, folderOf, type Manifest, manifestName } from './manifest.ts';
 import type { Measured } from './measured.ts';
 import { isYetToCome } from './yet-to-come.ts';
 
@@ -14,8 +14,7 @@ export interface Found {
 /** What a manifest says of its names and times, and is not so. */
 export function claimFaults({ folder, name, manifest }: CompleteRun): string[] {
   const { file, format, scheduled_for: scheduled, completed_at: completed } = manifest;
-  const paths = isIncrement(manifest) ? manifest.files.slice(-1) : manifest.files;
-  const faults: string[] = differ('files', paths.join(', '), `${folder}/${file}`, 'its path');
+  const faults: string[] = differ('files', manifest.files.join(', '), `${folder}/${file}`, 'its path');
   const [, run = '', ending] = /^\w+-(\w+)\.(.+)$/.exec(file) ?? [];
   if (manifestName(run) !== name) faults.push(`file '${file}', of another run than ${name}`);
   if (ending !== format) faults.push(`format '${format}', file '${file}'`);
@@ -29,9 +28,7 @@ export function claimFaults({ folder, name, manifest }: CompleteRun): string[] {
 
 /** The columns that a file must have. */
 const columnsIn = (manifest: Manifest): readonly FileColumn[] =>
-  isIncrement(manifest)
-    ? changeColumnsOf(manifest.format)
-    : columnsOf(manifest.format, flavorOf(manifest.values, manifest.report.query).zone);
+  columnsOf(manifest.format, flavorOf(manifest.values, manifest.report.query).zone);
 
 /** What a manifest says of filters, and the report does not. */
 export function filterFaults(

@@ -71,12 +71,6 @@ export function columnsOf(format: SnapshotFormat, zone?: Zone): readonly FileCol
   );
 }
 
-/** The columns of an increment: a removed record has its id, and nothing else. */
-export const changeColumnsOf = (format: SnapshotFormat): readonly FileColumn[] => [
-  ...columnsOf(format),
-  { name: 'removed', type: duckTypes.boolean },
-];
-
 /** The names of the fields in a file of a format, in the order of `recordFields`. */
 export const fieldNamesOf = (format: SnapshotFormat): readonly string[] =>
   recordFields.map(({ name, column }) => (format.startsWith('ndjson') ? name : column));

@@ -46,7 +46,7 @@ export async function updateLatest(files: FileStore, manifest: Manifest): Promis
 }
 
 /** Where a run stands in the order of all runs of a place: by instant, then by name. */
-const pathOf = ({ files }: Manifest): string => (files.at(-1) ?? '').replace(/\/[a-z]+-/, '/');
+const pathOf = ({ files }: Manifest): string => files.at(-1) ?? '';
 
 /** Handles an error of a place that refuses what is not necessary: returns it; throws any other. */
 export function ifRefused(error: unknown): SyncError {

@@ -10,7 +10,7 @@ export interface Manifest {
   readonly schema_version: 1;
   /** Name of the file, beside the manifest. */
   readonly file: string;
-  /** The paths below the place of the files that together have the report; this one is the last. */
+  /** The path of the file below the place. */
   readonly files: readonly string[];
   readonly format: SnapshotFormat;
   /** Whether values that look like a formula have an apostrophe before them, in CSV. */
@@ -18,8 +18,6 @@ export interface Manifest {
   /** The columns of the file in their order, or the members of a line of NDJSON. */
   readonly columns: readonly FileColumn[];
   readonly rows: number;
-  /** Number of rows that are removed records: only of an increment, a file of changes. */
-  readonly removals?: number;
   /** Size and SHA-256 of the file. */
   readonly bytes: number;
   readonly sha256: string;
@@ -27,13 +25,8 @@ export interface Manifest {
     readonly service: string;
     readonly client_id: string;
     readonly revision: number;
-    /** Number of records of the report, if the file is an increment. */
-    readonly rows?: number;
-    /**
-     * SHA-256 of the export, which the service sent at its end: the file before compression. An
-     * increment is of no export.
-     */
-    readonly sha256?: string;
+    /** SHA-256 of the export, which the service sent at its end: the file before compression. */
+    readonly sha256: string;
     /** The header `X-Applied-Filters`. */
     readonly applied_filters: string;
     /** The question of the file as asked, and its parameters in this run; absent for the report. */
@@ -43,15 +36,7 @@ export interface Manifest {
   /** The instant of the run, ISO 8601 in UTC: the folder of the file. */
   readonly scheduled_for: string;
   readonly completed_at: string;
-  /** The change token after the file: the next increment begins there. */
-  readonly next?: string;
 }
-
-/** Whether a file has changes since the file before it in `files`, not a whole report. */
-export const isIncrement = ({ removals }: Manifest): boolean => removals !== undefined;
-
-/** Number of records of the report at the revision of a file. */
-export const reportRowsOf = ({ rows, report }: Manifest): number => report.rows ?? rows;
 
 /** The folder of a run: `2026-11-23T030000Z`, because a colon is not allowed everywhere. */
 export const folderOf = (instant: Date): string => instant.toISOString().replace(/:|\.\d{3}/g, '');
@@ -157,30 +142,23 @@ export function beginsAsManifest(text: string): boolean {
 
 const hash = /^[0-9a-f]{64}$/;
 
-const wholePattern = /^subscriptions-[0-9a-f]{16}\.[a-z.]+$/;
-const changesPattern = /^changes-[0-9a-f]{16}\.[a-z.]+$/;
-const pathPattern = /^\d{4}-\d{2}-\d{2}T\d{6}Z\/(subscriptions|changes)-[0-9a-f]{16}\.[a-z.]+$/;
+const filePattern = /^subscriptions-[0-9a-f]{16}\.[a-z.]+$/;
 
 /** Parses a manifest; `undefined` if it is none. */
 export function parseManifest(text: string): Manifest | undefined {
   try {
     const found = JSON.parse(text) as Manifest;
-    const { file, format, rows, removals, bytes, sha256, report, next } = found;
-    const [pattern, counts, hashes] =
-      removals === undefined
-        ? [wholePattern, [rows], [sha256, report.sha256]]
-        : [changesPattern, [rows, removals, report.rows], [sha256]];
+    const { file, format, rows, bytes, sha256, report } = found;
     const isWhole =
       found.schema_version === 1 &&
-      pattern.test(file) &&
-      found.files.every((path) => pathPattern.test(path)) &&
+      filePattern.test(file) &&
+      found.files.every((path) => typeof path === 'string') &&
       found.files.at(-1)?.split('/')[1] === file &&
       snapshotFormats.includes(format) &&
       csvValues.includes(found.values) &&
       found.columns.every(({ name, type }) => typeof name === 'string' && typeof type === 'string') &&
-      [...counts, bytes, report.revision].every(Number.isSafeInteger) &&
-      hashes.every((each) => typeof each === 'string' && hash.test(each)) &&
-      (typeof next === 'string' || (next === undefined && removals === undefined)) &&
+      [rows, bytes, report.revision].every(Number.isSafeInteger) &&
+      [sha256, report.sha256].every((each) => typeof each === 'string' && hash.test(each)) &&
       [report.service, report.client_id, report.applied_filters].every((each) => typeof each === 'string') &&
       Object.values({ ...report.query, question: report.question ?? '' }).every((each) => typeof each === 'string') &&
       [found.scheduled_for, found.completed_at].every((each) => !Number.isNaN(Date.parse(each)));

@@ -6,7 +6,6 @@ import { pipeline } from 'node:stream/promises';
 import { asyncBufferFromFile, type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { recordFields } from '../../contract/record-fields.ts';
 import type { RecordBatch } from './compare-records.ts';
-import type { ChangedRows } from './destination.ts';
 import { SyncError } from './error.ts';
 import { duckTypes, type FileColumn } from './file-format.ts';
 import { lineOf, type Row, valuesOf } from './record-row.ts';
@@ -37,14 +36,6 @@ export class ParquetFile {
     for await (const found of this.#groups()) {
       const rows = found.map(rowOf);
       yield { lines: rows.map(lineOf), valuesAt: (index) => valuesOf(rows[index] as Row) };
-    }
-  }
-
-  /** The rows of an increment, or of a whole report. Throws as `batches` does. */
-  async *changes(): AsyncGenerator<ChangedRows, void, undefined> {
-    for await (const found of this.#groups()) {
-      const rows = found.filter(({ removed }) => removed !== true).map(rowOf);
-      yield { rows, removed: found.filter(({ removed }) => removed === true).map(({ id }) => String(id)) };
     }
   }
 

@@ -12,7 +12,7 @@ export interface Lag {
   readonly isTokenInvalid: boolean;
 }
 
-/** Where a copy is; a file that was written without `--changes` has no change token. */
+/** Where a copy is; a file has no change token. */
 interface Followed {
   readonly revision: number;
   readonly token?: string | undefined;

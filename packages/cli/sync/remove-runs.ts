@@ -13,8 +13,7 @@ interface KeepOptions {
 /**
  * Removes the runs that are older than a run by more than this time: their manifests, then the
  * files that these name, then the folders if nothing else is in them. What has no manifest of this
- * source stays, and so does what an increment that is kept is read with. Returns for how many
- * instants runs were removed. Throws `SyncError` if one cannot
+ * source stays. Returns for how many instants runs were removed. Throws `SyncError` if one cannot
  * be removed. Killed in the middle, it leaves at most one file without its manifest, which counts
  * for nothing.
  */
@@ -25,39 +24,14 @@ export async function removeOlderRuns(
 ): Promise<number> {
   const limit = folderOf(new Date(Date.parse(manifest.scheduled_for) - keepSeconds * 1_000));
   const folders = await foldersOf(files);
-  let needed: ReadonlySet<string> | undefined;
   let removed = 0;
-  // the last file of a chain first: what a kill leaves can be read
   for (const folder of folders.filter((each) => each < limit)) {
     const runs = await runsOfUs(files, source, folder);
-    // no increment is read with a file that has no change token
-    if (runs.some(({ manifest: { next } }) => next !== undefined)) {
-      const kept = folders.filter((each) => each >= limit);
-      needed ??= await foldersNeeded(files, manifest, kept);
-      if (needed.has(folder)) continue;
-    }
     for (const { name } of runs) await remove(files, `${folder}/${name}`);
     for (const run of runs) await remove(files, `${folder}/${run.manifest.file}`);
     removed += Number(runs.length > 0);
   }
   return removed;
-}
-
-/** The folders of all files with which the runs of some folders are read. */
-async function foldersNeeded(
-  files: FileStore,
-  newest: Manifest,
-  kept: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const needed = new Set<string>();
-  const add = ({ files: paths }: Manifest): void => {
-    for (const path of paths) needed.add(path.split('/')[0] ?? '');
-  };
-  add(newest);
-  // newest first: each file of a chain needs only files that a later one of the chain names
-  for (const folder of kept)
-    if (!needed.has(folder)) for (const { manifest } of await ownManifests(files, folder)) add(manifest);
-  return needed;
 }
 
 /** The complete runs of a folder; none if it has manifests that are not of sync. */

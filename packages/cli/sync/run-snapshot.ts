@@ -1,18 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { ExportOptions, SubscriptionExport } from '../../client/index.ts';
-import { fileOfChanges } from './change-file.ts';
-import { countChanges } from './change-spool.ts';
+import type { ExportOptions } from '../../client/index.ts';
 import { fileOfExport } from './csv-file.ts';
 import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
-import { changeColumnsOf, columnsOf, flavorOf } from './file-format.ts';
+import { type CsvValues, columnsOf, flavorOf, type SnapshotFormat } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
-import { type Increment, type IncrementOptions, planIncrement } from './increment.ts';
 import { ifRefused, readLatest, updateLatest } from './latest-file.ts';
 import {
-  type CompleteRun,
   completeRunOf,
   folderOf,
   type Manifest,
@@ -24,18 +19,21 @@ import {
 } from './manifest.ts';
 import { Measured } from './measured.ts';
 import type { Question } from './question.ts';
-import { cancelIfFailed, currentPosition, type Source } from './read-source.ts';
+import { cancelIfFailed, type Source } from './read-source.ts';
 import { removeOlderRuns } from './remove-runs.ts';
 import { requireCount, requireRevision } from './run-sync.ts';
 import { requireNotYetToCome } from './yet-to-come.ts';
 
-interface SnapshotOptions extends IncrementOptions {
+interface SnapshotOptions {
+  readonly format: SnapshotFormat;
+  readonly values: CsvValues;
+  /** The instant of the run. */
+  readonly scheduledFor: Date;
   /** What the file has; the whole report if it is absent. */
   readonly question?: Question;
   /** Older runs than this are removed; all are kept if it is absent. */
   readonly keepSeconds?: number | undefined;
-  /** Whether to write an increment, if one can follow the newest file. */
-  readonly changes?: boolean;
+  readonly signal?: AbortSignal;
 }
 
 export interface SnapshotResult {
@@ -44,10 +42,6 @@ export interface SnapshotResult {
   readonly place: string;
   /** Whether another run for the instant had written it. */
   readonly wasComplete: boolean;
-  /** Whether there were no changes since the newest file, whose manifest this is. */
-  readonly isUnchanged?: boolean;
-  /** Why the whole report was written, and no increment. */
-  readonly whole?: string;
   /** Why the place could not be read: other files of it are then unknown. */
   readonly unread?: string;
   /** Why `latest.json` could not be replaced. */
@@ -57,41 +51,22 @@ export interface SnapshotResult {
 }
 
 /**
- * Writes the whole report, or the changes since the newest file, to a new file of a place, and its
- * manifest after it. The manifest is written only when the service's count and digest agree with
- * the file, and all of it is stored. A run whose instant has a manifest does nothing. Throws
- * `SyncError`, or an error of the client library; the run then counts for nothing.
+ * Writes the whole report to a new file of a place, and its manifest after it. The manifest is
+ * written only when the service's count and digest agree with the file, and all of it is stored. A
+ * run whose instant has a manifest does nothing. Throws `SyncError`, or an error of the client
+ * library; the run then counts for nothing.
  *
  * No run locks a place: names have a random part, so no two runs write to one file. If two runs for
  * one instant overlap, one finds the manifest of the other before it writes its own, or both are
- * complete and the last by name counts. An increment is discarded if a newer file exists when it is
- * stored.
+ * complete and the last by name counts.
  */
 export async function runSnapshot(source: Source, files: FileStore, options: SnapshotOptions): Promise<SnapshotResult> {
   const before = await lookAt(files, () => findComplete(source, files, options));
-  const { own, newest } = before.found ?? {};
-  if (own !== undefined) return endRun(source, files, options, { manifest: own.manifest, wasComplete: true });
-  if (options.changes === true && before.unread !== undefined) throw unreadable(before.unread);
-  const plan = options.changes === true ? await planIncrement(source, files, newest, options) : undefined;
-  if (plan !== undefined && 'unchanged' in plan)
-    return endRun(source, files, options, { manifest: plan.unchanged, wasComplete: false, isUnchanged: true });
-  const increment = plan !== undefined && 'increment' in plan ? plan.increment : undefined;
-  try {
-    const run = randomBytes(8).toString('hex');
-    const ended = await writeRun(source, files, options, run, increment);
-    const unread = before.unread ?? ended.unread;
-    const whole = plan !== undefined && 'whole' in plan && !ended.wasComplete ? plan.whole : undefined;
-    return await endRun(source, files, options, { ...ended, ...(unread && { unread }), ...(whole && { whole }) });
-  } finally {
-    await increment?.changes.remove();
-  }
+  if (before.found !== undefined) return endRun(source, files, options, { manifest: before.found, wasComplete: true });
+  const ended = await writeRun(source, files, options, randomBytes(8).toString('hex'));
+  const unread = before.unread ?? ended.unread;
+  return endRun(source, files, options, { ...ended, ...(unread && { unread }) });
 }
-
-const unreadable = (unread: string): SyncError =>
-  new SyncError(
-    'DESTINATION_INVALID',
-    `Cannot use --changes: this user must be able to list and read files; without --changes, the right to write is enough: current value is ${unread}`,
-  );
 
 /** Writes the file of a run, and its manifest unless another run was faster. */
 async function writeRun(
@@ -99,11 +74,10 @@ async function writeRun(
   files: FileStore,
   options: SnapshotOptions,
   run: string,
-  increment: Increment | undefined,
 ): Promise<Omit<SnapshotResult, 'place'>> {
   const folder = folderOf(options.scheduledFor);
-  const file = `${increment === undefined ? 'subscriptions' : 'changes'}-${run}.${options.format}`;
-  const { manifest, found, unread } = await writeFile(source, files, options, file, increment);
+  const file = `subscriptions-${run}.${options.format}`;
+  const { manifest, found, unread } = await writeFile(source, files, options, file);
   if (found !== undefined) await files.discard(`${folder}/${file}`);
   // if this fails, the file stays: the manifest may be stored all the same
   else await files.write(`${folder}/${manifestName(run)}`, [Buffer.from(manifestText(manifest))]);
@@ -125,35 +99,16 @@ async function endRun(
 }
 
 /** Writes the file of a run, and looks for another run that was faster. */
-async function writeFile(
-  source: Source,
-  files: FileStore,
-  options: SnapshotOptions,
-  file: string,
-  increment: Increment | undefined,
-) {
+async function writeFile(source: Source, files: FileStore, options: SnapshotOptions, file: string) {
   const folder = folderOf(options.scheduledFor);
   try {
-    const manifest = await (increment === undefined
-      ? copyReport(source, files, options, file)
-      : copyChanges(files, options, file, increment));
+    const manifest = await copyReport(source, files, options, file);
     const looked = await lookAt(files, () => findOther(source, files, manifest, options));
-    if (increment !== undefined && looked.found === undefined) await requireNewest(files, increment);
     return { manifest, ...looked };
   } catch (error) {
     await files.discard(`${folder}/${file}`).catch(() => undefined); // `error` is the one to report
     throw error;
   }
-}
-
-/** Throws unless an increment still follows the newest file. */
-async function requireNewest(files: FileStore, { previous }: Increment): Promise<void> {
-  const newest = await newestRun(files);
-  if (newest?.folder === previous.folder && newest.name === previous.name) return;
-  throw new SyncError(
-    'DESTINATION_BUSY',
-    `Cannot write the changes to ${files.shown}: no other run may write there at the same time: run the command again: current value is a new file of ${newest?.manifest.scheduled_for ?? 'none'}`,
-  );
 }
 
 /** Looks at a place that the run may have no right to read. */
@@ -169,24 +124,17 @@ async function lookAt<T>(
   }
 }
 
-/**
- * Returns what an earlier run wrote for the instant, or the newest run. Throws if the place has
- * other files.
- */
-async function findComplete(
-  source: Source,
-  files: FileStore,
-  options: SnapshotOptions,
-): Promise<{ readonly own?: CompleteRun; readonly newest?: CompleteRun | undefined }> {
+/** Returns what an earlier run wrote for the instant. Throws if the place has other files. */
+async function findComplete(source: Source, files: FileStore, options: SnapshotOptions): Promise<Manifest | undefined> {
   await readLatest(files);
   const own = await completeRunOf(files, folderOf(options.scheduledFor));
   if (own !== undefined) {
     requireSame(source, files, own.manifest, options);
-    return { own };
+    return own.manifest;
   }
   const newest = await newestRun(files);
   if (newest !== undefined) requireOwn(source, files, newest.manifest, options);
-  return { newest };
+  return undefined;
 }
 
 /** Throws unless a manifest is of this source and this question. */
@@ -237,10 +185,11 @@ async function requireStored(files: FileStore, folder: string, file: string, byt
 }
 
 async function copyReport(source: Source, files: FileStore, options: SnapshotOptions, file: string): Promise<Manifest> {
-  const { format, values, scheduledFor, question } = options;
+  const { format, values, scheduledFor, question, signal } = options;
   const flavor = flavorOf(values, question?.query);
   const [sent, compression] = format.split('.') as [ExportOptions['format'], string | undefined];
-  const { report, next } = await openReport(source, sent, options);
+  const call = signal === undefined ? {} : { signal };
+  const report = await source.client.export({ ...question?.query }, { format: sent, ...call });
   const exported = new Measured();
   const written = sent !== 'csv' && compression === undefined ? exported : new Measured();
   const { revision, rows } = await cancelIfFailed(report, async () => {
@@ -270,69 +219,8 @@ async function copyReport(source: Source, files: FileStore, options: SnapshotOpt
       applied_filters: report.headers.get('x-applied-filters') ?? '',
       ...(question && { question: question.text, query: question.query }),
     },
-    ...timesOf(scheduledFor),
-    ...(next !== undefined && { next }),
-  };
-}
-
-const timesOf = (scheduledFor: Date) => ({
-  scheduled_for: scheduledFor.toISOString().replace(/\.\d{3}/, ''),
-  completed_at: new Date().toISOString(),
-});
-
-/** Requests the report; for later increments, with a change token from before it. */
-async function openReport(
-  { client }: Source,
-  format: ExportOptions['format'],
-  { changes, question, signal }: SnapshotOptions,
-): Promise<{ readonly report: SubscriptionExport; readonly next?: string }> {
-  const call = signal === undefined ? {} : { signal };
-  if (changes !== true) return { report: await client.export({ ...question?.query }, { format, ...call }) };
-  for (let waitMs = 100; ; waitMs *= 2) {
-    const { token, revision } = await currentPosition(client, call);
-    const report = await client.export({}, { format, ...call });
-    const found = await cancelIfFailed(report, () => requireRevision(report.headers));
-    if (found >= revision) return { report, next: token };
-    // a process of the service may be a second behind another one
-    await report.cancel();
-    if (waitMs > 3_000) throw behind(revision);
-    await sleep(waitMs, undefined, call);
-  }
-}
-
-const behind = (revision: number): SyncError =>
-  new SyncError(
-    'DESTINATION_BUSY',
-    `Cannot write the report: the service must send it at revision ${revision} or a later one: run the command again`,
-  );
-
-/** Writes an increment. */
-async function copyChanges(
-  files: FileStore,
-  { format, values, scheduledFor }: SnapshotOptions,
-  file: string,
-  { previous, changes, revision, rows, next }: Increment,
-): Promise<Manifest> {
-  const path = `${folderOf(scheduledFor)}/${file}`;
-  const { service, client_id, applied_filters } = previous.manifest.report;
-  const written = new Measured();
-  const counts = { rows: 0, removals: 0 };
-  const lines = countChanges(changes.lines(), counts);
-  const content = fileOfChanges(lines, { format, values });
-  await files.write(path, written.of(format.endsWith('.gz') ? gzip(content) : content));
-  return {
-    schema_version: 1,
-    file,
-    files: [...previous.manifest.files, path],
-    format,
-    values,
-    columns: changeColumnsOf(format),
-    ...counts,
-    bytes: written.bytes,
-    sha256: written.sha256,
-    report: { service, client_id, revision, rows, applied_filters },
-    ...timesOf(scheduledFor),
-    next,
+    scheduled_for: scheduledFor.toISOString().replace(/\.\d{3}/, ''),
+    completed_at: new Date().toISOString(),
   };
 }
 
@@ -362,7 +250,7 @@ interface PlaceCheck {
 export async function checkPlace(
   source: SourceIdentity,
   files: FileStore,
-  { keeps, changes }: { readonly keeps: boolean; readonly changes: boolean },
+  { keeps }: { readonly keeps: boolean },
 ): Promise<PlaceCheck> {
   const before = await lookAt(files, async () => {
     const newest = await newestRun(files);
@@ -385,6 +273,5 @@ export async function checkPlace(
       'DESTINATION_INVALID',
       `Cannot use --keep with ${files.shown}: this user must be able to list, read and remove files; without --keep, the right to write is enough: current value is ${unread ?? `${written}, which could not be removed`}`,
     );
-  if (changes && unread !== undefined) throw unreadable(unread);
   return { written, wasRemoved, ...(unread !== undefined && { unread }), ...(notReplaced && { notReplaced }) };
 }

@@ -153,7 +153,7 @@ class Sync {
 }
 
 /** Number of records of the report at a revision; `undefined` if it can no longer be read. */
-export async function totalAt(
+async function totalAt(
   client: SubreportClient,
   revision: number,
   call: { readonly signal?: AbortSignal },

@@ -73,7 +73,7 @@ export async function exportAt(
   throw revisionGone(revision, `a revision of which ${erased} records have been erased since`);
 }
 
-export async function* rowBatches(rows: AsyncIterable<readonly Row[]>): AsyncGenerator<RecordBatch, void, undefined> {
+async function* rowBatches(rows: AsyncIterable<readonly Row[]>): AsyncGenerator<RecordBatch, void, undefined> {
   for await (const batch of rows)
     yield { lines: batch.map(lineOf), valuesAt: (index) => valuesOf(batch[index] as Row) };
 }

@@ -7,11 +7,10 @@ import { claimFaults, differ, type Found, filterFaults, measuredFaults } from '.
 import { describeColumns, fieldNamesOf, flavorOf } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
 import { checkLatest, type LatestCheck } from './latest-file.ts';
-import { type CompleteRun, isIncrement, type Manifest, requireSource, runsOf } from './manifest.ts';
+import { type CompleteRun, type Manifest, requireSource, runsOf } from './manifest.ts';
 import { Measured } from './measured.ts';
 import type { Source } from './read-source.ts';
 import { gunzip, RecordLines } from './text-file.ts';
-import { chainOf, replay } from './verify-chain.ts';
 import { exportAt } from './verify-copy.ts';
 
 /** A complete file, read again. */
@@ -47,17 +46,15 @@ interface VerifyOptions {
 
 /**
  * Compares the newest file of a place with its manifest, and each record with the report at its
- * revision. An increment is read with the files before it. Throws `SyncError` `NOT_EQUAL` if there
- * is no file, `OTHER_SOURCE` if it is of another client or service.
+ * revision. Throws `SyncError` `NOT_EQUAL` if there is no file, `OTHER_SOURCE` if it is of another
+ * client or service.
  */
 export async function verifyFiles(files: FileStore, options: VerifyOptions): Promise<VerifiedPlace> {
   const verified: VerifiedFile[] = [];
   const unfinished: string[] = [];
-  /** The files that were read with an increment. */
-  const chained = new Set<string>();
   let newest: CompleteRun | undefined;
   for await (const { folder, run } of runsOf(files)) {
-    if (run !== undefined) verified.push(await verifyAny(files, run, options, chained));
+    if (run !== undefined) verified.push(await verifyRun(files, run, options));
     else if (verified.length === 0) unfinished.push(folder);
     newest ??= run;
     if (verified.length > 0 && options.all !== true) break;
@@ -67,49 +64,6 @@ export async function verifyFiles(files: FileStore, options: VerifyOptions): Pro
     'NOT_EQUAL',
     `Cannot verify ${files.shown}: it must have a complete file: run 'subreport sync' first`,
   );
-}
-
-async function verifyAny(
-  files: FileStore,
-  run: CompleteRun,
-  options: VerifyOptions,
-  chained: Set<string>,
-): Promise<VerifiedFile> {
-  const { folder, manifest } = run;
-  if (!isIncrement(manifest)) return verifyRun(files, run, options);
-  const place = `${files.shown}/${folder}/${manifest.file}`;
-  if (chained.has(`${folder}/${manifest.file}`))
-    return { manifest, place, faults: [], faultCount: 0, notCompared: 'it was read with a later increment' };
-  for (const path of manifest.files) chained.add(path);
-  const { notCompared, ...found } = await verifyChain(files, run, options);
-  const faults = found.faults.map(printable);
-  return { manifest, place, faults, faultCount: faults.length + found.unnamed, ...(notCompared && { notCompared }) };
-}
-
-/** Reads an increment with the files before it. */
-async function verifyChain(
-  files: FileStore,
-  run: CompleteRun,
-  options: VerifyOptions,
-): Promise<Found & Pick<VerifiedFile, 'notCompared'>> {
-  if (options.source !== undefined) requireSource(files, run.manifest, options.source);
-  const { runs, faults } = await chainOf(files, run);
-  const [base] = runs;
-  if (base === undefined || isIncrement(base.manifest) || faults.length > 0) return { faults, unnamed: 0 };
-  const whole = await verifyRun(files, base, options.signal === undefined ? {} : { signal: options.signal });
-  const inBase = whole.faults.map((fault) => `${base.folder}/${base.manifest.file}: ${fault}`);
-  const { report, notCompared } = await openReport(run.manifest, 'ndjson', options);
-  try {
-    const found = await replay(files, runs, report);
-    const others = report === undefined ? [] : filterFaults(run.manifest, report);
-    return {
-      faults: [...inBase, ...found.faults, ...others],
-      unnamed: found.unnamed,
-      ...(notCompared && { notCompared }),
-    };
-  } finally {
-    await report?.cancel().catch(() => undefined); // it was read to its end
-  }
 }
 
 async function verifyRun(files: FileStore, run: CompleteRun, options: VerifyOptions): Promise<VerifiedFile> {
@@ -211,7 +165,7 @@ async function readParquet(
     const found = await compare(file.batches(), report && new RecordLines(report, 'ndjson').batches(), manifest);
     const faults = [
       ...differ('rows', found.copyRows, manifest.rows),
-      ...differ('report.sha256', manifest.report.sha256 ?? 'none', manifest.sha256, 'sha256'),
+      ...differ('report.sha256', manifest.report.sha256, manifest.sha256, 'sha256'),
       ...differ('columns', describeColumns(file.columns), describeColumns(manifest.columns)),
       ...found.named,
     ];

@@ -14,7 +14,7 @@ parentPort?.on('message', (request: ParquetRequest) => {
 });
 
 function encode(request: Exclude<ParquetRequest, { kind: 'drop' }>): Uint8Array<ArrayBuffer> {
-  const file = files.get(request.file) ?? new ParquetEncoder('records', request.fields);
+  const file = files.get(request.file) ?? new ParquetEncoder(request.fields);
   files.set(request.file, file);
   return request.kind === 'add' ? file.add(request.lines) : file.end();
 }

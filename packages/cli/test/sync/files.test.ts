@@ -582,7 +582,6 @@ const mistakes: readonly [string[], RegExp][] = [
     /^Cannot use --keep: it must be a duration .*, such as 30d: current value is '30'$/m,
   ],
   [['--to', 'sqlite:x.db', '--query', 'status=ACTIVE'], /^Cannot use --query: --to must be dir:PATH or rclone:/],
-  [['--to', 'dir:.', '--changes', '--query', 'status=ACTIVE'], /^Cannot use --changes: .* with --query: /],
   [['--to', 'dir:.', '--query', 'stauts=ACTIVE'], /^Cannot use --query: stauts must be .*did you mean 'status'\?$/m],
   [
     ['--to', 'dir:.', '--query', 'after=someday'],
