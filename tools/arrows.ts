@@ -16,7 +16,7 @@ const routes = ['http/listener', 'contract', 'auth', 'storage/error.ts', 'storag
 const inAuth = ['auth/*', 'contract', 'storage', 'node'];
 const inStorage = ['tracing', 'storage/*', 'storage/counts', 'storage/tables', 'storage/records'];
 const work = ['contract', 'storage', 'auth', 'audit', 'import'];
-const programs = ['cli/conform', 'cli/workbook', 'cli/remote', 'cli/sync'];
+const programs = ['cli/workbook', 'cli/remote', 'cli/sync'];
 const destinations = ['pg', 'pg-copy-streams', 'hyparquet'];
 const secrets = ['terminal/error.ts', 'terminal/secret-files.ts'];
 const outgoing = ['terminal/outgoing', 'terminal/error.ts', 'terminal/printable.ts'];
@@ -249,11 +249,6 @@ const rows: readonly Folder[] = [
     path: 'cli/sync',
     contents: "keeps copies of a report in the reader's own databases and files",
     imports: ['client/index.ts', 'contract', 'terminal/create-folders.ts', ...outgoing, ...destinations, 'node'],
-  },
-  {
-    path: 'cli/conform',
-    contents: 'checks any server of the published API',
-    imports: ['client', 'contract', ...outgoing, 'node'],
   },
   {
     path: 'cli/remote',

@@ -1,4 +1,3 @@
-import { checkBounds } from '../packages/cli/conform/requester.ts';
 import { serverLimits } from '../packages/cli/remote/server-operations.ts';
 import { databaseConnectMs } from '../packages/cli/sync/postgres-table.ts';
 import { lineLengthMax } from '../packages/cli/sync/read-source.ts';
@@ -41,16 +40,6 @@ export const connections: readonly Connections[] = [
     tls: `${https}, elsewhere with \`--allow-http\``,
     bounds: `${size(responseBytesMax)}, ${parsed}; ${seconds(timeoutMsDefault)}; ${lines}`,
     redirects: 'an error',
-    proxy: proxied,
-  },
-  {
-    modules: ['packages/cli/conform/requester.ts', 'packages/cli/conform/find-token-url.ts'],
-    programs: '`conform`',
-    peer: 'the server to check: the same',
-    sends: 'the same',
-    tls: 'the same',
-    bounds: `${size(checkBounds.bodyBytesMax)}, ${parsed}; ${seconds(checkBounds.timeoutMs)}`,
-    redirects: 'not followed',
     proxy: proxied,
   },
   {

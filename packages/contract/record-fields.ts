@@ -29,7 +29,7 @@ interface ObjectSchema {
 
 /**
  * All fields in the order in which a record has them, from the schemas of the contract: the one
- * list for the columns of files, tables and workbooks, and for what imports and `conform` expect.
+ * list for the columns of files, tables and workbooks, and for what imports expect.
  */
 export const recordFields: readonly RecordField[] = fieldsOf(Subscription as unknown as ObjectSchema, []);
 

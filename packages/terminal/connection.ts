@@ -78,7 +78,7 @@ function profileOfVariables(): Profile | undefined {
 }
 
 /** Masks the secret of a client in all messages. Throws `UsageError` if one has a line break. */
-export function guardCredentials(profile: Pick<Profile, 'client_id' | 'client_secret'>): void {
+function guardCredentials(profile: Pick<Profile, 'client_id' | 'client_secret'>): void {
   // the token endpoint would call it wrong
   for (const [name, value] of [['id', profile.client_id] as const, ['secret', profile.client_secret] as const])
     if (/[\r\n]/.test(value))

@@ -50,7 +50,7 @@ export function formatFields(fields: Readonly<Record<string, string | number | b
 }
 
 /** Commands that change nothing in the store, and stop when nobody reads their output. */
-const streaming = ['generate', 'list', 'show', 'export', 'summary', 'changes', 'whoami', 'token', 'conform'];
+const streaming = ['generate', 'list', 'show', 'export', 'summary', 'changes', 'whoami', 'token'];
 
 /** The first error of standard output: what was written since is lost. */
 let lost: NodeJS.ErrnoException | undefined;

@@ -59,7 +59,6 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
     'import/row-sample.ts',
     'count-work.ts',
     'span-tree.ts',
-    'conform/account.ts',
     'sync/change-spool.ts',
     'sync/compare-records.ts',
     'sync/state-file.ts',

@@ -87,7 +87,6 @@ const given: Readonly<Record<string, readonly (readonly [string, Program])[]>> =
       },
     ],
   ],
-  conform: [['conform', plain('conform', '--profile', 'default', '--junit', '/dev/null')]],
 };
 
 /** All commands of readers, as this file or their name says; and the other packages' programs. */

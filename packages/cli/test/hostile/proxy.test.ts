@@ -83,7 +83,7 @@ test('a proxy whose password is not percent-encoded is refused without it', asyn
 });
 
 /** A run of CI has one program for each kind of destination. */
-const chosen = ['token', 'conform', 'sync sqlite'];
+const chosen = ['token', 'list', 'sync sqlite'];
 
 test.concurrent.each(
   programs

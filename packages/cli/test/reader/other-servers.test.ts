@@ -1,18 +1,15 @@
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { createClient } from '../../../client/index.ts';
 import { tools } from '../../../mcp/tools.ts';
-import {
-  ConnectServer,
-  ordinary,
-  type ServerRequest,
-  type ServerResponse,
-  type Variant,
-} from '../conform/connect-server.ts';
-import { accountRecords } from '../conform/records.ts';
+import { ConnectServer, ordinary, type ServerRequest, type ServerResponse, type Variant } from './connect-server.ts';
+import { accountRecords } from './records.ts';
 
 // The reader's commands with a server of the published API that is not ours: it has no cursors.
 
@@ -137,6 +134,33 @@ test('list --all of chosen fields needs the id where a server sends no links', a
   const { code, stdout, stderr } = await run(...ndjson, '--fields', 'status');
   const told = 'the server sends no links to further pages, so --fields must have id';
   expect([code, stdout, stderr]).toEqual([2, '', `Cannot list all subscriptions: ${told}\n`]);
+});
+
+test.each([
+  ['a secret with a line break', '"client_id":"a","client_secret":"q7Z2kVb9\\n"', 2, 'it must have no line'],
+  ['a repeated member', '"client_id":"a","client_secret":"s","client_id":"b"', 1, "given once: 'client_id' is"],
+])('login names %s of a file with credentials, and sends nothing', async (_case, members, expected, said) => {
+  const file = join(folder, 'faulty.json');
+  writeFileSync(file, `{"base_url":"http://127.0.0.1:9/connect-api",${members}}`);
+  const { code, stderr } = await run('login', '--credentials', file, '--profile', 'new');
+  expect([code, stderr]).toEqual([expected, expect.stringContaining(said)]);
+});
+
+test('login sends no secret to the token endpoint of a file whose server is not that of --url', async () => {
+  let requests = 0;
+  const other = createServer((_request, response) => {
+    requests += 1;
+    response.end('{}');
+  });
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const file = join(folder, 'elsewhere.json');
+  const secrets = { client_id: 'acme', client_secret: server.target.clientSecret };
+  writeFileSync(file, JSON.stringify({ base_url: `${url}/connect-api`, token_url: `${url}/token`, ...secrets }));
+  const { code, stderr } = await run('login', '--url', server.url, '--credentials', file);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^no token: is '.*' the URL of the service/)]);
+  expect(requests).toBe(0);
+  other.close();
 });
 
 test('login forgets the tokens of the client that the profile had', async () => {

@@ -35,7 +35,7 @@ const readingCommands = [
     'profiles',
     'open',
   ],
-  ...['conform', 'sync check', 'sync run', 'sync status', 'sync verify'],
+  ...['sync check', 'sync run', 'sync status', 'sync verify'],
 ];
 
 /** A run of each changing command, in this order; `FOLDER` is a folder of the test. */

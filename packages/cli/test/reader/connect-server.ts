@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { compareInstants, parseInstant } from '../../../contract/instant.ts';
 import type { Subscription } from '../../../contract/subscription.ts';
 
 /** A request to the server below. `query` is not decoded. */
@@ -31,26 +30,17 @@ export interface Behavior {
 export interface Variant {
   readonly firstPage: 0 | 1;
   readonly afterLastPage: 'empty' | 'last page' | 'rejected';
-  readonly isInclusive: boolean | 'after';
-  readonly dateField: 'createdDate' | 'activationDate' | 'expirationDate';
-  readonly isNewestFirst: boolean;
   readonly sizeMax: number;
   readonly rejectsLargerSize: boolean;
   readonly sendsHeaders: boolean;
-  /** Whether errors of the report are plain text. */
-  readonly hasPlainErrors: boolean;
 }
 
 export const ordinary: Variant = {
   firstPage: 1,
   afterLastPage: 'empty',
-  isInclusive: false,
-  dateField: 'createdDate',
-  isNewestFirst: false,
   sizeMax: 1000,
   rejectsLargerSize: true,
   sendsHeaders: true,
-  hasPlainErrors: false,
 };
 
 export const credentials = { clientId: 'acme-reporting', clientSecret: 'q7Z2kVb9XcN4mRt8LwPyD3sGfHjA6uEe' };
@@ -70,8 +60,6 @@ export class ConnectServer {
   behavior: Behavior = {};
   variant: Variant = ordinary;
   records: readonly Subscription[];
-  /** The requests since the last reset. */
-  requests = 0;
   #issued = 0;
   readonly #server = createServer((incoming, outgoing) => {
     void this.#serve(incoming).then(({ status, headers, json: value, body }) => {
@@ -102,20 +90,14 @@ export class ConnectServer {
   }
 
   async #serve(incoming: IncomingMessage): Promise<ServerResponse> {
-    this.requests += 1;
     let text = '';
     for await (const chunk of incoming.setEncoding('utf8')) text += chunk;
     const [path = '', query = ''] = (incoming.url ?? '').split('?');
     const headers = incoming.headers as Record<string, string>;
     const received = { method: incoming.method ?? '', path, query, headers, form: new URLSearchParams(text) };
     const request = this.behavior.request?.(received) ?? received;
-    const response = request.path === '/token' ? this.#token(request) : this.#plain(this.#report(request));
+    const response = request.path === '/token' ? this.#token(request) : this.#report(request);
     return this.behavior.response?.(response, request) ?? response;
-  }
-
-  #plain(response: ServerResponse): ServerResponse {
-    if (response.status < 400 || !this.variant.hasPlainErrors) return response;
-    return { ...response, headers: { ...response.headers, 'content-type': 'text/plain' }, body: 'Not possible' };
   }
 
   #token({ form, headers }: ServerRequest): ServerResponse {
@@ -145,13 +127,10 @@ export class ConnectServer {
     const parameters = new URLSearchParams(query);
     const { firstPage, sizeMax, rejectsLargerSize, afterLastPage } = this.variant;
     const [wanted, number] = [integer(parameters, 'size', 20), integer(parameters, 'page', firstPage)];
-    const dates = ['before', 'after'].map((name) => parameters.get(name)).filter((date) => date !== null);
     const isValid = wanted >= 1 && number >= firstPage && !(rejectsLargerSize && wanted > sizeMax);
-    if (!isValid || dates.some((date) => parseInstant(date) === undefined))
-      return reject(400, { type: 'INVALID_REQUEST_PARAMS', messages: ['a parameter is not valid'] });
+    if (!isValid) return reject(400, { type: 'INVALID_REQUEST_PARAMS', messages: ['a parameter is not valid'] });
     const size = Math.min(wanted, sizeMax);
-    const selected = this.#select(parameters);
-    const pages = Math.ceil(selected.length / size);
+    const pages = Math.ceil(this.records.length / size);
     const isPast = number - firstPage >= pages;
     if (isPast && afterLastPage === 'rejected' && pages > 0)
       return reject(404, { type: 'NOT_FOUND', messages: ['no page'] });
@@ -160,7 +139,7 @@ export class ConnectServer {
     const next = `${this.url}${path}?${parameters}`;
     const paging = {
       ...(at + 1 < pages && { 'x-next-page': next }),
-      'x-total-count': String(selected.length),
+      'x-total-count': String(this.records.length),
       'x-total-pages': String(pages),
       'x-current-page': String(number),
       'x-count-per-page': String(size),
@@ -168,34 +147,10 @@ export class ConnectServer {
     return {
       status: 200,
       headers: { ...json, ...(this.variant.sendsHeaders && paging) },
-      json: selected.slice(at * size, (at + 1) * size),
+      json: this.records.slice(at * size, (at + 1) * size),
     };
-  }
-
-  #select(parameters: URLSearchParams): Subscription[] {
-    const { isInclusive, dateField, isNewestFirst } = this.variant;
-    const [iccid, product] = [parameters.get('iccid'), parameters.get('product-id')];
-    const [before, after] = ['before', 'after'].map((name) => parseInstant(parameters.get(name) ?? ''));
-    const meets = (date: string): boolean => {
-      const instant = instantOf(date);
-      const [toBefore, toAfter] = [before, after].map((bound) => (bound ? compareInstants(instant, bound) : undefined));
-      const isBefore = toBefore === undefined || toBefore < 0 || (isInclusive === true && toBefore === 0);
-      return isBefore && (toAfter === undefined || toAfter > 0 || (isInclusive !== false && toAfter === 0));
-    };
-    const selected = this.records.filter(
-      (record) =>
-        (iccid === null || record.iccid === iccid) &&
-        (product === null || record.product.id === product) &&
-        meets(record[dateField]),
-    );
-    const sorted = selected.toSorted((one, other) =>
-      `${one.createdDate}${one.id}` < `${other.createdDate}${other.id}` ? -1 : 1,
-    );
-    return isNewestFirst ? sorted.toReversed() : sorted;
   }
 }
-
-const instantOf = (date: string) => parseInstant(date) ?? { seconds: 0, nanos: 0 };
 
 /** An integer parameter; `NaN` if it is malformed. */
 function integer(parameters: URLSearchParams, name: string, fallback: number): number {
