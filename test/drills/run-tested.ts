@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { runTestFiles } from '../mutants/run-tests.ts';
+import { runTestFiles } from '../support/run-test-files.ts';
 import type { Outcome, TestedDrill } from './drill.ts';
 
 /** Runs the tests of some drills, all in one run. */

@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runTestFiles } from '../mutants/run-tests.ts';
-import { copyTree } from '../mutants/source-tree.ts';
 import { hasChromium } from '../support/chromium.ts';
+import { copyTree } from '../support/copy-tree.ts';
+import { runTestFiles } from '../support/run-test-files.ts';
 
 // docs/contributors/ says how to add a filter, a column and so on. Each of these recipes is a patch
 // here, with one line of context. All are applied to one copy of the tree, where what

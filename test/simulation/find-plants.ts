@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { copyTree, findMutatedFile, readSources } from '../mutants/source-tree.ts';
+import { copyTree } from '../support/copy-tree.ts';
 import { type Plant, plants } from './plants.ts';
 import { Random } from './random.ts';
 
@@ -31,8 +31,20 @@ try {
   rmSync(copy, { recursive: true });
 }
 
+/** The one file that has the code of a mistake, once. */
+function findCode({ id, search }: Plant): { readonly path: string; readonly text: string } {
+  const files = globSync('packages/service/**/*.ts', { cwd: copy, exclude: ['**/test/**', '**/*.test.ts'] })
+    .map((file) => join(copy, file))
+    .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+    .filter(({ text }) => text.includes(search));
+  const [found, ...others] = files;
+  if (found !== undefined && others.length === 0 && found.text.split(search).length === 2) return found;
+  const places = files.map(({ path }) => path).join(', ');
+  throw new Error(`Cannot plant '${id}': its code must occur once in packages/service: it occurs in '${places}'`);
+}
+
 async function isFound(plant: Plant): Promise<boolean> {
-  const { path, text } = findMutatedFile(readSources(copy), plant);
+  const { path, text } = findCode(plant);
   const { search, replace } = plant;
   writeFileSync(
     path,

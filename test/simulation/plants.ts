@@ -1,7 +1,12 @@
-import type { Mutant } from '../mutants/mutant.ts';
-
 /** A mistake that the simulation must find within four histories, whatever its seed. */
-export type Plant = Pick<Mutant, 'id' | 'breaks' | 'search' | 'replace'>;
+export interface Plant {
+  readonly id: string;
+  /** What the service does wrong. */
+  readonly breaks: string;
+  /** Code that occurs in one file of `packages/service`, once. */
+  readonly search: string;
+  readonly replace: string;
+}
 
 export const plants: readonly Plant[] = [
   {

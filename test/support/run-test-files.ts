@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
-import type { Mutant } from './mutant.ts';
-import { findTestFile, readTestFiles } from './source-tree.ts';
+import { dirname, join } from 'node:path';
 
 /** One test that ran. */
 export interface TestResult {
@@ -18,13 +16,6 @@ export interface TestResult {
 
 /** A run that is not over by then hangs. */
 const runMsMax = 600_000;
-
-/** Runs the tests of some mutants in a source tree. Returns nothing when Vitest could not run. */
-export function runTests(root: string, mutants: readonly Mutant[]): readonly TestResult[] {
-  const testFiles = readTestFiles(root);
-  const files = new Set(mutants.map((mutant) => findTestFile(testFiles, mutant).path));
-  return runTestFiles(root, [...files], mutants.map(namePattern).join('|'));
-}
 
 /** Runs the tests of some files whose full names match a pattern. */
 export function runTestFiles(root: string, files: readonly string[], pattern: string): TestResult[] {
@@ -83,20 +74,3 @@ function readReport(path: string): TestResult[] {
       })),
   );
 }
-
-/** The results of the tests that a mutant names. */
-export function resultsOf(mutant: Mutant, results: readonly TestResult[]): readonly TestResult[] {
-  const pattern = new RegExp(namePattern(mutant));
-  return results.filter(({ path, fullName }) => basename(path) === mutant.file && pattern.test(fullName));
-}
-
-/** Matches the full names of the tests of a title; a placeholder of `test.each` is any text. */
-function namePattern({ test, on = [] }: Mutant): string {
-  const title = test
-    .split(/%[sijdf]|\$\w+/)
-    .map(escapePattern)
-    .join('.*');
-  return `^${on.map((word) => `(?=.*${escapePattern(word)})`).join('')}(?:.* )?${title}$`;
-}
-
-const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
