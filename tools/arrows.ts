@@ -338,6 +338,7 @@ const rows: readonly Folder[] = [
       'service/cli/log',
       'service/cli/store',
       'commander',
+      'typebox',
       'node',
     ],
   },

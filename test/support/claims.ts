@@ -101,7 +101,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'health/health-strings.ts: Checking: # of # done, # % of the next',
     'health/health-strings.ts: No problem found',
     'health/health-strings.ts: Show #',
-    'operator/client-update-command.ts: All tokens of the client # were revoked. If its secret was leaked, rep',
+    'operator/client-command.ts: All tokens of the client # were revoked. If its secret was leaked, rep',
     'operator/doctor-command.ts: There are none; the first start generates them',
     'operator/import-text.ts:  (resumed after row #)',
     'operator/import-text.ts: # loaded, # rejected',

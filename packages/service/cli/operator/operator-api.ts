@@ -1,7 +1,11 @@
 import { type Command, Option } from 'commander';
 import { type ServerChoice, serverOf } from '../../../cli/remote/server.ts';
-import type { CallOperation, OperatorInput, OperatorResponse } from '../../../contract/operator/operations.ts';
-import type { Output } from '../../../terminal/output.ts';
+import {
+  type CallOperation,
+  type OperatorInput,
+  type OperatorResponse,
+  operatorApi,
+} from '../../../contract/operator/operations.ts';
 
 /** Runs a command with the server of its options or, without one, with an open store. */
 export async function withOperations<T>(choice: ServerChoice, work: (call: CallOperation) => Promise<T>): Promise<T> {
@@ -12,36 +16,33 @@ export async function withOperations<T>(choice: ServerChoice, work: (call: CallO
 
 export const pageItems = 100;
 
-type ListId = 'listTenants' | 'listClients' | 'listImports' | 'listOperators' | 'listAuditEntries';
-type Item<Id extends ListId> = OperatorResponse<Id> extends { readonly data: (infer I)[] } ? I : never;
+/** An operation that returns a list. */
+export type ListId =
+  | 'listTenants'
+  | 'listClients'
+  | 'listClientSessions'
+  | 'listKeys'
+  | 'listImports'
+  | 'listOperators'
+  | 'listAuditEntries';
+export type Item<Id extends ListId> = OperatorResponse<Id> extends { readonly data: (infer I)[] } ? I : never;
 type Page<Id extends ListId> = { readonly data: Item<Id>[]; readonly next: string | null };
-
-/** Reads a list page by page. */
-export const listAll = async <Id extends ListId>(
-  call: CallOperation,
-  id: Id,
-  input: Pick<OperatorInput<Id>, 'query'> = {},
-): Promise<Item<Id>[]> => (await listFirst(call, id, input)).items;
 
 /** Reads at most `max` items of a list, page by page; `hasMore` says whether the list is longer. */
 export async function listFirst<Id extends ListId>(
   call: CallOperation,
   id: Id,
-  { query, max = Number.POSITIVE_INFINITY }: Pick<OperatorInput<Id>, 'query'> & { readonly max?: number } = {},
+  { params = {}, query, max = Number.POSITIVE_INFINITY }: OperatorInput<Id> & { readonly max?: number | undefined },
 ): Promise<{ readonly items: Item<Id>[]; readonly hasMore: boolean }> {
   const items: Item<Id>[] = [];
   for (let cursor: string | undefined; ; ) {
-    const limit = Math.min(pageItems, max - items.length);
-    const page = (await call(id, { query: { ...query, limit, cursor } })) as Page<Id>;
+    // a list without parameters has one page
+    const paging = 'query' in operatorApi[id] ? { limit: Math.min(pageItems, max - items.length), cursor } : {};
+    const page = (await call(id, { params, query: { ...query, ...paging } })) as Page<Id>;
     items.push(...page.data);
     if (page.next === null || items.length >= max) return { items, hasMore: page.next !== null };
     cursor = page.next;
   }
-}
-
-/** Says that a list is longer than what was printed. */
-export function noteRest(output: Output, what: string): void {
-  output.stderr.write(`Older ${what} are not listed: use a larger --limit\n`);
 }
 
 const serverOption = () =>

@@ -1,82 +1,91 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
-import type { Command } from 'commander';
+import { Option } from 'commander';
 import { type ServerChoice, serverOf } from '../../../cli/remote/server.ts';
+import type { CallOperation } from '../../../contract/operator/operations.ts';
 import { erasureIdsMax } from '../../../contract/operator/tenant.ts';
 import { fitsText, ruleOf } from '../../../contract/schema.ts';
 import { SubscriptionId } from '../../../contract/subscription.ts';
 import { CommandError, readFailure, UsageError } from '../../../terminal/error.ts';
-import { counted, countText, type Output, writeResult } from '../../../terminal/output.ts';
-import { addServerOption, withOperations } from './operator-api.ts';
+import { counted, countText, writeResult } from '../../../terminal/output.ts';
+import type { Given } from './inputs.ts';
+import { type AddCommand, commandGroup, newCommand } from './operation-command.ts';
+import { withOperations } from './operator-api.ts';
+
+const remove: AddCommand = (parent, output) => {
+  const { command, read } = newCommand(parent, {
+    name: 'delete',
+    operation: 'eraseSubscriptions',
+    description:
+      'permanently delete subscriptions, for erasure requests; clients of the change feed receive a tombstone for each',
+    inputs: {
+      tenant: { hint: 'the tenant of the subscriptions' },
+      ids: null,
+      email: { hint: 'all subscriptions of this subscriber: an email address or identifier' },
+      iccid: { hint: 'all subscriptions of this ICCID' },
+    },
+    options: [
+      () => new Option('--id <id...>', 'ids of subscriptions'),
+      () => new Option('--file <file>', 'a file with one id per line, or - for standard input'),
+    ],
+    examples: [
+      'subscription delete --tenant acme --id c3ViMQ c3ViMg',
+      'subscription delete --tenant acme --file erase.txt --json',
+      'subscription delete --tenant acme --email jane@example.com',
+    ],
+    note: 'Unknown ids are counted as missing and are not an error. Remove the subscription from the source of your imports first. Rejected rows that quote it are erased from the history of imports; a misspelled value stays for IMPORT_HISTORY_DAYS.',
+  });
+  return command.option('--json', 'print JSON').action(async (options: DeleteOptions) => {
+    const { tenant = '', email, iccid } = await read();
+    const { id, file, json = false } = options;
+    const ways = [id ?? file, email, iccid];
+    if (ways.filter((way) => way !== undefined).length !== 1)
+      throw new UsageError('Cannot delete subscriptions: either --id or --file, or --email, or --iccid must be given');
+    const bodies =
+      id === undefined && file === undefined
+        ? [{ email, iccid }]
+        : partsOf([...requireIds(id ?? []), ...(file === undefined ? [] : await readIds(file))], options);
+    const sum = await withOperations(options, (call) => erase(call, String(tenant), bodies));
+    const said = `deleted ${countText(sum.deleted)} of ${counted(sum.asked, 'subscription')}, not found: ${countText(sum.missing)}`;
+    writeResult(output, json, sum, `Tenant ${tenant}: ${said}.`);
+  });
+};
+
+export const addSubscriptionCommand = commandGroup('subscription', 'manage single subscriptions', [remove]);
 
 interface DeleteOptions extends ServerChoice {
-  readonly tenant: string;
   readonly id?: readonly string[];
   readonly file?: string;
-  readonly email?: string;
-  readonly iccid?: string;
   readonly json?: boolean;
 }
 
-export function addSubscriptionCommand(program: Command, output: Output): void {
-  const subscription = program.command('subscription').description('manage single subscriptions');
-  subscription
-    .command('delete')
-    .description(
-      'permanently delete subscriptions, for erasure requests; clients of the change feed receive a tombstone for each',
-    )
-    .requiredOption('--tenant <tenant>', 'the tenant of the subscriptions')
-    .option('--id <id...>', 'ids of subscriptions')
-    .option('--file <file>', 'a file with one id per line, or - for standard input')
-    .option('--email <value>', 'all subscriptions of this subscriber: an email address or identifier')
-    .option('--iccid <value>', 'all subscriptions of this ICCID')
-    .option('--json', 'print {"tenant","asked","deleted","missing"}')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  subreport subscription delete --tenant acme --id c3ViMQ c3ViMg\n  subreport subscription delete --tenant acme --file erase.txt --json\n  subreport subscription delete --tenant acme --email jane@example.com\n\nUnknown ids are counted as missing and are not an error. Remove the subscription from the source of your imports first. Rejected rows that quote it are erased from the history of imports; a misspelled value stays for IMPORT_HISTORY_DAYS.',
-    )
-    .action(async ({ tenant, id = [], file, email, iccid, json = false, ...choice }: DeleteOptions) => {
-      const ways = [id.length > 0 || file !== undefined, email !== undefined, iccid !== undefined];
-      if (ways.filter(Boolean).length !== 1)
-        throw new UsageError(
-          'Cannot delete subscriptions: either --id or --file, or --email, or --iccid must be given',
-        );
-      const wrong = id.find((each) => !isId(each));
-      if (wrong !== undefined)
-        throw new UsageError(`Cannot use --id: it must be ${idRule}: current value is '${wrong}'`);
-      const summary =
-        email !== undefined || iccid !== undefined
-          ? await withOperations(choice, (call) =>
-              call('eraseSubscriptions', { params: { tenant }, body: { email, iccid } }),
-            )
-          : await erase(choice, tenant, [...new Set([...id, ...(file === undefined ? [] : await readIds(file))])]);
-      const { asked, deleted, missing } = summary;
-      writeResult(
-        output,
-        json,
-        summary,
-        `Tenant ${tenant}: deleted ${countText(deleted)} of ${counted(asked, 'subscription')}, not found: ${countText(missing)}.`,
-      );
-    });
-  addServerOption(subscription);
+type Erasure = Pick<Given<'eraseSubscriptions'>, 'ids' | 'email' | 'iccid'>;
+
+/** The ids of one action on the store, or of requests with as many as a server accepts. */
+function partsOf(all: readonly string[], choice: ServerChoice): Erasure[] {
+  const ids = [...new Set(all)];
+  const partIds = serverOf(choice) === undefined ? ids.length : erasureIdsMax;
+  const starts = Array.from({ length: Math.ceil(ids.length / partIds) || 0 }, (_, part) => part * partIds);
+  return starts.map((start) => ({ ids: ids.slice(start, start + partIds) }));
 }
 
-/** Erases in one action on the store, or in requests of as many ids as a server accepts. */
-function erase(choice: ServerChoice, tenant: string, ids: string[]) {
-  const partIds = serverOf(choice) === undefined ? Number.MAX_SAFE_INTEGER : erasureIdsMax;
-  return withOperations(choice, async (call) => {
-    const sum = { tenant, asked: 0, deleted: 0, missing: 0 };
-    // the tenant must exist all the same
-    if (ids.length === 0) await call('getTenant', { params: { tenant } });
-    for (let start = 0; start < ids.length; start += partIds) {
-      const body = { ids: ids.slice(start, start + partIds) };
-      const part = await call('eraseSubscriptions', { params: { tenant }, body });
-      sum.asked += part.asked;
-      sum.deleted += part.deleted;
-      sum.missing += part.missing;
-    }
-    return sum;
-  });
+async function erase(call: CallOperation, tenant: string, bodies: readonly Erasure[]) {
+  const sum = { tenant, asked: 0, deleted: 0, missing: 0 };
+  // the tenant must exist all the same
+  if (bodies.length === 0) await call('getTenant', { params: { tenant } });
+  for (const body of bodies) {
+    const part = await call('eraseSubscriptions', { params: { tenant }, body });
+    sum.asked += part.asked;
+    sum.deleted += part.deleted;
+    sum.missing += part.missing;
+  }
+  return sum;
+}
+
+function requireIds(ids: readonly string[]): readonly string[] {
+  const wrong = ids.find((each) => !isId(each));
+  if (wrong === undefined) return ids;
+  throw new UsageError(`Cannot use --id: it must be ${idRule}: current value is '${wrong}'`);
 }
 
 const idRule = ruleOf(SubscriptionId);

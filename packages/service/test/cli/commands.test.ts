@@ -47,7 +47,10 @@ describe('wrong use of the command line', () => {
       ['client', 'create', '--tenant', 't', '--external', '--grants', 'refresh_token'],
       "cannot be used with option '--grants <list>'",
     ],
-    [['client', 'rotate', '--client-id', 'c', '--overlap-hours', 'soon'], 'a number of hours, such as 24'],
+    [
+      ['client', 'rotate', '--client-id', 'c', '--overlap-hours', 'soon'],
+      'a number of hours from 0 to 9999, such as 24',
+    ],
     [['import', 'a.xlsx', '--tenant', 't'], 'must end in .csv, .ndjson or .jsonl'],
     [
       ['import', 'a.csv', '--tenant', 't', '--format', 'xml'],
