@@ -1,27 +1,24 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ConnectServer, ordinary } from '../../packages/cli/test/reader/connect-server.ts';
 import { blocksOf, makeCommandFolder } from '../support/command-folder.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';
-import { hasTools } from '../support/has-tools.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(join(root, 'docs/readers/migrating-from-connect-api-v1.md'), 'utf8');
-const commands = blocksOf(page, 'sh');
+const [load = '', replace = '', create = ''] = blocksOf(page, 'sh');
 const [, differences = ''] = /## What differs\n(.*?)\n## /s.exec(page) ?? [];
 const subjects = [...differences.matchAll(/^\| (?!subject|-)([^|]+) \|/gm)].map(([, subject]) => subject);
 const run = promisify(execFile);
 
 /**
- * Records as the old service has them: a boolean auto_renew, no status, a period of 0, ICCIDs of 16
+ * Records as the old service has them: without a status, with a period of 0, with ICCIDs of 16
  * digits.
  */
 const oldRecords = Array.from({ length: 7 }, (_, n) => ({
@@ -33,51 +30,36 @@ const oldRecords = Array.from({ length: 7 }, (_, n) => ({
   product: { id: 'cHJvZHVjdC0xNQ', name: 'World 15-Day', period: n === 0 ? 0 : 15, period_unit: 'DAYS', plan_id: 'p' },
   iccid: `894450010219830${n}`,
   device_id: `device-${n}`,
-  auto_renew: n === 5 ? true : 'false',
+  auto_renew: n === 5 ? 'true' : 'false',
 }));
 const secret = 'q7Z2kVb9XcN4mRt8LwPyD3sGfHjA6uEe'; // as Keycloak generates them
 
-/**
- * A service with the interface of the published Connect API v1: pages of 3 records, linked by
- * X-Next-Page.
- */
-function startOldService(): Server {
-  return createServer((request, response) => {
-    const url = new URL(request.url ?? '', `http://${request.headers.host}`);
-    const number = Number(url.searchParams.get('page') ?? '1');
-    if (number * 3 < oldRecords.length)
-      response.setHeader('X-Next-Page', `${url.origin}${url.pathname}?page=${number + 1}`);
-    response.statusCode = request.headers.authorization === 'Bearer old' ? 200 : 401;
-    response.end(JSON.stringify(oldRecords.slice((number - 1) * 3, number * 3)));
-  }).listen(0, '127.0.0.1');
-}
-
-describe.runIf(hasTools('curl', 'jq'))('docs/readers/migrating-from-connect-api-v1.md', () => {
+describe('docs/readers/migrating-from-connect-api-v1.md', () => {
   let folder: string;
-  let old: Server;
+  let old: ConnectServer;
+  let env: NodeJS.ProcessEnv;
   let service: TestService;
   let token: string;
   const client = { client_id: 'acme-reporting', client_secret: secret };
   const refresh = (refreshToken: string) =>
     service.postToken({ grant_type: 'refresh_token', refresh_token: refreshToken, ...client });
+  const runBash = (command: string) => run('bash', ['-c', `set -eu\n${command}`], { cwd: folder, env });
   const pageOf = async (query: string): Promise<unknown[]> =>
     (await service.get(`/v1/subscription${query}`, token)).json();
 
   beforeAll(async () => {
     const made = makeCommandFolder();
     folder = made.folder;
-    old = startOldService();
-    await once(old, 'listening');
+    old = new ConnectServer(oldRecords);
+    old.variant = { ...ordinary, firstPage: 0, sizeMax: 3, rejectsLargerSize: false, sendsHeaders: false };
+    await old.listen();
+    const { baseUrl, tokenUrl, clientId, clientSecret } = old.target;
+    const account = { base_url: baseUrl, token_url: tokenUrl, client_id: clientId, client_secret: clientSecret };
+    writeFileSync(join(folder, 'origin.json'), JSON.stringify(account));
     const opened = await engines[0].openTestStore();
     service = await startService(opened, { REQUEST_SECONDS_MAX: '60' });
-    const env = {
-      ...made.environment,
-      ...opened.environment,
-      OLD_URL: `http://127.0.0.1:${(old.address() as AddressInfo).port}`,
-      OLD_TOKEN: 'old',
-      CLIENT_SECRET: secret,
-    };
-    await run('bash', ['-c', `set -eu\n${commands.join('')}`], { cwd: folder, env });
+    env = { ...made.environment, ...opened.environment, XDG_CONFIG_HOME: folder, CLIENT_SECRET: secret };
+    for (const command of [load, create]) await runBash(command);
     token = await service.accessToken(client);
   });
   afterAll(async () => {
@@ -86,10 +68,31 @@ describe.runIf(hasTools('curl', 'jq'))('docs/readers/migrating-from-connect-api-
     rmSync(folder, { recursive: true });
   });
 
-  test('has commands that load every record of the old service', async () => {
-    expect(commands).toHaveLength(3);
+  test('has commands that load every record of an old service whose pages begin with 0', async () => {
     expect(readFileSync(join(folder, 'rejected.ndjson'), 'utf8')).toBe('');
-    expect(await pageOf('')).toEqual(oldRecords.map((each) => ({ ...each, auto_renew: String(each.auto_renew) })));
+    expect(await pageOf('')).toEqual(oldRecords);
+  });
+
+  test('has commands that follow an old service which repeats its last page for ever', async () => {
+    old.variant = { ...old.variant, firstPage: 1, afterLastPage: 'last page' };
+    old.records = oldRecords.map((record) => ({ ...record, status: 'EXPIRED' })).slice(0, 5);
+    await runBash(replace);
+    expect(await pageOf('')).toEqual(old.records);
+    old.records = oldRecords;
+    await runBash(replace);
+    expect(await pageOf('')).toEqual(oldRecords);
+  });
+
+  test('has commands that change nothing if the old service fails, or responds with an empty list', async () => {
+    old.behavior = {
+      response: (response, { query }) => (/page=2/.test(query) ? { ...response, status: 500 } : response),
+    };
+    await expect(runBash(replace)).rejects.toMatchObject({ code: 1 });
+    old.behavior = {};
+    old.records = [];
+    const stderr = expect.stringMatching(/^Cannot replace .*--remove/m);
+    await expect(runBash(replace)).rejects.toMatchObject({ code: 1, stderr });
+    expect(await pageOf('')).toEqual(oldRecords);
   });
 
   const claims: Record<string, () => Promise<unknown>> = {
