@@ -38,14 +38,7 @@ export function llmsIndex(): string {
   const others = contract.map((file) => `- [${file}](${source}${file})`);
   return [
     `# subreport\n\n> ${firstSentence(readme)}\n`,
-    `All pages for readers are in [llms-full.txt](${source}docs/llms-full.txt).\n`,
     ...lists,
     `## Contract and examples\n\n${others.join('\n')}\n`,
   ].join('\n');
-}
-
-/** `docs/llms-full.txt`: all pages for readers, each after its file name. */
-export function llmsFull(): string {
-  const files = [...pagesOf(sections['Read reports']), 'examples/README.md'];
-  return files.map((file) => `<!-- ${file} -->\n\n${read(file).trim()}\n`).join('\n');
 }

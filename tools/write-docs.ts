@@ -22,7 +22,7 @@ import { clientReference } from './client-reference.ts';
 import { connectionsTable } from './connections-table.ts';
 import { withGeneratedPart } from './generated-part.ts';
 import { licenseTable } from './license-table.ts';
-import { llmsFull, llmsIndex } from './llms.ts';
+import { llmsIndex } from './llms.ts';
 import { arrowPictureAndFolders } from './write-arrows.ts';
 
 /** The generated parts of the documentation, by file: each is between two markers. */
@@ -46,7 +46,6 @@ export const generatedParts: Readonly<Record<string, () => string | readonly str
 /** Files of the documentation that are generated as a whole. */
 export const generatedFiles: Readonly<Record<string, () => string>> = {
   'docs/llms.txt': llmsIndex,
-  'docs/llms-full.txt': llmsFull,
 };
 
 const settingNames = Object.keys(settings) as (keyof typeof settings)[];
