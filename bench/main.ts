@@ -6,16 +6,9 @@ const programs: Readonly<Record<string, readonly (readonly string[])[]>> = {
   handler: [['handler/measure.ts']],
   report: [['report/cold.ts'], ['report/hot.ts'], ['report/page-floor.ts']],
   any: [['any/measure.ts']],
-  question: [['any/question.ts']],
   import: [['--max-old-space-size=8192', 'import/bench.ts']],
   export: [['report/export.ts']],
   token: [['token/bench.ts']],
-  capacity: [['capacity/measure.ts']],
-  tenants: [['capacity/tenants.ts']],
-  disk: [['capacity/disk.ts']],
-  large: [['capacity/large.ts']],
-  history: [['history/measure.ts'], ['history/changes-summary.ts']],
-  sync: [['sync/first-copy.ts']],
 };
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { checkRow } from '../../packages/service/import/check-row.ts';
 import { readNdjson } from '../../packages/service/import/read-ndjson.ts';
 import { columnArrays, insertRows } from '../../packages/service/storage/postgres/change-sql.ts';
 import type { SubscriptionRow } from '../../packages/service/storage/subscription-row.ts';
-import { treeCpuSeconds } from '../capacity/process-tree.ts';
+import { treeCpuSeconds } from '../support/process-tree.ts';
 
 /** The column values of a record, ready for insertion. */
 type ReadyRow = readonly (string | number | null)[];

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { insertTenant } from '../../packages/service/storage/tables/tenant.ts';
-import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite, superuserUrl } from '../support/bench-store.ts';
+import { treeCpuSeconds } from '../support/process-tree.ts';
 
 import { loadBarePostgres, loadBareSqlite, loadLeastPostgres } from './bare-load.ts';
 

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { startFloor } from '../peers/start-floor.ts';
 import { startPeers } from '../peers/start-peer.ts';
 import { startRaw } from '../peers/start-raw.ts';
@@ -9,6 +8,7 @@ import { compareSides, type Measured, ratioOf, type Side } from '../support/comp
 import { loadDataSet } from '../support/data-set.ts';
 import { readOptions } from '../support/options.ts';
 import { type OurService, startOurs } from '../support/our-service.ts';
+import { treeCpuSeconds } from '../support/process-tree.ts';
 import { machineFacts, printSection, resultTable } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, type PageRequest, randomPages } from './page-requests.ts';

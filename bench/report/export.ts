@@ -4,13 +4,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { TenantId } from '../../packages/service/storage/store.ts';
-import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { loadDataSet } from '../support/data-set.ts';
 import { exactCpuSeconds } from '../support/exact-cpu.ts';
 import { median } from '../support/median.ts';
 import { readOptions } from '../support/options.ts';
 import { type OurService, startOurs } from '../support/our-service.ts';
+import { treeCpuSeconds } from '../support/process-tree.ts';
 import { machineFacts, printSection } from '../support/results.ts';
 
 // Compares an export (all=true, CSV and NDJSON) with the engine's own dump of the same JSON in the

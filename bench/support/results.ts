@@ -1,17 +1,13 @@
 import { cpus, loadavg, totalmem } from 'node:os';
 import { type Measured, ratioOf } from './compare.ts';
 
-/** What `machineFacts` says of the database of an engine; undefined for its default. */
-export const databaseFacts = (engine: string): string | undefined =>
-  engine === 'Citus' ? 'Citus with a coordinator and two workers, fsync off' : undefined;
-
 /** The environment of the measurement, without anything that identifies this machine. */
-export function machineFacts(database = 'PostgreSQL 18 with its defaults but fsync off'): string {
+export function machineFacts(): string {
   const [cpu] = cpus();
   const gigabytes = Math.round(totalmem() / 2 ** 30);
   return [
     `${process.platform} ${process.arch}, ${cpus().length} × ${cpu?.model.trim() || 'processor'}, ${gigabytes} GB`,
-    `Node ${process.versions.node}, SQLite ${process.versions.sqlite}, ${database}`,
+    `Node ${process.versions.node}, SQLite ${process.versions.sqlite}, PostgreSQL 18 with its defaults but fsync off`,
     `load average ${loadavg()[0]?.toFixed(1)} when it ended`,
   ].join('; ');
 }

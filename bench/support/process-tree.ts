@@ -12,13 +12,6 @@ interface ProcessUse {
 export const treeCpuSeconds = (...roots: readonly number[]): number =>
   treeOf(roots).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 
-/**
- * Memory of processes and their descendants in MiB. Pages that several processes share count once
- * (proportional set size).
- */
-export const treeMemoryMib = (...roots: readonly number[]): number =>
-  treeOf(roots).reduce((sum, { pid }) => sum + proportionalMib(pid), 0);
-
 function treeOf(roots: readonly number[]): readonly ProcessUse[] {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -40,15 +33,3 @@ function readUse(pid: number): ProcessUse[] {
     return []; // it exited meanwhile
   }
 }
-
-function proportionalMib(pid: number): number {
-  try {
-    return Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024;
-  } catch {
-    return 0;
-  }
-}
-
-/** Most resident memory of a process so far, in MiB. */
-export const residentMib = (pid: number): number =>
-  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
