@@ -45,7 +45,7 @@ const rows: readonly Folder[] = [
   },
   {
     path: 'tracing',
-    contents: 'spans, the trace context, the SDK of OpenTelemetry',
+    contents: 'spans of requests, stages and statements',
     imports: ['@opentelemetry/*', 'node'],
   },
   {
@@ -186,6 +186,7 @@ const rows: readonly Folder[] = [
     imports: [
       'contract',
       'tracing',
+      '@opentelemetry/*',
       'auth',
       'storage/error.ts',
       'storage/store.ts',

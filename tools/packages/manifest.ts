@@ -41,8 +41,6 @@ const keywords = ['subscriptions', 'reporting', 'esim', 'iot', 'oauth2'];
 
 /** The published package.json of the service, which has the readers' commands too. */
 export function serverManifest({ root, terminal, cli }: Manifests): Manifest {
-  const optional = Object.keys(root.dependencies).filter(isOptional);
-  const all = union(root, terminal, cli);
   return {
     ...sharedFields(root),
     name: root.name,
@@ -61,17 +59,9 @@ export function serverManifest({ root, terminal, cli }: Manifests): Manifest {
     main: './lib/service/cli/start-service.js',
     types: './lib/service/cli/start-service.d.ts',
     files: ['lib', 'dist', 'man', 'openapi.json', 'openapi-operator.json', 'CHANGELOG.md'],
-    dependencies: pick(all, (name) => !isOptional(name)),
-    // only traces need them
-    peerDependencies: pick(all, isOptional),
-    peerDependenciesMeta: Object.fromEntries(optional.map((name) => [name, { optional: true }])),
+    dependencies: union(root, terminal, cli),
   };
 }
-
-const isOptional = (name: string): boolean => name.startsWith('@opentelemetry/');
-
-const pick = (versions: Versions, isIncluded: (name: string) => boolean): Versions =>
-  Object.fromEntries(Object.entries(versions).filter(([name]) => isIncluded(name)));
 
 /** All dependencies of manifests, by name. */
 const union = (...manifests: readonly PartManifest[]): Versions =>

@@ -24,7 +24,6 @@ import {
   wholeNumber,
 } from './settings/setting.ts';
 import { localUrl, schemeOf, tlsFaults, tlsSettings } from './settings/tls-settings.ts';
-import { tracingSettings } from './settings/tracing-settings.ts';
 
 /**
  * All settings of the service, which are environment variables. No other file reads the
@@ -265,7 +264,6 @@ export const settings = {
     'a file, such as /var/log/subreport/audit.log or /dev/stderr',
     'File to which commands append each of their entries of the audit log as a line of JSON (docs/operators/audit.md); if unset, the entries are only in the database',
   ),
-  ...tracingSettings,
   ...externalIssuerSettings,
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -21,7 +21,6 @@ import { runReportedDoctor } from './serving/check-store.ts';
 import { type Counters, createCounters } from './serving/counters.ts';
 import { createProtection, exportLimits } from './serving/create-protection.ts';
 import { openAuth, openExternalIssuer } from './serving/open-auth.ts';
-import { openTracing } from './serving/open-tracing.ts';
 import { openServiceAudit } from './serving/service-audit.ts';
 import { openCertificates } from './settings/certificates.ts';
 import { keyRingOptions } from './store/key-ring-options.ts';
@@ -67,8 +66,6 @@ export async function serve(
   },
 ): Promise<RunningService> {
   const { publicUrl } = config;
-  // before the servers, which then record their requests
-  const stopTracing = await openTracing(config, logger);
   store.watch();
   const keyRing = keyRingOptions(config, store, logger);
   const auth = await openAuth(config, keyRing, failures);
@@ -121,7 +118,6 @@ export async function serve(
   });
   management?.addHook('onClose', async () => opened?.close());
   app.addHook('onClose', async () => certificates.close());
-  app.addHook('onClose', stopTracing);
   await listenOnBoth(app, management, config, reusePort);
   return {
     app,

@@ -1,4 +1,5 @@
-import { type EndSpan, type SpanAttributes, type SpanDescription, spanRecorder } from './span.ts';
+import { SpanKind, trace } from '@opentelemetry/api';
+import { endFailed, inDescribedSpan, type SpanDescription, startSpan } from './span.ts';
 
 /** The database that runs a statement. */
 export interface TracedDatabase {
@@ -12,27 +13,22 @@ export interface TracedDatabase {
 type Statements = string | readonly string[];
 
 /** Runs a statement, or several that are sent as one, in a span. Values are never recorded. */
-export function inStatement<T>(database: TracedDatabase, sql: Statements, work: () => T): T {
-  const recorder = spanRecorder();
-  return recorder === undefined ? work() : recorder.inSpan(() => describeStatement(database, sql), work);
-}
+export const inStatement = <T>(database: TracedDatabase, sql: Statements, work: () => T): T =>
+  inDescribedSpan(() => describeStatement(database, sql), work);
 
 /** Records one span for a stream of rows, from its first row to its end. */
-export function streamStatement<T>(database: TracedDatabase, sql: string, rows: AsyncIterable<T>): AsyncIterable<T> {
-  const recorder = spanRecorder();
-  if (recorder === undefined) return rows;
-  return endAfter(rows, () => recorder.start(() => describeStatement(database, sql)));
-}
+export const streamStatement = <T>(database: TracedDatabase, sql: string, rows: AsyncIterable<T>): AsyncIterable<T> =>
+  trace.getActiveSpan()?.isRecording() === true ? recordRows(database, sql, rows) : rows;
 
-async function* endAfter<T>(rows: AsyncIterable<T>, start: () => EndSpan): AsyncGenerator<T> {
-  const end = start();
+async function* recordRows<T>(database: TracedDatabase, sql: string, rows: AsyncIterable<T>): AsyncGenerator<T> {
+  const span = startSpan(() => describeStatement(database, sql));
   try {
     yield* rows;
   } catch (error) {
-    end(error);
+    if (span !== undefined) endFailed(span, error);
     throw error;
   } finally {
-    end();
+    if (span?.isRecording() === true) span.end();
   }
 }
 
@@ -50,7 +46,7 @@ function describeStatement(database: TracedDatabase, sql: Statements): SpanDescr
   const table = target ?? source;
   const name = texts.length > 1 ? `BATCH ${operation}` : operation;
   const summary = table === undefined ? name : `${name} ${table}`;
-  const attributes: SpanAttributes = {
+  const attributes = {
     'db.system.name': database.system,
     'db.namespace': database.namespace,
     'db.query.text': texts.join('; '),
@@ -61,5 +57,5 @@ function describeStatement(database: TracedDatabase, sql: Statements): SpanDescr
     'server.address': database.host,
     'server.port': database.port,
   };
-  return { name: summary, kind: 'client', attributes };
+  return { name: summary, kind: SpanKind.CLIENT, attributes };
 }

@@ -1,5 +1,4 @@
 import { isSecureUrl } from '../../../contract/secure-url.ts';
-import { inRequestSpan } from '../../tracing/request-span.ts';
 import { IssuerError } from '../error.ts';
 
 /** Time limit of all requests for one purpose: both discovery documents and the key set. */
@@ -47,9 +46,7 @@ export async function fetchJson(
   redirects = 0,
 ): Promise<{ body: Record<string, unknown>; headers: Headers }> {
   try {
-    const response = await inRequestSpan(url, (headers) =>
-      fetch(url, { headers: { accept: 'application/json', ...headers }, redirect: 'manual', signal }),
-    );
+    const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'manual', signal });
     const location = response.headers.get('location');
     if (response.status === 200) return { body: await readObject(response, url), headers: response.headers };
     await response.body?.cancel();

@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import type { Configuration, CustomFetch } from 'openid-client';
 import type { Store } from '../../storage/store.ts';
 import { type ClientRow, findClient, isExternalClient } from '../../storage/tables/client.ts';
-import { inRequestSpan } from '../../tracing/request-span.ts';
 import { IssuerError } from '../error.ts';
 import { fetchIssuerMetadata, isKeysUrlOf, issuerTimeoutMs, readIssuerBody } from './fetch-issuer-metadata.ts';
 
@@ -149,20 +148,11 @@ function requireSecure(issuer: string, metadata: Record<string, unknown>, name: 
 }
 
 /** Sends a request of the library, and limits the size of the response. */
-const limitedFetch: CustomFetch = (url, options) =>
-  inRequestSpan(
-    url,
-    async (headers) => {
-      const response = await fetch(url, {
-        ...options,
-        body: options.body ?? null,
-        headers: { ...options.headers, ...headers },
-      } as RequestInit);
-      const body = await readIssuerBody(response, url);
-      return new Response(body.length === 0 ? null : new Uint8Array(body), response);
-    },
-    options.method,
-  );
+const limitedFetch: CustomFetch = async (url, options) => {
+  const response = await fetch(url, { ...options, body: options.body ?? null } as RequestInit);
+  const body = await readIssuerBody(response, url);
+  return new Response(body.length === 0 ? null : new Uint8Array(body), response);
+};
 
 /** The names in a claim: a string, or an array of strings. */
 function readNames(claim: unknown): readonly string[] {

@@ -20,7 +20,6 @@ const values: Record<string, string> = {
   DATABASE_URL: 'postgres://subreport:hidden@db.example.com/subreport',
   KEY_ENCRYPTION_SECRET: Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString('base64'),
   KEY_ENCRYPTION_SECRET_BEFORE: 'a previous secret of at least 32 characters ',
-  OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20hidden',
   OIDC_CONSOLE_CLIENT_SECRET: 'secret-of-the-console',
 };
 /** The settings that a secret needs beside it. */

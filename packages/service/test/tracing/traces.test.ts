@@ -1,12 +1,11 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, openSqlite } from '../../../../test/support/engines.ts';
-import {
-  attributesOf,
-  type OtlpReceiver,
-  type ReceivedSpan,
-  startOtlpReceiver,
-} from '../../../../test/support/otlp-receiver.ts';
+import { type EndedSpan, endedSpans, registerSpans } from '../../../../test/support/register-spans.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startService, startWorkers, type TestService } from '../../../../test/support/service.ts';
 import { freePort } from '../../../../tools/free-port.ts';
@@ -33,7 +32,7 @@ interface SpanTree {
   readonly [name: string]: SpanTree;
 }
 
-function treeBelow(spans: readonly ReceivedSpan[], parent: string): SpanTree {
+function treeBelow(spans: readonly EndedSpan[], parent: string): SpanTree {
   const children = spans.filter(({ parentSpanId }) => parentSpanId === parent);
   return Object.fromEntries(children.map(({ name, spanId }) => [name, treeBelow(spans, spanId)]));
 }
@@ -45,19 +44,13 @@ const namesIn = (tree: SpanTree): string[] =>
 const path = '/v1/subscription?email=hushed%40example.com&size=10';
 
 describe.each(drawn)('traces of a service on $engine', ({ engine, openTestStore }) => {
-  let receiver: OtlpReceiver;
   let service: TestService;
   const responses: Partial<Record<keyof typeof traceIds | 'malformed', string | null>> = {};
 
   beforeAll(async () => {
-    receiver = await startOtlpReceiver();
+    const unregister = registerSpans();
     const port = await freePort();
-    service = await startService(await openTestStore(), {
-      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
-      OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b',
-      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-      MANAGEMENT_PORT: String(port),
-    });
+    service = await startService(await openTestStore(), { MANAGEMENT_PORT: String(port) });
     const tenant = await service.createTenant('acme-hushed');
     await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a', email: 'hushed@example.com' })]);
     const client = await service.createClient(tenant, { scopes: ['subscription:read', 'subscription:write'] });
@@ -86,11 +79,11 @@ describe.each(drawn)('traces of a service on $engine', ({ engine, openTestStore 
       body: `${JSON.stringify({ id: 'b' })}\n`,
     });
     await loaded.text();
-    await service.close(); // sends the spans
+    await service.close(); // which ends the spans of connections
+    unregister();
   });
-  afterAll(() => receiver.close());
 
-  const spansOf = (traceId: string) => receiver.spans.filter((span) => span.traceId === traceId);
+  const spansOf = (traceId: string) => endedSpans.filter((span) => span.traceId === traceId);
   const treeOf = (name: keyof typeof traceIds) => treeBelow(spansOf(traceIds[name]), clientSpanId);
 
   test('a page has spans for token check, parse, plan, run with its statements, format and send', () => {
@@ -105,8 +98,8 @@ describe.each(drawn)('traces of a service on $engine', ({ engine, openTestStore 
 
   test('the server span follows the semantic conventions of HTTP, and statements those of databases', () => {
     const spans = spansOf(traceIds.page);
-    const server = spans.find(({ kind }) => kind === 2);
-    expect(server && attributesOf(server)).toEqual({
+    const server = spans.find(({ kind }) => kind === SpanKind.SERVER);
+    expect(server?.attributes).toEqual({
       'http.request.method': 'GET',
       'http.response.status_code': 200,
       'http.route': '/connect-api/v1/subscription',
@@ -114,7 +107,7 @@ describe.each(drawn)('traces of a service on $engine', ({ engine, openTestStore 
       'url.scheme': 'http',
     });
     expect(server?.traceState).toBe('vendor=1');
-    const statements = spans.filter(({ kind }) => kind === 3).map(attributesOf);
+    const statements = spans.filter(({ kind }) => kind === SpanKind.CLIENT).map(({ attributes }) => attributes);
     expect(statements.length).toBeGreaterThan(0);
     for (const statement of statements) {
       expect(statement['db.system.name']).toBe(engine === 'postgres' ? 'postgresql' : 'sqlite');
@@ -124,7 +117,7 @@ describe.each(drawn)('traces of a service on $engine', ({ engine, openTestStore 
 
   test('no span contains a value of a query, a tenant, a client, a token or an id', () => {
     const words = ['hushed', 'example.com', 'acme', 'Bearer', '8944500102198304826'];
-    expect(words.filter((word) => receiver.text.includes(word))).toEqual([]);
+    expect(words.filter((word) => JSON.stringify(endedSpans).includes(word))).toEqual([]);
   });
 
   test('a repeated request reads nothing, and has the trace of its own request', () => {
@@ -141,13 +134,13 @@ describe.each(drawn)('traces of a service on $engine', ({ engine, openTestStore 
 
   test('a malformed traceparent begins a new trace', () => {
     const [, traceId = ''] = /^00-([0-9a-f]{32})-[0-9a-f]{16}-01$/.exec(responses.malformed ?? '') ?? [];
-    const [server] = spansOf(traceId).filter(({ kind }) => kind === 2);
+    const [server] = spansOf(traceId).filter(({ kind }) => kind === SpanKind.SERVER);
     expect(server?.parentSpanId ?? '').toBe('');
   });
 
   test('each log line of a request has the ids of its server span', () => {
     for (const name of ['page', 'repeated', 'token', 'load'] as const) {
-      const server = spansOf(traceIds[name]).find(({ kind }) => kind === 2);
+      const server = spansOf(traceIds[name]).find(({ kind }) => kind === SpanKind.SERVER);
       const lines = service.log.filter((line) => line.trace_id === traceIds[name]);
       expect(lines.map(({ span_id: id }) => id)).toEqual([server?.spanId]);
     }
@@ -155,10 +148,10 @@ describe.each(drawn)('traces of a service on $engine', ({ engine, openTestStore 
 
   test('a rejected query ends its span with an error code, without the message', () => {
     const parse = spansOf(traceIds.failed).find(({ name }) => name === 'parse');
-    expect(parse?.status).toEqual({ code: 2 });
-    expect(parse && attributesOf(parse)['error.type']).toBe('INVALID_REQUEST_PARAMS');
-    const server = spansOf(traceIds.failed).find(({ kind }) => kind === 2);
-    expect(server?.status.code ?? 0).toBe(0);
+    expect(parse?.status).toEqual({ code: SpanStatusCode.ERROR });
+    expect(parse?.attributes['error.type']).toBe('INVALID_REQUEST_PARAMS');
+    const server = spansOf(traceIds.failed).find(({ kind }) => kind === SpanKind.SERVER);
+    expect(server?.status.code).toBe(SpanStatusCode.UNSET);
   });
 
   test('an export has one span for the statement that streams its records', () => {
@@ -178,30 +171,29 @@ describe.each(drawn)('traces of a service on $engine', ({ engine, openTestStore 
     const [batch = {}] = Object.values(tree).map((below) => below['load batch']);
     expect(Object.keys(batch).length).toBeGreaterThan(0);
   });
-
-  test('the collector receives the resource and the configured headers at /v1/traces', () => {
-    expect(receiver.headers[0]).toMatchObject({ path: '/v1/traces', 'x-key': 'a b' });
-    expect(receiver.resources[0]).toMatchObject({
-      'service.name': 'subreport',
-      'deployment.environment.name': 'test',
-    });
-  });
 });
 
-test('with --workers, spans of a worker are children of the span of the client', async () => {
-  const receiver = await startOtlpReceiver();
-  const service = await startWorkers(await openSqlite(), { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+test('with --workers, an SDK that NODE_OPTIONS imports records the spans of each process', async () => {
+  const file = join(tmpdir(), `subreport-spans-${process.pid}`);
+  const register = new URL('../../../../test/support/register-spans.ts', import.meta.url);
+  const service = await startWorkers(await openSqlite(), {
+    NODE_OPTIONS: `--import ${register}`,
+    SPANS_FILE: file,
+  });
   const traceId = hexOf('a');
   await (await fetch(`${service.url}/readyz`, { headers: { traceparent: sampled(traceId) } })).text();
-  await service.close(); // sends the spans
-  const spans = receiver.spans.filter((span) => span.traceId === traceId);
+  await service.close();
+  const spans = readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(traceId))
+    .map((line): EndedSpan => JSON.parse(line));
+  rmSync(file);
   expect(Object.keys(treeBelow(spans, clientSpanId)['GET /readyz'] ?? {})).toContain('SELECT schema_migration');
   const line = service.log.find(({ trace_id: logged }) => logged === traceId);
-  expect(line?.span_id).toBe(spans.find(({ kind }) => kind === 2)?.spanId);
-  await receiver.close();
+  expect(line?.span_id).toBe(spans.find(({ kind }) => kind === SpanKind.SERVER)?.spanId);
 });
 
-describe('without a collector', () => {
+describe('without an SDK', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startService(await openSqlite());
@@ -227,13 +219,4 @@ describe('without a collector', () => {
     expect(await headerOf(`00-${hexOf('0')}-${clientSpanId}-01`)).toBeNull();
     expect(service.log.filter((line) => 'trace_id' in line && line.trace_id !== hexOf('b'))).toEqual([]);
   });
-});
-
-test('a collector that rejects spans is reported in the log', async () => {
-  const receiver = await startOtlpReceiver(400);
-  const service = await startService(await openSqlite(), { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
-  expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
-  await service.close();
-  expect(service.log.filter(({ msg }) => msg === 'spans could not be exported')).toHaveLength(1);
-  await receiver.close();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatTraceparent, parseTraceparent } from './span.ts';
+import { formatTraceparent, parseTraceparent } from './trace-context.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';
@@ -8,12 +8,12 @@ describe('traceparent (W3C Trace Context §3.2)', () => {
   test.each(['00', '01', '03', 'ff'])('flags %s are kept', (flags) => {
     const header = `00-${traceId}-${spanId}-${flags}`;
     const context = parseTraceparent(header);
-    expect(context).toEqual({ traceId, spanId, flags: Number.parseInt(flags, 16) });
+    expect(context).toEqual({ traceId, spanId, traceFlags: Number.parseInt(flags, 16) });
     expect(context && formatTraceparent(context)).toBe(header);
   });
 
   test('a later version with more fields is read like version 00', () => {
-    expect(parseTraceparent(`cc-${traceId}-${spanId}-01-what-follows`)).toEqual({ traceId, spanId, flags: 1 });
+    expect(parseTraceparent(`cc-${traceId}-${spanId}-01-what-follows`)).toEqual({ traceId, spanId, traceFlags: 1 });
   });
 
   test.each([
