@@ -1,4 +1,5 @@
 import { expect, expectTypeOf, test } from 'vitest';
+import { type RecordField, recordWith } from '../contract/record-fields.ts';
 import type * as contract from '../contract/subscription.ts';
 import { type Product, parseSubscription, type Subscription } from './records.ts';
 
@@ -18,4 +19,11 @@ test('a record with some fields is parsed as far as it has them', () => {
   expect(parseSubscription(some as Subscription)).toEqual({ ...some, expirationDate: new Date(some.expirationDate) });
   expect(parseSubscription({ auto_renew: 'true' } as Subscription)).toEqual({ auto_renew: true });
   expect(parseSubscription({} as Subscription)).toEqual({});
+});
+
+test('each date of the contract is parsed as a date, each boolean as a boolean, and nothing else', () => {
+  const texts = { text: 'true', instant: '2024-05-01T08:00:00Z', integer: 1, boolean: 'true' };
+  const values = { ...texts, instant: new Date(texts.instant), boolean: true };
+  const recordOf = (each: typeof texts | typeof values) => recordWith(({ type }: RecordField) => each[type]);
+  expect(parseSubscription(recordOf(texts) as object as Subscription)).toEqual(recordOf(values));
 });

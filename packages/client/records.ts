@@ -29,15 +29,17 @@ export interface Subscription {
   auto_renew: string;
 }
 
-type DateName = 'activationDate' | 'expirationDate' | 'createdDate';
+/** The fields whose values are dates. */
+type DateName = Extract<keyof Subscription, `${string}Date`>;
+
+/** The fields whose values are the strings `"true"` and `"false"`. */
+const booleans = ['auto_renew'] as const satisfies readonly (keyof Subscription)[];
+type BooleanName = (typeof booleans)[number];
 
 /** A subscription with `Date`s and a boolean `auto_renew`: the records of `parse: true`. */
-export interface ParsedSubscription extends Omit<Subscription, DateName | 'auto_renew'> {
-  activationDate: Date;
-  expirationDate: Date;
-  createdDate: Date;
-  auto_renew: boolean;
-}
+export type ParsedSubscription = {
+  [Name in keyof Subscription]: Name extends DateName ? Date : Name extends BooleanName ? boolean : Subscription[Name];
+};
 
 /** The records of a call: parsed with `parse: true`, otherwise those of the JSON response. */
 export type RecordOf<Parse extends boolean> = Parse extends true ? ParsedSubscription : Subscription;
@@ -50,13 +52,14 @@ export type RecordOf<Parse extends boolean> = Parse extends true ? ParsedSubscri
 export function parseSubscription(record: Subscription): ParsedSubscription {
   const members = (Object.entries(record) as [string, string][]).map(([name, value]) => [
     name,
-    /^(activation|expiration|created)Date$/.test(name)
-      ? new Date(value)
-      : name === 'auto_renew'
-        ? value.toLowerCase() === 'true'
-        : value,
+    parsedValue(name, value),
   ]);
   return Object.fromEntries(members) as ParsedSubscription;
+}
+
+function parsedValue(name: string, value: string): unknown {
+  if (name.endsWith('Date')) return new Date(value);
+  return (booleans as readonly string[]).includes(name) ? value.toLowerCase() === 'true' : value;
 }
 
 /** A tombstone: the record of this id was removed. */

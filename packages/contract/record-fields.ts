@@ -1,6 +1,6 @@
 import { Product } from './product.ts';
 import { fitsText } from './schema.ts';
-import { AutoRenew, Subscription } from './subscription.ts';
+import { Subscription } from './subscription.ts';
 
 /** The type of a field where types are richer than those of JSON, such as in a table. */
 export type FieldType = 'text' | 'instant' | 'integer' | 'boolean';
@@ -50,10 +50,10 @@ function fieldsOf({ properties, required }: ObjectSchema, parents: readonly stri
 }
 
 function typeOf(schema: Schema): FieldType {
-  const { type, format, enum: values } = schema as { type?: string; format?: string; enum?: unknown };
+  const { type, format, enum: values } = schema as { type?: string; format?: string; enum?: readonly string[] };
   if (format === 'date-time') return 'instant';
   if (type === 'integer') return 'integer';
-  return values === (AutoRenew as { enum?: unknown }).enum ? 'boolean' : 'text';
+  return values?.join() === 'true,false' ? 'boolean' : 'text';
 }
 
 /** The value of a field in a record, or `undefined`. */

@@ -20,3 +20,19 @@ export const storedFields: readonly StoredField[] = recordFields.map((field, ind
 
 /** The JSON after the last value. */
 export const storedEnd = between.at(-1) ?? '';
+
+/** The JSON around the value of a field in a record. */
+interface TextAround {
+  readonly before: string;
+  /** What can follow it: of these, the first one that the record has. */
+  readonly after: readonly string[];
+}
+
+/** The JSON around the value of a field. No string has any of it: quotes in it are escaped. */
+export function textAround(name: string): TextAround {
+  const index = storedFields.findIndex((field) => field.name === name);
+  const later = storedFields.slice(index + 1);
+  const lastNeeded = later.findIndex(({ isOptional }) => !isOptional);
+  const after = (lastNeeded < 0 ? later : later.slice(0, lastNeeded + 1)).map(({ before }) => before);
+  return { before: between[index] ?? '', after: lastNeeded < 0 ? [...after, storedEnd] : after };
+}

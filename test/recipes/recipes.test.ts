@@ -74,7 +74,10 @@ const recipes: Readonly<Record<string, Recipe>> = {
       ],
       ...[
         'packages/service/import/read-ndjson',
+        'packages/service/import/check-row',
         'packages/service/report/csv-lines',
+        'packages/service/report/select-fields',
+        'packages/service/test/report/findings',
         'packages/contract/test/openapi',
         'test/docs/docs',
       ],

@@ -5,6 +5,7 @@ import { instantOf, readWorkbook } from '../../../test/support/read-workbook.ts'
 import { localDateTime } from '../../../test/support/zoned.ts';
 import { recordColumns } from '../../contract/csv.ts';
 import { fieldWords } from '../../contract/field-words.ts';
+import { recordFields } from '../../contract/record-fields.ts';
 import type { Subscription } from '../../contract/subscription.ts';
 import { findZone } from '../../contract/zone.ts';
 import { writeWorkbook } from './workbook.ts';
@@ -31,7 +32,7 @@ const rowsOf = async (...records: Subscription[]) => readWorkbook(await fileOf(.
 const cellOf = async (fields: Partial<Subscription>, column: string) =>
   (await rowsOf({ ...record, ...fields }))[1]?.[recordColumns.indexOf(column)];
 
-/** Headings of people's words; those of other fields are their names. */
+/** Headings of people's words. */
 const headingOf: Readonly<Record<string, string>> = {
   id: 'Id',
   status: 'Status',
@@ -61,7 +62,9 @@ describe('a workbook', () => {
   test('has a row of headings and a row for each record, with the columns of CSV', async () => {
     const [headings, ...rows] = await rowsOf(record, { ...record, id: 'b' });
     expect(headings?.map(({ value }) => value)).toEqual(
-      recordColumns.map((name) => headingOf[name] ?? fieldWords(name)),
+      recordFields.map(
+        ({ name, type }) => headingOf[name] ?? `${fieldWords(name)}${type === 'instant' ? ' (UTC)' : ''}`,
+      ),
     );
     expect(rows.map(([id]) => id?.value)).toEqual([record.id, 'b']);
   });

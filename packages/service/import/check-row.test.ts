@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../contract/operations.ts';
+import { recordFields } from '../../contract/record-fields.ts';
 import { Subscription } from '../../contract/subscription.ts';
 import { checkRow, showSource } from './check-row.ts';
 
@@ -60,6 +61,15 @@ describe('checkRow with a valid row', () => {
     ['False', 'false'],
   ])('writes auto_renew %j as the string %j', (given, word) => {
     expect(JSON.parse(rowOf({ ...right, auto_renew: given }).record)).toHaveProperty('auto_renew', word);
+  });
+
+  test('writes each date in UTC and each boolean as a string, and leaves out each optional field that is null', () => {
+    for (const { name, type, isOptional } of recordFields.filter(({ path }) => path.length === 1)) {
+      const read = (value: unknown) => JSON.parse(rowOf({ ...right, [name]: value }).record);
+      if (type === 'instant') expect(read('2024-05-01T10:00:00+02:00')).toHaveProperty(name, '2024-05-01T08:00:00Z');
+      if (type === 'boolean') expect(read(true)).toHaveProperty(name, 'true');
+      if (isOptional) expect(read(null)).not.toHaveProperty(name);
+    }
   });
 
   test('treats a missing status and a null status alike: the record has none', () => {

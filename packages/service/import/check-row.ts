@@ -6,7 +6,7 @@ import { operations } from '../../contract/operations.ts';
 import { shorten } from '../../contract/problem.ts';
 import { Product } from '../../contract/product.ts';
 import { dateFields, Email, filterParameters, normaliseEmail } from '../../contract/query.ts';
-import { valueAt as fieldOf, recordWith } from '../../contract/record-fields.ts';
+import { valueAt as fieldOf, type RecordField, recordFields, recordWith } from '../../contract/record-fields.ts';
 import { fitsText, ruleOf } from '../../contract/schema.ts';
 import { Subscription } from '../../contract/subscription.ts';
 import { didYouMean } from '../../contract/suggest.ts';
@@ -14,7 +14,15 @@ import type { SubscriptionRow } from '../storage/subscription-row.ts';
 
 export type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
 
-const dateNames = Object.values(dateFields);
+/** The names of the fields with a condition that are no members of the product. */
+const namesOf = (isWanted: (field: RecordField) => boolean): readonly string[] =>
+  recordFields.filter((field) => field.path.length === 1 && isWanted(field)).map(({ name }) => name);
+
+/** The dates that a row needs are first. */
+const dateNames = [...new Set([...Object.values(dateFields), ...namesOf(({ type }) => type === 'instant')])];
+const booleanNames = namesOf(({ type }) => type === 'boolean');
+const optionalNames = namesOf(({ isOptional }) => isOptional);
+
 /** With the address, and without the formats of the dates, which are parsed once, by `readDate`. */
 const validator = Compile({
   ...Subscription,
@@ -26,8 +34,8 @@ const validator = Compile({
 });
 
 /**
- * Checks a row against the contract and normalises it: dates in one format, `auto_renew` as a
- * string, an optional field that is `null` as absent, fields in the contract's order
+ * Checks a row against the contract and normalises it: dates in one format, booleans as
+ * strings, an optional field that is `null` as absent, fields in the contract's order
  * (`docs/decisions/imports.md#lenient-import`). Everything else stays as it is. A row is a record
  * as the report returns it, plus the subscriber's `email`.
  */
@@ -58,8 +66,8 @@ export function checkRow(value: unknown): CheckedRow {
   return { faults: findFaults(candidate, fields, seconds, address === undefined ? email : undefined) };
 }
 
-function unformatted(name: (typeof dateNames)[number]): TSchema {
-  const { format: _, ...schema } = Subscription.properties[name] as TSchema & { readonly format?: string };
+function unformatted(name: string): TSchema {
+  const { format: _, ...schema } = schemaAt([name]) as TSchema & { readonly format?: string };
   return schema;
 }
 
@@ -87,8 +95,8 @@ function normalise(candidate: Record<string, unknown>, seconds: readonly (number
     const date = seconds[index];
     if (date !== undefined && !isWritten(candidate[name])) candidate[name] = formatInstant(date);
   }
-  if (candidate.status === null) delete candidate.status;
-  if ('auto_renew' in candidate) candidate.auto_renew = booleanWord(candidate.auto_renew);
+  for (const name of optionalNames) if (candidate[name] === null) delete candidate[name];
+  for (const name of booleanNames) if (name in candidate) candidate[name] = booleanWord(candidate[name]);
   if ('product' in candidate) candidate.product = withoutNulls(candidate.product);
 }
 

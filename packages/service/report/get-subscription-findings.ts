@@ -1,5 +1,6 @@
 import type { SubscriptionFindings } from '../../contract/findings.ts';
 import { formatInstant } from '../../contract/instant.ts';
+import { textAround } from '../../contract/record-text.ts';
 import { reportFormats } from '../../contract/report.ts';
 import { type Finding, readCommitted, readFindings } from '../storage/read/findings.ts';
 import { countMatching } from '../storage/read/records.ts';
@@ -16,6 +17,8 @@ const hourSeconds = 3_600;
  * once an hour at most while the records do not.
  */
 export const findingsMoment = (nowSeconds: number): number => Math.floor(nowSeconds / hourSeconds) * hourSeconds;
+
+const recordTexts = { productName: textAround('product.name'), productPeriod: textAround('product.period') };
 
 /**
  * Implements `GET /v1/subscription/findings`: reads all of the tenant's records in one snapshot, so
@@ -35,7 +38,7 @@ export async function getSubscriptionFindings(
       const revision = await readRevision(snapshot);
       const total = await countMatching(snapshot, { dateColumn: 'created_date' });
       const findings = [];
-      for (const found of await readFindings(snapshot, store.engine, momentSeconds))
+      for (const found of await readFindings(snapshot, store.engine, momentSeconds, recordTexts))
         findings.push(await formatFinding(snapshot, found));
       const changed = await readCommitted(snapshot, revision);
       const body: SubscriptionFindings = {

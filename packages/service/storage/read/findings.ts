@@ -24,18 +24,34 @@ interface FoundExample {
   readonly ids: readonly string[];
 }
 
+/** The JSON around the value of a field in the text of a record. */
+interface TextAround {
+  readonly before: string;
+  /** What can follow it: of these, the first one that the record has. */
+  readonly after: readonly string[];
+}
+
+/** Where the text of a record has the fields that have no column. */
+interface RecordTexts {
+  readonly productName: TextAround;
+  readonly productPeriod: TextAround;
+}
+
 const all = 'subscription where tenant_id = $1 and revision >= 0';
 
 /** Kinds that each record has or has not, and what to take the minimum of; `$2` is the moment. */
-const recordKinds = {
-  'no-status': ['status is null', 'revision'],
-  'no-email': ['email is null', 'revision'],
-  'created-after-activation': ['created_date > activation_date', 'revision'],
-  'ends-before-activation': ['expiration_date < activation_date', 'revision'],
-  'active-past-end': ["status = 'ACTIVE' and expiration_date < $2", 'expiration_date'],
-  // a quotation mark within a name is escaped in JSON
-  'period-zero': [`(record like '%,"period":0,%' or record like '%,"period":0}%')`, 'revision'],
-} as const;
+const recordKinds = ({ before, after }: TextAround) =>
+  ({
+    'no-status': ['status is null', 'revision'],
+    'no-email': ['email is null', 'revision'],
+    'created-after-activation': ['created_date > activation_date', 'revision'],
+    'ends-before-activation': ['expiration_date < activation_date', 'revision'],
+    'active-past-end': ["status = 'ACTIVE' and expiration_date < $2", 'expiration_date'],
+    'period-zero': [
+      `(${[...new Set(after.map(([first]) => first))].map((end) => `record like '%${before}0${end}%'`).join(' or ')})`,
+      'revision',
+    ],
+  }) as const;
 
 /** Kinds that several records have together, and the column of their common value. */
 const sharedKinds = {
@@ -45,7 +61,7 @@ const sharedKinds = {
 
 /** A kind of finding, as in the contract. */
 type FindingKind =
-  | keyof typeof recordKinds
+  | keyof ReturnType<typeof recordKinds>
   | keyof typeof sharedKinds
   | 'product-with-two-names'
   | 'iccid-rounded'
@@ -59,18 +75,19 @@ export async function readFindings(
   reader: TenantReader,
   engine: Store['engine'],
   nowSeconds: number,
+  { productName, productPeriod }: RecordTexts,
 ): Promise<readonly Finding[]> {
-  const found: Finding[] = await findRecords(reader, nowSeconds);
+  const found: Finding[] = await findRecords(reader, nowSeconds, productPeriod);
   for (const [kind, [column, having]] of entriesOf(sharedKinds))
     found.push(await findShared(reader, kind, column, having));
-  found.push(await findProducts(reader, engine), ...(await findIccids(reader)));
+  found.push(await findProducts(reader, sqlOfText[engine](productName)), ...(await findIccids(reader)));
   return found;
 }
 
 const entriesOf = <K extends string, V>(record: Readonly<Record<K, V>>) => Object.entries(record) as [K, V][];
 
-async function findRecords(reader: TenantReader, nowSeconds: number): Promise<Finding[]> {
-  const kinds = entriesOf(recordKinds);
+async function findRecords(reader: TenantReader, nowSeconds: number, period: TextAround): Promise<Finding[]> {
+  const kinds = entriesOf(recordKinds(period));
   const columns = kinds.map(
     ([, [condition, since]], at) =>
       `count(case when ${condition} then 1 end) as n${at}, min(case when ${condition} then ${since} end) as since${at}`,
@@ -124,9 +141,9 @@ async function findShared(
  * Products with two names. Their ids are found first, as there are seldom any: `distinct` needs a
  * third of the time of the minimum and maximum of each product on SQLite.
  */
-async function findProducts(reader: TenantReader, engine: Store['engine']): Promise<Finding> {
-  const named = nameText[engine];
-  const products = `select product_id from (select distinct product_id, ${named} as name from ${all}${hasName[engine]}) as named
+async function findProducts(reader: TenantReader, { text, isThere }: TextSql): Promise<Finding> {
+  const named = `${all} and ${isThere}`;
+  const products = `select product_id from (select distinct product_id, ${text} as name from ${named}) as named
     group by product_id having count(*) > 1`;
   const kind = 'product-with-two-names';
   const [any] = await reader.all(`${products} limit 1` as TenantSql);
@@ -134,16 +151,16 @@ async function findProducts(reader: TenantReader, engine: Store['engine']): Prom
   const rows = await reader.all(
     `select value, since, count(*) over () as n, min(since) over () as first from (
        select product_id as value, max(since) as since from (
-         select product_id, min(revision) as since from ${all}${hasName[engine]} and product_id in (${products})
-         group by product_id, ${named}
+         select product_id, min(revision) as since from ${named} and product_id in (${products})
+         group by product_id, ${text}
        ) as name group by product_id
      ) as shared order by value limit ${examplesMax}` as TenantSql,
   );
   const examples: FoundExample[] = [];
   for (const { value } of rows) {
     const ids = await reader.all(
-      `select min(id) as id from subscription where tenant_id = $1 and product_id = $2${hasName[engine]}
-       group by ${named} order by 1 limit ${examplesMax}` as TenantSql,
+      `select min(id) as id from subscription where tenant_id = $1 and product_id = $2 and ${isThere}
+       group by ${text} order by 1 limit ${examplesMax}` as TenantSql,
       [value ?? null],
     );
     examples.push({ product_id: String(value), ids: ids.map(({ id }) => String(id)) });
@@ -223,27 +240,24 @@ async function findByIccid(reader: TenantReader, kind: FindingKind, condition: s
   return { kind, ...countedIn(rows), examples: rows.map(({ id }) => ({ ids: [String(id)] })) };
 }
 
-/**
- * The JSON that can follow the name of a product in the text of a record: the first of these that
- * is present does.
- */
-const afterName = [',"period":', ',"period_unit":', ',"plan_id":', '},"iccid":'];
+/** SQL of the JSON of a value in the text of a record, and of whether the record has it. */
+interface TextSql {
+  readonly text: string;
+  readonly isThere: string;
+}
 
-/**
- * The text of a record from its product to the end of the name: equal for one product if the names
- * are. Three to four times as fast as the functions for JSON.
- */
-const nameText = {
-  sqlite: `substr(record, instr(record, '"product":'),
-    coalesce(${afterName.map((text) => `nullif(instr(record, '${text}'), 0)`).join(', ')}) - instr(record, '"product":'))`,
-  postgres: afterName.reduce((text, end) => `split_part(${text}, '${end}', 1)`, `split_part(record, '"product":', 2)`),
-} as const satisfies Record<Store['engine'], string>;
-
-/** Only records whose product has a name. */
-const hasName = {
-  sqlite: ` and instr(record, ',"name":') > 0`,
-  postgres: ` and strpos(record, ',"name":') > 0`,
-} as const satisfies Record<Store['engine'], string>;
+/** Three to four times as fast as the functions for JSON. */
+const sqlOfText: Readonly<Record<Store['engine'], (around: TextAround) => TextSql>> = {
+  sqlite({ before, after }) {
+    const start = `instr(record, '${before}')`;
+    const end = `coalesce(${after.map((text) => `nullif(instr(record, '${text}'), 0)`).join(', ')})`;
+    return { text: `substr(record, ${start}, ${end} - ${start})`, isThere: `${start} > 0` };
+  },
+  postgres: ({ before, after }) => ({
+    text: after.reduce((text, end) => `split_part(${text}, '${end}', 1)`, `split_part(record, '${before}', 2)`),
+    isThere: `strpos(record, '${before}') > 0`,
+  }),
+};
 
 const countedIn = ([row]: readonly Row[]) => ({ count: Number(row?.n ?? 0), since: numberIn(row?.first) });
 

@@ -6,6 +6,7 @@ import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { findingKinds, SubscriptionFindings } from '../../../contract/findings.ts';
 import { formatInstant } from '../../../contract/instant.ts';
+import { recordFields } from '../../../contract/record-fields.ts';
 import { checkRow } from '../../import/check-row.ts';
 import { findingsMoment, getSubscriptionFindings } from '../../report/get-subscription-findings.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
@@ -290,6 +291,27 @@ describe.each(chosen)('findings on $engine', ({ openTestStore }) => {
     expect(
       findings.filter(({ count, since, examples }) => count > 0 || since !== undefined || examples.length > 0),
     ).toEqual([]);
+  });
+
+  test('of a product with one name are none, whatever else its records have', async () => {
+    const tenant = await createTenant('one-name');
+    const others = recordFields.filter(({ path: [, part], isOptional }) => isOptional && part && part !== 'name');
+    const checked = [undefined, ...others].map((other, n) => {
+      const part = other === undefined ? {} : { [other.path[1] ?? '']: other.type === 'integer' ? 1 : 'x' };
+      const dates = {
+        createdDate: formatInstant(0),
+        activationDate: formatInstant(0),
+        expirationDate: formatInstant(now),
+      };
+      const product = { id: 'p', name: 'Europe', ...part };
+      return checkRow({ id: idOf(n), ...dates, product, iccid: simOf(1), device_id: '', auto_renew: 'true' });
+    });
+    await store.loadSubscriptions(
+      tenant,
+      checked.map((each) => ('row' in each ? each.row : expect.fail())),
+    );
+    const { findings } = await find(tenant);
+    expect(findings.find(({ kind }) => kind === 'product-with-two-names')).toMatchObject({ count: 0 });
   });
 
   test('of an erased record are gone, and the others remain', async () => {
