@@ -258,8 +258,7 @@ const rows: readonly Folder[] = [
   },
   {
     path: 'terminal',
-    contents:
-      'what all programs share: profiles, output, errors in words, completion; the only folder that reads their variables',
+    contents: 'what all programs share: profiles, output, errors in words; the only folder that reads their variables',
     imports: ['contract', 'client', 'terminal/outgoing', 'commander', 'node'],
   },
   {

@@ -27,7 +27,6 @@ export const readerGroups: CommandGroups = [
       changes: async () => (await import('./commands/changes-command.ts')).addChangesCommand,
       sync: async () => (await import('./commands/sync-command.ts')).addSyncCommand,
       token: async () => (await import('./commands/token-command.ts')).addTokenCommand,
-      completion: async () => (await import('../terminal/completion-command.ts')).addCompletionCommand,
     },
   ],
 ];

@@ -128,7 +128,7 @@ const commandsOf = (groups: CommandGroups): Commands =>
 function namesFor(commands: Commands, argv: readonly string[]): string[] | undefined {
   const name = commandName(argv) ?? '';
   if (name === '--version' || name === '-V') return [];
-  return Object.hasOwn(commands, name) && name !== 'completion' ? [name] : undefined;
+  return Object.hasOwn(commands, name) ? [name] : undefined;
 }
 
 /**

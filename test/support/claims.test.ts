@@ -11,7 +11,7 @@ const claim =
 
 /** Not sentences: errors have tests of their own, and settings and help describe no data. */
 const others = /Cannot |Examples?:|\b(?:it )?must |^.\n/;
-const silent = /\.test\.|^packages\/service\/cli\/(?:settings|config\b)|^packages\/terminal\/completion/;
+const silent = /\.test\.|^packages\/service\/cli\/(?:settings|config\b)/;
 
 /** Words of a literal, as one line of at most 70 characters; `#` is what is filled in. */
 const short = (text: string): string =>

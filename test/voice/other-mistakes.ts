@@ -538,7 +538,6 @@ const lines: readonly OtherMistake[] = [
     shows: /operator create|SUBREPORT_OPERATOR_TOKEN/,
     cli: ['tenant', 'list', '--server', 'https://127.0.0.1:1'],
   },
-  { mistake: 'a shell that does not exist', names: /shell/, shows: /bash/, cli: ['completion', 'dash'] },
   {
     mistake: 'a duration between requests',
     names: /--every/,

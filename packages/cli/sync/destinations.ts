@@ -8,7 +8,7 @@ import { sqliteDestination } from './sqlite-destination.ts';
 import { stdoutDestination } from './stdout-destination.ts';
 import { webhookDestination } from './webhook-destination.ts';
 
-/** All destinations, in the order of the help. Commands, completion and a table of docs follow. */
+/** All destinations, in the order of the help. Commands and a table of docs follow. */
 export const destinations: readonly DestinationKind[] = [
   sqliteDestination,
   postgresDestination,

@@ -325,7 +325,6 @@ describe('wrong use', () => {
     [['list', '--after', 'soon', '--before', 'later'], "current value is 'later'\nCannot use --after"],
     [['list', '--watch'], 'Cannot watch'],
     [['changes', '--follow', '--json'], 'Cannot follow as JSON'],
-    [['completion', 'tcsh'], 'bash, zsh, fish'],
     [['login', '--url', 'reports.example.com'], 'https://reports.example.com'],
     [['show', 'id_01', '--profile', '../x'], 'its name must be'],
     [

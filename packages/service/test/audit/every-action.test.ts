@@ -19,7 +19,7 @@ const readingOperations = Object.entries(operatorOperations).flatMap(([name, { m
 
 /** Commands that change nothing in the store, and `serve`, whose store is that of its requests. */
 const readingCommands = [
-  ...['serve', 'config', 'audit', 'completion', 'tenant list', 'keys list', 'client list', 'client show'],
+  ...['serve', 'config', 'audit', 'tenant list', 'keys list', 'client list', 'client show'],
   ...['client sessions', 'operator list', 'imports list', 'imports show', 'imports errors'],
   ...[
     'login',
