@@ -10,7 +10,7 @@ import type { CopyOptions } from './sync-options.ts';
 
 // `sync --query`: the question of a link, asked again in each run.
 
-const { fields: _fields, email: _ofSubscriber, 'as-of': _asOf, ...parameters } = exportParameters;
+const { fields: _fields, dates: _dates, email: _ofSubscriber, 'as-of': _asOf, ...parameters } = exportParameters;
 
 const linkUse: LinkUse = {
   page: 'subscriptions',
@@ -19,6 +19,7 @@ const linkUse: LinkUse = {
   defaults: newestFirst,
   refused: {
     fields: 'the files of a sync have whole records: use subreport export for some columns',
+    dates: 'the files of a sync have dates in UTC: use subreport export for local ones',
     'as-of': 'each run asks about the present: use subreport export for the past',
   },
 };

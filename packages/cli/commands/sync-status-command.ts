@@ -89,7 +89,7 @@ async function checkDestination(
     // what a stream writes cannot be taken back
     if (mode === 'stream') return { tried: ': of the destination, only the state was read' };
     // creates the table of the copy; nothing is committed
-    if (position === undefined) await destination.resync({ token: '', revision: 0, rows: nothing, lines: nothing });
+    if (position === undefined) await destination.resync({ token: '', revision: 0, rows: nothing });
   } finally {
     await destination.close();
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { batchOf, compareRecords, valuesOfJson } from './compare-records.ts';
+import { compareRecords } from './compare-records.ts';
 
 const lineOf = (number: number, day: string): string =>
   JSON.stringify({
@@ -10,10 +10,7 @@ const lineOf = (number: number, day: string): string =>
   });
 
 async function* sideOf(count: number, day: string) {
-  yield batchOf(
-    Array.from({ length: count }, (_, number) => lineOf(number, day)),
-    valuesOfJson,
-  );
+  yield Array.from({ length: count }, (_, number) => lineOf(number, day));
 }
 
 const compare = (count: number) => compareRecords(sideOf(count, '01'), sideOf(count, '02'), []);
@@ -25,10 +22,7 @@ test('at most 1,000 records of a side wait for their counterpart: others that ha
 
 test('a record that is in one side twice, with others between, counts each time', async () => {
   async function* sideWith(...days: readonly string[]) {
-    yield batchOf(
-      days.map((day, at) => lineOf(at % 2, day)),
-      valuesOfJson,
-    );
+    yield days.map((day, at) => lineOf(at % 2, day));
   }
   const twice = ['01', '02', '03'];
   expect(await compareRecords(sideWith(...twice), sideWith(), [])).toMatchObject({ copyRows: 3, differences: 3 });

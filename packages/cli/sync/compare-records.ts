@@ -7,14 +7,6 @@ const namedMax = 20;
 /** Most records of each side that are kept until the other side has one with their id. */
 const heldMax = 1_000;
 
-/** Records of one side, in the order of the report. */
-export interface RecordBatch {
-  /** What is compared: the line of each record in an export. */
-  readonly lines: readonly string[];
-  /** The values of a record in the order of `recordFields`; `undefined` if it has none. */
-  valuesAt(index: number): readonly unknown[] | undefined;
-}
-
 /** A copy beside its report. */
 export interface Comparison {
   readonly copyRows: number;
@@ -28,6 +20,9 @@ export interface Comparison {
   readonly named: readonly string[];
 }
 
+/** Batches of lines of the NDJSON export. */
+type Lines = AsyncIterable<readonly string[]>;
+
 /**
  * Compares two sides in one pass, in memory that does not grow with them: both are in the order of
  * the report, so the one with the smaller key has a record that the other lacks.
@@ -35,68 +30,54 @@ export interface Comparison {
  * @param names the names of the fields in the copy, in the order of `recordFields`
  */
 export async function compareRecords(
-  copyBatches: AsyncIterable<RecordBatch>,
-  reportBatches: AsyncIterable<RecordBatch>,
+  copyLines: Lines,
+  reportLines: Lines,
   names: readonly string[],
 ): Promise<Comparison> {
-  const [copy, report] = [new Side(copyBatches), new Side(reportBatches)];
+  const [copy, report] = [new Side(copyLines), new Side(reportLines)];
   const found = new Differences(names);
   try {
-    while ((await copy.fill()) && (await report.fill())) {
-      while (copy.hasLine && report.hasLine) {
-        if (copy.line === report.line) {
-          copy.skip();
-          report.skip();
-          continue;
-        }
-        const order = compareKeys(copy.record, report.record);
-        if (copy.isRepeated) found.addRepeated(copy.take());
-        else if (order === 0) found.addChanged(copy.take(), report.take());
-        else if (order < 0) found.addToCopy(copy.take());
-        else found.addToReport(report.take());
-      }
+    for (;;) {
+      const [hasOwn, hasTheirs] = [await copy.fill(), await report.fill()];
+      if (!hasOwn && !hasTheirs) break;
+      copy.skipEqual(report);
+      if (hasOwn && hasTheirs && (!copy.hasLine || !report.hasLine)) continue;
+      const order = hasOwn && hasTheirs ? compareKeys(copy.record, report.record) : hasOwn ? -1 : 1;
+      if (hasOwn && copy.isRepeated) found.addRepeated(copy.take());
+      else if (order === 0) found.addChanged(copy.take(), report.take());
+      else if (order < 0) found.addToCopy(copy.take());
+      else found.addToReport(report.take());
     }
-    while (await copy.fill()) {
-      if (copy.isRepeated) found.addRepeated(copy.take());
-      else found.addToCopy(copy.take());
-    }
-    while (await report.fill()) found.addToReport(report.take());
   } finally {
     await Promise.all([copy.end(), report.end()]);
   }
   return { copyRows: copy.count, reportRows: report.count, ...found.summary() };
 }
 
-/** The records of a file's or an export's lines. */
-export const batchOf = (
-  lines: readonly string[],
-  valuesOf: (line: string) => readonly unknown[] | undefined,
-): RecordBatch => ({ lines, valuesAt: (index) => valuesOf(lines[index] ?? '') });
-
-/** The values of a line of NDJSON; `undefined` if it is no record. */
-export function valuesOfJson(line: string): readonly unknown[] | undefined {
-  try {
-    const record: object = JSON.parse(line);
-    return recordFields.map((field) => valueAt(record, field));
-  } catch {
-    return undefined;
-  }
-}
-
 interface SideRecord {
   readonly line: string;
+  /** Its values in the order of `recordFields`; none if the line is no record. */
   readonly values: readonly unknown[] | undefined;
+}
+
+function recordOf(line: string): SideRecord {
+  try {
+    const record: object = JSON.parse(line);
+    return { line, values: recordFields.map((field) => valueAt(record, field)) };
+  } catch {
+    return { line, values: undefined };
+  }
 }
 
 /** Reads one side record by record. */
 class Side {
-  readonly #batches: AsyncIterator<RecordBatch>;
-  #batch: RecordBatch | undefined;
+  readonly #batches: AsyncIterator<readonly string[]>;
+  #lines: readonly string[] = [];
   #at = 0;
   #previousLine: string | undefined;
   count = 0;
 
-  constructor(batches: AsyncIterable<RecordBatch>) {
+  constructor(batches: Lines) {
     this.#batches = batches[Symbol.asyncIterator]();
   }
 
@@ -105,42 +86,50 @@ class Side {
     while (!this.hasLine) {
       const { done, value } = await this.#batches.next();
       if (done === true) return false;
-      [this.#batch, this.#at] = [value, 0];
+      [this.#lines, this.#at] = [value, 0];
     }
     return true;
   }
 
   get hasLine(): boolean {
-    return this.#batch !== undefined && this.#at < this.#batch.lines.length;
-  }
-
-  get line(): string {
-    return this.#batch?.lines[this.#at] as string;
+    return this.#at < this.#lines.length;
   }
 
   get record(): SideRecord {
-    return { line: this.line, values: this.#batch?.valuesAt(this.#at) };
+    return recordOf(this.#line);
   }
 
-  skip(): void {
-    this.#previousLine = this.line;
-    this.#at += 1;
-    this.count += 1;
+  /** Skips the records that another side has next too. */
+  skipEqual(other: Side): void {
+    while (this.hasLine && other.hasLine && this.#line === other.#line) {
+      this.#skip();
+      other.#skip();
+    }
   }
 
   /** Whether the line equals that of the previous record. */
   get isRepeated(): boolean {
-    return this.line === this.#previousLine;
+    return this.#line === this.#previousLine;
   }
 
   take(): SideRecord {
     const { record } = this;
-    this.skip();
+    this.#skip();
     return record;
   }
 
   async end(): Promise<void> {
     await this.#batches.return?.();
+  }
+
+  get #line(): string {
+    return this.#lines[this.#at] ?? '';
+  }
+
+  #skip(): void {
+    this.#previousLine = this.#line;
+    this.#at += 1;
+    this.count += 1;
   }
 }
 
@@ -183,26 +172,23 @@ class Differences {
   }
 
   addToCopy(record: SideRecord): void {
-    this.#add(record, this.#onlyCopy, this.#onlyReport, (other) => this.addChanged(record, other));
+    const other = this.#hold(record, this.#onlyCopy, this.#onlyReport);
+    if (other !== undefined) this.addChanged(record, other);
   }
 
   addToReport(record: SideRecord): void {
-    this.#add(record, this.#onlyReport, this.#onlyCopy, (other) => this.addChanged(other, record));
+    const other = this.#hold(record, this.#onlyReport, this.#onlyCopy);
+    if (other !== undefined) this.addChanged(other, record);
   }
 
-  #add(
-    record: SideRecord,
-    own: Map<string, SideRecord>,
-    others: Map<string, SideRecord>,
-    join: (other: SideRecord) => void,
-  ): void {
+  /** Returns the record of the other side with the same id; without one, keeps this one. */
+  #hold(record: SideRecord, own: Map<string, SideRecord>, others: Map<string, SideRecord>): SideRecord | undefined {
     const id = idOf(record);
     const other = others.get(id);
-    if (other !== undefined) {
-      others.delete(id);
-      join(other);
-    } else if (own.size < heldMax && !own.has(id)) own.set(id, record);
+    if (other !== undefined) others.delete(id);
+    else if (own.size < heldMax && !own.has(id)) own.set(id, record);
     else this.#notHeld += 1;
+    return other;
   }
 
   #change(describe: () => string): void {
@@ -225,7 +211,9 @@ class Differences {
     const { values: own = [] } = copy;
     const { values: theirs = [] } = report;
     const fields = this.#names.flatMap((name, index) =>
-      isSame(own[index], theirs[index]) ? [] : [`${name} ${shown(own[index])}, report ${shown(theirs[index])}`],
+      Object.is(own[index] ?? null, theirs[index] ?? null)
+        ? []
+        : [`${name} ${shown(own[index])}, report ${shown(theirs[index])}`],
     );
     // values may be equal although the lines are not: other members, another notation
     const all = fields.length > 0 ? fields : [`${shown(copy.line)}, report ${shown(report.line)}`];
@@ -233,16 +221,13 @@ class Differences {
   }
 }
 
-const isSame = (a: unknown, b: unknown): boolean => Object.is(a ?? null, b ?? null);
-
 const shownId = (record: SideRecord): string =>
   record.values === undefined ? `no record ${shown(record.line)}` : cut(idOf(record));
 
 /** A value in a sentence, on one line and without control characters. */
 function shown(value: unknown): string {
   if (value === undefined || value === null) return 'absent';
-  if (value instanceof Uint8Array) return `a blob of ${value.length} bytes`;
-  return typeof value === 'string' ? `'${cut(value)}'` : cut(String(value));
+  return typeof value === 'string' ? `'${cut(value)}'` : cut(JSON.stringify(value));
 }
 
 const cut = (text: string): string => printable(text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -34,8 +34,6 @@ export interface WholeReport {
   readonly token: string;
   readonly revision: number;
   rows(): AsyncIterable<readonly Row[]>;
-  /** The lines of the NDJSON export, for a destination that needs no cells. */
-  lines(): AsyncIterable<readonly string[]>;
 }
 
 /**

@@ -41,8 +41,7 @@ const optionsOfMode: Readonly<Record<Mode, readonly DestinationOption[]>> = {
     { flags: '--keep <duration>', description: 'how long older files are kept, such as 30d (default: for ever)' },
     {
       flags: '--spreadsheet',
-      description:
-        'in CSV, an apostrophe before values that a spreadsheet would take for a formula, and local dates without offsets',
+      description: 'in CSV, an apostrophe before values that a spreadsheet would take for a formula',
       isOfRun: true,
     },
     {

@@ -1,5 +1,5 @@
 import type { SubscriptionExport } from '../../client/index.ts';
-import { columnsOf, describeColumns, type FileColumn, flavorOf } from './file-format.ts';
+import { columnsOf, describeColumns } from './file-format.ts';
 import { type CompleteRun, folderOf, type Manifest, manifestName } from './manifest.ts';
 import type { Measured } from './measured.ts';
 import { isYetToCome } from './yet-to-come.ts';
@@ -19,16 +19,12 @@ export function claimFaults({ folder, name, manifest }: CompleteRun): string[] {
   if (manifestName(run) !== name) faults.push(`file '${file}', of another run than ${name}`);
   if (ending !== format) faults.push(`format '${format}', file '${file}'`);
   if (folderOf(new Date(scheduled)) !== folder) faults.push(`scheduled_for '${scheduled}', folder ${folder}`);
-  faults.push(...differ('columns', describeColumns(columnsIn(manifest)), describeColumns(manifest.columns)));
+  faults.push(...differ('columns', describeColumns(columnsOf(format)), describeColumns(manifest.columns)));
   if (manifest.values !== 'raw' && !format.startsWith('csv'))
     faults.push(`values '${manifest.values}', format '${format}'`);
   if (isYetToCome(completed)) faults.push(`completed_at '${completed}', which is yet to come`);
   return faults;
 }
-
-/** The columns that a file must have. */
-const columnsIn = (manifest: Manifest): readonly FileColumn[] =>
-  columnsOf(manifest.format, flavorOf(manifest.values, manifest.report.query).zone);
 
 /** What a manifest says of filters, and the report does not. */
 export function filterFaults(

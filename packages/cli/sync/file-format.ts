@@ -1,5 +1,4 @@
 import { type FieldType, recordFields } from '../../contract/record-fields.ts';
-import { findZone, type Zone } from '../../contract/zone.ts';
 
 /** The formats of a file; those that end in `.gz` are compressed. */
 export const snapshotFormats = ['csv', 'csv.gz', 'ndjson', 'ndjson.gz', 'parquet'] as const;
@@ -47,29 +46,9 @@ function memberType(type: FieldType): string {
   return duckTypes[type === 'boolean' ? 'text' : type];
 }
 
-/** How a file of CSV has its values, and the zone of dates without offsets, if it has such. */
-export interface CsvFlavor {
-  readonly values: CsvValues;
-  readonly zone?: Zone | undefined;
-}
-
-/**
- * The flavor of a file of a question: a spreadsheet does not know offsets, so that local dates have
- * none and the names of their columns have the zone.
- */
-export function flavorOf(values: CsvValues, query: Readonly<Record<string, string>> | undefined): CsvFlavor {
-  const isLocal = values === 'spreadsheet' && query?.dates === 'local';
-  return isLocal && query.zone !== undefined ? { values, zone: findZone(query.zone) } : { values };
-}
-
 /** The columns that a file of a format has. */
-export function columnsOf(format: SnapshotFormat, zone?: Zone): readonly FileColumn[] {
-  if (format.startsWith('ndjson')) return members;
-  if (zone === undefined) return flatColumns;
-  return flatColumns.map((column, index) =>
-    recordFields[index]?.type === 'instant' ? { name: `${column.name} (${zone.name})`, type: duckTypes.text } : column,
-  );
-}
+export const columnsOf = (format: SnapshotFormat): readonly FileColumn[] =>
+  format.startsWith('ndjson') ? members : flatColumns;
 
 /** The names of the fields in a file of a format, in the order of `recordFields`. */
 export const fieldNamesOf = (format: SnapshotFormat): readonly string[] =>

@@ -25,7 +25,7 @@ export interface Manifest {
     readonly service: string;
     readonly client_id: string;
     readonly revision: number;
-    /** SHA-256 of the export, which the service sent at its end: the file before compression. */
+    /** SHA-256 of the export, which the service sent at its end: as Parquet, else as NDJSON. */
     readonly sha256: string;
     /** The header `X-Applied-Filters`. */
     readonly applied_filters: string;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Changes, Destination, Position, SourceIdentity, WholeReport } from './destination.ts';
 import { SyncError } from './error.ts';
-import { lineOf } from './record-row.ts';
+import { lineOf, type Row } from './record-row.ts';
 import { withStateErrors } from './state-error.ts';
 import { StateFile, type StateKind } from './state-file.ts';
 
@@ -53,12 +53,12 @@ export class NdjsonOutput implements Destination {
 
   async resync(report: WholeReport): Promise<void> {
     await this.#write('{"reset":true}\n');
-    for await (const lines of report.lines()) await this.#write(lines.map((line) => `${line}\n`).join(''));
+    for await (const rows of report.rows()) await this.#write(linesOf(rows));
   }
 
   apply({ rows, removed }: Changes): Promise<void> {
     const tombstones = removed.map((id) => `${JSON.stringify({ id, removed: true })}\n`);
-    return this.#write(rows.map((row) => `${lineOf(row)}\n`).join('') + tombstones.join(''));
+    return this.#write(linesOf(rows) + tombstones.join(''));
   }
 
   async count(): Promise<undefined> {
@@ -79,6 +79,8 @@ export class NdjsonOutput implements Destination {
     this.#state?.close(); // the output stays open
   }
 }
+
+const linesOf = (rows: readonly Row[]): string => rows.map((row) => `${lineOf(row)}\n`).join('');
 
 const openState = (file: string): StateFile => inState(file, () => StateFile.open(file, kind));
 

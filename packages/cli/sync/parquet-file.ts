@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { asyncBufferFromFile, type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { recordFields } from '../../contract/record-fields.ts';
-import type { RecordBatch } from './compare-records.ts';
 import { SyncError } from './error.ts';
 import { duckTypes, type FileColumn } from './file-format.ts';
-import { lineOf, type Row, valuesOf } from './record-row.ts';
+import { type Cell, lineOf, type Row } from './record-row.ts';
 
 /** A Parquet file in a temporary folder: it is read from its end, which not every place can. */
 export class ParquetFile {
@@ -32,21 +31,15 @@ export class ParquetFile {
   }
 
   /** The records. Throws `SyncError` `NOT_EQUAL` if it cannot be read as Parquet. */
-  async *batches(): AsyncGenerator<RecordBatch, void, undefined> {
-    for await (const found of this.#groups()) {
-      const rows = found.map(rowOf);
-      yield { lines: rows.map(lineOf), valuesAt: (index) => valuesOf(rows[index] as Row) };
-    }
-  }
-
-  async *#groups(): AsyncGenerator<readonly Record<string, unknown>[], void, undefined> {
+  async *lines(): AsyncGenerator<readonly string[], void, undefined> {
     const file = await asyncBufferFromFile(this.#path);
     const metadata = await readable(() => parquetMetadataAsync(file));
     this.columns = columnsIn(metadata);
     let rowStart = 0;
     for (const group of metadata.row_groups) {
       const rowEnd = rowStart + Number(group.num_rows);
-      yield await readable(() => parquetReadObjects({ file, metadata, rowStart, rowEnd }));
+      const found = await readable(() => parquetReadObjects({ file, metadata, rowStart, rowEnd }));
+      yield found.map((row) => lineOf(rowOf(row)));
       rowStart = rowEnd;
     }
   }
@@ -80,8 +73,8 @@ const rowOf = (found: Readonly<Record<string, unknown>>): Row =>
   recordFields.map(({ column }) => {
     const value = found[column] ?? null;
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'no date' : withoutMilliseconds(value);
-    return typeof value === 'bigint' ? `${value}` : value;
-  }) as unknown as Row;
+    return typeof value === 'bigint' ? `${value}` : (value as Cell);
+  });
 
 const withoutMilliseconds = (value: Date): string => value.toISOString().replace('.000Z', 'Z');
 

@@ -56,7 +56,7 @@ export async function* linesOf(text: AsyncIterable<Uint8Array>): AsyncGenerator<
 }
 
 /** Throws `SyncError` `NOT_EQUAL` if a line is too long. */
-export function requireLineLength({ length }: string): void {
+function requireLineLength({ length }: string): void {
   if (length > lineLengthMax)
     throw new SyncError('NOT_EQUAL', `each line must have at most ${lineLengthMax.toLocaleString('en')} characters`);
 }

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
-import type { ExportOptions } from '../../client/index.ts';
-import { fileOfExport } from './csv-file.ts';
+import { csvOfExport } from './csv-file.ts';
 import type { SourceIdentity } from './destination.ts';
 import { SyncError } from './error.ts';
-import { type CsvValues, columnsOf, flavorOf, type SnapshotFormat } from './file-format.ts';
+import { type CsvValues, columnsOf, type SnapshotFormat } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
 import { ifRefused, readLatest, updateLatest } from './latest-file.ts';
 import {
@@ -186,19 +185,17 @@ async function requireStored(files: FileStore, folder: string, file: string, byt
 
 async function copyReport(source: Source, files: FileStore, options: SnapshotOptions, file: string): Promise<Manifest> {
   const { format, values, scheduledFor, question, signal } = options;
-  const flavor = flavorOf(values, question?.query);
-  const [sent, compression] = format.split('.') as [ExportOptions['format'], string | undefined];
+  const sent = format === 'parquet' ? 'parquet' : 'ndjson';
   const call = signal === undefined ? {} : { signal };
   const report = await source.client.export({ ...question?.query }, { format: sent, ...call });
-  const exported = new Measured();
-  const written = sent !== 'csv' && compression === undefined ? exported : new Measured();
+  const [exported, written] = [new Measured(), new Measured()];
   const { revision, rows } = await cancelIfFailed(report, async () => {
     requireNotYetToCome(scheduledFor, report.headers);
     const found = { revision: requireRevision(report.headers), rows: requireCount(report.headers) };
-    const lines = exported.of(report);
-    const content = sent === 'csv' ? fileOfExport(lines, flavor) : lines;
-    const bytes = compression === undefined ? content : gzip(content);
-    await files.write(`${folderOf(scheduledFor)}/${file}`, written === exported ? bytes : written.of(bytes));
+    const bytes = exported.of(report);
+    const content = format.startsWith('csv') ? csvOfExport(bytes, values) : bytes;
+    const stored = format.endsWith('.gz') ? gzip(content) : content;
+    await files.write(`${folderOf(scheduledFor)}/${file}`, written.of(stored));
     return found;
   });
   return {
@@ -207,7 +204,7 @@ async function copyReport(source: Source, files: FileStore, options: SnapshotOpt
     files: [`${folderOf(scheduledFor)}/${file}`],
     format,
     values,
-    columns: columnsOf(format, flavor.zone),
+    columns: columnsOf(format),
     rows,
     bytes: written.bytes,
     sha256: written.sha256,

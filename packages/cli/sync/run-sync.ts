@@ -3,7 +3,7 @@ import { ApiError, isRemoved, type SubreportClient } from '../../client/index.ts
 import type { Changes, Destination, Position } from './destination.ts';
 import { SyncError } from './error.ts';
 import { cancelIfFailed, currentPosition, linesOf, revisionOf, type Source, sourceWithout } from './read-source.ts';
-import { type Row, requireKnown, rowOf } from './record-row.ts';
+import { type Row, rowOf } from './record-row.ts';
 import { compareRows, describeDifferences } from './verify-copy.ts';
 
 /** What a sync did. */
@@ -98,7 +98,7 @@ class Sync {
       const revision = requireRevision(report.headers);
       this.#leastRevision = revision;
       const lines = counted(linesOf(report), count);
-      return this.#destination.resync({ token, revision, rows: () => toRows(lines), lines: () => known(lines) });
+      return this.#destination.resync({ token, revision, rows: () => toRows(lines) });
     });
     return token;
   }
@@ -180,14 +180,6 @@ async function* counted(
 
 async function* toRows(batches: AsyncIterable<readonly string[]>): AsyncGenerator<readonly Row[], void, undefined> {
   for await (const lines of batches) yield lines.map(rowOf);
-}
-
-/** The same lines. Throws if a record has what this version does not know. */
-async function* known(batches: AsyncIterable<readonly string[]>): AsyncGenerator<readonly string[], void, undefined> {
-  for await (const lines of batches) {
-    for (const line of lines) requireKnown(line);
-    yield lines;
-  }
 }
 
 function toChanges(changes: readonly Parameters<typeof isRemoved>[0][], revision: number): Changes {

@@ -1,42 +1,50 @@
 import { DecompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
-import { revealText } from '../../contract/csv.ts';
-import { recordFields } from '../../contract/record-fields.ts';
-import { batchOf, type RecordBatch, valuesOfJson } from './compare-records.ts';
-import { cellsOf } from './csv-file.ts';
+import { csvHeader, exportLineOf } from './csv-file.ts';
 import { SyncError } from './error.ts';
+import { differ } from './file-claims.ts';
+import type { Manifest } from './manifest.ts';
 import { linesOf } from './read-source.ts';
 
-/** The records of a file or an export of lines. */
-export class RecordLines {
+/** A file of CSV or NDJSON as the lines of the export that it is made of. */
+export class TextFile {
   readonly #bytes: AsyncIterable<Uint8Array>;
-  readonly #isCsv: boolean;
-  /** The line of the column names, once it was read; none in NDJSON. */
-  header: string | undefined;
+  readonly #manifest: Pick<Manifest, 'format' | 'values'>;
+  /** What is wrong with the file, once it was read. */
+  readonly faults: string[] = [];
 
-  constructor(bytes: AsyncIterable<Uint8Array>, format: 'csv' | 'ndjson') {
+  constructor(bytes: AsyncIterable<Uint8Array>, manifest: Pick<Manifest, 'format' | 'values'>) {
     this.#bytes = bytes;
-    this.#isCsv = format === 'csv';
+    this.#manifest = manifest;
   }
 
-  async *batches(): AsyncGenerator<RecordBatch, void, undefined> {
-    const valuesOf = this.#isCsv ? valuesOfCsv : valuesOfJson;
-    for await (const lines of linesOf(this.#bytes)) {
-      const hasHeader = this.#isCsv && this.header === undefined;
-      if (hasHeader) this.header = lines[0] ?? '';
-      yield batchOf(hasHeader ? lines.slice(1) : lines, valuesOf);
+  async *lines(): AsyncGenerator<readonly string[], void, undefined> {
+    const { format, values } = this.#manifest;
+    const bytes = this.#withEnd(format.endsWith('.gz') ? gunzip(this.#bytes) : this.#bytes);
+    if (!format.startsWith('csv')) return yield* linesOf(bytes);
+    let header: string | undefined;
+    for await (const lines of linesOf(bytes)) {
+      const records = header === undefined ? lines.slice(1) : lines;
+      header ??= lines[0];
+      yield records.map((line) => exportLineOf(line, values));
     }
+    this.faults.push(...differ('columns', header?.replace(/\r$/, '') ?? '', csvHeader));
+  }
+
+  /** The same bytes. The last one must be a line feed. */
+  async *#withEnd(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    let last: number | undefined = lineFeed;
+    for await (const chunk of bytes) {
+      last = chunk.at(-1) ?? last;
+      yield chunk;
+    }
+    if (last !== lineFeed) this.faults.push('it must end with a line feed');
   }
 }
 
-/** The values of a line of CSV; `undefined` if it has another number of cells than a record. */
-function valuesOfCsv(line: string): readonly unknown[] | undefined {
-  const cells = cellsOf(line);
-  if (cells.length !== recordFields.length) return undefined;
-  return cells.map((cell) => (cell === undefined ? undefined : revealText(cell)));
-}
+const lineFeed = 10;
 
 /** Decompresses a stream. Throws `SyncError` `NOT_EQUAL` if it is no gzip, or not all of it. */
-export async function* gunzip(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+async function* gunzip(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const whole = new DecompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>;
   try {
     yield* ReadableStream.from(chunks).pipeThrough(whole);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { ApiError, type SubscriptionExport } from '../../client/index.ts';
-import { batchOf, type Comparison, compareRecords, type RecordBatch, valuesOfJson } from './compare-records.ts';
+import { type Comparison, compareRecords } from './compare-records.ts';
 import type { ReadableCopy } from './destination.ts';
 import { SyncError } from './error.ts';
 import { cancelIfFailed, linesOf, type Source } from './read-source.ts';
-import { columns, lineOf, type Row, valuesOf } from './record-row.ts';
+import { columns, lineOf, type Row } from './record-row.ts';
 
 /** A copy beside the report at its revision. */
 interface Verification extends Comparison {
@@ -48,11 +48,11 @@ export async function compareRows(
   revision: number,
   call: Call = {},
 ): Promise<Verification> {
-  const report = await exportAt(source, revision, 'ndjson', call);
+  const report = await exportAt(source, revision, call);
   const hash = createHash('sha256');
   const lines = linesOf(hashed(report, hash));
   const names = columns.map(({ name }) => name);
-  const found = await cancelIfFailed(report, () => compareRecords(rowBatches(rows), lineBatches(lines), names));
+  const found = await cancelIfFailed(report, () => compareRecords(linesOfRows(rows), lines, names));
   return { revision, sha256: hash.digest('hex'), ...found };
 }
 
@@ -60,26 +60,24 @@ export async function compareRows(
 export async function exportAt(
   { client }: Pick<Source, 'client'>,
   revision: number,
-  format: 'csv' | 'ndjson' | 'parquet',
   call: Call,
   query: Readonly<Record<string, string>> = {},
 ): Promise<SubscriptionExport> {
-  const report = await client.export({ ...query, 'as-of': revision }, { format, ...call }).catch((error: unknown) => {
-    throw hasMoved(error) ? revisionGone(revision, 'a revision that the service does not have') : error;
-  });
+  const report = await client
+    .export({ ...query, 'as-of': revision }, { format: 'ndjson', ...call })
+    .catch((error: unknown) => {
+      throw hasMoved(error) ? revisionGone(revision, 'a revision that the service does not have') : error;
+    });
   const erased = report.headers.get('x-erased-count');
   if (erased === null) return report;
   await report.cancel();
   throw revisionGone(revision, `a revision of which ${erased} records have been erased since`);
 }
 
-async function* rowBatches(rows: AsyncIterable<readonly Row[]>): AsyncGenerator<RecordBatch, void, undefined> {
-  for await (const batch of rows)
-    yield { lines: batch.map(lineOf), valuesAt: (index) => valuesOf(batch[index] as Row) };
-}
-
-async function* lineBatches(batches: AsyncIterable<readonly string[]>): AsyncGenerator<RecordBatch, void, undefined> {
-  for await (const lines of batches) yield batchOf(lines, valuesOfJson);
+async function* linesOfRows(
+  batches: AsyncIterable<readonly Row[]>,
+): AsyncGenerator<readonly string[], void, undefined> {
+  for await (const rows of batches) yield rows.map(lineOf);
 }
 
 async function* hashed(

@@ -1,16 +1,16 @@
-import type { ExportOptions, SubscriptionExport } from '../../client/index.ts';
+import { createHash, type Hash } from 'node:crypto';
+import type { SubscriptionExport } from '../../client/index.ts';
 import { printable } from '../../terminal/printable.ts';
-import { type Comparison, compareRecords, type RecordBatch } from './compare-records.ts';
-import { ExportOfFile } from './csv-file.ts';
+import { type Comparison, compareRecords } from './compare-records.ts';
 import { SyncError } from './error.ts';
 import { claimFaults, differ, type Found, filterFaults, measuredFaults } from './file-claims.ts';
-import { describeColumns, fieldNamesOf, flavorOf } from './file-format.ts';
+import { describeColumns, fieldNamesOf } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
 import { checkLatest, type LatestCheck } from './latest-file.ts';
 import { type CompleteRun, type Manifest, requireSource, runsOf } from './manifest.ts';
 import { Measured } from './measured.ts';
-import type { Source } from './read-source.ts';
-import { gunzip, RecordLines } from './text-file.ts';
+import { linesOf, type Source } from './read-source.ts';
+import { TextFile } from './text-file.ts';
 import { exportAt } from './verify-copy.ts';
 
 /** A complete file, read again. */
@@ -75,9 +75,7 @@ async function verifyRun(files: FileStore, run: CompleteRun, options: VerifyOpti
     const faults = [...claims, 'there is no such file'].map(printable);
     return { ...of, faults, faultCount: faults.length };
   }
-  // Parquet is compared by its values: another version of the service may compress them otherwise
-  const sent = manifest.format === 'parquet' ? 'ndjson' : sentFormat(manifest.format);
-  const { report, notCompared } = await openReport(manifest, sent, options);
+  const { report, notCompared } = await openReport(manifest, options);
   try {
     const found = await readFile(files, `${folder}/${manifest.file}`, manifest, report);
     const others = report === undefined ? [] : filterFaults(manifest, report);
@@ -91,22 +89,18 @@ async function verifyRun(files: FileStore, run: CompleteRun, options: VerifyOpti
 /** The report at the revision of a file, or why there is none. */
 async function openReport(
   { report: { revision, query } }: Manifest,
-  sent: ExportOptions['format'],
   { source, signal }: VerifyOptions,
 ): Promise<{ readonly report?: SubscriptionExport; readonly notCompared?: string }> {
   if (source === undefined) return { notCompared: 'no service is given' };
   if (query?.['expires-within'] !== undefined)
     return { notCompared: 'what ends within a time depends on when the service is asked' };
   try {
-    return { report: await exportAt(source, revision, sent, signal === undefined ? {} : { signal }, query) };
+    return { report: await exportAt(source, revision, signal === undefined ? {} : { signal }, query) };
   } catch (error) {
     if (!(error instanceof SyncError) || error.code !== 'REVISION_GONE') throw error;
     return { notCompared: error.message };
   }
 }
-
-const sentFormat = (format: Manifest['format']): ExportOptions['format'] =>
-  format.replace('.gz', '') as ExportOptions['format'];
 
 /** Reads a file once: its size and hash, its records, and beside them those of the report. */
 async function readFile(
@@ -134,24 +128,27 @@ async function readText(
   manifest: Manifest,
   report: SubscriptionExport | undefined,
 ): Promise<Found> {
-  const format = sentFormat(manifest.format) as 'csv' | 'ndjson';
-  const [content, sent] = [new Measured(), new Measured()];
-  const lines = manifest.format.endsWith('.gz') ? gunzip(bytes) : bytes;
-  const csv = format === 'csv' ? new ExportOfFile(lines, flavorOf(manifest.values, manifest.report.query)) : undefined;
-  const own = new RecordLines(content.of(csv ?? lines), format);
-  const theirs = report && new RecordLines(sent.of(report), format);
-  const found = await compare(own.batches(), theirs?.batches(), manifest);
+  const file = new TextFile(bytes, manifest);
+  const hash = createHash('sha256');
+  const found = await compare(hashed(file.lines(), hash), report, manifest);
   const faults = [
     ...differ('rows', found.copyRows, manifest.rows),
-    ...differ('report.sha256', content.sha256, manifest.report.sha256),
-    ...(csv === undefined ? [] : differ('columns', csv.header, namesOf(manifest))),
+    ...differ('report.sha256', hash.digest('hex'), manifest.report.sha256),
+    ...file.faults,
     ...found.named,
   ];
-  // lines may be equal although bytes are not: a line feed at the end, bytes that are no text
-  const isOther = report !== undefined && content.sha256 !== sent.sha256;
-  if (isOther && faults.length === 0)
-    faults.push(...differ('sha256 of its content', content.sha256, sent.sha256, 'report'));
   return { faults, unnamed: found.differences - found.named.length };
+}
+
+/** The same lines; `hash` gets them as the export has them. */
+async function* hashed(
+  batches: AsyncIterable<readonly string[]>,
+  hash: Hash,
+): AsyncGenerator<readonly string[], void, undefined> {
+  for await (const lines of batches) {
+    hash.update(lines.map((line) => `${line}\n`).join(''));
+    yield lines;
+  }
 }
 
 async function readParquet(
@@ -162,7 +159,7 @@ async function readParquet(
   const { ParquetFile } = await import('./parquet-file.ts');
   const file = await ParquetFile.store(bytes);
   try {
-    const found = await compare(file.batches(), report && new RecordLines(report, 'ndjson').batches(), manifest);
+    const found = await compare(file.lines(), report, manifest);
     const faults = [
       ...differ('rows', found.copyRows, manifest.rows),
       ...differ('report.sha256', manifest.report.sha256, manifest.sha256, 'sha256'),
@@ -175,16 +172,14 @@ async function readParquet(
   }
 }
 
-const namesOf = ({ columns }: Manifest): string => columns.map(({ name }) => name).join(',');
-
 /** Compares records with those of the report, or only counts them. */
 async function compare(
-  own: AsyncIterable<RecordBatch>,
-  theirs: AsyncIterable<RecordBatch> | undefined,
+  own: AsyncIterable<readonly string[]>,
+  report: SubscriptionExport | undefined,
   { format }: Manifest,
 ): Promise<Comparison> {
-  if (theirs !== undefined) return compareRecords(own, theirs, fieldNamesOf(format));
+  if (report !== undefined) return compareRecords(own, linesOf(report), fieldNamesOf(format));
   let copyRows = 0;
-  for await (const { lines } of own) copyRows += lines.length;
+  for await (const lines of own) copyRows += lines.length;
   return { copyRows, reportRows: 0, differences: 0, named: [] };
 }

@@ -11,8 +11,8 @@ import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
-import { ExportOfFile } from '../../sync/csv-file.ts';
 import type { Manifest } from '../../sync/manifest.ts';
+import { TextFile } from '../../sync/text-file.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 import { hasReceivers, localServer, type Place } from './file-servers.ts';
 
@@ -104,10 +104,9 @@ class Written {
     const before = readFileSync(this.file);
     const content = Buffer.from(change((isGzip ? gunzipSync(before) : before).toString()));
     const { format, values } = this.manifest;
-    const isCsv = format.startsWith('csv');
-    const sent = isCsv
-      ? Buffer.concat(await Array.fromAsync(new ExportOfFile(chunksOf(content), { values })))
-      : content;
+    const [kind = format] = format.split('.') as [typeof format];
+    const lines = (await Array.fromAsync(new TextFile(chunksOf(content), { format: kind, values }).lines())).flat();
+    const sent = Buffer.from(lines.map((line) => `${line}\n`).join(''));
     this.forgeBytes(sent, isGzip ? gzipSync(content) : content);
   }
 
@@ -198,7 +197,7 @@ const shownByFile: readonly Alteration[] = [
     'the columns',
     'csv',
     (file) => file.claim({ columns: file.manifest.columns.slice(1) }),
-    'columns id,status,activation_date',
+    'columns id VARCHAR, status VARCHAR, activation_date ',
   ],
   [
     'the files',
@@ -298,8 +297,8 @@ const shownByReport: readonly Alteration[] = [
   ],
   ['a column name', 'csv', (file) => file.forge((text) => text.replace('device_id', 'imei')), 'columns id,status'],
   ['no record', 'ndjson', (file) => file.forge((text) => text.replace(/^.*s000001.*$/m, 'else')), "no record 'else'"],
-  ['the last line feed', 'csv', (file) => file.forge((text) => text.slice(0, -1)), 'sha256 of its content'],
-  ['another end of lines', 'csv', (file) => file.forge((text) => text.replaceAll('\r', '')), 's000001: '],
+  ['the last line feed', 'csv', (file) => file.forge((text) => text.slice(0, -1)), 'it must end with a line feed'],
+  ['another end of lines', 'csv', (file) => file.forge((text) => text.replaceAll('\r', '')), "no record 's000001,"],
   ['the revision', 'csv', (file) => file.claim({}, { revision: 1 }), '-000024: in the copy, not in the report'],
   [
     'a revision that is not there',
