@@ -122,6 +122,9 @@ export const instantParameters: ReadonlySet<string> = new Set(
   ),
 );
 
+/** The parameters whose values are instants, or positions in the history. */
+export const momentParameters: ReadonlySet<string> = new Set(['as-of', 'since', 'until']);
+
 /** Position and format of the response: the parameters without configurable limits. */
 const answerParameters = {
   cursor: Type.String({

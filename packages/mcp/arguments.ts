@@ -1,4 +1,5 @@
 import { shorten } from '../contract/problem.ts';
+import { instantParameters, momentParameters } from '../contract/query.ts';
 import { isReservedId } from '../contract/report.ts';
 import { exampleOf, fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
@@ -103,11 +104,9 @@ function readValue(
   if (name === 'id' && !takesList(schema))
     return isId(text) ? text : { rule: `the id of a record, unchanged, such as ${exampleOf(SubscriptionId)}` };
   if (choices.includes('true')) return text.toLowerCase();
-  return !hasZone && moments.includes(name) && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
+  const isInstant = instantParameters.has(name) || momentParameters.has(name);
+  return !hasZone && isInstant && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
 }
-
-/** Arguments that are, or may be, an instant. */
-const moments = ['before', 'after', 'created-from', 'created-to', 'as-of', 'since', 'until'];
 
 const isId = (text: string): boolean => fitsText(SubscriptionId, text) && !isReservedId(text);
 

@@ -41,6 +41,9 @@ const recipes: Readonly<Record<string, Recipe>> = {
       ],
       ...['packages/contract/test/openapi', 'test/docs/docs', 'test/simulation/simulation'],
       'packages/console/report/subscriptions/suggest-filters',
+      'packages/console/report/subscriptions/report-state',
+      'packages/cli/commands/link-query',
+      'packages/mcp/arguments',
     ],
     parts: [
       'activated-from|all faults of a request',

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { parseDuration } from '../../contract/duration.ts';
 import { formatExactInstant, formatInstant, parseInstant } from '../../contract/instant.ts';
 import { parseInstantIn } from '../../contract/local-time.ts';
-import { instantParameters, reportParameters } from '../../contract/query.ts';
+import { instantParameters, momentParameters, reportParameters } from '../../contract/query.ts';
 import { dayOf, dayWords } from '../../contract/relative-day.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
 import { descriptionOf, ruleOf } from '../../contract/schema.ts';
@@ -103,7 +103,7 @@ export function readParameters(
 
 /** A date where a revision or a change token may also be given; anything else is unchanged. */
 const readMoment = (name: string, given: string, clock: ZonedClock): string =>
-  given !== 'now' && ['as-of', 'since', 'until'].includes(name) ? (readDate(given, clock) ?? given) : given;
+  given !== 'now' && momentParameters.has(name) ? (readDate(given, clock) ?? given) : given;
 
 /** The present, and the zone of days; UTC if absent. */
 interface ZonedClock {

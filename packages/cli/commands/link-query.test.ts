@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { changeFilterParameters } from '../../contract/change.ts';
-import { reportParameters } from '../../contract/query.ts';
+import { instantParameters, reportParameters } from '../../contract/query.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
 import { summaryParameters } from '../../contract/summary.ts';
+import { readParameters } from './filter-options.ts';
 import { type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
 
 const { format: _format, all: _all, 'as-of': _asOf, ...ofPages } = reportParameters(defaultPageLimits);
@@ -28,6 +29,11 @@ test('the parameters of a link are options; the order is that of the page, and o
     asOf: 'this-month',
   });
   expect(withLink({ status: 'ACTIVE' } as { query?: string }, list)).toEqual({ status: 'ACTIVE' });
+});
+
+test.each([...instantParameters])('the day in %s of a link is the instant at which it begins', (name) => {
+  const { values } = readParameters(withLink({ query: `${name}=last-month` }, list), ofPages);
+  expect(values).toEqual({ ...newestFirst, [name]: expect.stringMatching(/^\d{4}-\d\d-01T00:00:00Z$/) });
 });
 
 test.each([

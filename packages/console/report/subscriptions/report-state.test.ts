@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { instantParameters } from '../../../contract/query.ts';
 import {
   defaultSort,
   formatReportState,
@@ -36,6 +37,16 @@ describe('the link of a report', () => {
     expect(formatReportState(stateOf(`?${link}`))).toBe(link);
     expect(queryOf(stateOf(link))).toMatchObject({ status: 'ACTIVE,DEPLETED', 'device-id': 'd 1', size: 50, page: 3 });
   });
+
+  test.each([...instantParameters])(
+    'the day in %s is the instant at which it begins, and stays in the link',
+    (name) => {
+      const { filters, days } = stateOf(`${name}=last-month`);
+      expect(filters).toEqual({ [name]: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/) });
+      expect(days).toEqual({ [name]: 'last-month' });
+      expect(formatReportState(stateOf(`${name}=last-month`))).toBe(`${name}=last-month`);
+    },
+  );
 
   test('each fault is named with its rule and an example, all at once', () => {
     const faults = faultsOf('stats=ACTIVE&size=5&size=6&before=soon&iccid=12&page=x&sort=date&product-id=%ff');

@@ -3,6 +3,7 @@ import { parseForm } from '../../../contract/form.ts';
 import type { ListParameter } from '../../../contract/listed-values.ts';
 import { malformedFault, nameFaults } from '../../../contract/parameter-faults.ts';
 import type { Fault } from '../../../contract/problem.ts';
+import { instantParameters } from '../../../contract/query.ts';
 import type { SummaryGroup } from '../../../contract/summary.ts';
 import { instantOf, instantOfDay } from '../past/read-as-of.ts';
 import { type LinkParameter, linkParameters, valueFault } from './check-value.ts';
@@ -140,15 +141,17 @@ function stateOf(values: ReadonlyMap<string, string>, { email, listed }: Unlinke
   };
 }
 
-const dayFilters = ['after', 'before', 'created-from', 'created-to'] as const;
-
 /** Replaces days and their words by the instants at which they begin. */
 function resolveDays(given: ReportFilters): Pick<ReportState, 'filters' | 'days'> {
   const now = new Date();
-  const days = dayFilters.filter((name) => instantOfDay(given[name] ?? '', now) !== undefined);
-  const part = (read: (text: string) => string | undefined) =>
-    Object.fromEntries(days.map((name) => [name, read(given[name] ?? '')]));
-  return { filters: { ...given, ...part((text) => instantOfDay(text, now)) }, days: part((text) => text) };
+  const [filters, days]: [Record<string, string>, Record<string, string>] = [{ ...given }, {}];
+  for (const [name, text] of Object.entries(given)) {
+    const instant = instantParameters.has(name) ? instantOfDay(text, now) : undefined;
+    if (instant === undefined) continue;
+    filters[name] = instant;
+    days[name] = text;
+  }
+  return { filters, days };
 }
 
 /** The query string of the link of a state, without `?`; empty for the whole report. */
