@@ -36,7 +36,7 @@ import {
   removeRejections,
 } from '../../packages/service/storage/tables/import-history.ts';
 import { readResumePoint } from '../../packages/service/storage/tables/resume-point.ts';
-import { readTenantUse, sumStored } from '../../packages/service/storage/tables/storage-use.ts';
+import { sumRecords, sumStored } from '../../packages/service/storage/tables/storage-use.ts';
 import { findSubscriptionIds } from '../../packages/service/storage/tables/subscription-ids.ts';
 import {
   readHistoryUse,
@@ -237,7 +237,7 @@ const uses: Readonly<Record<string, Case>> = {
   getChangesSummary: (store, tenant) =>
     getChangesSummary(context(store), tenant, parseChangesSummary('since=2026-01-01T00:00:00Z', context(store))),
   eraseRejections: (store, tenant) => eraseRejections(store, tenant, ['8944500102198304826']),
-  readTenantUse: (store, tenant) => readTenantUse(store, tenant),
+  sumRecords: (store, tenant) => sumRecords(store, tenant),
   sumStored: (store, tenant) => sumStored(store, tenant, ['id1', 'id2']),
   countRecords: (store, tenant) => countRecords(store, tenant),
   'doctor: counts': (store, tenant) => store.readTenant(tenant, checkCounts),

@@ -91,7 +91,6 @@ const alertsOfSeries = [
   'SubreportDoctorFailed',
   'SubreportHistoryAhead',
   'SubreportStorageBudget',
-  'SubreportHistoryShortened',
   'SubreportKeyRotationOverdue',
   'SubreportCertificateExpires',
   'SubreportLogLinesDropped',

@@ -40,12 +40,7 @@ const tenant: Tenant = {
   last_good_import_at: '2026-04-30T02:00:09Z',
   columns: null,
   storage: {
-    records: 2_412_000,
-    history: 120_450,
-    tombstones: 400,
-    imports: 4_200,
-    rejected_rows: 1_310,
-    total: 2_538_360,
+    total: 2_532_850,
     budget: 17_179_869_184,
   },
 };

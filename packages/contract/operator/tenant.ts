@@ -22,17 +22,12 @@ const tenant = plain(256, 'Its name', 'acme');
 /** What a tenant is charged of its storage budget. */
 export const TenantStorage = Type.Object(
   {
-    records: wholeNumber('Bytes charged for its records', 2_412_000),
-    history: wholeNumber('Bytes charged for former versions of records; they make room for loads', 120_450),
-    tombstones: wholeNumber('Bytes charged for tombstones of removed records', 400),
-    imports: wholeNumber('Bytes charged for the history of imports', 4_200),
-    rejected_rows: wholeNumber('Bytes charged for the rejected rows of imports', 1_310),
-    total: wholeNumber('The sum of these', 2_538_360),
+    total: wholeNumber('Bytes charged for its records, their history and the tombstones of removed ones', 2_532_850),
     budget: Type.Union([wholeNumber('', 17_179_869_184), Type.Null()], {
       description: 'The storage budget in bytes (TENANT_STORAGE_MAX_MIB); null if there is none',
     }),
   },
-  { additionalProperties: false, description: 'Bytes that a tenant is charged, by kind, and its storage budget' },
+  { additionalProperties: false, description: 'Bytes that a tenant is charged, and its storage budget' },
 );
 export type TenantStorage = Static<typeof TenantStorage>;
 
@@ -49,10 +44,7 @@ export const Tenant = Type.Object(
     }),
     last_good_import_at: nullableTime('When an import last ended without a rejected row; null if none has'),
     columns: nullableMapping('The mapping of columns that is saved for its imports; null if none is'),
-    storage: Type.Union([TenantStorage, Type.Null()], {
-      description:
-        'What it is charged of its storage budget; null until its next load if another version has changed its records',
-    }),
+    storage: TenantStorage,
   },
   { additionalProperties: false, description: 'A tenant: a customer whose subscriptions are reported' },
 );

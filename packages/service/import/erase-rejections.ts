@@ -1,5 +1,4 @@
 import type { Store, TenantId, TenantSql } from '../storage/store.ts';
-import { countRejections } from '../storage/tables/storage-use.ts';
 import type { RowFault } from './check-row.ts';
 
 /** Imports whose rejected rows are read at once: at most some megabytes. */
@@ -24,7 +23,7 @@ export async function eraseRejections(store: Store, tenant: TenantId, values: It
       if (kept.length === lines.length) return [];
       return [{ sql: updateRejections, values: [String(id), kept.map((line) => `${line}\n`).join('')] }];
     });
-    if (erased.length > 0) await store.writeTenant(tenant, [...erased, { sql: countRejections, values: [] }]);
+    if (erased.length > 0) await store.writeTenant(tenant, erased);
     if (imports.length < importsAtOnce) return;
     after = String(imports.at(-1)?.import_id);
   }

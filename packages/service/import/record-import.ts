@@ -61,16 +61,15 @@ export async function recordImport<T extends Summary>(
   const running = runningRow(origin, Date.now());
   const rejections = new RejectionList();
   let counts: ImportCounts = noRows;
-  let bytes: number | undefined;
   const end = (ended: Pick<ImportRow, 'result' | 'error'>): Promise<void> =>
-    putEnd(store, { ...running, ...ended, counts }, { tenant: origin.tenant, rejections, bytes }).catch(onUnrecorded);
+    putEnd(store, { ...running, ...ended, counts }, { tenant: origin.tenant, rejections }).catch(onUnrecorded);
   try {
     const summary = await work((options) => ({
       ...options,
       importId: running.id,
       onStart: async () => {
         await interruptImports(store, origin.tenant);
-        bytes = await putImport(store, running);
+        await putImport(store, running);
       },
       onCounts: (newer: LoadCounts & Tally) => {
         counts = { ...noRows, ...newer };
@@ -115,15 +114,12 @@ function runningRow({ tenant, actor, via, format, flags, mapping }: ImportOrigin
 interface EndedImport {
   readonly tenant: TenantId;
   readonly rejections: RejectionList;
-  /** Bytes of the tenant's imports when it began; `undefined` for a dry run. */
-  readonly bytes: number | undefined;
 }
 
-async function putEnd(store: Store, row: ImportRow, { tenant, rejections, bytes }: EndedImport): Promise<void> {
+async function putEnd(store: Store, row: ImportRow, { tenant, rejections }: EndedImport): Promise<void> {
   if (rejections.lines !== '') await putRejections(store, tenant, row.id, rejections.lines);
   const revision = (await findTenant(store, tenant))?.revision ?? null;
-  const charged = bytes === undefined ? undefined : bytes + Buffer.byteLength(row.error ?? '');
-  await putImport(store, { ...row, endedAt: Math.floor(Date.now() / 1000), revision }, charged);
+  await putImport(store, { ...row, endedAt: Math.floor(Date.now() / 1000), revision });
 }
 
 const countsOf = ({

@@ -1,8 +1,9 @@
 import { readPlans, readValues, requireFew, valuesMax } from '../storage/counts/limit-values.ts';
-import { requireRoom } from '../storage/records/make-room.ts';
+import { overBudget } from '../storage/records/make-room.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
-import { dataBytesOf, grown, readTenantUse, rowBytes, sumStored } from '../storage/tables/storage-use.ts';
+import { dataBytesOf, rowBytes, sumRecords, sumStored } from '../storage/tables/storage-use.ts';
+import { findTenant } from '../storage/tables/tenant.ts';
 
 /** Records whose stored size one statement reads. */
 const batchRows = 500;
@@ -29,8 +30,8 @@ export const bytesOfRow = (row: SubscriptionRow): number => dataBytesOf(row) + r
  */
 export async function requireRoomFor({ store, tenant, bytes, readAgain }: RoomCheck): Promise<void> {
   const bytesMax = store.tenantBytesMax;
-  const use = bytesMax === 0 ? undefined : await readTenantUse(store, tenant);
-  if (use === undefined || use.records + use.imports + use.rejections + bytes <= bytesMax) return;
+  const charged = bytesMax === 0 ? 0 : ((await findTenant(store, tenant))?.chargedBytes ?? 0);
+  if (bytesMax === 0 || charged + bytes <= bytesMax) return;
   let stored = 0;
   let ids: string[] = [];
   const flush = async (): Promise<void> => {
@@ -41,8 +42,10 @@ export async function requireRoomFor({ store, tenant, bytes, readAgain }: RoomCh
     if (ids.push(id) >= batchRows) await flush();
   });
   await flush();
-  const growth = { records: bytes - stored, history: 0, tombstones: 0 };
-  requireRoom(grown(use, growth), growth, bytesMax);
+  const more = bytes - stored;
+  // without the history and the tombstones, which make room, except the times of two revisions
+  const needed = (await sumRecords(store, tenant)) + more + 2 * rowBytes.commit;
+  if (needed > bytesMax && more > 0) throw overBudget(bytesMax, needed, more);
 }
 
 /** Most pairs of a product and a plan in memory: the source is read again for further products. */

@@ -25,11 +25,9 @@ interface DiskSpace {
 
 interface MeasuredUse {
   readonly versions: number;
-  /** What the tenants are charged for them. */
-  readonly bytes: number;
   readonly sweepsDue: number;
-  /** The most bytes that a tenant is charged, and what of them cannot make room for a load. */
-  readonly mostBytes: { readonly all: number; readonly records: number };
+  /** The most bytes that a tenant is charged. */
+  readonly mostBytes: number;
   /** By how many seconds the history of a tenant is later than the clock. */
   readonly aheadSeconds: number;
 }
@@ -118,11 +116,6 @@ function addUseMetrics(registry: Registry, readUse: () => Promise<MeasuredUse | 
     });
   addUse('subreport_history_versions', 'Former versions of records in the history', ({ versions }) => versions);
   addUse(
-    'subreport_history_bytes',
-    'Bytes that the tenants are charged for the history (docs/decisions/storage.md#budget)',
-    ({ bytes }) => bytes,
-  );
-  addUse(
     'subreport_history_sweeps_due',
     'Tenants that have versions older than HISTORY_DAYS to remove',
     ({ sweepsDue }) => sweepsDue,
@@ -141,15 +134,13 @@ function addBudgetMetric(
 ): void {
   new Gauge({
     name: 'subreport_storage_budget_ratio',
-    help: 'Share of its storage budget that the fullest tenant uses: all of it, or without history and tombstones (records); at most five minutes old; absent without a budget',
-    labelNames: ['of'],
+    help: 'Share of its storage budget that the fullest tenant uses; at most five minutes old; absent without a budget',
     aggregator: 'max',
     registers: [registry],
     async collect() {
       const use = await readUse();
-      this.reset();
-      if (use === undefined || tenantBytesMax === 0) return;
-      for (const part of ['all', 'records'] as const) this.set({ of: part }, use.mostBytes[part] / tenantBytesMax);
+      if (use === undefined || tenantBytesMax === 0) this.remove();
+      else this.set(use.mostBytes / tenantBytesMax);
     },
   });
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { formatInstant, timeOf } from '../../contract/instant.ts';
 import { savedMapping } from '../../contract/load.ts';
-import { type Tenant as TenantBody, type TenantStorage, tenantName } from '../../contract/operator/tenant.ts';
+import { type Tenant as TenantBody, tenantName } from '../../contract/operator/tenant.ts';
 import { fitsText, ruleOf } from '../../contract/schema.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import { MappingError, parseMapping } from '../import/column-mapping.ts';
@@ -10,7 +10,6 @@ import { deleteTenant as deleteTenantData } from '../import/erase-records.ts';
 import { countRecords } from '../storage/counts/range.ts';
 import type { Directory, Store, TenantId } from '../storage/store.ts';
 import { type LatestImport, listLatestImports } from '../storage/tables/import-history.ts';
-import { type StorageUse, totalOf } from '../storage/tables/storage-use.ts';
 import {
   findAnyTenant,
   insertTenant,
@@ -178,7 +177,7 @@ export const describeTenant = ({
   records,
   latest,
   columns,
-  use,
+  chargedBytes,
   bytesMax,
 }: CountedTenant): TenantBody => ({
   tenant,
@@ -189,17 +188,7 @@ export const describeTenant = ({
   last_import: latest?.last == null ? null : describeLastImport(latest.last),
   last_good_import_at: timeOf(latest?.goodAt ?? null),
   columns,
-  storage: use === undefined ? null : describeUse(use, bytesMax),
-});
-
-const describeUse = (use: StorageUse, bytesMax: number): TenantStorage => ({
-  records: use.records,
-  history: use.history,
-  tombstones: use.tombstones,
-  imports: use.imports,
-  rejected_rows: use.rejections,
-  total: totalOf(use),
-  budget: bytesMax === 0 ? null : bytesMax,
+  storage: { total: chargedBytes, budget: bytesMax === 0 ? null : bytesMax },
 });
 
 /** What to do without a tenant: `add` if the action would add something to it. */

@@ -75,7 +75,7 @@ const TenantFigures = ({ tenant }: { tenant: Tenant }) => (
       },
       { label: texts.lastGoodImport, value: <DateTime value={tenant.last_good_import_at} /> },
       { label: strings.created, value: <DateTime value={tenant.created_at} /> },
-      ...(tenant.storage === null ? [] : [{ label: texts.storage, value: storageText(tenant.storage) }]),
+      { label: texts.storage, value: storageText(tenant.storage) },
     ]}
   />
 );

@@ -7,14 +7,7 @@ import { type SubscriptionRow, selectAnyTombstone } from '../subscription-row.ts
 import { setSweptRevision } from '../tables/history.ts';
 import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
 import { commitRevision } from '../tables/revision.ts';
-import {
-  dataBytesOf,
-  type ErasedVersions,
-  growthOf,
-  sumsOf,
-  useAfter,
-  withoutVersions,
-} from '../tables/storage-use.ts';
+import { dataBytesOf, type ErasedVersions, erasedGrowth, growthOf, sumsOf } from '../tables/storage-use.ts';
 import {
   buryRows,
   columnArrays,
@@ -91,7 +84,7 @@ export async function changeRows<T>(
   const keepsVersions = keepsHistory && !isErasure;
   const growth = growthOf(sums, keepsVersions);
   const room = isErasure
-    ? { versions: erasedVersions.rows, use: useAfter(lastRow, withoutVersions(growth, erasedVersions)) }
+    ? { versions: erasedVersions.rows, bytes: growth.total + erasedGrowth(erasedVersions) }
     : await countOnPostgres(run, tenant, makeRoom({ last: lastRow, growth, bytesMax }));
   const versions = (keepsVersions ? sums.before.rows : 0) - room.versions;
   const groups = isErasure ? undefined : groupChanges(changes);

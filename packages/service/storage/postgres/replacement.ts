@@ -118,7 +118,7 @@ async function apply(run: Run, target: ReplacementTarget, guard: RemovalGuard | 
       ? recount({ isChange: true })
       : countChanges((await run(readChanges)).map(toRowChange));
   await countOnPostgres(run, tenant, work);
-  const written = { ...growth, tombstones: growth.tombstones - revived * rowBytes.tombstone };
+  const written = { ...growth, total: growth.total - revived * rowBytes.tombstone };
   const room = await countOnPostgres(run, tenant, makeRoom({ last, growth: written, bytesMax }));
   if (room.sweptRevision !== undefined) await run(setSweptRevision, [tenant, room.sweptRevision]);
   const versions = (keepsHistory ? changed - inserted + removed : 0) - room.versions;

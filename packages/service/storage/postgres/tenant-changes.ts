@@ -16,7 +16,7 @@ import type { SubscriptionRow } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/delete-tenant.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
 import { commitRevision, countNewRanges, erasedRanges, type RevisionCommit } from '../tables/revision.ts';
-import { rowBytes, sumErased, useAfter } from '../tables/storage-use.ts';
+import { rowBytes, sumErased } from '../tables/storage-use.ts';
 import { eraseVersionsOf } from '../tables/subscription-ids.ts';
 import { addErasures, announceChange, begin, eraseVersions, lastRevision, lockTenant } from './change-sql.ts';
 import { useUnbounded } from './connect.ts';
@@ -99,8 +99,8 @@ export class TenantChanges {
       if (rows.length === 0) return 0;
       await this.#query(client, setSweptRevision, [tenant, revision]);
       const last = lastRevision(locked).row;
-      const use = useAfter(last, { tombstones: -rows.length * rowBytes.tombstone });
-      await this.#commitRevision(client, tenant, last, { use, groups: new Map() });
+      const bytes = -rows.length * rowBytes.tombstone;
+      await this.#commitRevision(client, tenant, last, { bytes, groups: new Map() });
       await client.query(announceChange);
       return rows.length;
     });
@@ -139,7 +139,7 @@ export class TenantChanges {
     client: Client,
     tenant: TenantId,
     last: Row,
-    how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'use' | 'groups'>,
+    how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'bytes' | 'groups'>,
   ): Promise<void> {
     const { keepsHistory } = this.#parts;
     for (const statement of commitRevision({ tenant, last, keepsHistory, ...how }))

@@ -1,7 +1,7 @@
 import type { Row, SqlValue, Store, TenantReader, TenantSql } from '../store.ts';
 import { rowColumns } from '../subscription-row.ts';
 import { readHistory } from '../tables/history.ts';
-import { countUse, useColumns, useOf } from '../tables/storage-use.ts';
+import { countCharge } from '../tables/storage-use.ts';
 import { listWrongEffects } from './wrong-effects.ts';
 import { keptVersions, missingTombstones, wrongBounds, wrongCommits, wrongVersions } from './wrong-history.ts';
 
@@ -189,23 +189,13 @@ const wrongVersionCount = `select counted, n from (
       (select count(*) from subscription_version as v where v.tenant_id = $1) as n from tenant
   ) as t where tenant_id = $1 and counted <> n` as const;
 
-/** Compares the charge of the tenant with its rows, if the charge is stored. */
+/** Compares the charge of the tenant with its rows. */
 async function wrongBytes(reader: TenantReader): Promise<readonly string[]> {
-  const [tenant] = await reader.all(selectUse);
-  const charged = tenant === undefined ? undefined : useOf(tenant);
-  if (charged === undefined) return [];
-  const [counted] = await reader.all(countUse);
-  const kinds = ['records', 'history', 'tombstones', 'rejections'] as const;
-  return kinds.flatMap((kind) =>
-    charged[kind] === Number(counted?.[kind])
-      ? []
-      : [`The tenant is charged ${charged[kind]} bytes of ${kind}, ${counted?.[kind]} are there`],
+  const rows = await reader.all(countCharge);
+  return rows.flatMap(({ charged, counted }) =>
+    Number(charged) === Number(counted) ? [] : [`The tenant is charged ${charged} bytes, ${counted} are there`],
   );
 }
-
-const selectUse = `select * from (
-    select id as tenant_id, revision, ${useColumns} from tenant
-  ) as t where tenant_id = $1` as const;
 
 const selectLiveTombstones = `select id from subscription_tombstone as t where tenant_id = $1
   and exists (select 1 from subscription as s where s.tenant_id = $1 and s.id = t.id) order by id limit $2`;

@@ -1,22 +1,13 @@
 import type { CountRequest, CountWork } from '../counts/count-work.ts';
 import { StorageError } from '../error.ts';
 import type { Row, SqlValue, TenantSql } from '../store.ts';
-import {
-  countUse,
-  dataBytes,
-  type Growth,
-  grown,
-  rowBytes,
-  type StorageUse,
-  totalOf,
-  toUse,
-  useOf,
-} from '../tables/storage-use.ts';
+import { dataBytes, type Growth, rowBytes } from '../tables/storage-use.ts';
 import { removeErasures } from './sweep-history.ts';
 
-/** The charge of a tenant after a change, and what was removed to make room for it. */
+/** The growth of a tenant's charge by a change, and what was removed to make room for it. */
 interface Room {
-  readonly use: StorageUse;
+  /** By how many bytes the charge grows, besides the commit time of the change. */
+  readonly bytes: number;
   /** Versions that were removed. */
   readonly versions: number;
   /** The oldest revision that is still complete in the history, and since when it was current. */
@@ -26,7 +17,7 @@ interface Room {
 }
 
 interface Change {
-  /** The tenant's row before the change, with the columns of `useColumns`. */
+  /** The tenant's row before the change, as `selectRevision` reads it. */
   readonly last: Row;
   readonly growth: Growth;
   /** The budget of a tenant in bytes; 0 means no limit. */
@@ -34,57 +25,47 @@ interface Change {
 }
 
 /**
- * Adds the growth of a change, whose rows have been written, to what the tenant is charged, in its
- * transaction and with the tenant locked. A change that exceeds the budget removes as many of the
- * oldest versions, and then of the oldest tombstones, as it needs. Throws `StorageError`
- * `OVER_BUDGET` if it grows and the rest does not fit. A change that only shrinks is never refused.
- *
- * Costs no statement within the budget, unless a program that does not count bytes has changed the
- * tenant.
+ * Makes room for a change, whose rows have been written, in its transaction and with the tenant
+ * locked. A change that exceeds the budget removes as many of the oldest versions, and then of the
+ * oldest tombstones, as it needs. Throws `StorageError` `OVER_BUDGET` if the records grow and the
+ * rest does not fit: what has been removed until then is less than the growth. A change that only
+ * shrinks is never refused. Costs no statement within the budget.
  */
 export function* makeRoom({ last, growth, bytesMax }: Change): CountWork<Room> {
-  const known = useOf(last);
-  const use = known === undefined ? yield* countRows() : grown(known, growth);
-  const fitting = bytesMax - rowBytes.commit; // that of the change itself is charged later
-  if (bytesMax === 0 || totalOf(use) <= fitting) return { use, versions: 0 };
-  requireRoom(use, growth, bytesMax);
-  const history = yield* trimHistory(use, fitting, last);
-  const swept = yield* trimTombstones(history.use, fitting);
-  return { ...history, ...swept };
+  const excess = Number(last.charged_bytes) + growth.total + rowBytes.commit - bytesMax;
+  if (bytesMax === 0 || excess <= 0) return { bytes: growth.total, versions: 0 };
+  const history = yield* trimHistory(excess, last);
+  const tombstones = yield* trimTombstones(excess - history.freed);
+  const freed = history.freed + tombstones.freed;
+  if (freed < excess && growth.records > 0) throw overBudget(bytesMax, bytesMax + excess - freed, growth.records);
+  return { ...history.room, ...tombstones.room, bytes: growth.total - freed };
 }
 
-function* countRows(): CountWork<StorageUse> {
-  const [[counted] = []] = yield [ask(countUse)];
-  return toUse(counted);
-}
-
-/** Throws `StorageError` `OVER_BUDGET` if a change grows and cannot fit into the budget. */
-export function requireRoom(use: StorageUse, growth: Growth, bytesMax: number): void {
-  const required = use.records + use.imports + use.rejections + lastCommits;
-  if (bytesMax === 0 || required <= bytesMax || growth.records <= 0) return;
-  throw new StorageError(
+/** The error of records that need more bytes than the budget has. */
+export const overBudget = (bytesMax: number, needed: number, more: number): StorageError =>
+  new StorageError(
     'OVER_BUDGET',
-    `Cannot store the records: the tenant must stay within its storage budget of ${bytesMax} bytes (TENANT_STORAGE_MAX_MIB) without the history of its records: they need ${required} bytes, ${growth.records} more than now`,
+    `Cannot store the records: the tenant must stay within its storage budget of ${bytesMax} bytes (TENANT_STORAGE_MAX_MIB) without the history of its records: they need ${needed} bytes, ${more} more than now`,
   );
-}
-
-/** The times of the last two revisions stay. */
-const lastCommits = 2 * rowBytes.commit;
 
 /** Rows that one statement removes at most. */
 const batchRows = 500;
 
+/** What was removed, and the bytes that this has freed. */
+interface Trimmed<T> {
+  readonly freed: number;
+  readonly room: T;
+}
+
 /**
- * Removes the oldest versions, and the commit times and erased ranges before them, until the rest
- * fits.
+ * Removes the oldest versions, and the commit times and erased ranges before them, until `excess`
+ * bytes are free.
  */
-function* trimHistory(before: StorageUse, bytesMax: number, last: Row): CountWork<Room> {
-  let use = before;
-  let versions = 0;
-  let from = 0;
-  while (totalOf(use) > bytesMax && use.history > 0) {
+function* trimHistory(excess: number, last: Row): CountWork<Trimmed<Omit<Room, 'bytes' | 'sweptRevision'>>> {
+  let [freed, versions, from] = [0, 0, 0];
+  while (freed < excess) {
     const [oldest = []] = yield [ask(selectOldest, batchRows)];
-    const removed = oldest.length === 0 ? [] : yield* removeOldest(oldest, totalOf(use) - bytesMax);
+    const removed = oldest.length === 0 ? [] : yield* removeOldest(oldest, excess - freed);
     versions += removed.length;
     // without versions, only the last revision needs its commit time
     from = Math.max(from, ...(removed.length === 0 ? [Number(last.revision)] : removed.map(({ until }) => until)));
@@ -92,14 +73,15 @@ function* trimHistory(before: StorageUse, bytesMax: number, last: Row): CountWor
       ask(removeCommits, from, batchRows),
       ask(removeErasures, from, batchRows),
     ];
-    const freed =
+    const more =
       sum(removed.map(({ bytes }) => bytes)) + commits.length * rowBytes.commit + erasures.length * rowBytes.erasure;
-    if (freed === 0) break;
-    use = { ...use, history: use.history - freed };
+    if (more === 0) break;
+    freed += more;
   }
-  if (from === 0) return { use, versions };
+  if (freed === 0) return { freed, room: { versions } };
   const [[commit] = []] = yield [ask(selectCommit, from)];
-  return { use, versions, historyFrom: { revision: from, at: commit && Number(commit.committed_at) + 1 } };
+  const at = commit && Number(commit.committed_at) + 1;
+  return { freed, room: { versions, historyFrom: { revision: from, at } } };
 }
 
 interface RemovedVersion {
@@ -118,18 +100,17 @@ function* removeOldest(oldest: readonly Row[], excess: number): CountWork<readon
   return removed.map(({ until_revision: until, bytes }) => ({ until: Number(until), bytes: Number(bytes) }));
 }
 
-/** Removes the oldest tombstones until the rest fits. */
-function* trimTombstones(before: StorageUse, bytesMax: number): CountWork<Pick<Room, 'use' | 'sweptRevision'>> {
-  let use = before;
-  let swept = 0;
-  while (totalOf(use) > bytesMax && use.tombstones > 0) {
-    const limit = Math.min(batchRows, Math.ceil((totalOf(use) - bytesMax) / rowBytes.tombstone));
+/** Removes the oldest tombstones until `excess` bytes are free. */
+function* trimTombstones(excess: number): CountWork<Trimmed<Pick<Room, 'sweptRevision'>>> {
+  let [freed, swept] = [0, 0];
+  while (freed < excess) {
+    const limit = Math.min(batchRows, Math.ceil((excess - freed) / rowBytes.tombstone));
     const [removed = []] = yield [ask(removeTombstones, limit)];
     if (removed.length === 0) break;
     swept = Math.max(swept, ...removed.map(({ revision }) => Number(revision)));
-    use = { ...use, tombstones: use.tombstones - removed.length * rowBytes.tombstone };
+    freed += removed.length * rowBytes.tombstone;
   }
-  return { use, ...(swept > 0 && { sweptRevision: swept }) };
+  return { freed, room: swept > 0 ? { sweptRevision: swept } : {} };
 }
 
 const ask = (sql: TenantSql, ...values: SqlValue[]): CountRequest => ({ kind: 'read', sql, values });

@@ -5,7 +5,7 @@ import { columnNames, versionColumns } from '../subscription-row.ts';
 import { historyStart } from '../tables/history.ts';
 import { clockNow, isHistoryKept } from '../tables/revision.ts';
 import { aheadOf } from '../tables/settle-instant.ts';
-import { countUse, type StorageUse, toUse } from '../tables/storage-use.ts';
+import { countCharge } from '../tables/storage-use.ts';
 import { checkedRows, columnsOfRecord, differingColumns, recordColumns, selectRecords } from './check.ts';
 import { forgetWrongEffects } from './wrong-effects.ts';
 import { buryRemoved, keptVersions, wrongBounds, wrongCommits, wrongVersions } from './wrong-history.ts';
@@ -24,8 +24,8 @@ interface Repaired {
   readonly beginsHistory: boolean;
   /** Versions that were kept of repaired records. */
   readonly versions: number;
-  /** The charge of the tenant, counted again. */
-  readonly use: StorageUse;
+  /** By how many bytes the charge of the tenant grows, counted again. */
+  readonly bytes: number;
 }
 
 /**
@@ -81,8 +81,8 @@ export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions
     from = String(rows.at(-1)?.id);
   }
   yield* recount({ isChange: false });
-  const [[counted] = []] = yield [ask(countUse)];
-  return { revision, beginsHistory, versions, use: toUse(counted) };
+  const [[charge] = []] = yield [ask(countCharge)];
+  return { revision, beginsHistory, versions, bytes: Number(charge?.counted) - Number(charge?.charged) };
 }
 
 /**

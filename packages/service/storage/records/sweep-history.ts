@@ -33,7 +33,7 @@ const moveStart: TenantSql = `update tenant set history_from_at = case when hist
 
 const endHistory: TenantSql = `update tenant set history_revision = null where ${itself} returning id`;
 
-const subtract: TenantSql = `update tenant set history_rows = history_rows - $2, history_bytes = history_bytes - $3
+const subtract: TenantSql = `update tenant set history_rows = history_rows - $2, charged_bytes = charged_bytes - $3
   where ${itself} returning id`;
 
 const setSwept: TenantSql = `update tenant set

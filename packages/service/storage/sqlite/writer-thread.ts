@@ -26,16 +26,7 @@ import {
   type RevisionCommit,
   selectRevision,
 } from '../tables/revision.ts';
-import {
-  dataBytes,
-  dataBytesOf,
-  growthOf,
-  rowBytes,
-  sumErased,
-  sumsOf,
-  useAfter,
-  withoutVersions,
-} from '../tables/storage-use.ts';
+import { dataBytes, dataBytesOf, erasedGrowth, growthOf, rowBytes, sumErased, sumsOf } from '../tables/storage-use.ts';
 import { eraseVersionsOf } from '../tables/subscription-ids.ts';
 import { nextWaitMs, SqliteConnection, writerPragmas } from './connection.ts';
 import { countOnSqlite } from './run-count.ts';
@@ -177,11 +168,10 @@ function deleteRows(change: Change<'delete'>): number {
   const ranges = keepsHistory ? erasedRanges([...removed, ...versions], last.next) : [];
   const stored = ranges.flatMap(({ from, until, n }) => connection.all(addErasure, [tenant, from, until, n]));
   const erased = sumErased(versions, countNewRanges(ranges, stored));
-  const growth = withoutVersions(growthOf(sumsOf(changes, 0), false), erased);
+  const bytes = growthOf(sumsOf(changes, 0), false).total + erasedGrowth(erased);
   if (changes.length > 0) countOnSqlite(connection, tenant, countChanges(changes));
   // also if only versions are erased: a response with them must not be cached any longer
-  if (removed.length + versions.length > 0)
-    commit(change, last, { versions: -versions.length, use: useAfter(last.row, growth) });
+  if (removed.length + versions.length > 0) commit(change, last, { versions: -versions.length, bytes });
   return removed.length;
 }
 
@@ -198,9 +188,7 @@ function sweepTombstones(change: Change<'sweep'>): number {
   const removed = connection.all(removeOldTombstones, [tenant, revision, limit]).length;
   if (removed === 0) return 0;
   connection.change(setSweptRevision, [tenant, revision]);
-  const last = readLast(tenant);
-  const use = useAfter(last.row, { tombstones: -removed * rowBytes.tombstone });
-  commit(change, last, { use, groups: new Map() });
+  commit(change, readLast(tenant), { bytes: -removed * rowBytes.tombstone, groups: new Map() });
   return removed;
 }
 
@@ -244,7 +232,7 @@ function readLast(tenant: TenantId): LastRevision {
 function commit(
   change: TenantChange & ChangeOptions,
   { row: last, next: revision }: LastRevision,
-  how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'use' | 'historyFrom' | 'groups'>,
+  how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'bytes' | 'historyFrom' | 'groups'>,
 ): void {
   const { tenant, keepsHistory } = change;
   const importId = change.kind === 'load' ? change.importId : undefined;

@@ -49,8 +49,7 @@ export async function finishDeletion(store: Store, tenant: TenantId, nowSeconds:
 }
 
 const finish =
-  `update tenant set deleted_at = $2, import_columns = null, history_rows = 0, history_from = revision, bytes_revision = revision,
-  record_bytes = 0, history_bytes = 0, tombstone_bytes = 0, import_bytes = 0, rejection_bytes = 0 where id = $1` as const;
+  'update tenant set deleted_at = $2, import_columns = null, history_rows = 0, history_from = revision, charged_bytes = 0 where id = $1' as const;
 
 /** The statements that remove the clients of a tenant; the last one returns their ids. */
 export const deleteClientsOf = (tenant: string): readonly DirectoryStatement[] => [

@@ -78,10 +78,7 @@ export async function beginHistory(store: Store, nowSeconds: number, above = 0):
   const revision = Math.max(historyStart(nowSeconds), above, Number(row?.revision ?? 0)) + 1;
   await store.writeDirectory(
     [
-      directoryStatement(
-        'update tenant set bytes_revision = case when bytes_revision = revision then cast($1 as bigint) end, revision = $1, swept_revision = $1',
-        [revision],
-      ),
+      directoryStatement('update tenant set revision = $1, swept_revision = $1', [revision]),
       directoryStatement('update refresh_family set revoked_at = $1 where revoked_at is null', [nowSeconds]),
       directoryStatement('update operator_token set revoked_at = $1 where revoked_at is null', [nowSeconds]),
       directoryStatement('delete from operator_session'),

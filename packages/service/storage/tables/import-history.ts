@@ -7,7 +7,6 @@ import {
   type TenantId,
   type TenantStatement,
 } from '../store.ts';
-import { countRejections, rowBytes } from './storage-use.ts';
 
 /** How an import ended; `interrupted` if its process was killed. */
 type ImportResult = 'running' | 'ok' | 'failed' | 'interrupted';
@@ -59,30 +58,17 @@ const importsMax = 10_000;
 
 /**
  * Stores the import, or replaces what is stored of it, and notes it as the tenant's newest. Once it
- * has ended, removes the tenant's oldest imports. Returns the bytes of the tenant's imports, unless
- * it has ended.
- *
- * @param bytes charged to the tenant; nothing changes if omitted. While a dry run ends, an import
- * may hold the lock of the tenant's row.
+ * has ended, removes the tenant's oldest imports.
  */
-export async function putImport(store: Store, row: ImportRow, bytes?: number): Promise<number> {
+export async function putImport(store: Store, row: ImportRow): Promise<void> {
   const isDryRun = row.options.includes('dry-run');
   const isGood = !isDryRun && row.result === 'ok' && row.counts?.rejected === 0;
-  const results = await store.writeDirectory([
+  await store.writeDirectory([
     directoryStatement(upsertImport, valuesOf(row)),
     ...(isDryRun ? [] : [directoryStatement(upsertLatest, [row.tenant, row.id, isGood ? row.endedAt : null])]),
     ...(row.endedAt === null ? [] : [directoryStatement(removeOldest, [row.tenant, importsMax])]),
-    ...(bytes === undefined ? [] : [directoryStatement(chargeImports, [row.tenant, bytes])]),
-    ...(row.endedAt === null ? [directoryStatement(sumImportsOf, [row.tenant])] : []),
   ]);
-  return Number(results.at(-1)?.[0]?.bytes ?? 0);
 }
-
-const chargeImports = 'update tenant set import_bytes = $2 where id = $1' as const;
-
-const sumImportsOf =
-  `select ${rowBytes.import} * count(*) + coalesce(sum(coalesce(octet_length(import_columns), 0) + coalesce(octet_length(error), 0)), 0) as bytes
-  from import_history where tenant_id = $1` as const;
 
 const upsertImport = `insert into import_history (${columns})
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
@@ -357,7 +343,6 @@ export async function putRejections(store: Store, tenant: TenantId, importId: st
   await store.writeTenant(tenant, [
     { sql: upsertRejections, values: [importId, lines] },
     { sql: removeOldestRejections, values: [rejectionsKept.imports, rejectionsKept.bytes] },
-    { sql: countRejections, values: [] },
   ]);
 }
 
@@ -382,10 +367,7 @@ export async function readRejections(store: Store, tenant: TenantId, importId: s
 
 /** Removes the rejected rows of up to `limit` imports whose ids are less than `before`. */
 export async function removeRejections(store: Store, tenant: TenantId, before: string, limit: number): Promise<number> {
-  const [removed] = await store.writeTenant(tenant, [
-    { sql: removeRejectionsBefore, values: [before, limit] },
-    { sql: countRejections, values: [] },
-  ]);
+  const [removed] = await store.writeTenant(tenant, [{ sql: removeRejectionsBefore, values: [before, limit] }]);
   return removed?.length ?? 0;
 }
 

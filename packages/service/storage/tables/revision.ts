@@ -1,14 +1,13 @@
 import { type ChangeGroups, writeGroups } from '../change-groups.ts';
 import type { Row, SqlValue } from '../store.ts';
-import { rowBytes, type StorageUse, useColumns } from './storage-use.ts';
+import { rowBytes } from './storage-use.ts';
 
 // The statements by which a change of a tenant's subscriptions becomes the tenant's next revision,
 // and part of its history (docs/decisions/changes.md#history).
 
 /** Reads what the next revision of a tenant continues. */
 export const selectRevision =
-  `select revision, history_from, history_from_at, history_revision, history_at, ${useColumns}
-  from tenant where id = $1` as const;
+  'select revision, history_from, history_from_at, history_revision, history_at, charged_bytes from tenant where id = $1';
 
 /** A statement and its values. */
 type BoundStatement = readonly [sql: string, values: readonly SqlValue[]];
@@ -28,8 +27,8 @@ export interface RevisionCommit {
   readonly groups?: ChangeGroups | undefined;
   /** Versions that the change added; negative if it removed some. */
   readonly versions?: number;
-  /** The charge afterwards, without this commit; if absent, the next change counts it. */
-  readonly use?: StorageUse | undefined;
+  /** By how many bytes the tenant's charge grows, without this commit. */
+  readonly bytes: number;
   /** Where the history begins if its oldest versions were removed; without a time, now. */
   readonly historyFrom?: { readonly revision: number; readonly at: number | undefined } | undefined;
 }
@@ -50,22 +49,19 @@ export function commitRevision({
   importId,
   groups,
   versions = 0,
-  use,
+  bytes,
   historyFrom,
 }: RevisionCommit): readonly BoundStatement[] {
-  const commitBytes = keepsHistory && !beginsHistory ? rowBytes.commit : 0;
-  const counts = use === undefined ? [] : [use.records, use.history + commitBytes, use.tombstones, use.rejections];
-  const [setRevision, setKeptRevision] = use === undefined ? withoutUse : withUse;
-  if (!keepsHistory) return [[setRevision, [tenant, revision, versions, ...counts]]];
+  if (!keepsHistory) return [[setRevision, [tenant, revision, versions, bytes]]];
   const now = clockNow();
-  if (beginsHistory) return [[setKeptRevision, [tenant, revision, versions, revision, now + 1, now, ...counts]]];
+  if (beginsHistory) return [[setKeptRevision, [tenant, revision, versions, bytes, revision, now + 1, now]]];
   const goesOn = isHistoryKept(last);
   const at = goesOn ? Math.max(now, Number(last.history_at)) : now;
   const kept = goesOn ? [Number(last.history_from), Number(last.history_from_at)] : [Number(last.revision), at + 1];
   const isTrimmed = historyFrom !== undefined && historyFrom.revision > Number(kept[0]);
   const from = isTrimmed ? [historyFrom.revision, historyFrom.at ?? at + 1] : kept;
   return [
-    [setKeptRevision, [tenant, revision, versions, ...from, at, ...counts]],
+    [setKeptRevision, [tenant, revision, versions, bytes + rowBytes.commit, ...from, at]],
     [insertCommit, [tenant, revision, at, importId ?? null, (groups && writeGroups(groups)) ?? null]],
   ];
 }
@@ -80,20 +76,11 @@ export const clockNow = (): number => Math.floor(Date.now() / 1000);
 export const isHistoryKept = ({ revision, history_revision: kept = null }: Row): boolean =>
   kept !== null && Number(kept) === Number(revision);
 
-const setUse = (
-  first: number,
-): string => `, bytes_revision = $2, record_bytes = $${first}, history_bytes = $${first + 1},
-  tombstone_bytes = $${first + 2}, rejection_bytes = $${first + 3}`;
+const setRevision =
+  'update tenant set revision = $2, history_rows = history_rows + $3, charged_bytes = charged_bytes + $4 where id = $1';
 
-const revisionUpdates = (use: (first: number) => string) =>
-  [
-    `update tenant set revision = $2, history_rows = history_rows + $3${use(4)} where id = $1`,
-    `update tenant set revision = $2, history_rows = history_rows + $3, history_from = $4, history_from_at = $5,
-  history_revision = $2, history_at = $6${use(7)} where id = $1`,
-  ] as const;
-
-const withUse = revisionUpdates(setUse);
-const withoutUse = revisionUpdates(() => '');
+const setKeptRevision = `update tenant set revision = $2, history_rows = history_rows + $3, charged_bytes = charged_bytes + $4,
+  history_from = $5, history_from_at = $6, history_revision = $2, history_at = $7 where id = $1`;
 
 /** A commit that a lost revision has left is replaced. */
 const insertCommit = `insert into subscription_commit (tenant_id, revision, committed_at, import_id, change_groups)

@@ -139,29 +139,24 @@ async function sweepTenant(
 export interface HistoryUse {
   /** As the changes of the tenants have added them up. */
   readonly versions: number;
-  /** Bytes that the tenants are charged for them. */
-  readonly bytes: number;
   /** Tenants whose next sweep removes something. */
   readonly sweepsDue: number;
-  /** The most bytes that a tenant is charged, and what of them cannot make room for a load. */
-  readonly mostBytes: { readonly all: number; readonly records: number };
+  /** The most bytes that a tenant is charged. */
+  readonly mostBytes: number;
   /** By how many seconds the history of a tenant is later than the clock, the most of all. */
   readonly aheadSeconds: number;
 }
 
 export async function readHistoryUse(store: Store, retention: VersionRetention): Promise<HistoryUse> {
   const [sum] = await store.readDirectory(
-    `select sum(history_rows) as n, sum(history_bytes) as bytes, max(case when history_revision = revision then history_at end) as last,
-       max(record_bytes + import_bytes + rejection_bytes + history_bytes + tombstone_bytes) as most,
-       max(record_bytes + import_bytes + rejection_bytes) as most_records
-     from tenant`,
+    `select sum(history_rows) as n, max(case when history_revision = revision then history_at end) as last,
+       max(charged_bytes) as most from tenant`,
   );
   const [due] = await readDue(store, retention);
   return {
     versions: Number(sum?.n ?? 0),
-    bytes: Number(sum?.bytes ?? 0),
     sweepsDue: Number(due?.n ?? 0),
-    mostBytes: { all: Number(sum?.most ?? 0), records: Number(sum?.most_records ?? 0) },
+    mostBytes: Number(sum?.most ?? 0),
     aheadSeconds: Math.max(0, Number(sum?.last ?? 0) - retention.nowSeconds),
   };
 }

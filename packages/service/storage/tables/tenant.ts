@@ -1,6 +1,5 @@
 import { type Directory, type DirectoryStatement, directoryStatement, type Row, type TenantId } from '../store.ts';
 import { deleteClientsOf } from './delete-tenant.ts';
-import { type StorageUse, useColumns, useOf } from './storage-use.ts';
 
 /** More rows than a directory has. */
 const rowsMax = 2 ** 31 - 1;
@@ -16,8 +15,8 @@ export interface Tenant {
   readonly deletingSince: number | null;
   /** Which columns of CSV are which fields in its imports, as JSON; `null` if none is saved. */
   readonly columns: string | null;
-  /** Bytes that it is charged; `undefined` after a change by a program that does not count them. */
-  readonly use: StorageUse | undefined;
+  /** Bytes that it is charged. */
+  readonly chargedBytes: number;
 }
 
 /**
@@ -27,11 +26,11 @@ export interface Tenant {
  */
 export async function insertTenant(store: Directory, tenant: string, nowSeconds: number): Promise<boolean> {
   const insert = directoryStatement(
-    `insert into tenant as t (id, created_at, history_from, history_from_at, history_revision, history_at, bytes_revision)
-     values ($1, $2, 0, $2, 0, $2, 0)
+    `insert into tenant as t (id, created_at, history_from, history_from_at, history_revision, history_at)
+     values ($1, $2, 0, $2, 0, $2)
      on conflict (id) do update set created_at = excluded.created_at, revision = t.revision + 1, swept_revision = t.revision + 1,
        history_from = t.revision + 1, history_from_at = $2, history_revision = t.revision + 1, history_at = $2,
-       bytes_revision = t.revision + 1, record_bytes = 0, history_bytes = 0, tombstone_bytes = 0, import_bytes = 0, rejection_bytes = 0,
+       charged_bytes = 0,
        deletion_started_at = null, deleted_at = null, import_columns = null
      where t.deleted_at is not null returning id`,
     [tenant, nowSeconds],
@@ -45,7 +44,7 @@ export async function insertTenant(store: Directory, tenant: string, nowSeconds:
   return results.at(-1)?.length === 1;
 }
 
-const columns = `id, created_at, revision, deletion_started_at, import_columns, ${useColumns}` as const;
+const columns = `id, created_at, revision, deletion_started_at, import_columns, charged_bytes` as const;
 
 /** The tenant with this name; `undefined` if there is none, or if it is being deleted. */
 export async function findTenant(store: Directory, tenant: string): Promise<Tenant | undefined> {
@@ -102,7 +101,7 @@ function toTenant(row: Row): Tenant {
     revision: Number(row.revision),
     deletingSince: row.deletion_started_at === null ? null : Number(row.deletion_started_at),
     columns: typeof row.import_columns === 'string' ? row.import_columns : null,
-    use: useOf(row),
+    chargedBytes: Number(row.charged_bytes),
   };
 }
 

@@ -19,7 +19,7 @@ const losing = (store: Store, lost = /\btenant\b/): Store =>
     },
   });
 
-const ofTenants = ['history_versions', 'history_bytes', 'history_sweeps_due', 'history_ahead_seconds', 'tenants'];
+const ofTenants = ['history_versions', 'history_sweeps_due', 'history_ahead_seconds', 'tenants'];
 const ofStore = ['ready', 'store_bytes', 'import_last_success_timestamp_seconds', 'doctor_problems'];
 /** Metrics that are read from tables. */
 const ofTables = [

@@ -100,8 +100,7 @@ const cases: Readonly<Record<string, readonly RuleCase[]>> = {
   ],
   SubreportDoctorFailed: [gauge(5, 'subreport_doctor_problems', always(1), always(0))],
   SubreportHistoryAhead: [gauge(60, 'subreport_history_ahead_seconds', always(7_200), always(0))],
-  SubreportStorageBudget: [gauge(30, 'subreport_storage_budget_ratio{of="records"}', always(0.85), always(0.7))],
-  SubreportHistoryShortened: [gauge(30, 'subreport_storage_budget_ratio{of="all"}', always(0.95), always(0.85))],
+  SubreportStorageBudget: [gauge(30, 'subreport_storage_budget_ratio', always(0.95), always(0.85))],
   SubreportKeyRotationOverdue: [
     gauge(2 * days, 'subreport_key_rotation_due_timestamp_seconds{purpose="access"}', always(60), counting(60)),
   ],

@@ -59,31 +59,10 @@ describe.each(drawn)('loads within a storage budget on $engine', ({ openTestStor
     for (let version = 0; version < 10; version += 1)
       expect((await load('flipping', linesOf(100, version))).body).toMatchObject({ accepted: 100, rejected: 0 });
     const { storage } = await show('flipping');
-    expect(storage).toMatchObject({ budget: bytesMax, imports: 10 * 600 });
+    expect(storage.budget).toBe(bytesMax);
     expect(storage.total).toBeGreaterThan(bytesMax * 0.9);
-    // the import itself is charged when it has ended
-    expect(storage.total).toBeLessThanOrEqual(bytesMax + 600);
+    expect(storage.total).toBeLessThanOrEqual(bytesMax);
     expect(await show('quiet')).toEqual(quiet);
-  });
-
-  test('an import is charged its mapping of columns and its error', async () => {
-    await management.send('POST', path, { token, body: { tenant: 'mapped' } });
-    const mapping = JSON.stringify({ columns: { id: 'S'.repeat(500) }, constants: {} });
-    const send = async () => {
-      const { payload } = await management.app.inject({
-        method: 'PUT',
-        url: `${path}/mapped/subscriptions?columns=${encodeURIComponent(mapping)}`,
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'text/csv' },
-        payload: 'A,B\n1,2\n',
-      });
-      return JSON.parse(payload).detail as string;
-    };
-    const error = await send();
-    for (let imports = 1; imports < 3; imports += 1) {
-      const { storage } = await show('mapped');
-      expect(storage.imports).toBe(imports * (600 + mapping.length + Buffer.byteLength(error)));
-      await send();
-    }
   });
 
   test.each([

@@ -186,5 +186,5 @@ const noImport = {
   last_import: null,
   last_good_import_at: null,
   columns: null,
-  storage: { records: 0, history: 0, tombstones: 0, imports: 0, rejected_rows: 0, total: 0, budget: null },
+  storage: { total: 0, budget: null },
 };

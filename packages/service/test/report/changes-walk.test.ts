@@ -46,8 +46,8 @@ const drawnWalk = fc.record({
 });
 
 /** A restored tenant has revisions of more than 32 bits. */
-const asAfterRestore = `update tenant set revision = $1, swept_revision = $1, history_from = $1, history_revision = $1,
-  bytes_revision = $1 where id = $2`;
+const asAfterRestore = `update tenant set revision = $1, swept_revision = $1, history_from = $1, history_revision = $1
+  where id = $2`;
 
 describe.each(drawn)('a walk through the changes on $engine', ({ openTestStore }) => {
   let opened: TestStore;

@@ -9,8 +9,8 @@ const daySeconds = 86_400;
 const firstDay = 20_000;
 
 const insertTenants = `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${tenants})
-  insert into tenant (id, created_at, revision, history_from, history_from_at, history_revision, history_at, history_swept, bytes_revision)
-  select 'tenant-' || n, 1, 5, 5, 1, 5, 1, 5, 5 from numbers` as const;
+  insert into tenant (id, created_at, revision, history_from, history_from_at, history_revision, history_at, history_swept)
+  select 'tenant-' || n, 1, 5, 5, 1, 5, 1, 5 from numbers` as const;
 
 // PostgreSQL has no main thread to delay, and takes much longer for so many tenants
 test.each(engines.filter(({ engine }) => engine === 'sqlite'))(

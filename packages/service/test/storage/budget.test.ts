@@ -7,8 +7,6 @@ import { openStore } from '../../storage/open-store.ts';
 import { checkRecords } from '../../storage/records/check.ts';
 import { directoryStatement, type Store, type TenantId, type TenantSql } from '../../storage/store.ts';
 import { beginHistory, readHistory } from '../../storage/tables/history.ts';
-import { putRejections } from '../../storage/tables/import-history.ts';
-import { readTenantUse, totalOf } from '../../storage/tables/storage-use.ts';
 import { sweepVersions } from '../../storage/tables/sweep-versions.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
@@ -16,6 +14,7 @@ const bytesMax = 2 ** 20;
 const overBudget = { code: 'OVER_BUDGET' };
 
 const versionsOf: TenantSql = 'select count(*) as n from subscription_version where tenant_id = $1';
+const tombstonesOf: TenantSql = 'select count(*) as n from subscription_tombstone where tenant_id = $1';
 
 /** Rows with ids from 0 on, whose records have some ten kilobytes: more bytes than characters. */
 const largeRows = (count: number, version: number, bodyBytes = 10_000) =>
@@ -50,11 +49,7 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     await insertTenant(store, `budget-${tenants}`, 1_700_000_000);
     return (await findTenant(store, `budget-${tenants}`))?.tenant as TenantId;
   };
-  const useOf = async (tenant: TenantId) => {
-    const use = await readTenantUse(store, tenant);
-    if (use === undefined) throw new Error('the bytes of the tenant are not known');
-    return use;
-  };
+  const chargeOf = async (tenant: TenantId): Promise<number> => (await findTenant(store, tenant))?.chargedBytes ?? -1;
   const problemsOf = async (tenant: TenantId) =>
     (await store.readTenant(tenant, (reader) => checkRecords(reader))).problems;
   const historyOf = (tenant: TenantId) => store.readTenant(tenant, readHistory);
@@ -65,13 +60,6 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     const sql = 'select revision, committed_at from subscription_commit where tenant_id = $1 order by revision';
     const rows = await store.readTenant(tenant, (reader) => reader.all(sql));
     return rows.map(({ revision, committed_at: at }) => ({ revision: Number(revision), at: Number(at) }));
-  };
-  /** Charges a tenant for rejected rows and for the history of its imports. */
-  const chargeImports = async (tenant: TenantId, rejectedBytes: number, importBytes: number): Promise<void> => {
-    await putRejections(store, tenant, 'an import', 'r'.repeat(rejectedBytes));
-    await store.writeDirectory([
-      directoryStatement('update tenant set import_bytes = $2 where id = $1', [tenant, importBytes]),
-    ]);
   };
   const replaceAll = async (tenant: TenantId, rows: ReturnType<typeof largeRows>, isDryRun = false) => {
     const replacement = await store.openReplacement(tenant);
@@ -96,12 +84,12 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     const [tenant, other] = [await newTenant(), await newTenant()];
     await store.loadSubscriptions(other, largeRows(2, 0));
     await store.loadSubscriptions(other, largeRows(2, 1));
-    const before = { use: await useOf(other), history: await historyOf(other) };
+    const before = { charge: await chargeOf(other), history: await historyOf(other) };
     const used: number[] = [];
     for (let version = 0; version < 12; version += 1) {
       // the version of one more record begins first and ends last
       await store.loadSubscriptions(tenant, largeRows(version % 11 === 0 ? 21 : 20, version));
-      used.push(totalOf(await useOf(tenant)));
+      used.push(await chargeOf(tenant));
     }
     expect(Math.max(...used)).toBeLessThanOrEqual(bytesMax);
     expect(used.at(-1)).toBeGreaterThan(bytesMax * 0.9);
@@ -114,29 +102,26 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     expect(commits.map((commit) => commit.revision)).toEqual(Array.from(commits, (_, n) => (kept?.from ?? 0) + n));
     expect(kept?.fromSeconds).toBe((commits[0]?.at ?? 0) + 1);
     expect(await problemsOf(tenant)).toEqual([]);
-    expect({ use: await useOf(other), history: await historyOf(other) }).toEqual(before);
+    expect({ charge: await chargeOf(other), history: await historyOf(other) }).toEqual(before);
   });
 
   test('a load that the records alone have no room for is refused with the figures, and changes nothing', async () => {
     const tenant = await newTenant();
     await store.loadSubscriptions(tenant, largeRows(60, 0));
     await store.loadSubscriptions(tenant, largeRows(20, 1));
-    await chargeImports(tenant, 50_000, 600);
-    const before = { use: await useOf(tenant), history: await historyOf(tenant) };
-    const others = 300 + 50_000 + 600;
-    const needed = largeRows(110, 0).reduce(
-      (sum, { record, email }) => sum + Buffer.byteLength(`${record}${email}`) + 800,
-      others,
-    );
+    const before = { charge: await chargeOf(tenant), history: await historyOf(tenant) };
+    const commit = 150;
+    const bytesOf = (rows: ReturnType<typeof largeRows>) =>
+      rows.reduce((sum, { record, email }) => sum + Buffer.byteLength(`${record}${email}`) + 800, 0);
+    const needed = bytesOf(largeRows(110, 0)) + commit;
+    const stored = bytesOf([...largeRows(20, 1), ...largeRows(60, 0).slice(20)]);
     const message = expect.stringMatching(
-      new RegExp(
-        `budget of ${bytesMax} bytes .*they need ${needed} bytes, ${needed - others - before.use.records} more than now`,
-      ),
+      new RegExp(`budget of ${bytesMax} bytes .*they need ${needed} bytes, ${needed - commit - stored} more than now`),
     );
     await expect(store.loadSubscriptions(tenant, largeRows(110, 0))).rejects.toMatchObject({ ...overBudget, message });
     for (const isDryRun of [true, false])
       await expect(replaceAll(tenant, largeRows(110, 0), isDryRun)).rejects.toMatchObject({ ...overBudget, message });
-    expect({ use: await useOf(tenant), history: await historyOf(tenant) }).toEqual(before);
+    expect({ charge: await chargeOf(tenant), history: await historyOf(tenant) }).toEqual(before);
     expect(await countOf(tenant, 'select count(*) as n from subscription where tenant_id = $1')).toBe(60);
     expect(await problemsOf(tenant)).toEqual([]);
   });
@@ -144,7 +129,7 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
   test('a replacement makes room in the history like a load', async () => {
     const tenant = await newTenant();
     for (let version = 0; version < 8; version += 1) await replaceAll(tenant, largeRows(40, version));
-    expect(totalOf(await useOf(tenant))).toBeLessThanOrEqual(bytesMax);
+    expect(await chargeOf(tenant)).toBeLessThanOrEqual(bytesMax);
     const { kept } = await historyOf(tenant);
     expect(kept?.from).toBeGreaterThanOrEqual(5);
     expect(await problemsOf(tenant)).toEqual([]);
@@ -153,17 +138,21 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
   test('what is removed and what is erased is subtracted, and tombstones are charged', async () => {
     const tenant = await newTenant();
     await store.loadSubscriptions(tenant, largeRows(10, 0, 100));
+    const loaded = await chargeOf(tenant);
     await store.loadSubscriptions(tenant, [], undefined, undefined, ['id-0', 'id-1']);
-    expect(await useOf(tenant)).toMatchObject({ tombstones: 400 });
+    // two versions and two tombstones instead of two records, and a commit
+    expect(await chargeOf(tenant)).toBe(loaded + 2 * (300 + 200 - 800) + 150);
+    const removed = await chargeOf(tenant);
+    const [row] = largeRows(1, 1, 100);
     await store.loadSubscriptions(tenant, largeRows(1, 1, 100));
-    expect(await useOf(tenant)).toMatchObject({ tombstones: 200 });
+    expect(await chargeOf(tenant)).toBe(removed + Buffer.byteLength(`${row?.record}${row?.email}`) + 800 - 200 + 150);
     await store.deleteSubscriptions(tenant, ['id-2', 'id-0']);
     expect(await problemsOf(tenant)).toEqual([]);
     await store.sweepTombstones(tenant, 4, 10);
     await sweepVersions(store, { nowSeconds: 1_900_000_000, days: 0 });
     expect(await countOf(tenant, versionsOf)).toBe(0);
+    expect(await countOf(tenant, tombstonesOf)).toBe(0);
     expect(await problemsOf(tenant)).toEqual([]);
-    expect(await useOf(tenant)).toMatchObject({ tombstones: 0 });
   });
 
   test('ranges of erased records are charged once each, and go with the history before them', async () => {
@@ -172,14 +161,16 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     await store.loadSubscriptions(tenant, largeRows(10, 1, 100));
     const erasures: TenantSql = 'select count(*) as n from subscription_erasure where tenant_id = $1';
     const expectCharged = async (ranges: number): Promise<void> => {
-      const [others] = await store.readTenant(tenant, (reader) =>
-        reader.all(`select sum(octet_length(record) + coalesce(octet_length(email), 0) + 300) as versions,
-          (select count(*) from subscription_commit where tenant_id = $1) * 150 as commits
-          from subscription_version where tenant_id = $1`),
-      );
-      const history = Number(others?.versions ?? 0) + Number(others?.commits) + ranges * 100;
+      const texts = 'octet_length(record) + coalesce(octet_length(email), 0)';
+      const sums = [
+        `select sum(${texts} + 800) as n from subscription where tenant_id = $1`,
+        `select coalesce(sum(${texts} + 300), 0) as n from subscription_version where tenant_id = $1`,
+        'select count(*) * 150 as n from subscription_commit where tenant_id = $1',
+        'select count(*) * 200 as n from subscription_tombstone where tenant_id = $1',
+      ] as const;
+      const others = await Promise.all(sums.map((sql) => countOf(tenant, sql)));
       expect(await countOf(tenant, erasures)).toBe(ranges);
-      expect(await useOf(tenant)).toMatchObject({ history });
+      expect(await chargeOf(tenant)).toBe(others.reduce((sum, n) => sum + n) + ranges * 100);
       expect(await problemsOf(tenant)).toEqual([]);
     };
     await store.deleteSubscriptions(tenant, ['id-0', 'id-1']);
@@ -209,7 +200,7 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
       await small.loadSubscriptions(tenant, largeRows(10, 2, 9_000));
       const ids = largeRows(58, 0).map(({ id }) => id);
       await small.loadSubscriptions(tenant, [], undefined, undefined, ids);
-      expect(totalOf(await useOf(tenant))).toBeLessThanOrEqual(2 ** 17);
+      expect(await chargeOf(tenant)).toBeLessThanOrEqual(2 ** 17);
       expect(await problemsOf(tenant)).toEqual([]);
     } finally {
       await small.close();
@@ -231,7 +222,7 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
         await small.loadSubscriptions(tenant, renamed.slice(0, 200), undefined, undefined, gone.slice(0, 200));
       }
       const { revision, sweptRevision, kept } = await historyOf(tenant);
-      expect(totalOf(await useOf(tenant))).toBeLessThanOrEqual(310_000);
+      expect(await chargeOf(tenant)).toBeLessThanOrEqual(310_000);
       expect(sweptRevision).toBeGreaterThan(0);
       expect(sweptRevision).toBeLessThanOrEqual(revision);
       expect(kept?.from).toBeGreaterThanOrEqual(sweptRevision);
@@ -246,50 +237,23 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     }
   });
 
-  test.each([
-    ['forgets what it is charged', 'bytes_revision = null'],
-    ['knows nothing of it', 'revision = revision + 1'],
-  ])('a tenant that another version has changed, which %s, is counted again by the next change', async (_how, set) => {
+  test('a restore keeps what a tenant is charged', async () => {
     const tenant = await newTenant();
-    await store.loadSubscriptions(tenant, largeRows(5, 0));
-    await store.writeDirectory([
-      directoryStatement(`update tenant set ${set}, record_bytes = 7, history_bytes = 7 where id = $1` as 'select 1', [
-        tenant,
-      ]),
-    ]);
-    expect(await readTenantUse(store, tenant)).toBeUndefined();
-    await store.deleteSubscriptions(tenant, ['id-4']);
-    expect(await readTenantUse(store, tenant)).toBeUndefined();
-    await expect(store.loadSubscriptions(tenant, largeRows(110, 0))).rejects.toMatchObject(overBudget);
-    await store.loadSubscriptions(tenant, largeRows(5, 1));
-    expect(await problemsOf(tenant)).toEqual([]);
-    expect((await useOf(tenant)).records).toBeGreaterThan(50_000);
-  });
-
-  test('a restore keeps what a tenant is charged, and counts it if it was not known', async () => {
-    const [known, unknown] = [await newTenant(), await newTenant()];
-    for (const tenant of [known, unknown]) await store.loadSubscriptions(tenant, largeRows(2, 0));
-    const before = await useOf(known);
-    await store.writeDirectory([
-      directoryStatement('update tenant set bytes_revision = null, record_bytes = 7 where id = $1', [unknown]),
-    ]);
+    await store.loadSubscriptions(tenant, largeRows(2, 0));
+    const before = await chargeOf(tenant);
     await beginHistory(store, 1_800_000_000);
-    expect([await useOf(known), await readTenantUse(store, unknown)]).toEqual([before, undefined]);
-    await store.loadSubscriptions(unknown, largeRows(2, 1));
-    expect((await useOf(unknown)).records).toBe(before.records);
-    expect([...(await problemsOf(known)), ...(await problemsOf(unknown))]).toEqual([]);
+    expect(await chargeOf(tenant)).toBe(before);
+    expect(await problemsOf(tenant)).toEqual([]);
   });
 
   test('doctor finds bytes that differ from the rows, and its repair counts them again', async () => {
     const tenant = await newTenant();
     await store.loadSubscriptions(tenant, largeRows(5, 0));
-    const { records } = await useOf(tenant);
+    const charge = await chargeOf(tenant);
     await store.writeDirectory([
-      directoryStatement('update tenant set record_bytes = record_bytes - 1 where id = $1', [tenant]),
+      directoryStatement('update tenant set charged_bytes = charged_bytes - 1 where id = $1', [tenant]),
     ]);
-    expect(await problemsOf(tenant)).toEqual([
-      `The tenant is charged ${records - 1} bytes of records, ${records} are there`,
-    ]);
+    expect(await problemsOf(tenant)).toEqual([`The tenant is charged ${charge - 1} bytes, ${charge} are there`]);
     await store.recountSubscriptions(tenant, 1_700_000_000);
     expect(await problemsOf(tenant)).toEqual([]);
   });
@@ -301,7 +265,7 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
       await other.loadSubscriptions(tenant, largeRows(5, 0));
       await other.loadSubscriptions(tenant, largeRows(5, 1), undefined, undefined, ['id-6']);
       await other.deleteSubscriptions(tenant, ['id-1']);
-      expect(await useOf(tenant)).toMatchObject({ history: 0, tombstones: 200 });
+      expect([await countOf(tenant, versionsOf), await countOf(tenant, tombstonesOf)]).toEqual([0, 1]);
       expect(await problemsOf(tenant)).toEqual([]);
     } finally {
       await other.close();
@@ -314,7 +278,7 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
     for (let version = 1; version < 4; version += 1)
       await store.loadSubscriptions(tenant, largeRows(20, version), undefined, undefined, ['id-20']);
     const versions = await countOf(tenant, versionsOf);
-    const other = open(totalOf(await useOf(tenant)) - 50_000, false);
+    const other = open((await chargeOf(tenant)) - 50_000, false);
     try {
       await other.loadSubscriptions(tenant, largeRows(19, 4), undefined, undefined, ['id-19']);
     } finally {
@@ -353,16 +317,6 @@ describe.each(engines)('the storage budget on $engine', ({ openTestStore }) => {
       lines.splice(60);
       await strictly();
       expect(await problemsOf(tenant)).toEqual([]);
-      // what earlier imports have left needs room, too
-      for (const [rejectedBytes, importBytes] of [
-        [50_000, 0],
-        [0, 50_000],
-      ] as const) {
-        const other = await newTenant();
-        await chargeImports(other, rejectedBytes, importBytes);
-        await expect(strictly(other)).rejects.toMatchObject(nothing);
-        expect((await findTenant(small, other))?.revision).toBe(0);
-      }
     } finally {
       await small.close();
     }

@@ -14,7 +14,7 @@ const nowMs = Date.UTC(2026, 5, 1);
 const nowSeconds = nowMs / 1000;
 const names = Array.from({ length: tenants }, (_, n) => `tenant-${String(n).padStart(4, '0')}` as TenantId);
 
-const putOld = (store: Store, tenant: TenantId, n: number): Promise<number> =>
+const putOld = (store: Store, tenant: TenantId, n: number): Promise<void> =>
   putImport(store, {
     ...{ id: createImportId(nowMs + n), tenant, startedAt: nowSeconds, endedAt: nowSeconds, actorKind: 'command' },
     ...{ actorId: 'ada', actorName: null, address: null, via: 'command', format: 'ndjson', options: [], columns: null },

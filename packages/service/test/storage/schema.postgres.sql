@@ -233,12 +233,7 @@ create table tenant (
   history_at bigint,
   history_swept bigint not null default 0,
   history_rows bigint not null default 0,
-  record_bytes bigint not null default 0,
-  history_bytes bigint not null default 0,
-  tombstone_bytes bigint not null default 0,
-  import_bytes bigint not null default 0,
-  rejection_bytes bigint not null default 0,
-  bytes_revision bigint,
+  charged_bytes bigint not null default 0,
   noted_revision bigint,
   import_columns text
 );

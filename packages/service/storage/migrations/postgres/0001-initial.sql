@@ -25,14 +25,8 @@ create table tenant (
   -- Versions that ended up to this revision are deleted; history_rows of them are stored.
   history_swept bigint not null default 0,
   history_rows bigint not null default 0,
-  -- Bytes that the tenant's rows are charged, by kind (docs/decisions/storage.md#budget), as of bytes_revision. If that is not
-  -- revision, the next change counts them again. Null: never counted.
-  record_bytes bigint not null default 0,
-  history_bytes bigint not null default 0,
-  tombstone_bytes bigint not null default 0,
-  import_bytes bigint not null default 0,
-  rejection_bytes bigint not null default 0,
-  bytes_revision bigint,
+  -- Bytes that the tenant is charged (docs/decisions/storage.md#budget): each commit adds its own.
+  charged_bytes bigint not null default 0,
   -- The revision in the newest row of tenant_revision, which has a row for a day only if the revision has changed.
   noted_revision bigint,
   -- Which columns of CSV are which fields in imports of the tenant, as JSON. Null: none is saved.
