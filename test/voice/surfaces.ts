@@ -11,7 +11,6 @@ import { buildProgram } from '../../packages/service/cli/command-line.ts';
 import type { ReportConsole } from '../support/report-console.ts';
 import { runHere } from '../support/run-here.ts';
 import type { QueryMistake, Values } from './mistakes.ts';
-import type { Request } from './other-mistakes.ts';
 
 /** What a surface says about a mistake; `undefined` if it has no input in which to make it. */
 export type Sentence = string | undefined;
@@ -54,25 +53,16 @@ function requestOf({ ask, given }: QueryMistake): readonly [path: string, body?:
 }
 
 /** The sentences of the API. */
-export function askApi({ console: { service }, token }: Place, mistake: QueryMistake): Promise<Sentence> {
-  const [path, body] = requestOf(mistake);
-  return send(service.baseUrl, token, body === undefined ? ['GET', path] : ['POST', path, body]);
-}
+export const askApi = ({ console: { service }, token }: Place, mistake: QueryMistake): Promise<Sentence> =>
+  send(service.baseUrl, token, requestOf(mistake));
 
 /** Sends a request with a token, and returns the status and the sentences of the response. */
-export async function send(base: string, token: string, [method, path, body, more]: Request): Promise<string> {
-  const isText = typeof body === 'string';
-  const headers = new Headers({ authorization: `Bearer ${token}` });
-  if (body !== undefined && !isText) headers.set('content-type', 'application/json');
-  for (const [name, value] of Object.entries(more ?? {}))
-    value === '' ? headers.delete(name) : headers.set(name, value);
-  const sent = isText ? body : JSON.stringify(body);
-  return sentencesOf(await fetch(base + path, { method, headers, ...(sent && { body: sent }) }));
-}
-
-async function sentencesOf(response: Response): Promise<string> {
-  const problem = (await response.json()) as { messages?: string[]; error?: string; error_description?: string };
-  return `${response.status} ${problem.messages?.join('\n') ?? `${problem.error}: ${problem.error_description}`}`;
+async function send(base: string, token: string, [path, body]: ReturnType<typeof requestOf>): Promise<string> {
+  const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) };
+  const sent = body && { method: 'POST', body: JSON.stringify(body) };
+  const response = await fetch(base + path, { headers, ...sent });
+  const { messages, title } = (await response.json()) as { messages?: string[]; title?: string };
+  return `${response.status} ${messages?.join('\n') ?? title}`;
 }
 
 const words: Readonly<Record<QueryMistake['ask'], readonly string[]>> = {
@@ -106,7 +96,7 @@ function wordsOf({ ask, given }: QueryMistake): string[] | undefined {
 }
 
 /** The variables of a client. */
-export const variablesOf = ({ service, client }: ReportConsole, folder: string) => ({
+const variablesOf = ({ service, client }: ReportConsole, folder: string) => ({
   SUBREPORT_URL: service.url,
   SUBREPORT_CLIENT_ID: client.client_id,
   SUBREPORT_CLIENT_SECRET: client.client_secret,
@@ -117,12 +107,8 @@ export const variablesOf = ({ service, client }: ReportConsole, folder: string) 
 /** The sentences of the command line, and its exit code. */
 export async function askCommandLine(place: Place, mistake: QueryMistake): Promise<Sentence> {
   const args = wordsOf(mistake);
-  return args && (await runWords(place, args));
-}
-
-export async function runWords(place: Place, args: readonly string[], environment = {}, input = ''): Promise<string> {
-  const variables = { ...variablesOf(place.console, place.folder), ...environment };
-  const { code, stderr } = await runHere(args, variables, input);
+  if (args === undefined) return undefined;
+  const { code, stderr } = await runHere(args, variablesOf(place.console, place.folder));
   return `${code} ${stderr.trim()}`;
 }
 
@@ -147,7 +133,7 @@ export async function askTypeScript(client: SubreportClient, { ask, given }: Que
   return failureOf(run[ask]);
 }
 
-export async function failureOf(run: () => unknown): Promise<string> {
+async function failureOf(run: () => unknown): Promise<string> {
   try {
     await run();
     return 'no error';
@@ -179,9 +165,9 @@ function pythonOf({ ask, given }: QueryMistake): string {
 }
 
 /** The sentences of the Python client, of one process. */
-export async function askPython({ console: { service, client } }: Place, mistakes: readonly (QueryMistake | string)[]) {
+export async function askPython({ console: { service, client } }: Place, mistakes: readonly QueryMistake[]) {
   const child = spawn('python3', [fileURLToPath(new URL('python_mistakes.py', import.meta.url))]);
-  const given = mistakes.map((mistake) => (typeof mistake === 'string' ? mistake : pythonOf(mistake)));
+  const given = mistakes.map(pythonOf);
   child.stdin.end(JSON.stringify({ url: service.url, ...client, given }));
   const [out, fault] = await Promise.all([text(child.stdout), text(child.stderr)]);
   if (fault !== '') throw new Error(fault);
@@ -255,7 +241,7 @@ export async function askConsole(page: Page, { ask, given }: QueryMistake): Prom
   return readPage(page, `/console/subscriptions?${new URLSearchParams(text64(given))}`);
 }
 
-export async function readPage(page: Page, address: string): Promise<string> {
+async function readPage(page: Page, address: string): Promise<string> {
   await page.goto(new URL(address, page.url()).href);
   const faults = page.getByRole('alert');
   const isSaid = await faults
