@@ -34,7 +34,7 @@ export function llmsIndex(): string {
     );
     return `## ${title}\n\n${links.join('\n')}\n`;
   });
-  const contract = ['openapi.json', 'openapi-operator.json', 'openapi-postman.json', 'examples/README.md'];
+  const contract = ['openapi.json', 'openapi-operator.json', 'examples/README.md'];
   const others = contract.map((file) => `- [${file}](${source}${file})`);
   return [
     `# subreport\n\n> ${firstSentence(readme)}\n`,

@@ -3,19 +3,14 @@ import { defaultPageLimits } from '../packages/contract/report.ts';
 import { packageVersion } from '../packages/terminal/package-version.ts';
 import { buildOpenApi } from './openapi/openapi.ts';
 import { buildOperatorOpenApi } from './openapi/operator-openapi.ts';
-import { buildPostman } from './openapi/postman.ts';
 
-/**
- * The committed documents by file name: two of OpenAPI, with default settings and an example URL,
- * and the collection for Postman, with the URL of the demo.
- */
+/** The committed documents of OpenAPI by file name, with default settings and an example URL. */
 export function committedContracts(): Readonly<Record<string, string>> {
   const options = { publicUrl: 'https://reports.example.com', version: packageVersion, limits: defaultPageLimits };
   const text = (document: object): string => `${JSON.stringify(document, null, 2)}\n`;
   return {
     'openapi.json': text(buildOpenApi(options)),
     'openapi-operator.json': text(buildOperatorOpenApi(options)),
-    'openapi-postman.json': text(buildPostman('http://127.0.0.1:8080')),
   };
 }
 

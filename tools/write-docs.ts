@@ -21,7 +21,6 @@ import {
 import { clientReference } from './client-reference.ts';
 import { connectionsTable } from './connections-table.ts';
 import { withGeneratedPart } from './generated-part.ts';
-import { licenseTable } from './license-table.ts';
 import { llmsIndex } from './llms.ts';
 import { arrowPictureAndFolders } from './write-arrows.ts';
 
@@ -40,7 +39,6 @@ export const generatedParts: Readonly<Record<string, () => string | readonly str
   'docs/operators/import.md': importTable,
   'docs/readers/sync.md': destinationTable,
   'docs/security/data.md': connectionsTable,
-  'docs/contributors/licenses.md': () => licenseTable(),
 };
 
 /** Files of the documentation that are generated as a whole. */

@@ -6,11 +6,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientService, startClientService } from '../../packages/client/test/client-service.ts';
 import { checkersFolder, hasCheckers } from '../../tools/has-checkers.ts';
-import { committedContracts } from '../../tools/write-contract.ts';
 
 const execute = promisify(execFile);
 const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const collection = pathOf('../../openapi-postman.json');
 const generated = pathOf('../../dist/generated-clients');
 const compiled = `${generated}/compiled/test/generated-clients/programs`;
 
@@ -59,26 +57,6 @@ describe.runIf(hasCheckers('clients generated from openapi.json are not tested')
         [...codeOf(file).matchAll(/^(?:export const | {2}")(\w+).*zod\.(?:unknown|any)\(\)/gm)].map(([, name]) => name),
       );
       expect(unknown).toEqual(['RevokeTokenResponse', 'GetImportErrorsResponse', 'details']);
-    });
-
-    test('openapi-postman.json: its ten requests run in newman, and their checks pass', async () => {
-      expect(readFileSync(collection, 'utf8')).toBe(committedContracts()['openapi-postman.json']);
-      const { service, credentials } = running;
-      const variables = {
-        SUBREPORT_URL: service.url,
-        SUBREPORT_CLIENT_ID: credentials.client_id,
-        SUBREPORT_CLIENT_SECRET: credentials.client_secret,
-      };
-      const given = Object.entries(variables).flatMap(([name, value]) => ['--env-var', `${name}=${value}`]);
-      const report = join(generated, 'newman.json');
-      const options = ['--reporters', 'json', '--reporter-json-export', report];
-      const newman = join(checkersFolder, 'node_modules/newman/bin/newman.js');
-      await execute(process.execPath, [newman, 'run', collection, ...given, ...options]);
-      const { run } = JSON.parse(readFileSync(report, 'utf8')) as {
-        readonly run: { readonly stats: Record<string, object>; readonly failures: readonly unknown[] };
-      };
-      expect(run.failures).toEqual([]);
-      expect(run.stats).toMatchObject({ requests: { total: 10, failed: 0 }, assertions: { total: 20, failed: 0 } });
     });
   },
 );
