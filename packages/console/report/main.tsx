@@ -3,12 +3,12 @@ import { ConsoleApp, loadPage } from '../ui/console-app.tsx';
 import { CardSim, ChartColumn, Download, History, List, SearchCheck } from '../ui/icons.ts';
 import { currentLocation } from '../ui/location.tsx';
 import { type Page, pageAt } from '../ui/page.ts';
+import { simPath } from './link/sim-path.ts';
 import { refreshable } from './live/refreshable.tsx';
 import { timeFault } from './past/as-of.ts';
 import { PastControl } from './past/past-control.tsx';
 import { session } from './session/session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
-import { simPath } from './sim/sim-path.ts';
 import { strings } from './strings.ts';
 import { zoneFault } from './zone/page-zone.ts';
 

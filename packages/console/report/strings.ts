@@ -2,9 +2,9 @@ import { countOf, formatCount } from '../ui/format-count.ts';
 import { changesStrings, historyStrings, simStrings } from './changes/change-strings.ts';
 import { countStrings } from './counts/count-strings.ts';
 import { exportStrings } from './export/export-strings.ts';
+import { listStrings } from './filters/list-strings.ts';
 import { findingsStrings } from './findings/findings-strings.ts';
 import { pastStrings } from './past/past-strings.ts';
-import { listStrings } from './subscriptions/list-strings.ts';
 
 /** Every text of the report console, by page. */
 export const strings = {

@@ -1,5 +1,5 @@
 import { guardText, writeCsvLine } from '../../../contract/csv.ts';
-import { rawDifferences } from './describe-differences.ts';
+import { rawDifferences } from '../history/describe-differences.ts';
 import { type ListedChange, versionsOf } from './listed-changes.ts';
 
 const header = ['id', 'iccid', 'kind', 'time', 'field', 'from', 'to'];

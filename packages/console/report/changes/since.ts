@@ -1,5 +1,5 @@
 import { dayOf } from '../../../contract/relative-day.ts';
-import { startOfDay } from '../subscriptions/days.ts';
+import { startOfDay } from '../filters/days.ts';
 import { localDay } from '../zone/local-days.ts';
 
 const dayMs = 86_400_000;

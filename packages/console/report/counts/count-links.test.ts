@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ReportFilters } from '../subscriptions/report-state.ts';
+import type { ReportFilters } from '../link/report-state.ts';
 import { countedDate, filtersOfCount } from './count-links.ts';
 
 const now = new Date('2026-03-15T12:00:00Z');

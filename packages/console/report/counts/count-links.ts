@@ -1,8 +1,8 @@
 import { parseDuration } from '../../../contract/duration.ts';
 import { statusFilterOf } from '../../../contract/subscription.ts';
 import type { SummaryGroup } from '../../../contract/summary.ts';
-import { millisecondsOf } from '../subscriptions/days.ts';
-import type { FilterChanges, ReportFilters } from '../subscriptions/report-state.ts';
+import { millisecondsOf } from '../filters/days.ts';
+import type { FilterChanges, ReportFilters } from '../link/report-state.ts';
 import { dayAfterDays, firstOfMonth, startMsOf } from '../zone/local-days.ts';
 
 /** The date by which days and months are counted, as `date-field` names it. */

@@ -6,7 +6,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Download, RotateCcw } from '../../ui/icons.ts';
 import { Link } from '../../ui/location.tsx';
-import { exportCommand } from '../curl/curl-command.ts';
+import { exportCommand } from '../source/curl-command.ts';
 import { SourceText } from '../source/source-text.tsx';
 import { strings } from '../strings.ts';
 import { type ExportFormat, exportFormats } from './export-format.ts';

@@ -3,12 +3,12 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { navigate } from '../../ui/location.tsx';
 import type { Page } from '../../ui/page.ts';
 import { PickList, type PickOption } from '../../ui/pick-list.tsx';
-import { simHref } from '../sim/sim-path.ts';
+import { suggestFilters } from '../filters/suggest-filters.ts';
+import { usePasted } from '../filters/use-pasted.ts';
+import { wholeReport, withFilters } from '../link/report-state.ts';
+import { simHref } from '../link/sim-path.ts';
+import { showReport } from '../store/report-store.ts';
 import { strings } from '../strings.ts';
-import { wholeReport, withFilters } from '../subscriptions/report-state.ts';
-import { showReport } from '../subscriptions/report-store.ts';
-import { suggestFilters } from '../subscriptions/suggest-filters.ts';
-import { usePasted } from '../subscriptions/use-pasted.ts';
 import { refreshViews, savedViews } from '../views/saved-views.ts';
 import { viewHref } from '../views/views-menu.tsx';
 

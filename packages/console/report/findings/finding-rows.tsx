@@ -2,9 +2,9 @@ import type { SubscriptionFinding } from '../../../client/index.ts';
 import { formatCount } from '../../ui/format-count.ts';
 import { formatMinute } from '../../ui/format-date.ts';
 import { Link } from '../../ui/location.tsx';
+import { type ReportFilters, wholeReport } from '../link/report-state.ts';
+import { reportHref } from '../store/report-store.ts';
 import { strings } from '../strings.ts';
-import { type ReportFilters, wholeReport } from '../subscriptions/report-state.ts';
-import { reportHref } from '../subscriptions/report-store.ts';
 
 const text = strings.findings;
 

@@ -7,9 +7,9 @@ import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { LastValue, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { SaveCsvButton } from '../export/save-csv-button.tsx';
+import { NoRecords } from '../session/no-records.tsx';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
-import { NoRecords } from '../subscriptions/no-records.tsx';
 import { FindingRows, wordsOf } from './finding-rows.tsx';
 import { findingsCsv } from './findings-csv.ts';
 

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatMinute } from '../../ui/format-date.ts';
-import { DifferenceList } from '../changes/difference-list.tsx';
 import { strings } from '../strings.ts';
+import { DifferenceList } from './difference-list.tsx';
 import type { VersionStep } from './version-steps.ts';
 
 const text = strings.history;

@@ -4,10 +4,10 @@ import { type Category, sumOf, type Tone, topAndOther } from '../../charts/chart
 import { formatCount, formatShare } from '../../ui/format-count.ts';
 import { dateFormatter } from '../../ui/format-date.ts';
 import { statusTone, statusWord } from '../../ui/status-label.tsx';
+import { reportLink } from '../link/report-link.ts';
 import { strings } from '../strings.ts';
 import type { CreatedCounts, PeriodCounts } from './overview-data.ts';
 import { createdBounds, endBounds } from './periods.ts';
-import { reportLink } from './report-link.ts';
 import { stackCounts } from './stacked-counts.ts';
 
 const text = strings.overview;

@@ -8,10 +8,10 @@ import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import type { Load } from '../../ui/use-load.ts';
 import type { RecentChanges } from '../changes/read-changes.ts';
 import { formatVisit } from '../changes/visit-time.ts';
+import { reportLink } from '../link/report-link.ts';
 import { strings } from '../strings.ts';
 import type { CreatedWeeks, EndingSoon } from './overview-data.ts';
 import { createdBounds, endsWithin, type Period } from './periods.ts';
-import { reportLink } from './report-link.ts';
 
 const text = strings.overview;
 

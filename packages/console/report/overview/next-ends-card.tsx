@@ -6,11 +6,11 @@ import { CalendarCheck } from '../../ui/icons.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { Link } from '../../ui/location.tsx';
 import type { Load } from '../../ui/use-load.ts';
+import { reportLink } from '../link/report-link.ts';
 import { strings } from '../strings.ts';
-import { describeEnd } from '../subscriptions/describe-end.ts';
-import { nameOf } from '../subscriptions/product-names.ts';
+import { describeEnd } from '../words/describe-end.ts';
+import { nameOf } from '../words/product-names.ts';
 import { daysShown, nextEndsMax, nextEndsQuery } from './overview-data.ts';
-import { reportLink } from './report-link.ts';
 
 const text = strings.overview;
 const rowHeight = 32;

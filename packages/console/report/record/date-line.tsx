@@ -2,7 +2,7 @@ import type { Subscription } from '../../../client/index.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { asOf } from '../past/as-of.ts';
 import { strings } from '../strings.ts';
-import { describeEnd } from '../subscriptions/describe-end.ts';
+import { describeEnd } from '../words/describe-end.ts';
 import { type PlacedDate, placeDates } from './place-dates.ts';
 
 const text = strings.record;

@@ -3,9 +3,9 @@ import type { Subscription } from '../../../client/index.ts';
 import { fieldWords } from '../../../contract/field-words.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { strings } from '../strings.ts';
-import { groupIccid } from '../subscriptions/iccid.ts';
-import { nameOf } from '../subscriptions/product-names.ts';
-import { recordValues } from './record-values.ts';
+import { groupIccid } from '../words/iccid.ts';
+import { nameOf } from '../words/product-names.ts';
+import { recordValues } from '../words/record-values.ts';
 
 const text = strings.record;
 

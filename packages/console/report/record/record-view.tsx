@@ -1,7 +1,7 @@
 import { StatusLabel } from '../../ui/status-label.tsx';
-import { recordCommand } from '../curl/curl-command.ts';
 import { RecordHistory } from '../history/record-history.tsx';
 import { asOf, shownTime } from '../past/as-of.ts';
+import { recordCommand } from '../source/curl-command.ts';
 import { SourceText } from '../source/source-text.tsx';
 import { strings } from '../strings.ts';
 import { DateLine } from './date-line.tsx';

@@ -3,11 +3,11 @@ import type { Subscription } from '../../../client/index.ts';
 import { formatCount } from '../../ui/format-count.ts';
 import { Link } from '../../ui/location.tsx';
 import { reports } from '../api.ts';
+import { wholeReport } from '../link/report-state.ts';
+import { simHref } from '../link/sim-path.ts';
 import { asOf } from '../past/as-of.ts';
-import { simHref } from '../sim/sim-path.ts';
+import { reportHref } from '../store/report-store.ts';
 import { strings } from '../strings.ts';
-import { wholeReport } from '../subscriptions/report-state.ts';
-import { reportHref } from '../subscriptions/report-store.ts';
 
 const text = strings.record.related;
 

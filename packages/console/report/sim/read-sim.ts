@@ -1,7 +1,7 @@
 import type { Subscription, SubscriptionHistory } from '../../../client/index.ts';
 import type { CallOptions } from '../../../client/options.ts';
 import { reports } from '../api.ts';
-import { requireCounts } from '../subscriptions/require-counts.ts';
+import { requireCounts } from '../store/require-counts.ts';
 
 /** The subscriptions of a SIM and what happened to them. */
 export interface Sim {

@@ -10,16 +10,16 @@ import { usePageTitle } from '../../ui/page-title.ts';
 import { StatusLabel, statusTone } from '../../ui/status-label.tsx';
 import { LastValue, useLoad } from '../../ui/use-load.ts';
 import { StepItem } from '../history/step-list.tsx';
+import { wholeReport } from '../link/report-state.ts';
+import { simPath } from '../link/sim-path.ts';
 import { session } from '../session/session.ts';
+import { reportHref } from '../store/report-store.ts';
 import { strings } from '../strings.ts';
-import { groupIccid } from '../subscriptions/iccid.ts';
-import { nameOf } from '../subscriptions/product-names.ts';
-import { wholeReport } from '../subscriptions/report-state.ts';
-import { reportHref } from '../subscriptions/report-store.ts';
+import { groupIccid } from '../words/iccid.ts';
+import { nameOf } from '../words/product-names.ts';
 import { zoneName } from '../zone/local-days.ts';
 import { readSim, type Sim } from './read-sim.ts';
 import { type SimEvent, type Span, simEvents, spansOf } from './sim-events.ts';
-import { simPath } from './sim-path.ts';
 
 const text = strings.sim;
 

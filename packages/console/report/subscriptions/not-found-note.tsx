@@ -1,7 +1,7 @@
 import { listParameters } from '../../../contract/listed-values.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import type { LoadedReport } from '../store/report-store.ts';
 import { strings } from '../strings.ts';
-import type { LoadedReport } from './report-store.ts';
 
 const text = strings.subscriptions.list;
 

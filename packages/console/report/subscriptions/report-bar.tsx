@@ -5,14 +5,14 @@ import { ArrowUpDown } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { CountMenu } from '../counts/counts-view.tsx';
+import { describeReport } from '../filters/describe-report.ts';
+import { type LoadedReport, showReport } from '../store/report-store.ts';
 import { strings } from '../strings.ts';
+import { ColumnChooser } from '../table/column-chooser.tsx';
+import { tableWidthMin } from '../table/columns.ts';
+import { Pager } from '../table/pager.tsx';
+import { productName } from '../words/product-names.ts';
 import { zoneName, zoneOfPages } from '../zone/local-days.ts';
-import { ColumnChooser } from './column-chooser.tsx';
-import { tableWidthMin } from './columns.ts';
-import { describeReport } from './describe-report.ts';
-import { Pager } from './pager.tsx';
-import { productName } from './product-names.ts';
-import { type LoadedReport, showReport } from './report-store.ts';
 
 const text = strings.subscriptions;
 

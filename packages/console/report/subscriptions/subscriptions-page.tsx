@@ -5,20 +5,13 @@ import { useShortcuts } from '../../ui/keyboard.tsx';
 import { currentLocation, navigate } from '../../ui/location.tsx';
 import { CountsView } from '../counts/counts-view.tsx';
 import { ExportMenu } from '../export/export-menu.tsx';
+import { describeReport } from '../filters/describe-report.ts';
+import { FilterBar } from '../filters/filter-bar.tsx';
+import { exportQueryOf, isIncomplete, type ReportState } from '../link/report-state.ts';
 import { RefreshOffer } from '../live/refresh-offer.tsx';
 import { RetryNote } from '../live/retry-note.tsx';
 import { RecordPanel } from '../record/record-panel.tsx';
-import { strings } from '../strings.ts';
-import { ViewsMenu } from '../views/views-menu.tsx';
-import { describeReport } from './describe-report.ts';
-import { FilterBar } from './filter-bar.tsx';
-import { NotFoundNote } from './not-found-note.tsx';
-import { pagePosition } from './page-position.ts';
-import { Pager, turnPage } from './pager.tsx';
-import { productName } from './product-names.ts';
-import { ReportBar } from './report-bar.tsx';
-import { ReportRows, RowsSkeleton } from './report-rows.tsx';
-import { exportQueryOf, isIncomplete, type ReportState } from './report-state.ts';
+import { pagePosition } from '../store/page-position.ts';
 import {
   followLink,
   isSame,
@@ -30,7 +23,14 @@ import {
   refreshReport,
   reportHref,
   subscriptionsPath,
-} from './report-store.ts';
+} from '../store/report-store.ts';
+import { strings } from '../strings.ts';
+import { Pager, turnPage } from '../table/pager.tsx';
+import { ReportRows, RowsSkeleton } from '../table/report-rows.tsx';
+import { ViewsMenu } from '../views/views-menu.tsx';
+import { productName } from '../words/product-names.ts';
+import { NotFoundNote } from './not-found-note.tsx';
+import { ReportBar } from './report-bar.tsx';
 import { BadLink, EmailPrompt, ListPrompt } from './unusable-link.tsx';
 import { useWidth } from './use-width.ts';
 

@@ -6,12 +6,12 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Link2Off, UserSearch } from '../../ui/icons.ts';
 import { Link } from '../../ui/location.tsx';
+import { ListEditor } from '../filters/editors/list-editor.tsx';
+import { valueFilters } from '../filters/value-filters.ts';
+import { valueFault } from '../link/check-value.ts';
+import { type ReportState, withFilters } from '../link/report-state.ts';
+import { completeLink, showReport, subscriptionsPath } from '../store/report-store.ts';
 import { strings } from '../strings.ts';
-import { valueFault } from './check-value.ts';
-import { ListEditor } from './list-editor.tsx';
-import { type ReportState, withFilters } from './report-state.ts';
-import { completeLink, showReport, subscriptionsPath } from './report-store.ts';
-import { valueFilters } from './value-filters.ts';
 
 const text = strings.subscriptions;
 

@@ -8,11 +8,11 @@ import { announce, announceShown } from '../../ui/live-region.tsx';
 import { Link } from '../../ui/location.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { strings as shared } from '../../ui/strings.ts';
-import { exportCommand, linkCommand } from '../curl/curl-command.ts';
 import { withDates } from '../export/last-dates.ts';
+import { exportQueryOf, formatReportState, type ReportState } from '../link/report-state.ts';
+import { exportCommand, linkCommand } from '../source/curl-command.ts';
+import { reportHref, subscriptionsPath } from '../store/report-store.ts';
 import { strings } from '../strings.ts';
-import { exportQueryOf, formatReportState, type ReportState } from '../subscriptions/report-state.ts';
-import { reportHref, subscriptionsPath } from '../subscriptions/report-store.ts';
 import { refreshViews, removeView, savedViews, saveView } from './saved-views.ts';
 import { isPersonal } from './view-store.ts';
 

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { findZone } from '../../../contract/zone.ts';
 import { filtersOfCount } from '../counts/count-links.ts';
+import { dayAfter, dayFrom, daysUntil, dayUntil, endOfDay, presetOf, presetRange } from '../filters/days.ts';
 import { lastMonths, nextDays } from '../overview/periods.ts';
 import { readAsOf } from '../past/read-as-of.ts';
-import { dayAfter, dayFrom, daysUntil, dayUntil, endOfDay, presetOf, presetRange } from '../subscriptions/days.ts';
 import { readZoneFrom, zoneName } from './local-days.ts';
 
 afterEach(() => readZoneFrom(() => undefined));

@@ -1,0 +1,69 @@
+import { type ListParameter, listedMax } from '../../../contract/listed-values.ts';
+import { readColumn } from '../../../contract/read-column.ts';
+import type { FilterChanges } from '../link/report-state.ts';
+import { strings } from '../strings.ts';
+
+const text = strings.subscriptions.list;
+
+/** Most characters that are read: more than 1,000 of the longest values have. */
+const charactersMax = 300_000;
+
+type ReadList = { readonly values: readonly string[]; readonly skipped?: string } | { readonly fault: string };
+
+/** Reads the values of a filter, one on each line. */
+export function readList(name: ListParameter, content: string): ReadList {
+  if (content.length > charactersMax) return { fault: text.tooLong(listedMax) };
+  const { values, repeated, faults } = readColumn(name, content);
+  const [fault] = faults;
+  if (fault !== undefined) return { fault: text.fault(fault.charAt(0).toUpperCase() + fault.slice(1)) };
+  return { values, ...(repeated > 0 && { skipped: text.repeated(repeated) }) };
+}
+
+/** The filters that a pasted column can mean, or what is wrong with it. */
+export type Pasted =
+  | { readonly fault: string }
+  | {
+      readonly choices: readonly {
+        readonly label: string;
+        readonly detail?: string | undefined;
+        readonly apply: FilterChanges;
+      }[];
+    };
+
+/** A line as of digits that a spreadsheet has rounded: `8.94E+18`. */
+const rounded = /^["']?\d[.,]\d+E\+\d+["']?$/im;
+
+/**
+ * Recognises a column that was copied from a spreadsheet, by the form of its values: ICCIDs, or ids
+ * of subscriptions or devices, which only a header distinguishes. `undefined` for a single line.
+ */
+export function readPasted(content: string): Pasted | undefined {
+  if (content.length > charactersMax) return { fault: text.tooLong(listedMax) };
+  const lines = content.trim();
+  if (!/[\r\n]/.test(lines)) return undefined;
+  if (lines.includes('\t')) return { fault: text.oneColumn };
+  if (rounded.test(lines)) return { fault: text.rounded };
+  const isOfIccids = (lines.match(/^["']?\d{15,22}["']?\s*$/gm) ?? []).length * 2 > lines.split(/[\r\n]+/).length - 1;
+  const names = isOfIccids ? (['iccid'] as const) : namesOf(lines);
+  const read = names.map((name) => ({ name, list: readList(name, lines) }));
+  const choices = read.flatMap(({ name, list }) =>
+    'fault' in list
+      ? []
+      : [
+          {
+            label: text.of(text.count[name](list.values.length)),
+            detail: list.skipped,
+            apply: { listed: { name, values: list.values } },
+          },
+        ],
+  );
+  const [first] = read;
+  return choices.length === 0 && first !== undefined && 'fault' in first.list ? first.list : { choices };
+}
+
+/** By the header, if it says so. */
+function namesOf(lines: string): readonly ListParameter[] {
+  const [header = ''] = lines.split(/[\r\n]/, 1);
+  if (/^["']?device/i.test(header)) return ['device-id'];
+  return /^["']?(subscription|id["']?$)/i.test(header) ? ['id'] : ['id', 'device-id'];
+}
