@@ -1,7 +1,7 @@
 import { scaleLinear } from 'd3-scale';
 import { formatCount, formatShare } from '../ui/format-count.ts';
+import { useWidth } from '../ui/use-width.ts';
 import { Bar } from './bar.tsx';
-import { useBoxWidth } from './box-width.ts';
 import type { Category } from './chart-data.ts';
 import { ChartSvg } from './chart-svg.tsx';
 import { markOf } from './marks.tsx';
@@ -23,7 +23,7 @@ export const categoryBarsHeight = (count: number): number => count * rowHeight;
 
 /** One horizontal bar per category, below its name and its number; the width is the share of all. */
 export function CategoryBars(props: CategoryBarsProps) {
-  const [box, width] = useBoxWidth();
+  const [box, width] = useWidth();
   return (
     <div ref={box} class="chart" style={{ height: `${categoryBarsHeight(props.categories.length)}px` }}>
       {width > 0 && <Drawing {...props} width={width} />}

@@ -3,9 +3,9 @@ import { scaleBand, scaleLinear } from 'd3-scale';
 import { stack } from 'd3-shape';
 import { formatCount } from '../ui/format-count.ts';
 import { strings } from '../ui/strings.ts';
+import { useWidth } from '../ui/use-width.ts';
 import { Axis } from './axis.tsx';
 import { Bar } from './bar.tsx';
-import { useBoxWidth } from './box-width.ts';
 import { type Column, type Series, sumOf } from './chart-data.ts';
 import { ChartSvg } from './chart-svg.tsx';
 import { ChartTip, type TipRow } from './chart-tip.tsx';
@@ -27,7 +27,7 @@ const tickLabelWidth = 66;
 
 /** Columns on a time axis, each a stack of series. Every column has its place, empty ones too. */
 export function StackedColumns(props: StackedColumnsProps) {
-  const [box, width] = useBoxWidth();
+  const [box, width] = useWidth();
   return (
     <div ref={box} class="chart" style={{ height: `${height}px` }}>
       {width > 0 && <Drawing {...props} width={width} />}

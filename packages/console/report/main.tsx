@@ -9,21 +9,21 @@ import { timeFault } from './past/as-of.ts';
 import { PastControl } from './past/past-control.tsx';
 import { session } from './session/session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
-import { strings } from './strings.ts';
+import { titles } from './titles.ts';
 import { zoneFault } from './zone/page-zone.ts';
 
 const pages: readonly Page[] = [
   {
     path: '/console/',
     hasPast: true,
-    label: strings.overview.title,
+    label: titles.overview,
     icon: ChartColumn,
     load: async () => refreshable((await import('./overview/overview-page.tsx')).OverviewPage),
   },
   {
     path: '/console/subscriptions',
     hasPast: true,
-    label: strings.subscriptions.title,
+    label: titles.subscriptions,
     hasThings: true,
     icon: List,
     load: async () => (await import('./subscriptions/subscriptions-page.tsx')).SubscriptionsPage,
@@ -31,26 +31,26 @@ const pages: readonly Page[] = [
   {
     path: '/console/changes',
     hasPast: true,
-    label: strings.changes.title,
+    label: titles.changes,
     icon: History,
     load: async () => refreshable((await import('./changes/changes-page.tsx')).ChangesPage),
   },
   {
     path: '/console/findings',
-    label: strings.findings.title,
+    label: titles.findings,
     icon: SearchCheck,
     load: async () => refreshable((await import('./findings/findings-page.tsx')).FindingsPage),
   },
   {
     path: '/console/exports',
     hasPast: true,
-    label: strings.export.title,
+    label: titles.exports,
     icon: Download,
     load: async () => (await import('./export/exports-page.tsx')).ExportsPage,
   },
   {
     path: simPath,
-    label: strings.sim.title,
+    label: titles.sim,
     hasThings: true,
     icon: CardSim,
     isHidden: true,

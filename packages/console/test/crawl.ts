@@ -106,7 +106,7 @@ export function listControls(): Control[] {
     const href = element.getAttribute('href');
     if (href !== null && (!href.startsWith('/console') || element.matches('[download], [target]'))) continue;
     const main = element.closest('main');
-    const row = element.closest('tr, li, svg a, .column-choice');
+    const row = element.closest('tr, li, svg a, .check-line');
     const before = row?.previousElementSibling;
     // the rows of one kind have the same controls
     const isFurther =

@@ -1,16 +1,27 @@
-import type { ComponentChildren, Ref } from 'preact';
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Button } from './button.tsx';
+import { strings } from './strings.ts';
+import { takeFocus } from './use-first-focus.ts';
 
 interface EditorFormProps {
-  readonly formRef?: Ref<HTMLFormElement>;
+  /** What the button says; "Apply" by default. */
+  readonly action?: string | undefined;
+  /** Selects what has the focus first. */
+  readonly first?: string;
   readonly onSubmit: (form: HTMLFormElement) => void;
   readonly children: ComponentChildren;
 }
 
 /** A form of a popover. It names its errors itself, and never leaves the page. */
-export function EditorForm({ formRef = null, onSubmit, children }: EditorFormProps) {
+export function EditorForm({ action = strings.apply, first, onSubmit, children }: EditorFormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  useLayoutEffect(() => {
+    if (first !== undefined) takeFocus(form.current?.querySelector<HTMLElement>(first));
+  }, []);
   return (
     <form
-      ref={formRef}
+      ref={form}
       class="filter-editor"
       noValidate
       onSubmit={(event) => {
@@ -19,6 +30,9 @@ export function EditorForm({ formRef = null, onSubmit, children }: EditorFormPro
       }}
     >
       {children}
+      <Button type="submit" variant="primary">
+        {action}
+      </Button>
     </form>
   );
 }

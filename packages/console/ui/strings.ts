@@ -4,6 +4,7 @@ export const strings = {
   copied: 'Copied',
   notCopied: 'Cannot copy: the browser does not allow it',
   close: 'Close',
+  apply: 'Apply',
   cancel: 'Cancel',
   tryAgain: 'Try again',
   tryNow: 'Try now',

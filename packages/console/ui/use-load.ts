@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { connection } from './connection.tsx';
 
 /** A part of a page that is requested on its own. */
@@ -9,14 +9,15 @@ export type Load<Value> =
   | { readonly kind: 'failed'; readonly error: unknown; readonly retry: () => void };
 
 /** The last value of a part, shown while the service does not respond. */
-export class LastValue<Value> {
-  shown: { readonly value: Value; readonly at: Date } | undefined;
+export interface LastValue<Value> {
+  shown?: { readonly key: unknown; readonly value: Value; readonly at: Date } | undefined;
+}
 
-  constructor(session: { onLeave(forget: () => void): void }) {
-    session.onLeave(() => {
-      this.shown = undefined;
-    });
-  }
+interface LoadOptions<Value> {
+  /** Loads again when it changes. */
+  readonly key?: unknown;
+  /** Keeps the last value after the part has left the page. */
+  readonly last?: LastValue<Value>;
 }
 
 /**
@@ -26,8 +27,10 @@ export class LastValue<Value> {
  */
 export function useLoad<Value>(
   load: ((signal: AbortSignal) => Promise<Value>) | undefined,
-  last: LastValue<Value>,
+  { key, last: kept }: LoadOptions<Value> = {},
 ): Load<Value> {
+  const own = useRef<LastValue<Value>>({});
+  const last = kept ?? own.current;
   const [state, setState] = useState<Load<Value>>({ kind: 'loading' });
   const [attempt, setAttempt] = useState(0);
   const waits = load === undefined;
@@ -41,16 +44,19 @@ export function useLoad<Value>(
     const retry = (): void => setAttempt((number) => number + 1);
     load(left.signal).then(
       (value) => {
-        if (!left.signal.aborted) last.shown = { value, at: new Date() };
+        if (!left.signal.aborted) last.shown = { key, value, at: new Date() };
         show({ kind: 'ready', value });
       },
       (error: unknown) => show({ kind: 'failed', error, retry }),
     );
     return () => left.abort();
-  }, [waits, attempt]);
+  }, [waits, attempt, key]);
   const isUp = connection.value === 'up';
   useEffect(() => {
     if (isUp && state.kind === 'failed') state.retry();
   }, [isUp]);
-  return isUp || last.shown === undefined ? state : { kind: 'ready', value: last.shown.value, asOf: last.shown.at };
+  const { shown } = last;
+  return isUp || shown?.key !== key || shown === undefined
+    ? state
+    : { kind: 'ready', value: shown.value, asOf: shown.at };
 }

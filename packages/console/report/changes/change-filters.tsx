@@ -6,10 +6,11 @@ import { Icon } from '../../ui/icon.tsx';
 import { X } from '../../ui/icons.ts';
 import { currentLocation, hrefOf, Link, navigate } from '../../ui/location.tsx';
 import { statusWord } from '../../ui/status-label.tsx';
-import { strings } from '../strings.ts';
+import { wordStrings } from '../words/word-strings.ts';
+import { changesStrings } from './change-strings.ts';
 import type { ChangeSelection } from './read-period.ts';
 
-const text = strings.changes;
+const text = changesStrings;
 const names = ['kind', 'field', 'from', 'to', 'import-id'] as const;
 
 /** The selection of the address; members that do not belong together are left out. */
@@ -82,7 +83,7 @@ function describeSelection(selection: ChangeSelection, summary: ChangesSummary |
   const word = (value: string | undefined): string => {
     if (value === undefined) return text.any;
     if (field === 'status') return statusWord(readStatusFilter(value));
-    if (field === 'auto-renew') return value === 'true' ? strings.subscriptions.yes : strings.subscriptions.no;
+    if (field === 'auto-renew') return value === 'true' ? wordStrings.yes : wordStrings.no;
     return field === 'product-id' ? nameOf(value) : value;
   };
   const values = from === undefined && to === undefined ? '' : `: ${word(from)} → ${word(to)}`;

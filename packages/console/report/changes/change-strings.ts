@@ -1,8 +1,7 @@
-import { countOf, formatCount } from '../../ui/format-count.ts';
+import { formatCount } from '../../ui/format-count.ts';
 
 /** The texts of the page Changes. */
 export const changesStrings = {
-  title: 'Changes',
   since: 'Changes since',
   lastVisit: 'Last visit',
   lastDays: (days: number) => (days === 1 ? 'Last 24 hours' : `Last ${days} days`),
@@ -40,9 +39,6 @@ export const changesStrings = {
   byImport: (time: string) => `Import of ${time} UTC`,
   byOperator: (time: string) => `Without an import, ${time} UTC`,
   unknownTime: 'Before the history begins',
-  importId: 'id of the import',
-  noDifference: 'Its email address changed, or it was changed back.',
-  nothing: 'nothing',
   noMatch: (when: string) => `No such change ${when}`,
   listed: (count: number, hasMore: boolean) =>
     hasMore
@@ -68,35 +64,4 @@ export const changesStrings = {
   markAsSeen: 'Mark as seen',
   seen: 'All changes are marked as seen',
   showMore: (count: number) => `Show ${formatCount(count)} more`,
-} as const;
-
-/** The texts of the time line of a record. */
-export const historyStrings = {
-  title: 'Time line',
-  hint: (zone: string) => `Times are those of the service, in UTC${zone === 'UTC' ? '' : `; days are in ${zone}`}.`,
-  unknownTime: 'Earlier',
-  hasMore: 'Older versions are kept, but not listed.',
-  kind: {
-    added: 'Added',
-    changed: 'Changed',
-    removed: 'Removed',
-    erased: 'Erased',
-    known: 'First known version',
-  },
-} as const;
-
-/** The texts of the page of a SIM. */
-export const simStrings = {
-  title: 'SIM',
-  titleOf: (iccid: string) => `SIM ${iccid}`,
-  subscriptions: (iccid: string, count: number) =>
-    `${iccid}: ${count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`}`,
-  asList: 'Show as list',
-  none: 'No subscription of this SIM',
-  noneHint: (iccid: string) => `None of your subscriptions has the ICCID ${iccid}.`,
-  period: (from: string, to: string) => `${from} – ${to}`,
-  listed: (count: number) => `The newest ${formatCount(count)} are listed.`,
-  hint: (zone: string) => (zone === 'UTC' ? 'Days and times are in UTC.' : `Days are in ${zone}, times in UTC.`),
-  histories: (count: number) => `Changes are those of the newest ${countOf(count, 'subscription', 'subscriptions')}.`,
-  date: { created: 'Created', activated: 'Activated', ends: 'Ends', ended: 'Ended' },
 } as const;

@@ -14,18 +14,19 @@ import { StatusLabel } from '../../ui/status-label.tsx';
 import { reports } from '../api.ts';
 import { SaveCsvButton } from '../export/save-csv-button.tsx';
 import { DifferenceList } from '../history/difference-list.tsx';
-import { strings } from '../strings.ts';
+import { historyStrings } from '../history/history-strings.ts';
 import { shortenIccid } from '../words/iccid.ts';
 import { nameOf } from '../words/product-names.ts';
-import { zoneName, zoneOfPages } from '../zone/local-days.ts';
+import { daysHint, zoneOfPages } from '../zone/local-days.ts';
 import { SelectionNote, selectionOf } from './change-filters.tsx';
 import { PartLinks } from './change-parts.tsx';
+import { changesStrings } from './change-strings.ts';
 import { changesCsv } from './changes-csv.ts';
 import { type ChangeGroup, groupByImport, type ListedChange, versionsOf } from './listed-changes.ts';
 import { partsOf, partsOfImport } from './parts-of-changes.ts';
 import { changesPerPage, type PeriodChanges, readMore } from './read-period.ts';
 
-const text = strings.changes;
+const text = changesStrings;
 
 interface ChangesCardProps {
   readonly period: PeriodChanges;
@@ -55,7 +56,7 @@ export function ChangesCard({ period: first, when, actions }: ChangesCardProps) 
     >
       {summary !== undefined && <PartLinks parts={partsOf(summary)} />}
       {hint !== undefined && <p class="soft">{hint}</p>}
-      {zoneOfPages() !== undefined && <p class="soft">{strings.subscriptions.editor.daysOf(zoneName())}</p>}
+      {zoneOfPages() !== undefined && <p class="soft">{daysHint()}</p>}
       <SelectionNote selection={selection} summary={summary} />
       {changes.length === 0 ? (
         <EmptyState title={text.noMatch(when)} />
@@ -137,7 +138,7 @@ function Group({ group, counts }: GroupProps) {
       {(importId !== undefined || to !== undefined) && (
         <header>
           <h3>{headingOf({ ...group, from, to })}</h3>
-          {importId !== undefined && <CopyButton text={importId} what={text.importId} />}
+          {importId !== undefined && <CopyButton text={importId} what={historyStrings.importId} />}
           {counts !== undefined && <PartLinks parts={partsOfImport(counts)} />}
         </header>
       )}

@@ -11,13 +11,12 @@ import { announce } from '../../ui/live-region.tsx';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { currentLocation, hrefOf, Link, navigate } from '../../ui/location.tsx';
 import { Popover } from '../../ui/popover.tsx';
-import { LastValue, useLoad } from '../../ui/use-load.ts';
+import { useLoad } from '../../ui/use-load.ts';
 import { changesUntil } from '../api.ts';
 import { asOf, shownTime } from '../past/as-of.ts';
-import { session } from '../session/session.ts';
-import { strings } from '../strings.ts';
-import { zoneName } from '../zone/local-days.ts';
+import { daysHint } from '../zone/local-days.ts';
 import { KindFilter, selectionOf } from './change-filters.tsx';
+import { changesStrings } from './change-strings.ts';
 import { ChangesCard } from './changes-card.tsx';
 import { PastCounts } from './past-counts.tsx';
 import type { RecentChanges } from './read-changes.ts';
@@ -26,7 +25,7 @@ import { isPastDay, pastDefault, periods, readPastDefault, readSince, type Since
 import { type RecentChangesState, useRecentChanges } from './use-recent-changes.ts';
 import { formatVisit } from './visit-time.ts';
 
-const text = strings.changes;
+const text = changesStrings;
 const listHeight = 320;
 
 /** What changed since the last visit, within a period, or since a day. */
@@ -110,17 +109,7 @@ function DayForm({ day, close }: { readonly day: string; readonly close: () => v
         navigate(hrefSince(value));
       }}
     >
-      <TextField
-        type="date"
-        name="day"
-        label={text.day}
-        defaultValue={day}
-        hint={strings.subscriptions.editor.daysOf(zoneName())}
-        error={error}
-      />
-      <Button type="submit" variant="primary">
-        {strings.subscriptions.apply}
-      </Button>
+      <TextField type="date" name="day" label={text.day} defaultValue={day} hint={daysHint()} error={error} />
     </EditorForm>
   );
 }
@@ -134,8 +123,7 @@ interface SelectionProps {
 }
 
 function PeriodList({ since, selection }: PeriodProps & SelectionProps) {
-  const [last] = useState(() => new LastValue<PeriodChanges | undefined>(session));
-  const load = useLoad((signal) => readPeriod(changesUntil(signal), since.instant, selection), last);
+  const load = useLoad((signal) => readPeriod(changesUntil(signal), since.instant, selection));
   return (
     <LoadedPart load={load} height={listHeight}>
       {(period) =>

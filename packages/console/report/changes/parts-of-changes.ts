@@ -2,10 +2,10 @@ import type { ChangesSummary, StatusTransition } from '../../../client/index.ts'
 import { withoutImport } from '../../../contract/change.ts';
 import { statusFilterOf } from '../../../contract/subscription.ts';
 import { statusWord } from '../../ui/status-label.tsx';
-import { strings } from '../strings.ts';
+import { changesStrings } from './change-strings.ts';
 import type { ChangeSelection } from './read-period.ts';
 
-const text = strings.changes;
+const text = changesStrings;
 
 /** A part of what changed: its number, its words, and what to list to see it. */
 export interface ChangePart {

@@ -1,21 +1,20 @@
-import { useState } from 'preact/hooks';
 import { Card } from '../../ui/card.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { formatCount } from '../../ui/format-count.ts';
 import { formatZonedDay } from '../../ui/format-date.ts';
 import { History } from '../../ui/icons.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
-import { LastValue, useLoad } from '../../ui/use-load.ts';
+import { useLoad } from '../../ui/use-load.ts';
 import { changesUntil } from '../api.ts';
 import { describeTime } from '../past/describe-time.ts';
+import { pastStrings } from '../past/past-strings.ts';
 import type { PastTime } from '../past/read-as-of.ts';
-import { session } from '../session/session.ts';
-import { strings } from '../strings.ts';
+import { changesStrings } from './change-strings.ts';
 import { partsOf } from './parts-of-changes.ts';
 import { countUntil } from './read-period.ts';
 import type { Since } from './since.ts';
 
-const text = strings.changes;
+const text = changesStrings;
 
 interface PastCountsProps {
   readonly since: Exclude<Since, { kind: 'visit' }>;
@@ -26,8 +25,7 @@ type Counted = Awaited<ReturnType<typeof countUntil>>;
 
 /** What changed until a past time, in numbers. */
 export function PastCounts({ since, past }: PastCountsProps) {
-  const [last] = useState(() => new LastValue<Counted>(session));
-  const load = useLoad((signal) => countUntil(changesUntil(signal), new Date(since.instant), past.instant), last);
+  const load = useLoad((signal) => countUntil(changesUntil(signal), new Date(since.instant), past.instant));
   return (
     <LoadedPart load={load} height={160}>
       {(counted) =>
@@ -57,7 +55,7 @@ function Counts({ counted, since, past }: PastCountsProps & { readonly counted: 
         ))}
       </ul>
       {hint !== undefined && <p class="soft">{hint}</p>}
-      <p class="soft">{strings.past.changesOnly}</p>
+      <p class="soft">{pastStrings.changesOnly}</p>
     </Card>
   );
 }

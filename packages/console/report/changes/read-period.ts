@@ -1,5 +1,6 @@
 import { ApiError } from '../../../client/error.ts';
 import type { ChangesOptions, ChangesPage, ChangesSummary, SubreportClient } from '../../../client/index.ts';
+import { instantAt } from '../zone/day-bounds.ts';
 import type { ListedChange } from './listed-changes.ts';
 
 /** Which changes are listed; the names are those of the address and of the API. */
@@ -86,7 +87,7 @@ export async function countUntil(
   const count = (from: string) => reader.changesSummary(from, { until });
   const countFrom = async (begin: string) =>
     begin >= until ? undefined : { summary: await count(begin), knownSince: new Date(begin) };
-  const from = `${since.toISOString().slice(0, 19)}Z`;
+  const from = instantAt(since.getTime());
   const { historyBegin } = reader;
   try {
     if (historyBegin !== undefined && from < historyBegin) return await countFrom(historyBegin);

@@ -1,5 +1,5 @@
 import { dayOf } from '../../../contract/relative-day.ts';
-import { startOfDay } from '../filters/days.ts';
+import { instantAt, startOfDay } from '../zone/day-bounds.ts';
 import { localDay } from '../zone/local-days.ts';
 
 const dayMs = 86_400_000;
@@ -26,8 +26,7 @@ export const pastDefault = '7d';
 export const readPastDefault = (now: Date): DaysBefore => daysBefore(now, periods[pastDefault] ?? 0);
 
 function daysBefore(now: Date, days: number): DaysBefore {
-  const begin = new Date(now.getTime() - days * dayMs).toISOString();
-  return { kind: 'days', days, instant: `${begin.slice(0, 19)}Z` };
+  return { kind: 'days', days, instant: instantAt(now.getTime() - days * dayMs) };
 }
 
 /** Reads `since` of the address; what is no period and no day until today is the last visit. */

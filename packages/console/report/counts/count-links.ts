@@ -1,8 +1,8 @@
 import { parseDuration } from '../../../contract/duration.ts';
 import { statusFilterOf } from '../../../contract/subscription.ts';
 import type { SummaryGroup } from '../../../contract/summary.ts';
-import { millisecondsOf } from '../filters/days.ts';
 import type { FilterChanges, ReportFilters } from '../link/report-state.ts';
+import { instantAt, millisecondsOf } from '../zone/day-bounds.ts';
 import { dayAfterDays, firstOfMonth, startMsOf } from '../zone/local-days.ts';
 
 /** The date by which days and months are counted, as `date-field` names it. */
@@ -30,13 +30,11 @@ export function filtersOfCount(
   return countedDate(filters) === 'created' ? createdWithin(from, to, filters) : endsWithin(from, to, filters, now);
 }
 
-const instantOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
-
 /** The later or the earlier of a bound of the period and a bound that the filters already have. */
 const later = (ms: number, bound: string | undefined): string =>
-  bound !== undefined && millisecondsOf(bound) > ms ? bound : instantOf(ms);
+  bound !== undefined && millisecondsOf(bound) > ms ? bound : instantAt(ms);
 const earlier = (ms: number, bound: string | undefined): string =>
-  bound !== undefined && millisecondsOf(bound) < ms ? bound : instantOf(ms);
+  bound !== undefined && millisecondsOf(bound) < ms ? bound : instantAt(ms);
 
 const createdWithin = (from: number, to: number, filters: ReportFilters): FilterChanges => ({
   'created-from': later(from, filters['created-from']),
@@ -47,8 +45,8 @@ const createdWithin = (from: number, to: number, filters: ReportFilters): Filter
 function endsWithin(from: number, to: number, filters: ReportFilters, now: Date): FilterChanges {
   const { 'expires-within': duration, after, before } = filters;
   const seconds = duration === undefined ? undefined : parseDuration(duration);
-  const least = seconds === undefined ? after : instantOf(now.getTime());
-  const most = seconds === undefined ? before : instantOf(now.getTime() + seconds * 1000);
+  const least = seconds === undefined ? after : instantAt(now.getTime());
+  const most = seconds === undefined ? before : instantAt(now.getTime() + seconds * 1000);
   return {
     'expires-within': undefined,
     'date-field': countedDate(filters),

@@ -4,8 +4,6 @@ import { formatCount } from '../../ui/format-count.ts';
 export const countStrings = {
   menu: 'Count by',
   list: 'List',
-  title: 'Subscriptions',
-  save: 'CSV',
   count: 'Subscriptions',
   share: 'Share',
   dimension: {
@@ -38,6 +36,7 @@ export const countStrings = {
   noPlan: 'No plan',
   card: (count: number, [one, many]: readonly [string, string]) => `${formatCount(count)} ${count === 1 ? one : many}`,
   listed: (shown: number, all: string) => `The first ${formatCount(shown)} of ${all} are listed.`,
+  showMore: (count: number) => `Show ${formatCount(count)} more`,
   noCounts: 'These subscriptions cannot be counted',
   notByEmail: 'Counts are not available for an email address or subscriber. Remove that filter, or show the list.',
   notByList: 'Counts are not available for a list. Remove that filter, or show the list.',

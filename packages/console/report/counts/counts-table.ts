@@ -3,9 +3,9 @@ import { guardText, writeCsvLine } from '../../../contract/csv.ts';
 import type { SummaryGroup } from '../../../contract/summary.ts';
 import { dateFormatter, formatDay } from '../../ui/format-date.ts';
 import { statusTone, statusWord } from '../../ui/status-label.tsx';
-import { strings } from '../strings.ts';
+import { countStrings } from './count-strings.ts';
 
-const text = strings.counts;
+const text = countStrings;
 
 /** A value of a dimension with its count. */
 export interface CountRow {

@@ -11,22 +11,25 @@ import { announce } from '../../ui/live-region.tsx';
 import { Link } from '../../ui/location.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
+import { type Load, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { SaveCsvButton } from '../export/save-csv-button.tsx';
-import { describeAsOf, describeFilters } from '../filters/describe-filter.ts';
+import { describeAsOf, describeFilters } from '../filters/describe-filters.ts';
+import { filterStrings } from '../filters/filter-strings.ts';
 import { type ReportState, withFilters } from '../link/report-state.ts';
 import { RetryNote } from '../live/retry-note.tsx';
 import { shownTime } from '../past/as-of.ts';
 import { instantOf } from '../past/read-as-of.ts';
 import { NoRecords } from '../session/no-records.tsx';
 import { openings, reportHref, showReport } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
+import { titles } from '../titles.ts';
 import { productName, rememberProducts } from '../words/product-names.ts';
 import { zoneName } from '../zone/local-days.ts';
 import { countedDate, filtersOfCount } from './count-links.ts';
+import { countStrings } from './count-strings.ts';
 import { type CountRow, countRows, countsCsv } from './counts-table.ts';
 
-const text = strings.counts;
+const text = countStrings;
 
 /** The dimensions by which a report can be counted, as a menu. */
 export const CountMenu = ({ state }: { readonly state: ReportState }) => (
@@ -40,46 +43,18 @@ export const CountMenu = ({ state }: { readonly state: ReportState }) => (
   />
 );
 
-type Counted =
-  | { readonly kind: 'counting' }
-  | { readonly kind: 'counted'; readonly summary: SubscriptionSummary }
-  | { readonly kind: 'failed'; readonly error: unknown };
-
 /** The records that match the filters, counted by a dimension: bars, numbers and CSV. */
 export function CountsView({ state, by }: { readonly state: ReportState; readonly by: SummaryGroup }) {
   const { filters, listed } = state;
-  const [counted, setCounted] = useState<Counted>({ kind: 'counting' });
-  const [attempt, setAttempt] = useState(0);
   const needsDates = by === 'day' && !isLimited(filters);
   const isCountable = filters.email === undefined && listed === undefined && !needsDates;
-  useEffect(() => {
-    if (!isCountable) return;
-    const abort = new AbortController();
-    setCounted({ kind: 'counting' });
-    const query = {
-      ...filters,
-      by,
-      'date-field': countedDate(filters),
-      'as-of': instantOf(state.asOf),
-      ...(isOfDays(by) && { zone: state.zone }),
-    } as SummaryQuery;
-    reports.summary(query, { signal: abort.signal }).then(
-      (summary) => {
-        rememberProducts(
-          (summary.by['product-id'] ?? []).map(({ value, name }) => ({ id: value, name: name || value })),
-        );
-        setCounted({ kind: 'counted', summary });
-      },
-      (error: unknown) => {
-        if (!abort.signal.aborted) setCounted({ kind: 'failed', error });
-      },
-    );
-    return () => abort.abort();
-  }, [reportHref(state), isCountable, attempt, openings.value]);
+  const load = useLoad(isCountable ? (signal) => readCounts(state, by, signal) : undefined, {
+    key: `${openings.value} ${reportHref(state)}`,
+  });
   return (
     <>
       <div class="report-bar">
-        <Sentence state={state} by={by} counted={counted} />
+        <Sentence state={state} by={by} load={load} />
         <div class="report-tools">
           <CountMenu state={state} />
           <Button icon={List} onClick={() => showReport({ ...state, by: undefined }, 'above')}>
@@ -90,7 +65,7 @@ export function CountsView({ state, by }: { readonly state: ReportState; readonl
       {filters.email !== undefined && <EmptyState title={text.noCounts} text={text.notByEmail} />}
       {listed !== undefined && <EmptyState title={text.noCounts} text={text.notByList} />}
       {needsDates && <EmptyState title={text.noCounts} text={text.needsDates} />}
-      {isCountable && counted.kind === 'counting' && (
+      {isCountable && load.kind === 'loading' && (
         <>
           <RetryNote />
           <Loading>
@@ -98,12 +73,23 @@ export function CountsView({ state, by }: { readonly state: ReportState; readonl
           </Loading>
         </>
       )}
-      {isCountable && counted.kind === 'failed' && (
-        <ErrorNote error={counted.error} onRetry={() => setAttempt(attempt + 1)} />
-      )}
-      {isCountable && counted.kind === 'counted' && <CountCard state={state} by={by} summary={counted.summary} />}
+      {isCountable && load.kind === 'failed' && <ErrorNote error={load.error} onRetry={load.retry} />}
+      {isCountable && load.kind === 'ready' && <CountCard state={state} by={by} summary={load.value} />}
     </>
   );
+}
+
+async function readCounts(state: ReportState, by: SummaryGroup, signal: AbortSignal): Promise<SubscriptionSummary> {
+  const query = {
+    ...state.filters,
+    by,
+    'date-field': countedDate(state.filters),
+    'as-of': instantOf(state.asOf),
+    ...(isOfDays(by) && { zone: state.zone }),
+  } as SummaryQuery;
+  const summary = await reports.summary(query, { signal });
+  rememberProducts((summary.by['product-id'] ?? []).map(({ value, name }) => ({ id: value, name: name || value })));
+  return summary;
 }
 
 const isOfDays = (by: SummaryGroup): boolean => by === 'day' || by === 'month';
@@ -120,15 +106,15 @@ function isLimited(filters: ReportState['filters']): boolean {
   );
 }
 
-function Sentence({ state, by, counted }: { state: ReportState; by: SummaryGroup; counted: Counted }) {
+function Sentence({ state, by, load }: { state: ReportState; by: SummaryGroup; load: Load<SubscriptionSummary> }) {
   const filters = describeFilters(state, { now: new Date(), productName }).map(({ phrase }) => phrase);
-  const count = counted.kind === 'counted' ? strings.subscriptions.count(counted.summary.total) : text.title;
+  const count = load.kind === 'ready' ? filterStrings.count(load.value.total) : titles.subscriptions;
   const date = isOfDays(by) ? text.ofDate[countedDate(state.filters)] : '';
   const zone = isOfDays(by) ? [text.inZone(zoneName())] : [];
   const sentence = [`${count} ${text.by[by]}${date}`, ...zone, ...filters, ...describeAsOf(state)].join(', ');
   useEffect(() => {
-    if (counted.kind === 'counted') announce(sentence);
-  }, [counted, sentence]);
+    if (load.kind === 'ready') announce(sentence);
+  }, [load.kind, sentence]);
   return (
     <p class="report-sentence">
       <bdi>{sentence}</bdi>
@@ -147,7 +133,7 @@ function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGrou
     return Object.keys(state.filters).length === 0 ? (
       <NoRecords />
     ) : (
-      <EmptyState title={strings.subscriptions.noMatch.title} text={summary.explanation} />
+      <EmptyState title={filterStrings.noMatch} text={summary.explanation} />
     );
   return (
     <Card
@@ -174,7 +160,7 @@ function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGrou
           <p class="soft">{text.listed(shown, text.card(rows.length, text.values[by]))}</p>
           <div class="no-print">
             <Button onClick={() => setShown(shown + rowsPerStep)}>
-              {strings.changes.showMore(Math.min(rows.length - shown, rowsPerStep))}
+              {countStrings.showMore(Math.min(rows.length - shown, rowsPerStep))}
             </Button>
           </div>
         </>

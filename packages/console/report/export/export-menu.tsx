@@ -6,16 +6,16 @@ import { Checkbox } from '../../ui/field.tsx';
 import { Download } from '../../ui/icons.ts';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { Popover } from '../../ui/popover.tsx';
-import { strings } from '../strings.ts';
 import { zoneOfPages } from '../zone/local-days.ts';
 import { type ExportFormat, exportFormats } from './export-format.ts';
 import { startExport } from './export-store.ts';
+import { exportStrings } from './export-strings.ts';
 import { showExportTray } from './export-tray.tsx';
 import { FieldChooser, fieldsText } from './field-chooser.tsx';
 import { datesText, lastDates, withDates, workbookZone } from './last-dates.ts';
 import { lastFormat } from './last-format.ts';
 
-const text = strings.export;
+const text = exportStrings;
 
 interface ExportMenuProps {
   /** The columns, as in a link, and how to choose others. */

@@ -3,14 +3,14 @@ import { ApiError, ExportError, type ExportQuery } from '../../../client/index.t
 import { announce } from '../../ui/live-region.tsx';
 import { reports } from '../api.ts';
 import { session } from '../session/session.ts';
-import { strings } from '../strings.ts';
 import { chooseDestination, type Destination } from './destination.ts';
 import type { ExportFormat } from './export-format.ts';
+import { exportStrings } from './export-strings.ts';
 import { fileName } from './file-name.ts';
 import { makeWorkbook } from './make-workbook.ts';
 import { type ExportProgress, type ExportResult, runExport, WorkbookFullError } from './run-export.ts';
 
-const text = strings.export;
+const text = exportStrings;
 
 export type ExportState =
   | { readonly kind: 'running'; readonly progress: ExportProgress | undefined }

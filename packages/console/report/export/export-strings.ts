@@ -4,11 +4,11 @@ const rowCount = (rows: number): string => `${formatCount(rows)} ${rows === 1 ? 
 
 /** The texts of exports. */
 export const exportStrings = {
-  title: 'Exports',
   menu: 'Export',
   exportAs: (format: string) => `Export ${format}`,
   tray: 'Exports of this visit',
   all: 'All exports',
+  saveCsv: 'CSV',
   cancel: 'Cancel',
   again: 'Export again',
   dismiss: (file: string) => `Dismiss ${file}`,
@@ -67,4 +67,11 @@ export const exportStrings = {
   command: (format: string) => `The same export from a script, as ${format}`,
   commandLabel: 'curl command',
   commandHint: 'Set ACCESS_TOKEN to an access token first. Run it in bash, zsh or another POSIX shell.',
+  fields: {
+    title: 'Columns',
+    hint: 'Chosen columns come in the order in which you choose them.',
+    all: (count: number) => `All ${formatCount(count)} columns`,
+    allChosen: 'Columns: all',
+    chosen: (names: string) => `Columns: ${names}`,
+  },
 } as const;

@@ -4,10 +4,10 @@ import { useEffect } from 'preact/hooks';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { X } from '../../ui/icons.ts';
 import { currentLocation, Link } from '../../ui/location.tsx';
-import { strings } from '../strings.ts';
 import { type ExportEntry, exportEntries, sentenceOf } from './export-store.ts';
+import { exportStrings } from './export-strings.ts';
 
-const text = strings.export;
+const text = exportStrings;
 
 /** Exports shown at once; the page has all of them. */
 const shownMax = 2;

@@ -8,12 +8,12 @@ import { Download, RotateCcw } from '../../ui/icons.ts';
 import { Link } from '../../ui/location.tsx';
 import { exportCommand } from '../source/curl-command.ts';
 import { SourceText } from '../source/source-text.tsx';
-import { strings } from '../strings.ts';
 import { type ExportFormat, exportFormats } from './export-format.ts';
 import { type ExportEntry, exportEntries, sentenceOf, startExport } from './export-store.ts';
+import { exportStrings } from './export-strings.ts';
 import { ExportBar } from './export-tray.tsx';
 
-const text = strings.export;
+const text = exportStrings;
 
 /** The exports of this visit, and what the formats are for. */
 export function ExportsPage() {

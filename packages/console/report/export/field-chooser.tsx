@@ -2,10 +2,10 @@ import { readFields } from '../../../contract/fields.ts';
 import { recordFields } from '../../../contract/record-fields.ts';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/field.tsx';
-import { strings } from '../strings.ts';
 import { fieldHeading } from '../words/field-heading.ts';
+import { exportStrings } from './export-strings.ts';
 
-const text = strings.fields;
+const text = exportStrings.fields;
 
 interface FieldChooserProps {
   /** As in a link; `undefined` is all of them. */

@@ -2,7 +2,7 @@ import { Button } from '../../ui/button.tsx';
 import { Download } from '../../ui/icons.ts';
 import { saveFile } from '../../ui/save-file.ts';
 import { session } from '../session/session.ts';
-import { strings } from '../strings.ts';
+import { exportStrings } from './export-strings.ts';
 import { fileName } from './file-name.ts';
 
 interface SaveCsvButtonProps {
@@ -21,7 +21,7 @@ export function SaveCsvButton({ what, csv }: SaveCsvButtonProps) {
       icon={Download}
       onClick={() => saveFile(fileName(tenant, new Date(), 'csv', what), 'text/csv', csv())}
     >
-      {strings.counts.save}
+      {exportStrings.saveCsv}
     </Button>
   );
 }

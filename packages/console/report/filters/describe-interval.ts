@@ -1,9 +1,9 @@
 import { formatDuration, parseDuration } from '../../../contract/duration.ts';
 import { formatDay, formatUtc } from '../../ui/format-date.ts';
-import { strings } from '../strings.ts';
-import { dayAfter, dayFrom, dayUntil, millisecondsOf } from './days.ts';
+import { dayAfter, dayFrom, dayUntil, millisecondsOf } from '../zone/day-bounds.ts';
+import { filterStrings } from './filter-strings.ts';
 
-const { interval: words, days, hours } = strings.subscriptions;
+const { interval: words, days, hours } = filterStrings;
 
 /** One end of an interval: a whole day, or an instant with a word of its own. */
 type Bound = { readonly day: string } | { readonly phrase: string } | undefined;

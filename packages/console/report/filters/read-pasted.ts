@@ -1,9 +1,10 @@
 import { type ListParameter, listedMax } from '../../../contract/listed-values.ts';
 import { readColumn } from '../../../contract/read-column.ts';
+import { capital } from '../../ui/capital.ts';
 import type { FilterChanges } from '../link/report-state.ts';
-import { strings } from '../strings.ts';
+import { filterStrings } from './filter-strings.ts';
 
-const text = strings.subscriptions.list;
+const text = filterStrings.list;
 
 /** Most characters that are read: more than 1,000 of the longest values have. */
 const charactersMax = 300_000;
@@ -15,7 +16,7 @@ export function readList(name: ListParameter, content: string): ReadList {
   if (content.length > charactersMax) return { fault: text.tooLong(listedMax) };
   const { values, repeated, faults } = readColumn(name, content);
   const [fault] = faults;
-  if (fault !== undefined) return { fault: text.fault(fault.charAt(0).toUpperCase() + fault.slice(1)) };
+  if (fault !== undefined) return { fault: text.fault(capital(fault)) };
   return { values, ...(repeated > 0 && { skipped: text.repeated(repeated) }) };
 }
 

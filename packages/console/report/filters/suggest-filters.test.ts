@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { ReportFilters } from '../link/report-state.ts';
+import { filters } from './filters.ts';
 import { suggestFilters } from './suggest-filters.ts';
-import { valueFilters } from './value-filters.ts';
 
-const { iccid, ...others } = valueFilters;
-const typedLabels = Object.values(others).map(({ label }) => label);
+const { iccid, ...others } = filters;
+const typedLabels = Object.values(others).flatMap(({ label, read }) => (read ? [label] : []));
 
 const now = new Date('2026-11-22T10:20:00Z');
-const labelsFor = (typed: string, filters: ReportFilters = {}) =>
-  suggestFilters(typed, filters, now).map(({ label }) => label);
+const labelsFor = (typed: string, used: ReportFilters = {}) =>
+  suggestFilters(typed, used, now).map(({ label }) => label);
 const appliedBy = (typed: string) =>
   suggestFilters(typed, {}, now).map((found) => ('apply' in found ? found.apply : {}));
 

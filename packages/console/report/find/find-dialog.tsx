@@ -8,11 +8,11 @@ import { usePasted } from '../filters/use-pasted.ts';
 import { wholeReport, withFilters } from '../link/report-state.ts';
 import { simHref } from '../link/sim-path.ts';
 import { showReport } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
 import { refreshViews, savedViews } from '../views/saved-views.ts';
 import { viewHref } from '../views/views-menu.tsx';
+import { findStrings } from './find-strings.ts';
 
-const text = strings.find;
+const text = findStrings;
 
 interface FindDialogProps {
   readonly pages: readonly Page[];

@@ -4,9 +4,9 @@ import { formatMinute } from '../../ui/format-date.ts';
 import { Link } from '../../ui/location.tsx';
 import { type ReportFilters, wholeReport } from '../link/report-state.ts';
 import { reportHref } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
+import { findingsStrings } from './findings-strings.ts';
 
-const text = strings.findings;
+const text = findingsStrings;
 
 interface FindingRowsProps {
   readonly finding: SubscriptionFinding;

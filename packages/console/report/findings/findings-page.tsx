@@ -1,24 +1,22 @@
-import { useState } from 'preact/hooks';
 import type { SubscriptionFinding, SubscriptionFindings } from '../../../client/index.ts';
 import { Card } from '../../ui/card.tsx';
 import { formatCount } from '../../ui/format-count.ts';
 import { formatMinute } from '../../ui/format-date.ts';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
-import { LastValue, useLoad } from '../../ui/use-load.ts';
+import { useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { SaveCsvButton } from '../export/save-csv-button.tsx';
 import { NoRecords } from '../session/no-records.tsx';
-import { session } from '../session/session.ts';
-import { strings } from '../strings.ts';
+import { titles } from '../titles.ts';
 import { FindingRows, wordsOf } from './finding-rows.tsx';
 import { findingsCsv } from './findings-csv.ts';
+import { findingsStrings } from './findings-strings.ts';
 
-const text = strings.findings;
+const text = findingsStrings;
 
 /** What is contradictory or missing in the subscriptions; each finding opens its records. */
 export function FindingsPage() {
-  const [last] = useState(() => new LastValue<SubscriptionFindings>(session));
-  const load = useLoad((signal) => reports.findings({ signal }), last);
+  const load = useLoad((signal) => reports.findings({ signal }));
   return (
     <LoadedPart load={load} height={320}>
       {(found) => <Findings found={found} />}
@@ -50,7 +48,7 @@ interface FindingsTableProps {
 }
 
 const FindingsTable = ({ findings, moment }: FindingsTableProps) => (
-  <table class="findings" aria-label={text.title}>
+  <table class="findings" aria-label={titles.findings}>
     <thead>
       <tr>
         <th scope="col">{text.kind}</th>

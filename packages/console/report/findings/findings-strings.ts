@@ -2,7 +2,6 @@ import { countOf, formatCount } from '../../ui/format-count.ts';
 
 /** The texts of the page Findings. */
 export const findingsStrings = {
-  title: 'Findings',
   hint: (total: number, end: string) =>
     `What is contradictory or missing in ${countOf(total, 'subscription', 'subscriptions')}. An end before ${end} UTC counts as past.`,
   kind: 'Finding',

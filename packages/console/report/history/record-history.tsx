@@ -1,48 +1,34 @@
-import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../../client/error.ts';
 import type { SubscriptionHistory } from '../../../client/index.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
-import { strings } from '../strings.ts';
 import { zoneName } from '../zone/local-days.ts';
+import { historyStrings } from './history-strings.ts';
 import { StepItem } from './step-list.tsx';
 import { stepsOf } from './version-steps.ts';
 
-const text = strings.history;
-
-type State = { readonly history: SubscriptionHistory } | { readonly error: unknown } | undefined;
+const text = historyStrings;
 
 /** What happened to a record, newest first, as far as it is kept. Nothing if there is no trace of it. */
 export function RecordHistory({ id }: { readonly id: string }) {
-  const [state, setState] = useState<State>();
-  const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
-    const abort = new AbortController();
-    setState(undefined);
-    reports.history(id, { signal: abort.signal }).then(
-      (history) => setState({ history }),
-      (error: unknown) => {
-        if (!abort.signal.aborted && !isUnknown(error)) setState({ error });
-      },
-    );
-    return () => abort.abort();
-  }, [id, attempt]);
-  if (state === undefined) return null;
+  const load = useLoad((signal) => readHistory(id, signal), { key: id });
+  if (load.kind === 'loading' || (load.kind === 'ready' && load.value === undefined)) return null;
   return (
     <section class="record-history" aria-label={text.title}>
       <h3>{text.title}</h3>
-      {'error' in state ? (
-        <ErrorNote error={state.error} onRetry={() => setAttempt(attempt + 1)} />
-      ) : (
-        <History history={state.history} />
-      )}
+      {load.kind === 'failed' && <ErrorNote error={load.error} onRetry={load.retry} />}
+      {load.kind === 'ready' && load.value && <History history={load.value} />}
     </section>
   );
 }
 
-/** An id that no record can have is rejected with 400. */
-const isUnknown = (error: unknown): boolean =>
-  error instanceof ApiError && (error.status === 404 || error.status === 400);
+/** The history of a record, if there is a trace of it. An id that no record can have is rejected with 400. */
+const readHistory = (id: string, signal: AbortSignal): Promise<SubscriptionHistory | undefined> =>
+  reports.history(id, { signal }).catch((error: unknown) => {
+    if (error instanceof ApiError && (error.status === 404 || error.status === 400)) return undefined;
+    throw error;
+  });
 
 function History({ history }: { readonly history: SubscriptionHistory }) {
   return (

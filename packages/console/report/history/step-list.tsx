@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatMinute } from '../../ui/format-date.ts';
-import { strings } from '../strings.ts';
 import { DifferenceList } from './difference-list.tsx';
+import { historyStrings } from './history-strings.ts';
 import type { VersionStep } from './version-steps.ts';
 
-const text = strings.history;
+const text = historyStrings;
 
 /** A line of a time line: when, what, and the fields that differ. */
 export const StepItem = ({ step, children }: { readonly step: VersionStep; readonly children?: ComponentChildren }) => (
@@ -16,6 +16,6 @@ export const StepItem = ({ step, children }: { readonly step: VersionStep; reado
       <span>{text.kind[step.kind]}</span>
       {step.before && step.after && <DifferenceList before={step.before} after={step.after} />}
     </div>
-    {step.importId !== undefined && <CopyButton text={step.importId} what={strings.changes.importId} />}
+    {step.importId !== undefined && <CopyButton text={step.importId} what={historyStrings.importId} />}
   </li>
 );

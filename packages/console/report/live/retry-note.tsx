@@ -1,9 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { lastRetry } from '../api.ts';
-import { strings } from '../strings.ts';
-
-const text = strings.subscriptions;
+import { liveStrings } from './live-strings.ts';
 
 interface RetryNoteProps {
   /** The request; without it, any that waits after the part of the page is shown. */
@@ -30,7 +28,7 @@ export function RetryNote(props: RetryNoteProps) {
   return (
     <div class="retry-note">
       <ErrorNote error={retry.error} />
-      <p class="soft">{text.waiting(seconds)}</p>
+      <p class="soft">{liveStrings.waiting(seconds)}</p>
     </div>
   );
 }

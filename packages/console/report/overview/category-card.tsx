@@ -4,7 +4,7 @@ import type { Category } from '../../charts/chart-data.ts';
 import { CountTable } from '../../charts/count-table.tsx';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import type { Load } from '../../ui/use-load.ts';
-import { strings } from '../strings.ts';
+import { overviewStrings } from './overview-strings.ts';
 
 interface CategoryCardProps {
   readonly title: string;
@@ -38,7 +38,7 @@ export function CategoryCard({ title, description, heading, load, barsMax }: Cat
             <CountTable
               title={title}
               height={height}
-              headings={[heading, strings.overview.count]}
+              headings={[heading, overviewStrings.count]}
               rows={all.map(({ key, label, href, value }) => ({ key, label, href, counts: [value] }))}
             />
           )}

@@ -5,12 +5,12 @@ import { formatCount, formatShare } from '../../ui/format-count.ts';
 import { dateFormatter } from '../../ui/format-date.ts';
 import { statusTone, statusWord } from '../../ui/status-label.tsx';
 import { reportLink } from '../link/report-link.ts';
-import { strings } from '../strings.ts';
 import type { CreatedCounts, PeriodCounts } from './overview-data.ts';
+import { overviewStrings } from './overview-strings.ts';
 import { createdBounds, endBounds } from './periods.ts';
 import { stackCounts } from './stacked-counts.ts';
 
-const text = strings.overview;
+const text = overviewStrings;
 /** Maximum number of bars of a chart. */
 export const statusBarsMax = 5;
 export const productBarsMax = 8;

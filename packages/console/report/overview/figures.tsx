@@ -9,11 +9,12 @@ import type { Load } from '../../ui/use-load.ts';
 import type { RecentChanges } from '../changes/read-changes.ts';
 import { formatVisit } from '../changes/visit-time.ts';
 import { reportLink } from '../link/report-link.ts';
-import { strings } from '../strings.ts';
+import { pastStrings } from '../past/past-strings.ts';
 import type { CreatedWeeks, EndingSoon } from './overview-data.ts';
+import { overviewStrings } from './overview-strings.ts';
 import { createdBounds, endsWithin, type Period } from './periods.ts';
 
-const text = strings.overview;
+const text = overviewStrings;
 
 interface FiguresProps {
   readonly totals: Load<SubscriptionSummary>;
@@ -54,7 +55,7 @@ export const Figures = ({ totals, soon, created, changes, now, isPast }: Figures
       href="/console/changes"
       load={changes}
       read={changedNumber}
-      note={isPast ? strings.past.changedBefore : readyNote(changes, changedNote)}
+      note={isPast ? pastStrings.changedBefore : readyNote(changes, changedNote)}
     />
   </ul>
 );

@@ -7,12 +7,12 @@ import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { Link } from '../../ui/location.tsx';
 import type { Load } from '../../ui/use-load.ts';
 import { reportLink } from '../link/report-link.ts';
-import { strings } from '../strings.ts';
 import { describeEnd } from '../words/describe-end.ts';
 import { nameOf } from '../words/product-names.ts';
 import { daysShown, nextEndsMax, nextEndsQuery } from './overview-data.ts';
+import { overviewStrings } from './overview-strings.ts';
 
-const text = strings.overview;
+const text = overviewStrings;
 const rowHeight = 32;
 
 interface NextEndsProps {

@@ -6,7 +6,7 @@ import { Patterns } from '../../charts/marks.tsx';
 import { AsOf } from '../../ui/as-of.tsx';
 import { connection } from '../../ui/connection.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { LastValue, type Load, useLoad } from '../../ui/use-load.ts';
+import { type LastValue, type Load, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { useChangesAt } from '../changes/use-recent-changes.ts';
 import { asOf } from '../past/as-of.ts';
@@ -14,7 +14,6 @@ import type { PastTime } from '../past/read-as-of.ts';
 import { NoRecords } from '../session/no-records.tsx';
 import { session } from '../session/session.ts';
 import { readPastPage } from '../store/past-page.ts';
-import { strings } from '../strings.ts';
 import { zoneName, zoneOfPages } from '../zone/local-days.ts';
 import { CategoryCard } from './category-card.tsx';
 import { createdChart, endingChart, productBars, productBarsMax, statusBars, statusBarsMax } from './charts.ts';
@@ -37,19 +36,26 @@ import {
   readTotals,
   type SummaryReader,
 } from './overview-data.ts';
+import { overviewStrings } from './overview-strings.ts';
 import { PeriodCard } from './period-card.tsx';
 
-const text = strings.overview;
+const text = overviewStrings;
 
-const newLastValues = () => ({
-  totals: new LastValue<SubscriptionSummary>(session),
-  soon: new LastValue<EndingSoon>(session),
-  weeks: new LastValue<CreatedWeeks>(session),
-  nextEnds: new LastValue<SubscriptionPage>(session),
-  ending: new LastValue<PeriodCounts<'renews'>>(session),
-  created: new LastValue<CreatedCounts>(session),
+/** The last values of the cards, kept for the next visit of the page. */
+interface LastValues {
+  readonly totals: LastValue<SubscriptionSummary>;
+  readonly soon: LastValue<EndingSoon>;
+  readonly weeks: LastValue<CreatedWeeks>;
+  readonly nextEnds: LastValue<SubscriptionPage>;
+  readonly ending: LastValue<PeriodCounts<'renews'>>;
+  readonly created: LastValue<CreatedCounts>;
+}
+
+const newLastValues = (): LastValues => ({ totals: {}, soon: {}, weeks: {}, nextEnds: {}, ending: {}, created: {} });
+let present = newLastValues();
+session.onLeave(() => {
+  present = newLastValues();
 });
-const present = newLastValues();
 
 /** The counts as they were or are, by day and month of the pages' time zone. */
 const readerAt = (past: PastTime | undefined, signal: AbortSignal): SummaryReader => {
@@ -69,15 +75,15 @@ export function OverviewPage() {
   const [last] = useState(() => (past === undefined ? present : newLastValues()));
   const reader = (signal: AbortSignal): SummaryReader => readerAt(past, signal);
   const isPast = past !== undefined;
-  const totals = useLoad((signal) => readTotals(reader(signal)), last.totals);
-  const soon = useLoad((signal) => readEndingSoon(reader(signal), now, isPast), last.soon);
-  const weeks = useLoad((signal) => readCreatedWeeks(reader(signal), now), last.weeks);
+  const totals = useLoad((signal) => readTotals(reader(signal)), { last: last.totals });
+  const soon = useLoad((signal) => readEndingSoon(reader(signal), now, isPast), { last: last.soon });
+  const weeks = useLoad((signal) => readCreatedWeeks(reader(signal), now), { last: last.weeks });
   const changes = useChangesAt(past);
-  const ending = useLoad((signal) => readEnding(reader(signal), now), last.ending);
-  const nextEnds = useLoad((signal) => readNextEndsAt(past, now, { signal }), last.nextEnds);
+  const ending = useLoad((signal) => readEnding(reader(signal), now), { last: last.ending });
+  const nextEnds = useLoad((signal) => readNextEndsAt(past, now, { signal }), { last: last.nextEnds });
   const created = useLoad(
     totals.kind === 'ready' ? (signal) => readCreated(reader(signal), totals.value, now) : undefined,
-    last.created,
+    { last: last.created },
   );
   const figures = [totals, soon, weeks, changes, nextEnds];
   const failed = [...figures, created, ending].filter((load) => load.kind === 'failed');

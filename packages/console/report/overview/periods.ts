@@ -1,4 +1,5 @@
-import { dayAfterDays, firstOfMonth, localDay, startMsOf } from '../zone/local-days.ts';
+import { instantAt, startOfDay } from '../zone/day-bounds.ts';
+import { dayAfterDays, firstOfMonth, localDay } from '../zone/local-days.ts';
 
 /** A calendar month or day of the pages' time zone. */
 export interface Period {
@@ -32,7 +33,7 @@ export function nextDays(now: Date, count: number): Period[] {
   const today = localDay(now.getTime());
   return Array.from({ length: count }, (_, index) => {
     const day = dayPeriod(dayAfterDays(today, index));
-    return index === 0 ? { ...day, from: instantOf(now.getTime()) } : day;
+    return index === 0 ? { ...day, from: instantAt(now.getTime()) } : day;
   });
 }
 
@@ -40,8 +41,8 @@ const dayPeriod = (day: string): Period => periodOf(day, dayAfterDays(day, 1), 1
 
 const periodOf = (from: string, to: string, nameLength: number): Period => ({
   value: from.slice(0, nameLength),
-  from: instantOf(startMsOf(from)),
-  to: instantOf(startMsOf(to)),
+  from: startOfDay(from),
+  to: startOfDay(to),
 });
 
 /** Filters for the subscriptions created in adjacent periods. */
@@ -61,15 +62,15 @@ export interface EndBounds {
 /** Filters for the subscriptions that end in adjacent periods. */
 export const endBounds = (periods: readonly Period[]): EndBounds => ({
   'date-field': 'expiration',
-  after: instantOf(Date.parse(periods[0]?.from ?? '') - 1000),
+  after: instantAt(Date.parse(periods[0]?.from ?? '') - 1000),
   before: periods.at(-1)?.to ?? '',
 });
 
 /** Filters for the subscriptions that ended within a number of days until now. */
 export const lastDaysToNow = (now: Date, days: number): EndBounds => ({
   'date-field': 'expiration',
-  after: instantOf(now.getTime() - days * dayMs),
-  before: instantOf(now.getTime()),
+  after: instantAt(now.getTime() - days * dayMs),
+  before: instantAt(now.getTime()),
 });
 
 /**
@@ -84,10 +85,7 @@ export const endsWithin = (
   isPast
     ? {
         'date-field': 'expiration',
-        after: instantOf(now.getTime()),
-        before: instantOf(now.getTime() + days * dayMs + 1000), // excludes its own second
+        after: instantAt(now.getTime()),
+        before: instantAt(now.getTime() + days * dayMs + 1000), // excludes its own second
       }
     : { 'expires-within': `${days}d` };
-
-/** In whole seconds, which is what the service stores. */
-const instantOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

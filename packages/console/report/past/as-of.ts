@@ -2,8 +2,8 @@ import { computed } from '@preact/signals';
 import { currentLocation, keepWhileMoving } from '../../ui/location.tsx';
 import { strings as uiStrings } from '../../ui/strings.ts';
 import { historyBegin } from '../session/session.ts';
-import { strings } from '../strings.ts';
 import { describeTime } from './describe-time.ts';
+import { pastStrings } from './past-strings.ts';
 import { readAsOf } from './read-as-of.ts';
 
 keepWhileMoving('as-of');
@@ -19,7 +19,7 @@ export const timeFault = computed((): string | undefined => {
   if (asOf.value === undefined || asOf.value.date > new Date()) return uiStrings.timeRule;
   const begin = historyBegin.value;
   const isKept = begin === undefined || asOf.value.date >= new Date(begin);
-  return isKept ? undefined : strings.past.beginsLater(describeTime({ date: new Date(begin) }));
+  return isKept ? undefined : pastStrings.beginsLater(describeTime({ date: new Date(begin) }));
 });
 
 /** The time that the pages show. */

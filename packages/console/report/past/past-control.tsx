@@ -7,14 +7,14 @@ import { formatDay } from '../../ui/format-date.ts';
 import { CalendarDays } from '../../ui/icons.ts';
 import { currentLocation, hrefOf, navigate } from '../../ui/location.tsx';
 import { Popover } from '../../ui/popover.tsx';
-import { strings } from '../strings.ts';
 import { localDay, zoneName } from '../zone/local-days.ts';
 import { browserZone } from '../zone/page-zone.ts';
 import { asOf } from './as-of.ts';
 import { describeTime } from './describe-time.ts';
+import { pastStrings } from './past-strings.ts';
 import { type PastTime, readAsOf } from './read-as-of.ts';
 
-const text = strings.past;
+const text = pastStrings;
 
 /** Which time the pages show: now, or a past one, which stays while the user moves. */
 export function PastControl() {
@@ -83,6 +83,7 @@ function Times({ past, close }: { readonly past: PastTime | undefined; readonly 
         ))}
       </div>
       <EditorForm
+        action={text.show}
         onSubmit={(form) => {
           const { value } = form.elements.namedItem('day') as HTMLInputElement;
           const time = readAsOf(value, now);
@@ -98,9 +99,6 @@ function Times({ past, close }: { readonly past: PastTime | undefined; readonly 
           error={error}
           defaultValue={dayOf(past?.word ?? '', localDay(now.getTime())) ?? ''}
         />
-        <Button type="submit" variant="primary">
-          {text.show}
-        </Button>
       </EditorForm>
       <ZoneChoice close={close} />
     </div>

@@ -1,11 +1,11 @@
 import type { Subscription } from '../../../client/index.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { asOf } from '../past/as-of.ts';
-import { strings } from '../strings.ts';
 import { describeEnd } from '../words/describe-end.ts';
 import { type PlacedDate, placeDates } from './place-dates.ts';
+import { recordStrings } from './record-strings.ts';
 
-const text = strings.record;
+const text = recordStrings;
 
 /** The dates of a record in order of time: on a line, for the eye, and as a list. */
 export function DateLine({ record, now }: { record: Subscription; now: Date }) {

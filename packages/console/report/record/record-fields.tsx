@@ -1,13 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import type { Subscription } from '../../../client/index.ts';
-import { fieldWords } from '../../../contract/field-words.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { strings } from '../strings.ts';
+import { describePeriod, describeRenewal } from '../words/describe-value.ts';
+import { fieldHeading } from '../words/field-heading.ts';
 import { groupIccid } from '../words/iccid.ts';
 import { nameOf } from '../words/product-names.ts';
 import { recordValues } from '../words/record-values.ts';
+import { recordStrings } from './record-strings.ts';
 
-const text = strings.record;
+const text = recordStrings;
 
 /** What the fields with words of their own, and the view around them, show. */
 const shown: ReadonlySet<string> = new Set([
@@ -18,35 +19,35 @@ const shown: ReadonlySet<string> = new Set([
 /** The fields of a record, by name, with buttons that copy their values. */
 export function RecordFields({ record }: { record: Subscription }) {
   const { product } = record;
-  const period = text.period(product.period, product.period_unit);
+  const period = describePeriod(product.period, product.period_unit);
   return (
     <dl class="record-fields">
-      <Field name={text.fields.product}>
+      <Field name={fieldHeading('product.name')}>
         <bdi>{nameOf(product)}</bdi>
         {!product.name?.endsWith(period) && <span class="soft">{period}</span>}
       </Field>
-      <Field name={text.fields.iccid} copied={record.iccid}>
+      <Field name={fieldHeading('iccid')} copied={record.iccid}>
         {groupIccid(record.iccid)}
       </Field>
-      <Field name={text.fields.device} copied={record.device_id}>
+      <Field name={fieldHeading('device_id')} copied={record.device_id}>
         <bdi>{record.device_id}</bdi>
       </Field>
-      <Field name={text.fields.renews}>{text.renews[record.auto_renew as 'true' | 'false'] ?? record.auto_renew}</Field>
-      <Field name={text.fields.id} copied={record.id}>
+      <Field name={fieldHeading('auto_renew')}>{describeRenewal(record.auto_renew)}</Field>
+      <Field name={fieldHeading('id')} copied={record.id}>
         <code>{record.id}</code>
       </Field>
-      <Field name={text.fields.productId} copied={product.id}>
+      <Field name={fieldHeading('product.id')} copied={product.id}>
         <code>{product.id}</code>
       </Field>
       {product.plan_id !== undefined && (
-        <Field name={text.fields.planId} copied={product.plan_id}>
+        <Field name={text.planId} copied={product.plan_id}>
           <code>{product.plan_id}</code>
         </Field>
       )}
       {[...recordValues(record)]
         .filter(([name]) => !shown.has(name))
         .map(([name, value]) => (
-          <Field key={name} name={fieldWords(name)} copied={value}>
+          <Field key={name} name={fieldHeading(name)} copied={value}>
             <bdi>{value}</bdi>
           </Field>
         ))}

@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'preact/hooks';
 import { IconButton } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -6,13 +5,14 @@ import { ChevronDown, ChevronUp, SearchX } from '../../ui/icons.ts';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { SidePanel } from '../../ui/side-panel.tsx';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
+import { type Load, useLoad } from '../../ui/use-load.ts';
 import { RecordHistory } from '../history/record-history.tsx';
 import { asOf } from '../past/as-of.ts';
-import { strings } from '../strings.ts';
 import { type ReadRecord, readRecord } from './read-record.ts';
+import { recordStrings } from './record-strings.ts';
 import { RecordView } from './record-view.tsx';
 
-const text = strings.record;
+const text = recordStrings;
 
 interface RecordPanelProps {
   readonly id: string;
@@ -22,28 +22,11 @@ interface RecordPanelProps {
   readonly onNext?: (() => void) | undefined;
 }
 
-type PanelState =
-  | { readonly kind: 'loading' }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'failed'; readonly error: unknown }
-  | ({ readonly kind: 'read' } & ReadRecord);
-
 /** The record with an id, beside the list. Arrow keys move to its neighbours, Esc closes it. */
 export function RecordPanel({ id, onClose, onPrevious, onNext }: RecordPanelProps) {
-  const [state, setState] = useState<PanelState>({ kind: 'loading' });
-  const [attempt, setAttempt] = useState(0);
   const time = asOf.value?.instant;
-  useEffect(() => {
-    const abort = new AbortController();
-    setState({ kind: 'loading' });
-    readRecord(id, time, abort.signal).then(
-      (read) => setState(read === undefined ? { kind: 'missing' } : { kind: 'read', ...read }),
-      (error: unknown) => {
-        if (!abort.signal.aborted) setState({ kind: 'failed', error });
-      },
-    );
-    return () => abort.abort();
-  }, [id, time, attempt]);
+  const load = useLoad((signal) => readRecord(id, time, signal), { key: `${id} ${time}` });
+  const name = load.kind === 'ready' ? load.value?.record.product.name : undefined;
   const shortcuts = [
     { key: 'ArrowLeft', label: text.previous, run: () => onPrevious?.() },
     { key: 'ArrowRight', label: text.next, run: () => onNext?.() },
@@ -52,7 +35,7 @@ export function RecordPanel({ id, onClose, onPrevious, onNext }: RecordPanelProp
   useShortcuts(shortcuts);
   return (
     <SidePanel
-      title={<bdi>{state.kind === 'read' ? state.record.product.name || text.title : text.title}</bdi>}
+      title={<bdi>{name || text.title}</bdi>}
       onClose={onClose}
       keys={{ ArrowUp: onPrevious, k: onPrevious, ArrowDown: onNext, j: onNext }}
       actions={
@@ -62,31 +45,26 @@ export function RecordPanel({ id, onClose, onPrevious, onNext }: RecordPanelProp
         </>
       }
     >
-      <PanelBody id={id} state={state} onRetry={() => setAttempt(attempt + 1)} />
+      <PanelBody id={id} load={load} />
     </SidePanel>
   );
 }
 
-function PanelBody({ id, state, onRetry }: { id: string; state: PanelState; onRetry: () => void }) {
-  switch (state.kind) {
-    case 'loading':
-      return (
-        <Loading>
-          <Skeleton height="24px" width="40%" />
-          <Skeleton height="96px" />
-          <Skeleton height="240px" />
-        </Loading>
-      );
-    case 'missing':
-      return (
-        <>
-          <EmptyState icon={SearchX} title={text.missing} text={text.missingHint(id)} />
-          <RecordHistory id={id} />
-        </>
-      );
-    case 'failed':
-      return <ErrorNote error={state.error} onRetry={onRetry} />;
-    case 'read':
-      return <RecordView record={state.record} json={state.json} />;
-  }
+function PanelBody({ id, load }: { readonly id: string; readonly load: Load<ReadRecord | undefined> }) {
+  if (load.kind === 'failed') return <ErrorNote error={load.error} onRetry={load.retry} />;
+  if (load.kind === 'ready' && load.value !== undefined) return <RecordView {...load.value} />;
+  if (load.kind === 'ready')
+    return (
+      <>
+        <EmptyState icon={SearchX} title={text.missing} text={text.missingHint(id)} />
+        <RecordHistory id={id} />
+      </>
+    );
+  return (
+    <Loading>
+      <Skeleton height="24px" width="40%" />
+      <Skeleton height="96px" />
+      <Skeleton height="240px" />
+    </Loading>
+  );
 }

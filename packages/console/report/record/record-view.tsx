@@ -3,13 +3,13 @@ import { RecordHistory } from '../history/record-history.tsx';
 import { asOf, shownTime } from '../past/as-of.ts';
 import { recordCommand } from '../source/curl-command.ts';
 import { SourceText } from '../source/source-text.tsx';
-import { strings } from '../strings.ts';
 import { DateLine } from './date-line.tsx';
 import type { ReadRecord } from './read-record.ts';
 import { RecordFields } from './record-fields.tsx';
+import { recordStrings } from './record-strings.ts';
 import { RelatedRecords } from './related-records.tsx';
 
-const text = strings.record;
+const text = recordStrings;
 
 /** Everything about a record. */
 export function RecordView({ record, json }: ReadRecord) {

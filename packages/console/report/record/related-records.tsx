@@ -1,20 +1,25 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { Subscription } from '../../../client/index.ts';
 import { formatCount } from '../../ui/format-count.ts';
 import { Link } from '../../ui/location.tsx';
+import { useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { wholeReport } from '../link/report-state.ts';
 import { simHref } from '../link/sim-path.ts';
 import { asOf } from '../past/as-of.ts';
 import { reportHref } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
+import { recordStrings } from './record-strings.ts';
 
-const text = strings.record.related;
+const text = recordStrings.related;
 
 /** Links to the subscriptions of the same SIM, with their number, of the same device and plan. */
 export function RelatedRecords({ record }: { readonly record: Subscription }) {
   const { iccid, device_id, product } = record;
-  const count = useCountOfSim(iccid);
+  const counted = useLoad(
+    (signal) => reports.summary({ iccid, by: 'status', 'as-of': asOf.peek()?.instant }, { signal }),
+    { key: iccid },
+  );
+  // the link works without its number
+  const count = counted.kind === 'ready' ? counted.value.total : undefined;
   const links = [
     { label: count === undefined ? text.sim : text.simCount(formatCount(count), count), filters: { iccid } },
     { label: text.device, filters: { 'device-id': device_id } },
@@ -39,19 +44,4 @@ export function RelatedRecords({ record }: { readonly record: Subscription }) {
       </ul>
     </nav>
   );
-}
-
-/** The number of subscriptions of a SIM; `undefined` until it is known. */
-function useCountOfSim(iccid: string): number | undefined {
-  const [count, setCount] = useState<number>();
-  useEffect(() => {
-    const abort = new AbortController();
-    setCount(undefined);
-    reports.summary({ iccid, by: 'status', 'as-of': asOf.peek()?.instant }, { signal: abort.signal }).then(
-      ({ total }) => setCount(total),
-      () => undefined, // the link works without its number
-    );
-    return () => abort.abort();
-  }, [iccid]);
-  return count;
 }

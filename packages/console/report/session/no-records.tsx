@@ -1,10 +1,10 @@
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Inbox } from '../../ui/icons.ts';
-import { strings } from '../strings.ts';
 import { session } from './session.ts';
+import { sessionStrings } from './session-strings.ts';
 
-const text = strings.subscriptions.empty;
+const text = sessionStrings.noRecords;
 
 /** A tenant without subscriptions: what the reader can send to the operator. */
 export function NoRecords() {

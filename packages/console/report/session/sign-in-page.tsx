@@ -2,10 +2,10 @@ import { TextField } from '../../ui/field.tsx';
 import { currentLocation, hrefOf } from '../../ui/location.tsx';
 import type { SignInWay } from '../../ui/session.ts';
 import { SignInForm, SignInPlace } from '../../ui/sign-in-form.tsx';
-import { strings } from '../strings.ts';
 import { type ReportSession, session } from './session.ts';
+import { sessionStrings } from './session-strings.ts';
 
-const text = strings.session;
+const text = sessionStrings;
 
 interface SignInPageProps {
   readonly ways: readonly SignInWay[];

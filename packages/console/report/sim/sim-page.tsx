@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { Subscription } from '../../../client/index.ts';
 import { Card } from '../../ui/card.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -8,20 +7,20 @@ import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { currentLocation, Link } from '../../ui/location.tsx';
 import { usePageTitle } from '../../ui/page-title.ts';
 import { StatusLabel, statusTone } from '../../ui/status-label.tsx';
-import { LastValue, useLoad } from '../../ui/use-load.ts';
+import { useLoad } from '../../ui/use-load.ts';
+import { historyStrings } from '../history/history-strings.ts';
 import { StepItem } from '../history/step-list.tsx';
 import { wholeReport } from '../link/report-state.ts';
 import { simPath } from '../link/sim-path.ts';
-import { session } from '../session/session.ts';
 import { reportHref } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
 import { groupIccid } from '../words/iccid.ts';
 import { nameOf } from '../words/product-names.ts';
 import { zoneName } from '../zone/local-days.ts';
 import { readSim, type Sim } from './read-sim.ts';
 import { type SimEvent, type Span, simEvents, spansOf } from './sim-events.ts';
+import { simStrings } from './sim-strings.ts';
 
-const text = strings.sim;
+const text = simStrings;
 
 /** Every subscription of a SIM, and one time line of all of them. */
 export function SimPage() {
@@ -30,9 +29,8 @@ export function SimPage() {
 }
 
 function LoadedSim({ iccid }: { readonly iccid: string }) {
-  const [last] = useState(() => new LastValue<Sim>(session));
   usePageTitle(text.titleOf(groupIccid(iccid)));
-  const load = useLoad((signal) => readSim(iccid, { signal }), last);
+  const load = useLoad((signal) => readSim(iccid, { signal }));
   return (
     <LoadedPart load={load} height={320}>
       {(sim) =>
@@ -67,7 +65,7 @@ function SimCards({ iccid, sim }: { readonly iccid: string; readonly sim: Sim })
           ))}
         </ul>
       </Card>
-      <Card title={strings.history.title}>
+      <Card title={historyStrings.title}>
         <p class="soft">{hintOf(sim)}</p>
         <ol class="steps">
           {simEvents(records, histories, now).map((event) => (
@@ -86,7 +84,7 @@ function hintOf({ totalCount, histories }: Sim): string {
   return [
     text.hint(zoneName()),
     ...(isCut ? [text.histories(histories.length)] : []),
-    ...(isOld ? [strings.history.hasMore] : []),
+    ...(isOld ? [historyStrings.hasMore] : []),
   ].join(' ');
 }
 

@@ -1,9 +1,10 @@
 import { listParameters } from '../../../contract/listed-values.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { filterStrings } from '../filters/filter-strings.ts';
 import type { LoadedReport } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
+import { subscriptionsStrings } from './subscriptions-strings.ts';
 
-const text = strings.subscriptions.list;
+const text = subscriptionsStrings;
 
 /** Values that are shown; all of them can be copied. */
 const shownMax = 3;
@@ -13,7 +14,7 @@ export function NotFoundNote({ report: { state, page } }: { readonly report: Loa
   const { listed } = state;
   if (listed === undefined) return null;
   const missing = listParameters.flatMap((name) => page.notFound[name] ?? []);
-  const asked = text.count[listed.name](listed.values.length);
+  const asked = filterStrings.list.count[listed.name](listed.values.length);
   return (
     <div class="not-found-note" role="status">
       <p>

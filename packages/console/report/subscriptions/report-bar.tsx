@@ -1,20 +1,23 @@
 import { useEffect } from 'preact/hooks';
 import { sortValues } from '../../../contract/query.ts';
 import { AsOf } from '../../ui/as-of.tsx';
+import { capital } from '../../ui/capital.ts';
 import { ArrowUpDown } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { CountMenu } from '../counts/counts-view.tsx';
-import { describeReport } from '../filters/describe-report.ts';
+import { describeReport } from '../filters/describe-filters.ts';
+import { filterStrings } from '../filters/filter-strings.ts';
+import { pastStrings } from '../past/past-strings.ts';
 import { type LoadedReport, showReport } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
 import { ColumnChooser } from '../table/column-chooser.tsx';
 import { tableWidthMin } from '../table/columns.ts';
 import { Pager } from '../table/pager.tsx';
 import { productName } from '../words/product-names.ts';
-import { zoneName, zoneOfPages } from '../zone/local-days.ts';
+import { daysHint, zoneOfPages } from '../zone/local-days.ts';
+import { subscriptionsStrings } from './subscriptions-strings.ts';
 
-const text = strings.subscriptions;
+const text = subscriptionsStrings;
 
 interface ReportBarProps {
   readonly report: LoadedReport;
@@ -32,7 +35,7 @@ export function ReportBar({ report, width, isStale }: ReportBarProps) {
     <div class="report-bar">
       <p class="report-sentence">
         <bdi>{sentence}</bdi>
-        {zoneOfPages() !== undefined && <span class="soft">. {text.editor.daysOf(zoneName())}</span>}
+        {zoneOfPages() !== undefined && <span class="soft">. {daysHint()}</span>}
         {isStale && <AsOf at={loadedAt} />}
       </p>
       <div class="report-tools">
@@ -41,7 +44,7 @@ export function ReportBar({ report, width, isStale }: ReportBarProps) {
         {state.asOf === undefined && <Pager report={report} place="above" />}
       </div>
       {state.asOf !== undefined && page.records.length < page.totalCount && (
-        <p class="soft">{strings.past.first(page.records.length, page.totalCount)}</p>
+        <p class="soft">{pastStrings.first(page.records.length, page.totalCount)}</p>
       )}
     </div>
   );
@@ -53,7 +56,7 @@ const SortMenu = ({ report: { state } }: { report: LoadedReport }) => (
     label={text.sort}
     icon={ArrowUpDown}
     items={sortValues.map((sort) => ({
-      label: text.orderButton[sort],
+      label: capital(filterStrings.order[sort]),
       checked: sort === state.sort,
       onSelect: () => showReport({ ...state, sort, page: undefined }, 'above'),
     }))}

@@ -3,10 +3,10 @@ import type { SubscriptionPage } from '../../../client/index.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { currentLocation, navigate } from '../../ui/location.tsx';
+import { useWidth } from '../../ui/use-width.ts';
 import { CountsView } from '../counts/counts-view.tsx';
 import { ExportMenu } from '../export/export-menu.tsx';
-import { describeReport } from '../filters/describe-report.ts';
-import { FilterBar } from '../filters/filter-bar.tsx';
+import { describeReport } from '../filters/describe-filters.ts';
 import { exportQueryOf, isIncomplete, type ReportState } from '../link/report-state.ts';
 import { RefreshOffer } from '../live/refresh-offer.tsx';
 import { RetryNote } from '../live/retry-note.tsx';
@@ -24,17 +24,17 @@ import {
   reportHref,
   subscriptionsPath,
 } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
 import { Pager, turnPage } from '../table/pager.tsx';
 import { ReportRows, RowsSkeleton } from '../table/report-rows.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { productName } from '../words/product-names.ts';
+import { FilterBar } from './filter-bar.tsx';
 import { NotFoundNote } from './not-found-note.tsx';
 import { ReportBar } from './report-bar.tsx';
+import { subscriptionsStrings } from './subscriptions-strings.ts';
 import { BadLink, EmailPrompt, ListPrompt } from './unusable-link.tsx';
-import { useWidth } from './use-width.ts';
 
-const text = strings.subscriptions;
+const text = subscriptionsStrings;
 
 /** The report: filters, what they select, and the record that is open beside it. */
 export function SubscriptionsPage() {
@@ -45,8 +45,8 @@ export function SubscriptionsPage() {
 }
 
 function Report({ state }: { state: ReportState }) {
-  const { element, width } = useWidth<HTMLDivElement>();
-  const shortcuts = useRef([turnKey(']', text.keys.nextPage, 1), turnKey('[', text.keys.previousPage, -1)]);
+  const [element, width] = useWidth();
+  const shortcuts = useRef([turnKey(']', text.nextPage, 1), turnKey('[', text.previousPage, -1)]);
   useShortcuts(shortcuts.current);
   const shown = isIncomplete(state) ? undefined : loaded.value;
   const openId = openRecordId();

@@ -4,11 +4,11 @@ import { Popover } from '../../ui/popover.tsx';
 import { FieldChooser } from '../export/field-chooser.tsx';
 import type { ReportState } from '../link/report-state.ts';
 import { showReport } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
 import { columnChoices } from './column-choices.ts';
-import { columnIds, columns, fitColumns, isWanted } from './columns.ts';
+import { columnIds, columns, fitColumns, isWanted, labelOf } from './columns.ts';
+import { tableStrings } from './table-strings.ts';
 
-const text = strings.subscriptions;
+const text = tableStrings;
 
 /** Shows and hides columns of the table. */
 export const ColumnChooser = ({ width, state }: { readonly width: number; readonly state: ReportState }) => (
@@ -32,9 +32,9 @@ function ColumnList({ width }: { width: number }) {
       {columnIds
         .filter((id) => columns[id].isRequired !== true)
         .map((id) => (
-          <div key={id} class="column-choice">
+          <div key={id} class="check-line">
             <Checkbox
-              label={text.column[id]}
+              label={labelOf(id)}
               checked={isWanted(id, choices)}
               onChange={({ currentTarget: { checked } }) => {
                 columnChoices.value = { ...columnChoices.peek(), [id]: checked };

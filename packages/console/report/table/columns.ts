@@ -1,4 +1,5 @@
 import type { SubscriptionSort } from '../../../client/index.ts';
+import { fieldHeading } from '../words/field-heading.ts';
 
 interface Column {
   /** The least width in pixels at which no cell is cut, except for long names and ids. */
@@ -10,17 +11,19 @@ interface Column {
   /** Hidden unless it is chosen. */
   readonly isExtra?: true;
   /** The field of the record that it shows, as `fields` of a link names it. */
-  readonly field?: string;
+  readonly field: string;
+  /** Its heading, if that is not the name of the field. */
+  readonly label?: string;
   /** The date by which its heading sorts. */
   readonly date?: SubscriptionSort;
 }
 
 const rows = {
-  status: { width: 116, isRequired: true },
-  product: { width: 164, isRequired: true },
+  status: { width: 116, isRequired: true, field: 'status' },
+  product: { width: 164, isRequired: true, field: 'product.name' },
   iccid: { width: 172, isMain: true, field: 'iccid' },
   device: { width: 132, field: 'device_id' },
-  plan: { width: 132, field: 'product.plan_id' },
+  plan: { width: 132, field: 'product.plan_id', label: 'Plan' },
   created: { width: 124, isMain: true, field: 'createdDate', date: 'createdDate' },
   activated: { width: 124, field: 'activationDate', date: 'activationDate' },
   ends: { width: 120, isMain: true, field: 'expirationDate', date: 'expirationDate' },
@@ -33,6 +36,9 @@ export type ColumnId = keyof typeof rows;
 /** The columns of the table, from left to right. */
 export const columns: { readonly [Id in ColumnId]: Column } = rows;
 export const columnIds = Object.keys(rows) as readonly ColumnId[];
+
+/** The heading of a column. */
+export const labelOf = (id: ColumnId): string => columns[id].label ?? fieldHeading(columns[id].field);
 
 /** The width that columns which are only welcome leave to the name of the product. */
 const productWidth = 190;
@@ -48,7 +54,7 @@ export type ColumnChoices = { readonly [Id in ColumnId]?: boolean };
 
 /** The choice that shows these fields, and no other column that can be hidden. */
 export const choicesOf = (fields: readonly string[]): ColumnChoices =>
-  Object.fromEntries(columnIds.map((id) => [id, fields.includes(columns[id].field ?? '')]));
+  Object.fromEntries(columnIds.map((id) => [id, fields.includes(columns[id].field)]));
 
 /** Whether a column is shown if there is room. */
 export const isWanted = (id: ColumnId, choices: ColumnChoices): boolean => choices[id] ?? columns[id].isExtra !== true;

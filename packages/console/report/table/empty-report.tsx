@@ -1,5 +1,3 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { SubscriptionFindings } from '../../../client/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -7,16 +5,20 @@ import { formatCount } from '../../ui/format-count.ts';
 import { formatMinute } from '../../ui/format-date.ts';
 import { SearchX } from '../../ui/icons.ts';
 import { Link } from '../../ui/location.tsx';
+import { useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
-import { describeFilters, type FilterText, filterKinds } from '../filters/describe-filter.ts';
+import { describeFilters, type FilterText } from '../filters/describe-filters.ts';
+import { filterStrings as filterText } from '../filters/filter-strings.ts';
+import { removalOf } from '../filters/filters.ts';
 import { type ReportState, wholeReport, withFilters } from '../link/report-state.ts';
 import { NoRecords } from '../session/no-records.tsx';
 import { pagePosition } from '../store/page-position.ts';
 import { countRecords, type LoadedReport, showReport } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
+import { titles } from '../titles.ts';
 import { productName } from '../words/product-names.ts';
+import { tableStrings } from './table-strings.ts';
 
-const text = strings.subscriptions;
+const text = tableStrings;
 
 /** Why a page has no rows, and what to do about it. */
 export function EmptyReport({ report }: { report: LoadedReport }) {
@@ -57,18 +59,12 @@ interface NoMatchProps {
 }
 
 function NoMatch({ state, filters, explanation }: NoMatchProps) {
-  const [loosened, setLoosened] = useState<readonly Loosened[]>();
-  useEffect(() => {
-    const abort = new AbortController();
-    Promise.all(filters.map((filter) => loosen(state, filter, abort.signal))).then(setLoosened, () => {
-      if (!abort.signal.aborted) setLoosened([]); // the filters can still be removed one by one
-    });
-    return () => abort.abort();
-  }, [state]);
-  const useful = loosened?.filter(({ count }) => count > 0) ?? [];
-  const hint = loosened === undefined ? text.noMatch.counting : useful.length > 0 ? text.noMatch.text : undefined;
+  const load = useLoad((signal) => Promise.all(filters.map((filter) => loosen(state, filter, signal))), { key: state });
+  // after a failure, the filters can still be removed one by one
+  const useful = load.kind === 'ready' ? load.value.filter(({ count }) => count > 0) : [];
+  const hint = load.kind === 'loading' ? text.noMatch.counting : useful.length > 0 ? text.noMatch.text : undefined;
   return (
-    <EmptyState icon={SearchX} title={text.noMatch.title}>
+    <EmptyState icon={SearchX} title={filterText.noMatch}>
       <div class="no-match">
         {explanation !== undefined && (
           <p>
@@ -82,12 +78,12 @@ function NoMatch({ state, filters, explanation }: NoMatchProps) {
       </div>
       {useful.map(({ filter, state: wider, count }) => (
         <Button key={filter.kind} onClick={() => showReport(wider)}>
-          <bdi>{text.noMatch.without(text.chip(filter.label, filter.value), text.count(count))}</bdi>
+          <bdi>{text.noMatch.without(filterText.chip(filter.label, filter.value), filterText.count(count))}</bdi>
         </Button>
       ))}
-      {loosened !== undefined && useful.length === 0 && (
+      {load.kind !== 'loading' && useful.length === 0 && (
         <Button onClick={() => showReport({ ...wholeReport, sort: state.sort, size: state.size })}>
-          {text.clearAll}
+          {filterText.clearAll}
         </Button>
       )}
     </EmptyState>
@@ -96,25 +92,17 @@ function NoMatch({ state, filters, explanation }: NoMatchProps) {
 
 /** Why a subscriber may have no records: no addresses were loaded, or the records are old. */
 function SubscriberHint({ isAlone }: { readonly isAlone: boolean }) {
-  const [found, setFound] = useState<SubscriptionFindings>();
-  const [error, setError] = useState<unknown>();
-  useEffect(() => {
-    const abort = new AbortController();
-    reports.findings({ signal: abort.signal }).then(setFound, (failure: unknown) => {
-      if (!abort.signal.aborted) setError(failure);
-    });
-    return () => abort.abort();
-  }, []);
-  if (error !== undefined) return <ErrorNote error={error} />;
-  if (found === undefined) return <p class="soft">{text.noSubscriber.counting}</p>;
-  const { total, changed_at: changed, findings } = found;
+  const load = useLoad((signal) => reports.findings({ signal }));
+  if (load.kind === 'failed') return <ErrorNote error={load.error} onRetry={load.retry} />;
+  if (load.kind === 'loading') return <p class="soft">{text.noSubscriber.counting}</p>;
+  const { total, changed_at: changed, findings } = load.value;
   const without = findings.find(({ kind }) => kind === 'no-email')?.count ?? 0;
   return (
     <>
       <p>{text.noSubscriber.withAddress(total - without, total, isAlone)}</p>
       <p>
         {changed === undefined ? text.noSubscriber.longUnchanged : text.noSubscriber.changed(formatMinute(changed))}{' '}
-        <Link href={changesHref}>{strings.changes.title}</Link>
+        <Link href={changesHref}>{titles.changes}</Link>
       </p>
     </>
   );
@@ -123,7 +111,6 @@ function SubscriberHint({ isAlone }: { readonly isAlone: boolean }) {
 const changesHref = '/console/changes?since=30d';
 
 async function loosen(state: ReportState, filter: FilterText, signal: AbortSignal): Promise<Loosened> {
-  const removed = Object.fromEntries(filterKinds[filter.kind].map((name) => [name, undefined]));
-  const wider = withFilters(state, removed);
+  const wider = withFilters(state, removalOf(filter.kind));
   return { filter, state: wider, count: await countRecords(wider, { signal }) };
 }

@@ -4,9 +4,9 @@ import { formatCount } from '../../ui/format-count.ts';
 import { ChevronLeft, ChevronRight } from '../../ui/icons.ts';
 import { pagePosition } from '../store/page-position.ts';
 import { type LoadedReport, type Place, showReport } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
+import { tableStrings } from './table-strings.ts';
 
-const text = strings.subscriptions;
+const text = tableStrings;
 const sizes = [20, 50, 100, 200];
 
 interface PagerProps {

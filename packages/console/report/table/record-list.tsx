@@ -1,14 +1,15 @@
 import { type ReadonlySignal, useComputed } from '@preact/signals';
 import type { Subscription } from '../../../client/index.ts';
 import { StatusLabel } from '../../ui/status-label.tsx';
+import { filterStrings } from '../filters/filter-strings.ts';
 import type { ReportState } from '../link/report-state.ts';
 import { shownTime } from '../past/as-of.ts';
 import { reportHref } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
 import { EndDate, IccidButton, isRenewed, RecordLink } from './record-parts.tsx';
 import { openRow } from './report-table.tsx';
+import { tableStrings } from './table-strings.ts';
 
-const text = strings.subscriptions;
+const text = tableStrings;
 
 interface RecordListProps {
   readonly records: readonly Subscription[];
@@ -43,7 +44,7 @@ function RecordLines({ record, state, currentId, openId, now }: LineProps) {
         <span>
           {Date.parse(record.expirationDate) > now ? text.endsWord : text.endedWord}{' '}
           <EndDate record={record} isCurrent={isCurrent} now={now} />
-          {isRenewed(record) && `, ${text.renews.true}`}
+          {isRenewed(record) && `, ${filterStrings.renews.true}`}
         </span>
       </div>
     </li>

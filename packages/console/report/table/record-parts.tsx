@@ -4,12 +4,12 @@ import { DateTime } from '../../ui/date-time.tsx';
 import { announceShown } from '../../ui/live-region.tsx';
 import { Link } from '../../ui/location.tsx';
 import { strings as shared } from '../../ui/strings.ts';
-import { strings } from '../strings.ts';
 import { describeEnd } from '../words/describe-end.ts';
 import { groupIccid, shortenIccid } from '../words/iccid.ts';
 import { nameOf } from '../words/product-names.ts';
+import { tableStrings } from './table-strings.ts';
 
-const text = strings.subscriptions;
+const text = tableStrings;
 
 interface PartProps {
   readonly record: Subscription;

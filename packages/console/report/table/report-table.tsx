@@ -9,12 +9,13 @@ import { StatusLabel } from '../../ui/status-label.tsx';
 import type { ReportState } from '../link/report-state.ts';
 import { shownTime } from '../past/as-of.ts';
 import { reportHref, showReport } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
+import { wordStrings } from '../words/word-strings.ts';
 import { columnChoices } from './column-choices.ts';
-import { type ColumnId, choicesOf, columns, fitColumns } from './columns.ts';
+import { type ColumnId, choicesOf, columns, fitColumns, labelOf } from './columns.ts';
 import { EndDate, IccidButton, isRenewed, RecordLink } from './record-parts.tsx';
+import { tableStrings } from './table-strings.ts';
 
-const text = strings.subscriptions;
+const text = tableStrings;
 
 interface ReportTableProps {
   readonly records: readonly Subscription[];
@@ -60,14 +61,14 @@ export function ReportTable({ records, state, width, currentId, openId }: Report
 /** The name of a column; that of a date sorts the report. */
 function Heading({ id, state }: { readonly id: ColumnId; readonly state: ReportState }) {
   const { date } = columns[id];
-  if (date === undefined) return <th scope="col">{text.column[id]}</th>;
+  if (date === undefined) return <th scope="col">{labelOf(id)}</th>;
   const isAscending = state.sort === date;
   const isDescending = state.sort === `-${date}`;
   const sort = (isAscending ? `-${date}` : date) as SubscriptionSort;
   return (
     <th scope="col" aria-sort={isAscending ? 'ascending' : isDescending ? 'descending' : undefined}>
       <button type="button" class="sort" onClick={() => showReport({ ...state, sort, page: undefined }, 'above')}>
-        {text.column[id]}
+        {labelOf(id)}
         <Icon icon={isAscending ? ArrowUp : isDescending ? ArrowDown : ChevronsUpDown} size={14} />
       </button>
     </th>
@@ -121,7 +122,7 @@ const cells: { readonly [Id in ColumnId]: (record: Subscription, context: CellCo
   created: ({ createdDate }, { isCurrent }) => <DateTime value={createdDate} focusable={isCurrent} />,
   activated: ({ activationDate }, { isCurrent }) => <DateTime value={activationDate} focusable={isCurrent} />,
   ends: (record, { isCurrent, now }) => <EndDate record={record} isCurrent={isCurrent} now={now} />,
-  renews: (record) => (isRenewed(record) ? text.yes : <span class="soft">{text.no}</span>),
+  renews: (record) => (isRenewed(record) ? wordStrings.yes : <span class="soft">{wordStrings.no}</span>),
   id: ({ id }) => <code title={id}>{id}</code>,
 };
 

@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { currentMemory, type LoadedReport } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
+import { tableStrings } from './table-strings.ts';
 
-const text = strings.subscriptions.keys;
+const text = tableStrings.keys;
 
 const links = (root: HTMLElement): HTMLElement[] => [...root.querySelectorAll<HTMLElement>('[data-record]')];
 

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ExportQuery } from '../../../client/index.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { copyText } from '../../ui/copy-button.tsx';
+import { EditorForm } from '../../ui/editor-form.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Bookmark, Copy, type IconNode, Link2, X } from '../../ui/icons.ts';
 import { announce, announceShown } from '../../ui/live-region.tsx';
@@ -12,11 +13,11 @@ import { withDates } from '../export/last-dates.ts';
 import { exportQueryOf, formatReportState, type ReportState } from '../link/report-state.ts';
 import { exportCommand, linkCommand } from '../source/curl-command.ts';
 import { reportHref, subscriptionsPath } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
 import { refreshViews, removeView, savedViews, saveView } from './saved-views.ts';
 import { isPersonal } from './view-store.ts';
+import { viewStrings } from './view-strings.ts';
 
-const text = strings.views;
+const text = viewStrings;
 
 /** The link of a saved view. */
 export const viewHref = (search: string): string =>
@@ -54,12 +55,10 @@ const nameLengthMax = 60;
 function SaveForm({ state, onSaved }: { readonly state: ReportState; readonly onSaved: () => void }) {
   const [error, setError] = useState<string>();
   return (
-    <form
-      class="views-form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        const name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+    <EditorForm
+      action={text.save}
+      onSubmit={(form) => {
+        const name = String(new FormData(form).get('name') ?? '').trim();
         if (name === '') return setError(text.nameRule);
         const search = formatReportState({ ...state, page: undefined });
         if (isPersonal(search)) return setError(text.personalRule);
@@ -76,10 +75,7 @@ function SaveForm({ state, onSaved }: { readonly state: ReportState; readonly on
         maxLength={nameLengthMax}
         autocomplete="off"
       />
-      <Button type="submit" variant="primary">
-        {text.save}
-      </Button>
-    </form>
+    </EditorForm>
   );
 }
 

@@ -1,7 +1,7 @@
-import { daysUntil } from '../filters/days.ts';
-import { strings } from '../strings.ts';
+import { daysUntil } from '../zone/day-bounds.ts';
+import { wordStrings } from './word-strings.ts';
 
-const text = strings.subscriptions.end;
+const text = wordStrings.end;
 
 /** Days ahead within which an end is counted in days. */
 const countedDays = 60;

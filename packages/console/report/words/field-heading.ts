@@ -6,6 +6,8 @@ const headings: Readonly<Record<string, string>> = {
   expirationDate: 'Ends',
   createdDate: 'Created',
   'product.name': 'Product',
+  'product.period': 'Period',
+  'product.period_unit': 'Unit of the period',
   iccid: 'ICCID',
   device_id: 'Device',
   auto_renew: 'Renews',

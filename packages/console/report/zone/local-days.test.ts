@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { findZone } from '../../../contract/zone.ts';
 import { filtersOfCount } from '../counts/count-links.ts';
-import { dayAfter, dayFrom, daysUntil, dayUntil, endOfDay, presetOf, presetRange } from '../filters/days.ts';
+import { presetOf, presetRange } from '../filters/presets.ts';
 import { lastMonths, nextDays } from '../overview/periods.ts';
 import { readAsOf } from '../past/read-as-of.ts';
+import { dayAfter, dayFrom, daysUntil, dayUntil, endOfDay } from './day-bounds.ts';
 import { readZoneFrom, zoneName } from './local-days.ts';
 
 afterEach(() => readZoneFrom(() => undefined));

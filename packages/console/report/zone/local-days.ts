@@ -15,6 +15,9 @@ export const zoneOfPages = (): Zone | undefined => currentZone();
 /** The name of the zone of the days: `UTC` or `Europe/Berlin`. */
 export const zoneName = (): string => zoneOfPages()?.name ?? 'UTC';
 
+/** In which zone days begin, in a sentence. */
+export const daysHint = (): string => `Days begin at midnight in ${zoneName()}.`;
+
 const dayMs = 86_400_000;
 
 /** The day of a time in milliseconds: `2026-10-31`. */

@@ -1,74 +1,76 @@
 import { useState } from 'preact/hooks';
-import { Button } from '../../../ui/button.tsx';
 import { EditorForm } from '../../../ui/editor-form.tsx';
 import { TextField } from '../../../ui/field.tsx';
-import { strings } from '../../strings.ts';
-import { zoneName } from '../../zone/local-days.ts';
-import { createdPresets, type DayRange, presetInLink } from '../days.ts';
+import { beforeDay, dayAfter, dayFrom, dayUntil, endOfDay, startOfDay } from '../../zone/day-bounds.ts';
+import { daysHint } from '../../zone/local-days.ts';
+import { filterStrings } from '../filter-strings.ts';
+import { Choices } from './choices.tsx';
+import type { EditorProps } from './editor-props.ts';
 
-const text = strings.subscriptions;
+const text = filterStrings.editor;
 
-/** Days of an interval, both included; empty where the interval has no bound. */
-export interface Days {
-  readonly from: string;
-  readonly to: string;
+/** The bounds of an interval, `undefined` where it has none. */
+interface Bounds {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
 }
 
-interface DateRangeEditorProps {
-  readonly days: Days;
-  /** Offers the usual periods. */
-  readonly onPreset?: (range: DayRange) => void;
-  readonly onDays: (days: Days) => void;
-}
-
-interface DateFaults {
-  readonly from?: string;
-  readonly to?: string;
-}
-
-/** A period: one of the usual ones, or the first and the last day. */
-export function DateRangeEditor({ days, onPreset, onDays }: DateRangeEditorProps) {
-  const [faults, setFaults] = useState<DateFaults>({});
-  const submit = (form: HTMLFormElement): void => {
-    const [from, to] = ['from', 'to'].map((name) => form.elements.namedItem(name) as HTMLInputElement);
-    if (from === undefined || to === undefined) return;
-    const found = faultsOf(from, to);
-    setFaults(found);
-    if (Object.keys(found).length === 0) onDays({ from: from.value, to: to.value });
-  };
+/** When a subscription was created: one of the usual periods, or the first and the last day. */
+export function CreatedEditor(props: EditorProps) {
+  const { state, onApply } = props;
+  const { 'created-from': from, 'created-to': to } = state.filters;
   return (
     <div class="filter-editor">
-      {onPreset && (
-        <div class="presets">
-          {createdPresets.map((preset) => (
-            <Button key={preset} variant="quiet" onClick={() => onPreset(presetInLink(preset, new Date()))}>
-              {text.presetButton[preset]}
-            </Button>
-          ))}
-        </div>
-      )}
-      <EditorForm onSubmit={submit}>
-        <div class="date-fields">
-          <TextField type="date" name="from" label={text.editor.from} defaultValue={days.from} error={faults.from} />
-          <TextField type="date" name="to" label={text.editor.to} defaultValue={days.to} error={faults.to} />
-        </div>
-        <p class="field-hint">{text.editor.daysOf(zoneName())}</p>
-        <Button type="submit" variant="primary">
-          {text.apply}
-        </Button>
-      </EditorForm>
+      <Choices {...props} />
+      <DaysForm
+        from={from && dayFrom(from)}
+        to={to && dayUntil(to)}
+        onDays={(days) =>
+          onApply({ 'created-from': days.from && startOfDay(days.from), 'created-to': days.to && endOfDay(days.to) })
+        }
+      />
     </div>
   );
 }
 
-function faultsOf(from: HTMLInputElement, to: HTMLInputElement): DateFaults {
+/** Bounds of any of the dates; the service excludes the bounds themselves. */
+export const BoundsEditor = ({ filter, state: { filters }, onApply }: EditorProps) => (
+  <DaysForm
+    from={filters.after && dayAfter(filters.after)}
+    to={filters.before && dayUntil(filters.before)}
+    onDays={({ from, to }) =>
+      onApply({ 'date-field': filter.field, after: from && beforeDay(from), before: to && endOfDay(to) })
+    }
+  />
+);
+
+/** The first and the last day of an interval, both included. */
+function DaysForm({ from, to, onDays }: Bounds & { readonly onDays: (days: Bounds) => void }) {
+  const [faults, setFaults] = useState<Partial<Bounds>>({});
+  return (
+    <EditorForm
+      onSubmit={(form) => {
+        const [first, last] = ['from', 'to'].map((name) => form.elements.namedItem(name) as HTMLInputElement);
+        if (first === undefined || last === undefined) return;
+        const found = faultsOf(first, last);
+        setFaults(found);
+        if (Object.keys(found).length === 0) onDays({ from: first.value || undefined, to: last.value || undefined });
+      }}
+    >
+      <div class="date-fields">
+        <TextField type="date" name="from" label={text.from} defaultValue={from ?? ''} error={faults.from} />
+        <TextField type="date" name="to" label={text.to} defaultValue={to ?? ''} error={faults.to} />
+      </div>
+      <p class="field-hint">{daysHint()}</p>
+    </EditorForm>
+  );
+}
+
+function faultsOf(from: HTMLInputElement, to: HTMLInputElement): Partial<Bounds> {
   // a date that is half typed has an empty value
   const isPart = (input: HTMLInputElement): boolean => input.validity.badInput;
   if (isPart(from) || isPart(to))
-    return {
-      ...(isPart(from) && { from: text.editor.otherDay }),
-      ...(isPart(to) && { to: text.editor.otherDay }),
-    };
-  if (from.value === '' && to.value === '') return { from: text.editor.oneDay };
-  return from.value !== '' && to.value !== '' && to.value < from.value ? { to: text.editor.endBeforeStart } : {};
+    return { ...(isPart(from) && { from: text.otherDay }), ...(isPart(to) && { to: text.otherDay }) };
+  if (from.value === '' && to.value === '') return { from: text.oneDay };
+  return from.value !== '' && to.value !== '' && to.value < from.value ? { to: text.endBeforeStart } : {};
 }

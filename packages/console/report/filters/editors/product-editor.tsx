@@ -2,24 +2,23 @@ import { ErrorNote } from '../../../ui/error-note.tsx';
 import { formatCount } from '../../../ui/format-count.ts';
 import { PickList } from '../../../ui/pick-list.tsx';
 import { Loading, Skeleton } from '../../../ui/skeleton.tsx';
-import { strings } from '../../strings.ts';
+import { filterStrings as text } from '../filter-strings.ts';
 import type { EditorProps } from './editor-props.ts';
 import { TextEditor } from './text-editor.tsx';
 import { useValueCounts, type ValueCount } from './value-counts.ts';
-
-const text = strings.subscriptions;
 
 /** Rows of the list; typing narrows it. */
 const shownMax = 100;
 
 /** The products by name, those with the most records first; by id where there are no counts. */
-export function ProductEditor({ state, onApply, ...rest }: EditorProps) {
+export function ProductEditor(props: EditorProps) {
+  const { state, onApply } = props;
   const counts = useValueCounts('product-id', state);
   if (counts.kind === 'unknown')
     return (
       <>
         {counts.error !== undefined && <ErrorNote error={counts.error} />}
-        <TextEditor parameter="product-id" label={text.editor.productId} state={state} onApply={onApply} {...rest} />
+        <TextEditor {...props} filter={{ ...props.filter, label: text.editor.productId }} />
       </>
     );
   if (counts.kind === 'counting')
@@ -29,11 +28,11 @@ export function ProductEditor({ state, onApply, ...rest }: EditorProps) {
         <Skeleton width="240px" height="160px" />
       </Loading>
     );
-  const products = [...counts.values].sort((a, b) => b.count - a.count);
+  const products = counts.values.toSorted((a, b) => b.count - a.count);
   const find = (typed: string) => products.filter((product) => isMatch(product, typed.trim().toLowerCase()));
   return (
     <PickList
-      label={text.filter.product}
+      label={text.product}
       placeholder={text.editor.typeProduct}
       none={text.editor.noProduct}
       note={(typed) => {

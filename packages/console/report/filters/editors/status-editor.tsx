@@ -1,16 +1,13 @@
 import { useState } from 'preact/hooks';
 import { knownStatuses, noStatus, readStatusFilter } from '../../../../contract/subscription.ts';
-import { Button } from '../../../ui/button.tsx';
 import { EditorForm } from '../../../ui/editor-form.tsx';
 import { ErrorNote } from '../../../ui/error-note.tsx';
 import { Checkbox } from '../../../ui/field.tsx';
 import { formatCount } from '../../../ui/format-count.ts';
 import { StatusLabel } from '../../../ui/status-label.tsx';
-import { strings } from '../../strings.ts';
+import { filterStrings as text } from '../filter-strings.ts';
 import type { EditorProps } from './editor-props.ts';
 import { useValueCounts } from './value-counts.ts';
-
-const text = strings.subscriptions;
 
 /** Any number of statuses, each with the number of records that have it under the other filters. */
 export function StatusEditor({ state, onApply }: EditorProps) {
@@ -19,15 +16,11 @@ export function StatusEditor({ state, onApply }: EditorProps) {
   const counted = new Map(counts.kind === 'counted' ? counts.values.map(({ value, count }) => [value, count]) : []);
   const statuses = new Set([...knownStatuses, ...counted.keys(), ...chosen, noStatus]);
   return (
-    <EditorForm
-      onSubmit={() => {
-        onApply({ status: chosen.length === 0 ? undefined : chosen.join(',') });
-      }}
-    >
+    <EditorForm onSubmit={() => onApply({ status: chosen.length === 0 ? undefined : chosen.join(',') })}>
       <fieldset>
-        <legend>{text.filter.status}</legend>
+        <legend>{text.status}</legend>
         {[...statuses].map((status) => (
-          <div key={status} class="status-choice">
+          <div key={status} class="check-line">
             <Checkbox
               label={<StatusLabel status={readStatusFilter(status)} />}
               checked={chosen.includes(status)}
@@ -39,11 +32,12 @@ export function StatusEditor({ state, onApply }: EditorProps) {
           </div>
         ))}
       </fieldset>
-      {counts.kind === 'unknown' && counts.error === undefined && <p class="field-hint">{text.editor.noCounts}</p>}
-      {counts.kind === 'unknown' && counts.error !== undefined && <ErrorNote error={counts.error} />}
-      <Button type="submit" variant="primary">
-        {text.apply}
-      </Button>
+      {counts.kind === 'unknown' &&
+        (counts.error === undefined ? (
+          <p class="field-hint">{text.editor.noCounts}</p>
+        ) : (
+          <ErrorNote error={counts.error} />
+        ))}
     </EditorForm>
   );
 }

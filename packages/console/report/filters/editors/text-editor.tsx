@@ -1,60 +1,45 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Button } from '../../../ui/button.tsx';
+import { useState } from 'preact/hooks';
 import { EditorForm } from '../../../ui/editor-form.tsx';
 import { TextField } from '../../../ui/field.tsx';
-import { takeFocus } from '../../../ui/use-first-focus.ts';
 import { valueFault } from '../../link/check-value.ts';
-import type { FilterName } from '../../link/report-state.ts';
-import { strings } from '../../strings.ts';
+import type { FilterName, ReportState } from '../../link/report-state.ts';
+import { filterStrings as text } from '../filter-strings.ts';
+import { trim } from '../filters.ts';
 import type { EditorProps } from './editor-props.ts';
 
-const text = strings.subscriptions;
-
-interface TextEditorProps extends EditorProps {
-  readonly parameter: FilterName;
-  readonly label: string;
-  readonly hint?: string | undefined;
-  /** The value of what was typed. */
-  readonly read?: ((typed: string) => string) | undefined;
+interface TextEditorProps extends Omit<EditorProps, 'state'> {
+  readonly state?: ReportState;
+  /** What the button says. */
+  readonly action?: string;
 }
 
 /** One value that is typed. What the service would reject is not sent. */
-export function TextEditor({
-  parameter,
-  label,
-  hint,
-  read = (typed) => typed.trim(),
-  state,
-  onApply,
-}: TextEditorProps) {
-  const form = useRef<HTMLFormElement>(null);
-  const [typed, setTyped] = useState(state.filters[parameter] ?? '');
+export function TextEditor({ filter, state, action, onApply }: TextEditorProps) {
+  const { label, hint, clean = trim } = filter;
+  const parameter = filter.parameters[0] as FilterName; // a list has an editor of its own
   const [rule, setRule] = useState<string>();
-  useLayoutEffect(() => takeFocus(form.current?.querySelector('input')), []);
   return (
     <EditorForm
-      formRef={form}
-      onSubmit={() => {
-        const value = read(typed);
+      first="input"
+      action={action}
+      onSubmit={(form) => {
+        const value = clean(String(new FormData(form).get('value') ?? ''));
         const fault = valueFault(parameter, value);
         setRule(fault?.rule);
         if (fault === undefined) onApply({ [parameter]: value });
       }}
     >
       <TextField
+        name="value"
         label={label}
         hint={hint}
         error={rule && text.editor.rule(rule)}
-        value={typed}
+        defaultValue={state?.filters[parameter] ?? ''}
         autocomplete="off"
         autocapitalize="none"
         spellcheck={false}
         inputMode={parameter === 'iccid' ? 'numeric' : 'text'}
-        onInput={(event) => setTyped(event.currentTarget.value)}
       />
-      <Button type="submit" variant="primary">
-        {text.apply}
-      </Button>
     </EditorForm>
   );
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { beforeDay, createdPresets, dayAfter, daysUntil, dayUntil, endOfDay, presetOf, presetRange } from './days.ts';
+import { beforeDay, dayAfter, daysUntil, dayUntil, endOfDay } from '../zone/day-bounds.ts';
+import { createdPresets, presetOf, presetRange } from './presets.ts';
 
 const now = new Date('2026-03-31T23:30:00Z');
 

@@ -2,7 +2,7 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** The width of a box in CSS pixels, as it is resized; 0 until it is measured. */
-export function useBoxWidth(): readonly [RefObject<HTMLDivElement | null>, number] {
+export function useWidth(): readonly [RefObject<HTMLDivElement | null>, number] {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {

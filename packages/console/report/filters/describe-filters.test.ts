@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseReportState, type ReportFilters, wholeReport } from '../link/report-state.ts';
-import { presetRange } from './days.ts';
-import { describeFilters } from './describe-filter.ts';
-import { describeReport } from './describe-report.ts';
+
+import { describeFilters, describeReport } from './describe-filters.ts';
+import { presetRange } from './presets.ts';
 
 const now = new Date('2026-11-22T10:20:00Z');
 const context = { now, productName: (id: string) => (id === 'p1' ? 'Europe 5 GB, 30 days' : id) };

@@ -5,17 +5,15 @@ import { Plus } from '../../ui/icons.ts';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { PickList } from '../../ui/pick-list.tsx';
 import { Popover } from '../../ui/popover.tsx';
+import { describeFilters } from '../filters/describe-filters.ts';
+import { FilterEditor } from '../filters/editors/filter-editor.tsx';
+import { filterStrings as text } from '../filters/filter-strings.ts';
+import { type FilterKind, removalOf } from '../filters/filters.ts';
+import { suggestFilters } from '../filters/suggest-filters.ts';
+import { usePasted } from '../filters/use-pasted.ts';
 import { type FilterChanges, type ReportState, withFilters } from '../link/report-state.ts';
 import { showReport } from '../store/report-store.ts';
-import { strings } from '../strings.ts';
 import { productName } from '../words/product-names.ts';
-import { describeFilters, type FilterKind, filterKinds } from './describe-filter.ts';
-import type { EditorProps } from './editors/editor-props.ts';
-import { ChipEditor, FilterEditor } from './filter-editor.tsx';
-import { type AddableFilter, suggestFilters } from './suggest-filters.ts';
-import { usePasted } from './use-pasted.ts';
-
-const text = strings.subscriptions;
 
 /** The filters in words, and the list that adds one. */
 export function FilterBar({ state }: { state: ReportState }) {
@@ -23,7 +21,7 @@ export function FilterBar({ state }: { state: ReportState }) {
   const shortcuts = useRef([
     {
       key: '/',
-      label: text.keys.filter,
+      label: text.addKey,
       run: (event: KeyboardEvent) => {
         event.preventDefault(); // the list must not begin with the key
         adder.current?.querySelector('button')?.click();
@@ -32,23 +30,21 @@ export function FilterBar({ state }: { state: ReportState }) {
   ]);
   useShortcuts(shortcuts.current);
   const apply = (changes: FilterChanges): void => showReport(withFilters(state, changes));
-  const filters = describeFilters(state, { now: new Date(), productName });
-  const remove = (kinds: readonly FilterKind[]): void =>
-    apply(Object.fromEntries(kinds.flatMap((kind) => filterKinds[kind]).map((name) => [name, undefined])));
+  const used = describeFilters(state, { now: new Date(), productName });
   return (
     <fieldset class="filter-bar no-print" aria-label={text.filters}>
-      {filters.map(({ kind, label, value }) => (
-        <Chip key={kind} label={text.chip(label, value)} onRemove={() => remove([kind])}>
-          {(close) => <ChipEditor kind={kind} state={state} onApply={closing(close, apply)} />}
+      {used.map(({ kind, label, value }) => (
+        <Chip key={kind} label={text.chip(label, value)} onRemove={() => apply(removalOf(kind))}>
+          {(close) => <FilterEditor kind={kind} state={state} onApply={closing(close, apply)} />}
         </Chip>
       ))}
       <span ref={adder}>
-        <Popover label={text.addFilter} icon={Plus}>
+        <Popover label={text.add} icon={Plus}>
           {(close) => <AddFilter state={state} onApply={closing(close, apply)} />}
         </Popover>
       </span>
-      {filters.length > 1 && (
-        <Button variant="quiet" onClick={() => remove(filters.map(({ kind }) => kind))}>
+      {used.length > 1 && (
+        <Button variant="quiet" onClick={() => apply(removalOf(...used.map(({ kind }) => kind)))}>
           {text.clearAll}
         </Button>
       )}
@@ -61,14 +57,19 @@ const closing = (close: () => void, apply: (changes: FilterChanges) => void) => 
   apply(changes);
 };
 
-function AddFilter({ state, onApply }: EditorProps) {
-  const [edited, setEdited] = useState<AddableFilter>();
+interface FilterProps {
+  readonly state: ReportState;
+  readonly onApply: (changes: FilterChanges) => void;
+}
+
+function AddFilter({ state, onApply }: FilterProps) {
+  const [edited, setEdited] = useState<FilterKind>();
   const { options, fault, ...paste } = usePasted(onApply);
-  if (edited !== undefined) return <FilterEditor filter={edited} state={state} onApply={onApply} />;
+  if (edited !== undefined) return <FilterEditor kind={edited} state={state} onApply={onApply} />;
   return (
     <PickList
-      label={text.addFilterHint}
-      placeholder={text.addFilterHint}
+      label={text.addHint}
+      placeholder={text.addHint}
       none={fault ?? text.noSuchFilter}
       {...paste}
       options={(typed) =>

@@ -1,0 +1,9 @@
+/** The titles of the pages. */
+export const titles = {
+  overview: 'Overview',
+  subscriptions: 'Subscriptions',
+  changes: 'Changes',
+  findings: 'Findings',
+  exports: 'Exports',
+  sim: 'SIM',
+} as const;
