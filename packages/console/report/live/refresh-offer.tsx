@@ -1,30 +1,13 @@
-import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { RefreshCw } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { asOf } from '../past/as-of.ts';
-import { strings } from '../strings.ts';
-import { type ChangesSeen, ChangeWatch, noChanges } from './change-watch.ts';
+import { type ChangesSeen, watchChanges } from './change-watch.ts';
+import { liveStrings } from './live-strings.ts';
 import { pollChanges } from './poll-changes.ts';
 
-const text = strings.live;
-const seen = signal(noChanges);
-
-/** One watch for all pages: only one of them is open at a time. */
-const watch = new ChangeWatch({
-  poll: pollChanges,
-  isActive: () => document.visibilityState === 'visible' && navigator.onLine,
-  setTimer: (run, ms) => window.setTimeout(run, ms),
-  clearTimer: (timer) => window.clearTimeout(timer as number | undefined),
-  onChange(changes) {
-    if (sentenceOf(changes) !== sentenceOf(seen.peek())) announce(sentenceOf(changes));
-    seen.value = changes;
-  },
-});
-
-for (const event of ['visibilitychange', 'online', 'offline'])
-  (event === 'visibilitychange' ? document : window).addEventListener(event, () => watch.resume());
+const text = liveStrings;
 
 interface RefreshOfferProps {
   /** Another value for each time that the page begins to load its data. */
@@ -36,12 +19,15 @@ interface RefreshOfferProps {
 /** Says how many subscriptions changed since the page was loaded, and offers to load it again. */
 export function RefreshOffer({ load, onRefresh }: RefreshOfferProps) {
   const isPresent = asOf.value === undefined;
+  const [sentence, setSentence] = useState('');
   useEffect(() => {
+    setSentence('');
     if (!isPresent) return undefined; // the past does not change
-    watch.begin();
-    return () => watch.stop();
+    return watchPage((seen) => setSentence(sentenceOf(seen)));
   }, [load, isPresent]);
-  const sentence = sentenceOf(seen.value);
+  useEffect(() => {
+    if (sentence !== '') announce(sentence);
+  }, [sentence]);
   if (sentence === '' || !isPresent) return null;
   return (
     <div class="refresh-offer no-print">
@@ -51,6 +37,19 @@ export function RefreshOffer({ load, onRefresh }: RefreshOfferProps) {
       </Button>
     </div>
   );
+}
+
+/** Watches the changes while the page is visible and has a network. Returns how to stop. */
+function watchPage(onChange: (seen: ChangesSeen) => void): () => void {
+  const isActive = (): boolean => document.visibilityState === 'visible' && navigator.onLine;
+  const { resume, stop } = watchChanges({ poll: pollChanges, isActive, onChange });
+  const left = new AbortController();
+  document.addEventListener('visibilitychange', resume, { signal: left.signal });
+  for (const event of ['online', 'offline']) window.addEventListener(event, resume, { signal: left.signal });
+  return () => {
+    left.abort();
+    stop();
+  };
 }
 
 function sentenceOf({ count, more, replaced }: ChangesSeen): string {
