@@ -1,3 +1,5 @@
+import { reportFolders } from './report-folders.ts';
+
 /** A folder (or one file), what it contains and what it may import besides its own files. */
 export interface Folder {
   readonly path: string;
@@ -352,6 +354,7 @@ const rows: readonly Folder[] = [
       '../**/operator/**',
     ],
   },
+  ...reportFolders.map((row) => ({ ...row, imports: [...pages, 'console/ui', ...row.imports] })),
   {
     path: 'console/operator',
     contents: "the operator's console, a client of the operator's API",
