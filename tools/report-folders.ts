@@ -1,4 +1,4 @@
-/** A folder of the report's console, what it contains, and the folders and files beside it that it may import. */
+/** A folder of the report's console, what it contains, and what beside it it may import. */
 const rows: readonly (readonly [name: string, contents: string, imports: string])[] = [
   ['session', 'the session of a client, and its sign-in', ''],
   ['zone', 'the time zone of the pages, and its days', ''],

@@ -35,7 +35,10 @@ const isAddable = ({ name, parameters, isExcluded }: Filter, used: ReportFilters
   parameters.every((parameter) => parameter === 'listed' || used[parameter] === undefined) &&
   isExcluded?.(used) !== true;
 
-/** The filters that have a typed or pasted value: the one that surely has it, or any if nothing else is found. */
+/**
+ * The filters that have a typed or pasted value: the one that surely has it, or any if nothing else
+ * is found.
+ */
 function valuesOf(typed: string, kinds: readonly FilterKind[], isUnknown: boolean): readonly FilterSuggestion[] {
   const readable = kinds.flatMap((kind) => {
     const { name = '', read, owns } = filters[kind];
