@@ -31,15 +31,11 @@ export const readerGroups: CommandGroups = [
   ],
 ];
 
-/** Imports its module only when it is needed. */
-export const openHome = async (output: Output) => (await import('./commands/home.ts')).openHome(output);
-
 /** The command line of `@subreport/cli`. */
 const readerLine: CommandLine = {
   description: 'Reads reports of subscriptions.',
   notes: exitCodes,
   groups: readerGroups,
-  openHome,
   failureOf,
 };
 

@@ -27,8 +27,6 @@ export interface CommandLine {
   readonly notes: string;
   readonly groups: CommandGroups;
   readonly failureOf: (error: unknown) => Failure;
-  /** What the program does on a terminal without arguments, unless that is its help. */
-  readonly openHome?: (output: Output) => Promise<(() => Promise<void>) | undefined>;
   /** Loads which variables `--env` may set, besides those of every program. */
   readonly loadSettings?: LoadSettings;
 }
@@ -78,9 +76,6 @@ export async function buildCommandLine(
 
 /** Runs the command that the arguments name, and returns the exit code. */
 export async function runCommandLine(line: CommandLine, argv: readonly string[], output: Output): Promise<number> {
-  const isAlone = argv.length === 0 && output.stdout.isTTY === true;
-  const home = isAlone ? await line.openHome?.(output) : undefined;
-  if (home !== undefined) return runProgram(new Command().action(home), argv, output, line.failureOf);
   const program = await buildCommandLine(line, output, namesFor(commandsOf(line.groups), argv));
   return runProgram(program, argv, output, line.failureOf);
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { openHome, readerGroups } from '../../cli/command-line.ts';
+import { readerGroups } from '../../cli/command-line.ts';
 import type { Output } from '../../terminal/output.ts';
 import {
   buildCommandLine,
@@ -35,7 +35,6 @@ const line: CommandLine = {
   description: 'Reads reports of subscriptions, and runs the service that provides them.',
   notes: `Settings of the service are environment variables: 'subreport config' lists them.\n${exitCodes}`,
   groups: [...readerGroups, ['Run the service:', operatorCommands]],
-  openHome,
   failureOf(error) {
     const { exitCode } = failureOf(error);
     const isInvalid = error instanceof OperatorError && error.code === 'INVALID';
