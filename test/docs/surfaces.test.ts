@@ -15,7 +15,7 @@ test('the surfaces in docs/README.md are the commands that read reports, and onl
   expect(named.filter(([name = '']) => !commands.includes(name))).toEqual([]);
   expect(named.flatMap((words) => unknownWords(program, words))).toEqual([]);
   // these prepare the others, and return no records
-  const preparing = ['login', 'logout', 'whoami', 'profiles', 'open'];
+  const preparing = ['login', 'logout', 'whoami', 'profiles'];
   const reading = program.commands.filter((command) => command.helpGroup() === 'Read reports:');
   const expected = reading.map((command) => command.name()).filter((name) => !preparing.includes(name));
   expect(expected.length).toBeGreaterThan(5);

@@ -168,7 +168,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'subscriptions/list-strings.ts: of a list of #',
     'commands/listed-files.ts: --#-file: # values#',
     'export/export-strings.ts: No exports in this visit',
-    "commands/open-command.ts: No profiles: run 'subreport login' first",
+    "commands/profiles-command.ts: No profiles: run 'subreport login' first",
   ],
   'no data: a label, an effect of a button, a rule or a value of one record': [
     'imports/import-strings.ts: No column',

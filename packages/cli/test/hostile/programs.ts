@@ -27,7 +27,7 @@ interface Place {
 export const operatorToken = `sro_${'a'.repeat(43)}`;
 
 /** Commands that talk to no server. */
-const local = ['profiles', 'open'];
+const local = ['profiles'];
 
 const rpc = (id: number, method: string, params: object): string =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params });

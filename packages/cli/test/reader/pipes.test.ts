@@ -1,15 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -126,24 +117,11 @@ describe('login and profiles', () => {
     expect(modeOf('config', 'subreport/tokens/default.json')).toBe('600');
   });
 
-  test('profiles are listed without their secrets, and open names the console of one', async () => {
+  test('profiles are listed without their secrets', async () => {
     const { stdout } = await run('profiles', '--json');
     const profile = { profile: 'default', base_url: `${service.url}/connect-api`, client_id: 'acme-reporting' };
     expect(JSON.parse(stdout)).toEqual([profile]);
     expect((await run('profiles')).stdout).toMatch(/^default +http\S+ +acme-reporting$/m);
-    expect((await run('open', '--print')).stdout).toBe(`${service.url}/console\n`);
-  });
-
-  test('open starts the browser of the desktop, and prints the URL if there is none', async () => {
-    const bin = join(folder, 'bin');
-    mkdirSync(bin);
-    const url = `${service.url}/console`;
-    const open = () => runHere(['open'], { ...environment, PATH: bin });
-    expect((await open()).stdout).toBe(`${url}\n`);
-    const opener = join(bin, process.platform === 'darwin' ? 'open' : 'xdg-open');
-    writeFileSync(opener, `#!/bin/sh\nprintf %s "$1" >'${bin}/opened'\n`, { mode: 0o755 });
-    expect((await open()).stdout).toBe(`Opened ${url}\n`);
-    await eventually(() => expect(readFileSync(join(bin, 'opened'), 'utf8')).toBe(url));
   });
 
   test('login with a wrong secret fails and stores nothing', async () => {

@@ -21,20 +21,7 @@ const readingOperations = Object.entries(operatorOperations).flatMap(([name, { m
 const readingCommands = [
   ...['serve', 'config', 'audit', 'tenant list', 'keys list', 'client list', 'client show'],
   ...['client sessions', 'operator list', 'imports list', 'imports show', 'imports errors'],
-  ...[
-    'login',
-    'logout',
-    'whoami',
-    'list',
-    'show',
-    'export',
-    'summary',
-    'findings',
-    'changes',
-    'token',
-    'profiles',
-    'open',
-  ],
+  ...['login', 'logout', 'whoami', 'list', 'show', 'export', 'summary', 'findings', 'changes', 'token', 'profiles'],
   ...['sync check', 'sync run', 'sync status', 'sync verify'],
 ];
 
