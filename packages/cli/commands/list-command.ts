@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import {
   ApiError,
@@ -14,7 +13,7 @@ import { CommandError, UsageError } from '../../terminal/error.ts';
 import { counted, countText, type Output } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
-import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
+import { addParameterOptions, type GivenQuery, readParameters } from './filter-options.ts';
 import { addQueryOption, type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
 import { addListedFiles, describeNotFound, type Listed, readListedFiles } from './listed-files.ts';
 import { requireLocalDates, zoneOfDates } from './local-dates.ts';
@@ -27,12 +26,9 @@ const { format: _format, all: _all, 'as-of': _asOf, ...parameters } = reportPara
 /** Counts are those of `summary`; a report of the past is an export. */
 const linkUse: LinkUse = { page: 'subscriptions', parameters, ignored: ['by'], defaults: newestFirst };
 
-const watchSeconds = 10;
-
 interface ListOptions extends ProfileOption, OutputOptions {
   readonly query?: string;
   readonly all?: boolean;
-  readonly watch?: number | true;
   readonly idFile?: string;
   readonly iccidFile?: string;
   readonly deviceIdFile?: string;
@@ -49,13 +45,9 @@ interface Listing {
 
 export function addListCommand(program: Command, output: Output): void {
   const command = program.command('list').description('list subscriptions, one page or all of them');
-  addQueryOption(addListedFiles(addParameterOptions(command, parameters)))
-    .addOption(new Option('--all', 'list all pages').conflicts(['page', 'cursor', 'watch']))
-    .option(
-      '--watch [seconds]',
-      `repeat the request every ${watchSeconds} seconds, or at the given interval`,
-      readSeconds,
-    );
+  addQueryOption(addListedFiles(addParameterOptions(command, parameters))).addOption(
+    new Option('--all', 'list all pages').conflicts(['page', 'cursor']),
+  );
   addOutputOptions(addProfileOption(command))
     .addHelpText(
       'after',
@@ -79,19 +71,9 @@ Examples:
         sayQuestion(screen, options, query.values);
         const listed = await readListedFiles({ ...options });
         for (const remark of listed.remarks) screen.remark(remark);
-        await chooseList({ options, query, listed, screen, output, signal });
+        await (options.all === true ? listAll : listPage)({ options, query, listed, screen, output, signal });
       }),
     );
-}
-
-function chooseList(listing: Listing): Promise<void> {
-  const { options, output, screen } = listing;
-  if (options.all === true) return listAll(listing);
-  if (options.watch === undefined) return listPage(listing);
-  if (screen.format === 'table' && output.stdout.isTTY === true) return watchPage(listing);
-  throw new UsageError(
-    "Cannot watch: the output must be a table on a terminal; use 'subreport changes --follow' in programs",
-  );
 }
 
 async function listPage({ options, query, listed, screen, signal }: Listing): Promise<void> {
@@ -102,18 +84,6 @@ async function listPage({ options, query, listed, screen, signal }: Listing): Pr
   screen.remark(describePage(page, nextCommand(options, query.values, page)));
   if (page.explanation !== undefined) screen.remark(page.explanation);
   for (const line of describeNotFound(page.notFound, listed)) screen.remark(line);
-}
-
-/** Clears the screen before each table; the scrollback remains. */
-async function watchPage(listing: Listing): Promise<void> {
-  const { options, screen, signal } = listing;
-  const seconds = options.watch === true ? watchSeconds : (options.watch ?? watchSeconds);
-  for (;;) {
-    signal.throwIfAborted();
-    await screen.write(`\x1b[2J\x1b[H${new Date().toISOString().slice(0, 19)}Z, every ${seconds} s; Ctrl-C ends\n\n`);
-    await listPage(listing);
-    await sleep(seconds * 1000, undefined, { signal });
-  }
 }
 
 async function listAll(listing: Listing): Promise<void> {

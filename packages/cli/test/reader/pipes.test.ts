@@ -301,7 +301,6 @@ describe('wrong use', () => {
     [['list', '--size', '1', '--size', '2'], 'It must be given only once'],
     [['list', '--size', 'many'], "argument 'many' is invalid. It must be an integer"],
     [['list', '--after', 'soon', '--before', 'later'], "current value is 'later'\nCannot use --after"],
-    [['list', '--watch'], 'Cannot watch'],
     [['changes', '--follow', '--json'], 'Cannot follow as JSON'],
     [['login', '--url', 'reports.example.com'], 'https://reports.example.com'],
     [['show', 'id_01', '--profile', '../x'], 'its name must be'],

@@ -77,17 +77,6 @@ describe.runIf(hasTerminal)('in a terminal', () => {
     ).toEqual(['id_00', 'id_01']);
   });
 
-  test('list --watch shows new records until Ctrl-C', async () => {
-    const watch = startInTerminal(['list', '--watch', '1', '--sort', '-createdDate', '--size', '2'], environment);
-    await watch.until('1-2 of 25');
-    const tenant = await service.createTenant('acme');
-    await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'id_new', createdDate: 1_800_000_000 })]);
-    await watch.until('id_new');
-    watch.type('\u0003');
-    expect(await watch.ended).toMatchObject({ code: 130 });
-    await service.store.deleteSubscriptions(tenant, ['id_new']);
-  });
-
   test('export shows its progress and clears it', async () => {
     const { code, shown } = await startInTerminal(['export', join(folder, 'all.csv')], environment).ended;
     expect([code, shown]).toEqual([0, expect.stringMatching(/\[[#.]{30}\] \d+ % /)]);
