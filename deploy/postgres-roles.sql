@@ -55,7 +55,6 @@ do $$ declare
     "subscription": "select, insert, update, delete",
     "subscription_commit": "select, insert, update, delete",
     "subscription_erasure": "select, insert, update, delete",
-    "subscription_import": "select, insert, update, delete",
     "subscription_span": "select, insert, update, delete",
     "subscription_tombstone": "select, insert, update, delete",
     "subscription_version": "select, insert, update, delete",

@@ -84,12 +84,12 @@ function toMarkdown(results: readonly Measured[]): string {
     ...['base, µs a record', 'ours, µs a record', 'base ÷ ours', 'records/s', 'MB grown'],
   ];
   return [
-    'Imports of NDJSON: parsed, validated, stored with counts, revision and resume point in batches. "µs a record" is the CPU time of all processes, PostgreSQL and',
+    'Imports of NDJSON: parsed, validated, stored with counts and revision in batches. "µs a record" is the CPU time of all processes, PostgreSQL and',
     'a final checkpoint included. The base of a first import, into an empty database, is a bare load of the same records: prepared rows, by `COPY` from a file on',
     'the server or by a prepared insert in batches of 10,000, into a table with the same indexes, which are there from the beginning.',
     'The base of an import with 5 % changed, whose file contains all records, is reading',
     'and checking the file without a database. The floor of a first import is reading and checking a file, inserting its rows in batches of 3,000 into a table with',
-    'the primary key, and building the other indexes: no counts, tenant, revision or resume point. The floor with 5 % changed is reading the lines, reading the stored records by id, comparing, and checking and',
+    'the primary key, and building the other indexes: no counts, tenant or revision. The floor with 5 % changed is reading the lines, reading the stored records by id, comparing, and checking and',
     'writing those that differ, in batches of 3,000. "MB grown" is the memory of the import process.',
     '',
     machineFacts(),

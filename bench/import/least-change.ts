@@ -28,7 +28,7 @@ const batchRows = 3_000;
 
 /**
  * Loads a file whose ids are all stored: reads its lines, compares them with the stored records in
- * batches, checks those that differ, and writes them. No counts, revision or resume point.
+ * batches, checks those that differ, and writes them. No counts or revision.
  */
 export async function changeLeast(file: string, { DATABASE_URL, DATA_DIR = '' }: NodeJS.ProcessEnv): Promise<void> {
   const statements = DATABASE_URL === undefined ? openSqlite(DATA_DIR) : await openPostgres(DATABASE_URL);

@@ -35,7 +35,6 @@ import {
   readRejections,
   removeRejections,
 } from '../../packages/service/storage/tables/import-history.ts';
-import { readResumePoint } from '../../packages/service/storage/tables/resume-point.ts';
 import { sumRecords, sumStored } from '../../packages/service/storage/tables/storage-use.ts';
 import { findSubscriptionIds } from '../../packages/service/storage/tables/subscription-ids.ts';
 import {
@@ -94,8 +93,8 @@ const operations: Readonly<Record<TenantOperation, Case>> = {
   async loadSubscriptions(store, tenant) {
     await store.loadSubscriptions(tenant, rowsFrom(1_000, 30)); // new
     await store.loadSubscriptions(tenant, rowsFrom(0, 30, { status: 'EXPIRED' })); // changed
-    await store.loadSubscriptions(tenant, rowsFrom(0, 10), point, 'import-1', ['id40', 'id41', 'missing']);
-    await store.loadSubscriptions(tenant, rowsFrom(40, 2), 'finished'); // they had tombstones
+    await store.loadSubscriptions(tenant, rowsFrom(0, 10), true, 'import-1', ['id40', 'id41', 'missing']);
+    await store.loadSubscriptions(tenant, rowsFrom(40, 2)); // they had tombstones
   },
   async openReplacement(store, tenant) {
     for (const dryRun of [true, false]) {
@@ -130,11 +129,6 @@ const operations: Readonly<Record<TenantOperation, Case>> = {
 };
 
 const everyId = 'select id from subscription where tenant_id = $1 order by id';
-
-const point = {
-  ...{ bytes: 1, sha256: '', format: 'csv', read: 10, rejected: 0 },
-  ...{ inserted: 0, updated: 0, unchanged: 0 },
-};
 
 /** The other members of `Store`, and why they have no case. */
 const withoutTenant: Readonly<Record<Exclude<keyof Store, TenantOperation>, string>> = {
@@ -248,7 +242,6 @@ const uses: Readonly<Record<string, Case>> = {
       importRecords(store, tenant, Readable.from([Buffer.from('{}\n')]), follow(reading)),
     ),
   replaceRecords: (store, tenant) => replaceRecords(store, tenant, source(2), reading),
-  readResumePoint: (store, tenant) => readResumePoint(store, tenant),
   putRejections: (store, tenant) => putRejections(store, tenant, 'import-2', '{}\n'),
   readRejections: (store, tenant) => readRejections(store, tenant, 'import-2'),
   removeRejections: (store, tenant) => removeRejections(store, tenant, 'import-3', 10),

@@ -13,7 +13,7 @@ import { askFor, readPage, readWhole, type Source } from './read.ts';
 import { Session } from './session.ts';
 import { System } from './system.ts';
 import type { Tally } from './tally.ts';
-import { beginWrite, changeOf, resumeImport, type Writing, writesAreOver } from './write.ts';
+import { beginWrite, changeOf, repeatImport, type Writing, writesAreOver } from './write.ts';
 
 /**
  * How stale a response of a service on PostgreSQL may be after another process made a change, in
@@ -298,7 +298,7 @@ class HistoryRun {
     const count = () => this.#countRows(write.tenant, tenant.state, change);
     let rows = await count();
     if (!acknowledged && write.kind === 'import' && write.via === 'command' && index % 2 === 0) {
-      await resumeImport(this.#system, write, `source-${index}`);
+      await repeatImport(this.#system, write, `source-${index}`);
       if (this.#history.engine === 'postgres') await sleep(staleMsMax);
       rows = await count();
       acknowledged = true;

@@ -71,10 +71,10 @@ function runCommand(system: System, step: WriteStep, removed: number, file: stri
   return { done: outcomeOf(running), kill: () => running.child.kill('SIGKILL') };
 }
 
-/** Runs a killed import again with `--resume`; it must succeed. */
-export async function resumeImport(system: System, step: WriteStep, file: string): Promise<void> {
-  const running = system.spawn([...argsOf(step, join(system.folder, `${file}${suffixOf(step)}`), 0), '--resume']);
-  if (!(await outcomeOf(running))) throw new Difference(`an import that is resumed fails: ${running.output()}`);
+/** Runs a killed import again; it must succeed. */
+export async function repeatImport(system: System, step: WriteStep, file: string): Promise<void> {
+  const running = system.spawn(argsOf(step, join(system.folder, `${file}${suffixOf(step)}`), 0));
+  if (!(await outcomeOf(running))) throw new Difference(`an import that is run again fails: ${running.output()}`);
 }
 
 /** Whether a command succeeded; throws `Interrupted` if it failed, which a fault must explain. */

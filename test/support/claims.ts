@@ -99,7 +99,6 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'health/health-strings.ts: Show #',
     'operator/client-command.ts: All tokens of the client # were revoked. If its secret was leaked, rep',
     'operator/doctor-command.ts: There are none; the first start generates them',
-    'operator/import-text.ts:  (resumed after row #)',
     'operator/import-text.ts: # loaded, # rejected',
     'operator/import-text.ts: # valid (dry run: nothing was loaded)',
     'operator/import-text.ts: # valid, # rejected',

@@ -140,7 +140,7 @@ const rightImports: readonly (readonly [folder: string, specifier: string])[] = 
   ['packages/service/http/operator', '../listener/base-server.ts'],
   ['packages/service/storage', './order-key.ts'],
   ['packages/service/storage/read', '../counts/range.ts'],
-  ['packages/service/storage/sqlite', '../tables/resume-point.ts'],
+  ['packages/service/storage/sqlite', '../tables/history.ts'],
   ['packages/service/storage/postgres', 'pg'],
   ['packages/client', '../contract/operations.ts'],
   ['packages/service/cli', '../storage/store.ts'],

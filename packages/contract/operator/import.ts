@@ -11,7 +11,7 @@ export const importResults = ['running', 'ok', 'failed', 'interrupted'] as const
 const importOutcomes = ['running', ...loadOutcomes, 'interrupted'] as const;
 
 /** The options of an import that the history shows. */
-export const importFlags = ['replace', 'strict', 'dry-run', 'remove', 'resume', 'columns'] as const;
+export const importFlags = ['replace', 'strict', 'dry-run', 'remove', 'columns'] as const;
 
 /** The id of an import. */
 export const importId = Type.String({

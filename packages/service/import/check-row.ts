@@ -251,8 +251,6 @@ export interface RowFault {
 export interface SourceRow {
   /** Line of the source on which the row begins, from 1. */
   readonly line: number;
-  /** Decompressed bytes of the source up to the end of the row. */
-  readonly end: number;
   /** The row as it appears in the source. */
   readonly raw: string;
   /** The row's value, or why it could not be read. */

@@ -7,7 +7,6 @@ import { StorageError } from '../storage/error.ts';
  *   than allowed.
  * - `REMOVES_MANY`: a replacement removes so many records that their number must be confirmed.
  * - `BUSY`: another import into the same tenant is running.
- * - `OTHER_SOURCE`: the source is not the one of the import to resume.
  * - `NO_TENANT`: the tenant was deleted, or is being deleted.
  * - `TOO_LARGE`: the source is larger than a stored source may be.
  * - `OVER_BUDGET`: the records do not fit into the storage budget of the tenant, or have too many
@@ -19,7 +18,6 @@ type ImportErrorCode =
   | 'BAD_ROWS'
   | 'REMOVES_MANY'
   | 'BUSY'
-  | 'OTHER_SOURCE'
   | 'NO_TENANT'
   | 'TOO_LARGE'
   | 'OVER_BUDGET'

@@ -1,22 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subscription } from '../../contract/subscription.ts';
 import { StorageError } from '../storage/error.ts';
-import type { ImportLock, LoadCounts, ResumePoint, Store, TenantId } from '../storage/store.ts';
+import type { ImportLock, LoadCounts, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
-import { readResumePoint } from '../storage/tables/resume-point.ts';
 import { inSpan } from '../tracing/span.ts';
 import { ImportError, sayLeft } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { batchRows, readBatches } from './read-batches.ts';
-import {
-  decompressed,
-  noRowsYet,
-  type RejectedRow,
-  readValidRows,
-  type SourceOptions,
-  type Tally,
-} from './read-valid-rows.ts';
-import { createResumption, formatOf, SourceDigest } from './resume-import.ts';
+import { decompressed, noRowsYet, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
 
 /**
  * The result of an import. `read` counts rows; in a dry run nothing is inserted, updated or
@@ -37,26 +28,19 @@ export interface ImportSummary extends LoadCounts {
 export interface ImportOptions extends SourceOptions {
   /** Check every row and load none. */
   readonly dryRun: boolean;
-  /** Continue an unfinished import of the same source; its counts continue too. */
-  readonly resume?: boolean;
   /** Called with each valid row of a dry run. */
   readonly onChecked?: (row: SubscriptionRow) => Promise<void>;
   /** Maximum rows per transaction, for a process that also serves requests. */
   readonly batchRowsMax?: number | undefined;
-  /**
-   * Called before the first rejected row, with the rows that the resumed import had read and
-   * rejected.
-   */
-  readonly onResume?: (done: { readonly read: number; readonly rejected: number }) => Promise<void> | void;
 }
 
 /**
  * Reads a source, decompresses gzip and zstd, checks each row against the contract and loads the
  * valid rows in batches, each durable once it is counted. The last row with an id wins: within a
  * batch the earlier ones are never written, so the same source twice changes nothing; across
- * batches each is an update. Each batch commits a resume point, from which `resume` continues.
- * Throws `ImportError`: `BUSY` while another import into the tenant is running, `OTHER_SOURCE` if
- * the import to resume had another source, `OVER_BUDGET` if a batch exceeds the storage budget.
+ * batches each is an update. An import that has failed is begun again. Throws `ImportError`: `BUSY`
+ * while another import into the tenant is running, `OVER_BUDGET` if a batch exceeds the storage
+ * budget.
  */
 export async function importRecords(
   store: Store,
@@ -90,37 +74,14 @@ export async function loadRecords(
   source: AsyncIterable<Buffer>,
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  const { onProgress } = options;
-  const format = formatOf(options);
-  const digest = new SourceDigest();
-  const resumePoint = options.resume === true ? await readResumePoint(target.store, target.tenant) : undefined;
-  const resumption = createResumption(resumePoint, format, digest);
-  const tally: Tally = { ...noRowsYet(), rejected: resumePoint?.rejected ?? 0 };
-  const done = { read: resumePoint?.read ?? 0, rejected: tally.rejected };
-  const reportResume = once(async () => options.onResume?.(done));
-  const onRejected = async (row: RejectedRow): Promise<void> => {
-    await reportResume();
-    await options.onRejected(row);
-  };
-  const loader = createBatchLoader(target, resumePoint ?? nothingLoaded);
-  const batches = readBatches(
-    digest.follow(decompressed(source, options)),
-    { ...options, onRejected, tally },
-    { resumption, rowsMax: options.batchRowsMax, onRow: (bytes) => digest.markRowEnd(bytes) },
-  );
+  const tally = noRowsYet();
+  const loader = createBatchLoader(target);
+  const batches = readBatches(decompressed(source, options), { ...options, tally }, options.batchRowsMax);
   const settle = (): Promise<void> => loader.settle().finally(() => options.onCounts?.({ ...tally, ...loader.counts }));
   try {
-    for await (const { rows, end } of batches) {
-      if (end === 'finished') {
-        resumption.requireReached(tally.read);
-        await reportResume();
-      }
-      const point = end !== 'finished' && {
-        ...{ ...end, rejected: tally.rejected, format },
-        sha256: digest.at(end.bytes) ?? '',
-      };
-      await loader.load(rows, (counts) => (point ? { ...point, ...counts } : 'finished'));
-      onProgress?.(tally.read);
+    for await (const rows of batches) {
+      await loader.load(rows);
+      options.onProgress?.(tally.read);
     }
     await settle();
   } catch (error) {
@@ -130,24 +91,18 @@ export async function loadRecords(
   return summaryOf(tally, loader.counts);
 }
 
-/** The error of an import that its rows have ended, with what it has loaded. */
+/** The error of an import that ends early, with how many records it has stored. */
 function sayLoaded(error: unknown, { inserted, updated, unchanged }: LoadCounts): unknown {
   const loaded = inserted + updated + unchanged;
-  if (loaded === 0 || !(error instanceof ImportError)) return error;
-  if (error.code !== 'BAD_ROWS' && error.code !== 'UNREADABLE') return error;
-  return new ImportError(error.code, `${error.message}; ${loaded} records before it are loaded`);
+  const said = (message: string): string => `${message}; ${loaded} records before it are loaded`;
+  if (loaded === 0) return error;
+  if (error instanceof StorageError) return new StorageError(error.code, said(error.message), error);
+  // of a batch beyond the budget, the message has the number already
+  const isUnsaid = error instanceof ImportError && error.code !== 'OVER_BUDGET';
+  return isUnsaid ? new ImportError(error.code, said(error.message)) : error;
 }
 
 export const nothingLoaded: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };
-
-/** The same promise for every call; only the first call runs `work`. */
-function once(work: () => Promise<void>): () => Promise<void> {
-  let result: Promise<void> | undefined;
-  return () => {
-    result ??= work();
-    return result;
-  };
-}
 
 export const summaryOf = ({ read, rejected, skipped, sample }: Tally, counts: LoadCounts): ImportSummary => ({
   read,
@@ -180,24 +135,24 @@ interface BatchLoader {
   readonly counts: LoadCounts;
   /**
    * Waits for the previous batch, starts loading this one and resolves without waiting for it, so
-   * that the caller can read the following batch meanwhile. `pointAfter` returns the resume point
-   * after it, given the counts of the batches before it.
+   * that the caller can read the following batch meanwhile.
    */
-  load(rows: readonly SubscriptionRow[], pointAfter: (counts: LoadCounts) => ResumePoint | 'finished'): Promise<void>;
+  load(rows: readonly SubscriptionRow[]): Promise<void>;
   /** Resolves when the last batch has finished. */
   settle(): Promise<void>;
 }
 
 /** Loads batches one after another, each while the next one is read and checked. */
-export function createBatchLoader({ store, tenant, lock, importId }: LoadTarget, start: LoadCounts): BatchLoader {
-  const counts = { inserted: start.inserted, updated: start.updated, unchanged: start.unchanged };
+export function createBatchLoader({ store, tenant, lock, importId }: LoadTarget): BatchLoader {
+  const counts = { inserted: 0, updated: 0, unchanged: 0 };
   let pendingBatch: Promise<void> = Promise.resolve();
-  const loadOne = async (rows: readonly SubscriptionRow[], resumePoint: ResumePoint | 'finished'): Promise<void> => {
-    requireHeld(lock, 'run the import again with --resume');
+  const loadOne = async (rows: readonly SubscriptionRow[]): Promise<void> => {
+    requireHeld(lock, 'run the import again');
     const before = counts.inserted + counts.updated;
+    const expectsNew = before > 0 && counts.updated + counts.unchanged === 0;
     const loaded = await inSpan(
       'load batch',
-      () => retryBusy(() => store.loadSubscriptions(tenant, rows, resumePoint, importId)),
+      () => retryBusy(() => store.loadSubscriptions(tenant, rows, expectsNew, importId)),
       () => ({ 'subreport.rows': rows.length }),
     ).catch(sayLeft(before === 0 ? 'nothing was loaded' : `the ${before} records before them are loaded`));
     counts.inserted += loaded.inserted;
@@ -206,9 +161,9 @@ export function createBatchLoader({ store, tenant, lock, importId }: LoadTarget,
   };
   return {
     counts,
-    async load(rows, pointAfter) {
+    async load(rows) {
       await pendingBatch;
-      pendingBatch = loadOne(rows, pointAfter(counts));
+      pendingBatch = loadOne(rows);
       pendingBatch.catch(() => undefined); // the next call that awaits the batch throws its error
     },
     settle: () => pendingBatch,

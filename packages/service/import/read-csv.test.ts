@@ -109,7 +109,7 @@ describe('reading CSV', () => {
 
   test('yields the same value for each record as NDJSON does', async () => {
     const rows = await read(`${header}\n${lineOf()}\n`);
-    expect(rows).toEqual([{ line: 2, end: header.length + lineOf().length + 2, raw: lineOf(), content: { value } }]);
+    expect(rows).toEqual([{ line: 2, raw: lineOf(), content: { value } }]);
   });
 
   test.each([

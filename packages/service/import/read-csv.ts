@@ -51,7 +51,7 @@ export async function* readCsv(source: AsyncIterable<Buffer>, reading: CsvReadin
   try {
     for await (const parsed of parser) {
       const { record, info } = parsed as ParsedRecord;
-      const row = rows.read(record, pending.take(info.bytes), info.bytes);
+      const row = rows.read(record, pending.take(info.bytes));
       if (row !== undefined) yield row;
     }
     rows.finish();
@@ -89,8 +89,8 @@ class RowReader {
     this.#reading = reading;
   }
 
-  /** The row of a record, given its bytes with blank lines before it, and where it ends. */
-  read(record: readonly string[], bytes: Buffer, end: number): SourceRow | undefined {
+  /** The row of a record, given its bytes with blank lines before it. */
+  read(record: readonly string[], bytes: Buffer): SourceRow | undefined {
     const text = bytes.toString('latin1');
     const blank = /^[\r\n]*/.exec(text)?.[0] ?? '';
     const line = this.#lines + countLines(blank) + 1;
@@ -98,7 +98,7 @@ class RowReader {
     const layout = this.#layout;
     if (layout === undefined) this.#readHeader(record, bytes);
     else if (isBlankRow(record) || isHeader(record, layout)) this.#reading.onSkipped?.();
-    else return { line, end, ...readRecord(bytes.subarray(blank.length), record, layout, this.#separator) };
+    else return { line, ...readRecord(bytes.subarray(blank.length), record, layout, this.#separator) };
     return undefined;
   }
 

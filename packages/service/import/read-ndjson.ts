@@ -21,13 +21,13 @@ const carriageReturn = 0x0d;
 export async function* readNdjson(source: AsyncIterable<Buffer>, skip = 0): AsyncGenerator<SourceRow> {
   let rows = 0;
   let skipped = 0;
-  for await (const { number, bytes, end, summary, sha256 } of splitLines(source)) {
+  for await (const { number, bytes, summary, sha256 } of splitLines(source)) {
     if (summary !== undefined) {
       if (summary.rows !== rows || summary.sha256 !== sha256) throw notWhole(number, summary.rows, rows);
       rows = 0;
       continue;
     }
-    const row = readLine({ line: number, end }, bytes, skipped < skip);
+    const row = readLine(number, bytes, skipped < skip);
     if (row === undefined) continue;
     rows += 1;
     skipped += 1;
@@ -46,8 +46,6 @@ interface Line {
   readonly number: number;
   /** The line without its end, truncated one byte after the maximum length. */
   readonly bytes: Buffer;
-  /** Bytes of the source up to its end. */
-  readonly end: number;
   /** The contents of a summary line, and the SHA-256 of the bytes since the previous summary. */
   readonly summary?: ExportSummary;
   readonly sha256?: string;
@@ -57,7 +55,6 @@ interface Line {
 async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let parts: Buffer[] = [];
   let length = 0;
-  let chunkStart = 0;
   let number = 0;
   let hash = createHash('sha256');
   let before: Hash | undefined; // the hash at the beginning of a line that may be a summary
@@ -65,11 +62,11 @@ async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> 
     if (length <= rowBytesMax) parts.push(part.subarray(0, rowBytesMax + 1 - length));
     length += part.length;
   };
-  const finish = (end: number): Line => {
+  const finish = (): Line => {
     const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
     const summary = before && readSummaryLine(bytes.toString('latin1'));
     number += 1;
-    const line = { number, bytes, end, ...(before && summary && { summary, sha256: before.digest('hex') }) };
+    const line = { number, bytes, ...(before && summary && { summary, sha256: before.digest('hex') }) };
     parts = [];
     length = 0;
     before = undefined;
@@ -94,16 +91,15 @@ async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> 
       keep(chunk.subarray(start, end < 0 ? chunk.length : end));
       start = end < 0 ? chunk.length : end + 1;
       if (end < 0) break;
-      const line = finish(chunkStart + start);
+      const line = finish();
       yield line;
       if (line.summary === undefined) continue;
       hash = createHash('sha256');
       hashed = start;
     }
     hash.update(chunk.subarray(hashed));
-    chunkStart += chunk.length;
   }
-  if (length > 0) yield finish(chunkStart);
+  if (length > 0) yield finish();
 }
 
 /** Bytes of the empty line at this position; 0 if there is none. */
@@ -122,30 +118,28 @@ const mayBeSummary = (bytes: Buffer): boolean =>
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-function readLine(place: Place, bytes: Buffer, skip: boolean): SourceRow | undefined {
+function readLine(line: number, bytes: Buffer, skip: boolean): SourceRow | undefined {
   if (bytes.length > rowBytesMax) {
     const raw = `${bytes.subarray(0, 80).toString('latin1')}…`;
-    return { ...place, raw, content: fault(`at most ${rowBytesMax} bytes long`) };
+    return { line, raw, content: fault(`at most ${rowBytesMax} bytes long`) };
   }
   let text: string;
   try {
     text = decoder.decode(bytes).trim();
   } catch {
     // the decoder throws TypeError for bytes that are not UTF-8
-    return { ...place, raw: bytes.toString('latin1'), content: fault(utf8Rule) };
+    return { line, raw: bytes.toString('latin1'), content: fault(utf8Rule) };
   }
   if (text === '') return undefined;
-  if (skip) return { ...place, raw: '', content: { value: undefined } };
-  if (text.startsWith('[') && place.line === 1) {
+  if (skip) return { line, raw: '', content: { value: undefined } };
+  if (text.startsWith('[') && line === 1) {
     throw new ImportError(
       'UNREADABLE',
       "Cannot import a JSON array: the source must be NDJSON, one JSON object per line; convert it with: jq -c '.[]' FILE",
     );
   }
-  return { ...place, raw: text, content: parseRow(text) };
+  return { line, raw: text, content: parseRow(text) };
 }
-
-type Place = Pick<SourceRow, 'line' | 'end'>;
 
 /**
  * Deepest nesting and most values of a row that is parsed: values without content take 30 times

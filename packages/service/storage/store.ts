@@ -33,7 +33,7 @@ export interface TenantStatement {
 export type DirectorySql<S extends string> = string extends S
   ? never
   : S extends
-        | `${string} subscription${' ' | '\n' | '_span' | '_tombstone' | '_import' | '_version' | '_commit' | '_erasure'}${string}`
+        | `${string} subscription${' ' | '\n' | '_span' | '_tombstone' | '_version' | '_commit' | '_erasure'}${string}`
         | `${string} import_rejection${string}`
     ? never
     : S;
@@ -85,23 +85,6 @@ export interface RecordOwner {
 
 /** How many rows a load inserted, updated or left unchanged. */
 export interface LoadCounts {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-}
-
-/**
- * Where an unfinished import can be resumed; committed in one transaction with the rows before it.
- */
-export interface ResumePoint {
-  /** Uncompressed bytes of the source up to the end of the last loaded row. */
-  readonly bytes: number;
-  /** SHA-256 of these bytes, hexadecimal. */
-  readonly sha256: string;
-  readonly format: string;
-  /** Rows that were read, and how many of them were rejected, inserted, updated or unchanged. */
-  readonly read: number;
-  readonly rejected: number;
   readonly inserted: number;
   readonly updated: number;
   readonly unchanged: number;
@@ -221,15 +204,15 @@ interface TenantReads {
 interface TenantWrites {
   /**
    * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves.
-   * Equal rows stay as they are. `resumePoint`, with the counts of these rows added to its own, is
-   * stored in the same transaction; `finished` removes it. The history names the import.
+   * Equal rows stay as they are. With `expectsNew`, none is looked up before it is inserted: it
+   * says that the rows of this import were all new so far. The history names the import.
    * Subscriptions with the `removed` ids, none of them in `rows`, are removed in the same
    * transaction; the history keeps them.
    */
   loadSubscriptions(
     tenant: TenantId,
     rows: readonly SubscriptionRow[],
-    resumePoint?: ResumePoint | 'finished',
+    expectsNew?: boolean,
     importId?: string,
     removed?: readonly string[],
   ): Promise<ReplaceCounts>;

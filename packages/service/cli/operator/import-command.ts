@@ -46,7 +46,6 @@ export function addImportCommand(program: Command, output: Output): void {
       'with --replace: how many records are removed; required if they are all records, or more than half and at least 20',
       integerFrom(0, 999_999_999, 600),
     )
-    .option('--resume', 'continue an import of the same source that was killed or failed')
     .option('--errors <file>', 'write every rejected row to this file as NDJSON, with its line number and errors')
     .option(
       '--unpacked-max-gib <n>',
@@ -56,7 +55,7 @@ export function addImportCommand(program: Command, output: Output): void {
     .option('--json', 'print a JSON summary')
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport import subscriptions.ndjson --tenant acme\n  subreport import subscriptions.ndjson.gz --tenant acme\n  subreport import subscriptions.csv --tenant acme --errors rejected.ndjson\n  subreport import subscriptions.ndjson --tenant acme --resume\n  cat export.csv | subreport import - --format csv --tenant acme --dry-run',
+      '\nExamples:\n  subreport import subscriptions.ndjson --tenant acme\n  subreport import subscriptions.ndjson.gz --tenant acme\n  subreport import subscriptions.csv --tenant acme --errors rejected.ndjson\n  cat export.csv | subreport import - --format csv --tenant acme --dry-run',
     )
     .action(async (file: string, options: ImportCommandOptions) => {
       requireCompatible(options);
@@ -73,17 +72,7 @@ export function addImportCommand(program: Command, output: Output): void {
 }
 
 /** Throws `UsageError` if options contradict each other. */
-function requireCompatible({ resume, replace, dryRun, remove }: ImportCommandOptions): void {
-  if (resume === true && replace === true) {
-    throw new UsageError(
-      'Cannot resume a replacement: --resume and --replace must not be combined, as an interrupted replacement has changed nothing; run it again without --resume',
-    );
-  }
-  if (resume === true && dryRun === true) {
-    throw new UsageError(
-      'Cannot resume a dry run: --resume and --dry-run must not be combined, as a dry run loads nothing',
-    );
-  }
+function requireCompatible({ replace, remove }: ImportCommandOptions): void {
   if (remove !== undefined && replace !== true)
     throw new UsageError('Cannot use --remove: it must be combined with --replace');
 }
@@ -102,24 +91,17 @@ async function runImport(
   const tenant = await requireTenant(store, options.tenant, 'add');
   const started = performance.now();
   const shown: RejectedRow[] = [];
-  const resume = options.resume === true;
-  const errorsFile =
-    options.errors === undefined ? undefined : await openErrorsFile(options.errors, resume, source.identity);
+  const errorsFile = options.errors === undefined ? undefined : await openErrorsFile(options.errors, source.identity);
   const onRejected = async (row: RejectedRow): Promise<void> => {
     if (shown.length < shownMax) shown.push(row);
     await errorsFile?.write(row);
-  };
-  let resumedFrom = 0;
-  const onResume: ImportOptions['onResume'] = async ({ read, rejected }) => {
-    resumedFrom = read;
-    if (resume) await errorsFile?.truncate(rejected);
   };
   const dryRun = options.dryRun === true;
   try {
     const mapping = await resolveMapping(store, tenant, source.mapping);
     const load = loadKind(tenant, source, options);
     const loaded = await loadRecords(context, { ...load, mapping }, reportUnrecorded(output), (follow) =>
-      loadSource({ store, tenant, source, mapping, options, output, onRejected, onResume, follow }),
+      loadSource({ store, tenant, source, mapping, options, output, onRejected, follow }),
     );
     const { refused, importId, removed, firstRecords, warnings, ...counts } = loaded;
     writeImport(output, options, {
@@ -127,7 +109,6 @@ async function runImport(
       import_id: importId,
       dry_run: dryRun,
       outcome: outcomeOf({ ...loaded, dryRun }),
-      ...(resume && { resumed_from: resumedFrom }),
       ...counts,
       ...(options.replace === true && { removed }),
       seconds: Math.round(performance.now() - started) / 1000,
@@ -142,7 +123,7 @@ async function runImport(
   }
 }
 
-interface Load extends Required<Pick<ImportOptions, 'onRejected' | 'onResume'>> {
+interface Load extends Pick<ImportOptions, 'onRejected'> {
   readonly store: Store;
   readonly tenant: TenantId;
   readonly source: CommandSource;
@@ -153,14 +134,14 @@ interface Load extends Required<Pick<ImportOptions, 'onRejected' | 'onResume'>> 
 }
 
 async function loadSource(load: Load): Promise<ReplaceSummary> {
-  const { store, tenant, source, mapping, options, output, onRejected, onResume, follow } = load;
-  const { dryRun = false, resume = false, strict = false, replace = false, remove } = options;
+  const { store, tenant, source, mapping, options, output, onRejected, follow } = load;
+  const { dryRun = false, strict = false, replace = false, remove } = options;
   const decompression = { bytesMax: (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30 };
   const { opened, onProgress, end } = withProgress(source, output);
   const common = follow({ format: source.format, mapping, decompression, onRejected, onProgress });
   try {
     if (replace) return await replaceRecords(store, tenant, opened.open(), { ...common, dryRun, remove });
-    const how = { ...common, dryRun, resume, onResume, strict };
+    const how = { ...common, dryRun, strict };
     return { ...(await importWhole(store, tenant, opened, how)), removed: 0 };
   } finally {
     end();
@@ -179,7 +160,6 @@ const optionOf = {
   strict: 'strict',
   'dry-run': 'dryRun',
   remove: 'remove',
-  resume: 'resume',
   columns: 'columns',
 } as const satisfies Record<ImportFlag, keyof ImportCommandOptions>;
 

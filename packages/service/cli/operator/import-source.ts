@@ -127,7 +127,6 @@ export interface ImportCommandOptions extends ServerChoice {
   readonly dryRun?: boolean;
   readonly strict?: boolean;
   readonly columns?: string;
-  readonly resume?: boolean;
   readonly replace?: boolean;
   readonly remove?: number;
   readonly errors?: string;

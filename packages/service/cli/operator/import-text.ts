@@ -26,10 +26,7 @@ export function outcomeText({ outcome, accepted, rejected }: CountedOutcome): st
 }
 
 /** The result of an import, as `--json` prints it. */
-interface ImportResult extends Omit<LoadSummary, 'correlation_id'> {
-  /** Number of rows that an earlier import had completed. */
-  readonly resumed_from?: number;
-}
+type ImportResult = Omit<LoadSummary, 'correlation_id'>;
 
 /** Prints the result of an import, and before its text the rejected rows that it lists. */
 export function writeImport(output: Output, { json, replace }: ImportCommandOptions, result: ImportResult): void {
@@ -47,7 +44,7 @@ function recordsText({ first_records: records = [] }: ImportResult): string {
 }
 
 function summaryText(result: ImportResult, replace: boolean): string {
-  const { tenant, outcome, dry_run: dryRun, resumed_from: resumedFrom = 0, seconds, errors } = result;
+  const { tenant, outcome, dry_run: dryRun, seconds, errors } = result;
   const [read, accepted, rejected, inserted, updated, unchanged, removed] = [
     result.read,
     result.accepted,
@@ -63,6 +60,5 @@ function summaryText(result: ImportResult, replace: boolean): string {
     : `${accepted} valid (dry run: nothing was loaded)`;
   const more = result.rejected > errors.length ? ` (${errors.length} of them shown; --errors FILE writes all)` : '';
   const skipped = result.skipped > 0 ? `, ${countText(result.skipped)} blank rows or repeated headers skipped` : '';
-  const resumed = resumedFrom > 0 ? ` (resumed after row ${countText(resumedFrom)})` : '';
-  return `Tenant ${tenant}: ${outcome.replaceAll('-', ' ')}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}${skipped}.`;
+  return `Tenant ${tenant}: ${outcome.replaceAll('-', ' ')}: ${read} rows read in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}${skipped}.`;
 }

@@ -26,8 +26,8 @@ export async function importThere(
 }
 
 /** Throws `UsageError` for options that only an import into the store has. */
-function requireNoStore({ resume, errors, unpackedMaxGib }: ImportCommandOptions): void {
-  const given = Object.entries({ resume, errors, 'unpacked-max-gib': unpackedMaxGib });
+function requireNoStore({ errors, unpackedMaxGib }: ImportCommandOptions): void {
+  const given = Object.entries({ errors, 'unpacked-max-gib': unpackedMaxGib });
   const [name] = given.find(([, value]) => value !== undefined) ?? [];
   if (name === undefined) return;
   const hint = name === 'errors' ? "; 'subreport imports errors' prints the first rejected rows" : '';

@@ -257,7 +257,7 @@ const originOf = (tenant: TenantId, { flags, remove, format, mapping }: LoadKind
   mapping,
   flags: importFlags.filter((flag) => {
     if (flag === 'columns') return mapping !== undefined;
-    return flag === 'remove' ? remove !== undefined : flag !== 'resume' && flags[flag];
+    return flag === 'remove' ? remove !== undefined : flags[flag];
   }),
 });
 

@@ -90,7 +90,7 @@ const selectOpenTables = `select relname, is_open, is_lax from (
         or pg_get_expr(polwithcheck, polrelid) not like '(tenant_id = %current_setting(''app.tenant''%')
       from pg_policy where polrelid = t.oid
     ), true) as is_lax
-    from pg_class as t where relname in ('subscription', 'subscription_span', 'subscription_tombstone', 'subscription_import',
+    from pg_class as t where relname in ('subscription', 'subscription_span', 'subscription_tombstone',
       'subscription_version', 'subscription_commit', 'subscription_erasure', 'import_rejection') and relkind in ('r', 'p')
       and relnamespace = current_schema()::regnamespace
   ) as checked where is_open or is_lax order by relname`;

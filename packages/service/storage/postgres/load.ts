@@ -2,10 +2,9 @@ import { groupChanges } from '../change-groups.ts';
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/counted-row.ts';
 import { makeRoom } from '../records/make-room.ts';
-import type { LoadCounts, ReplaceCounts, ResumePoint, Row, TenantId } from '../store.ts';
+import type { LoadCounts, ReplaceCounts, Row, TenantId } from '../store.ts';
 import { type SubscriptionRow, selectAnyTombstone } from '../subscription-row.ts';
 import { setSweptRevision } from '../tables/history.ts';
-import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
 import { commitRevision } from '../tables/revision.ts';
 import { dataBytesOf, type ErasedVersions, erasedGrowth, growthOf, sumsOf } from '../tables/storage-use.ts';
 import {
@@ -29,8 +28,6 @@ import type { RunStatement } from './statements.ts';
 interface Changed<T> {
   readonly changes: readonly RowChange[];
   readonly result: T;
-  /** The resume point of the import that made the change. */
-  readonly resumePoint?: ResumePoint | 'finished';
   /** The import that made the change. */
   readonly importId?: string | undefined;
   /** Erased versions: a response with them must not be cached any longer. */
@@ -71,13 +68,10 @@ export async function changeRows<T>(
   const { row: lastRow, next: revision } = lastRevision(locked);
   const { isDistributed } = await facts();
   const done = await change(run, { revision, isDistributed });
-  const { changes, result, resumePoint, importId, erasedVersions } = done;
+  const { changes, result, importId, erasedVersions } = done;
   const inserted = changes.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
-  const [revived] = await Promise.all([
-    // a row that already existed has no tombstone
-    tombstones.length > 0 && inserted.length > 0 ? run(removeTombstones, [tenant, inserted]) : [],
-    ...(resumePoint === undefined ? [] : [run(...resumePointStatement(tenant, resumePoint))]),
-  ]);
+  // a row that already existed has no tombstone
+  const revived = tombstones.length > 0 && inserted.length > 0 ? await run(removeTombstones, [tenant, inserted]) : [];
   if (changes.length + (erasedVersions?.rows ?? 0) === 0) return result;
   const sums = sumsOf(changes, revived.length);
   const isErasure = erasedVersions !== undefined;
@@ -102,7 +96,8 @@ interface Load {
   readonly tenant: TenantId;
   readonly revision: number;
   readonly rows: readonly SubscriptionRow[];
-  readonly resumePoint: ResumePoint | 'finished' | undefined;
+  /** Whether every row of the import was new so far. */
+  readonly expectsNew: boolean;
   readonly importId: string | undefined;
   readonly keepsHistory: boolean;
   /** Ids of rows to remove, any number of times; none of them is in `rows`. */
@@ -146,8 +141,8 @@ export async function removeRows(
 export const toRemoved = (row: Row): RowChange => ({ before: toCountedRow(row), bytesBefore: Number(row.bytes) });
 
 async function upsertAll(run: RunStatement, load: Load): Promise<Changed<LoadCounts>> {
-  const { tenant, revision, rows, resumePoint, isDistributed, keepsHistory } = load;
-  if (!isDistributed && expectsOnlyNewRows(resumePoint) && (await insertAll(run, tenant, revision, rows))) {
+  const { tenant, revision, rows, expectsNew, isDistributed, keepsHistory } = load;
+  if (!isDistributed && expectsNew && (await insertAll(run, tenant, revision, rows))) {
     const changes = rows.map((after) => ({ after, bytesAfter: dataBytesOf(after) }));
     return toChanged(changes, load);
   }
@@ -164,14 +159,9 @@ async function upsertAll(run: RunStatement, load: Load): Promise<Changed<LoadCou
   return toChanged(changes, load);
 }
 
-function toChanged(changes: readonly RowChange[], { rows, resumePoint, importId }: Load): Changed<LoadCounts> {
+function toChanged(changes: readonly RowChange[], { rows, importId }: Load): Changed<LoadCounts> {
   const result = countLoaded(rows.length, changes);
-  return {
-    changes,
-    result,
-    importId,
-    ...(resumePoint !== undefined && { resumePoint: addLoaded(resumePoint, result) }),
-  };
+  return { changes, result, importId };
 }
 
 /** The rows that are not stored as they are. */

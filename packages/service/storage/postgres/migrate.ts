@@ -171,7 +171,7 @@ async function createTenantRole(client: pg.ClientBase): Promise<void> {
 /** Grants `tenantRole` only what a tenant's transaction needs. */
 async function grantToTenantRole(client: pg.ClientBase): Promise<void> {
   await client.query(
-    `grant select, insert, update, delete on subscription, subscription_span, subscription_tombstone, subscription_import, subscription_version, subscription_commit, subscription_erasure, import_rejection to ${tenantRole}`,
+    `grant select, insert, update, delete on subscription, subscription_span, subscription_tombstone, subscription_version, subscription_commit, subscription_erasure, import_rejection to ${tenantRole}`,
   );
   await client.query(`grant select, update on tenant to ${tenantRole}`);
 }

@@ -6,7 +6,6 @@ import { makeRoom } from '../records/make-room.ts';
 import type { RemovalGuard, ReplaceCounts, Replacement, Row, TenantId } from '../store.ts';
 import { assignColumns, columnNames, defineColumns, versionColumns } from '../subscription-row.ts';
 import { setSweptRevision } from '../tables/history.ts';
-import { removeResumePoint } from '../tables/resume-point.ts';
 import { commitRevision } from '../tables/revision.ts';
 import { dataBytes, growthOf, rowBytes, toChangedSums } from '../tables/storage-use.ts';
 import { announceChange, begin, columnArrays, lastRevision, lockTenant, unnestColumns } from './change-sql.ts';
@@ -94,8 +93,6 @@ async function apply(run: Run, target: ReplacementTarget, guard: RemovalGuard | 
   const counts = { inserted, updated: changed - inserted, unchanged: staged - changed, removed };
   if (guard !== undefined) guardRemoval(counts, guard);
   const growth = growthOf(toChangedSums(counts, { ...counted, revived: 0 }), keepsHistory);
-  // an earlier import's resume point does not describe the replaced records
-  await run(removeResumePoint, [tenant]);
   if (changed + removed === 0) return counts;
   if (keepsHistory && changed - inserted + removed > 0) {
     for (const setting of lookUpByKey) await run(`set local ${setting}`);

@@ -7,7 +7,6 @@ import type {
   HistorySwept,
   RecordOwner,
   ReplaceCounts,
-  ResumePoint,
   Row,
   TenantId,
   TenantStatement,
@@ -56,13 +55,13 @@ export class TenantChanges {
   loadSubscriptions(
     tenant: TenantId,
     rows: readonly SubscriptionRow[],
-    resumePoint?: ResumePoint | 'finished',
+    expectsNew = false,
     importId?: string,
     removed: readonly string[] = [],
   ): Promise<ReplaceCounts> {
     const { keepsHistory } = this.#parts;
     return this.#changeTenant(tenant, (run, how) =>
-      loadRows(run, { ...how, tenant, rows, resumePoint, importId, keepsHistory, removed }),
+      loadRows(run, { ...how, tenant, rows, expectsNew, importId, keepsHistory, removed }),
     );
   }
 

@@ -15,7 +15,6 @@ import {
   versionColumns,
 } from '../subscription-row.ts';
 import { setSweptRevision } from '../tables/history.ts';
-import { removeResumePoint } from '../tables/resume-point.ts';
 import { commitRevision, selectRevision } from '../tables/revision.ts';
 import { dataBytes, type Growth, growthOf, toChangedSums } from '../tables/storage-use.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
@@ -99,8 +98,6 @@ function readLast(): LastRevision {
 }
 
 function write({ counts: { inserted, updated, removed }, growth }: Comparison, last: LastRevision): void {
-  // an earlier import's resume point does not describe the replaced records
-  connection.change(removeResumePoint, [tenant]);
   const changes = inserted + updated + removed;
   if (changes === 0) return;
   const revision = last.revision + 1;

@@ -24,7 +24,6 @@ import {
   type RecordOwner,
   type ReplaceCounts,
   type Replacement,
-  type ResumePoint,
   type Row,
   type SqlValue,
   type Store,
@@ -160,11 +159,11 @@ class SqliteStore implements Store {
   loadSubscriptions(
     tenant: TenantId,
     rows: readonly SubscriptionRow[],
-    resumePoint?: ResumePoint | 'finished',
+    expectsNew = false,
     importId?: string,
     removed: readonly string[] = [],
   ): Promise<ReplaceCounts> {
-    return this.#change({ kind: 'load', tenant, rows, resumePoint, importId, removed });
+    return this.#change({ kind: 'load', tenant, rows, expectsNew, importId, removed });
   }
 
   async openReplacement(tenant: TenantId, importId?: string): Promise<Replacement> {

@@ -6,7 +6,7 @@ import type { OrderKey } from '../order-key.ts';
 import { makeRoom } from '../records/make-room.ts';
 import { repairSubscriptions } from '../records/repair.ts';
 import { sweepHistory } from '../records/sweep-history.ts';
-import type { HistorySweep, HistorySwept, RecordOwner, ReplaceCounts, ResumePoint, Row, TenantId } from '../store.ts';
+import type { HistorySweep, HistorySwept, RecordOwner, ReplaceCounts, Row, TenantId } from '../store.ts';
 import {
   columnNames,
   rowColumns,
@@ -18,7 +18,6 @@ import {
 } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/delete-tenant.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
-import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
 import {
   commitRevision,
   countNewRanges,
@@ -76,7 +75,7 @@ function change(request: TenantChange & ChangeOptions): ReplaceCounts | HistoryS
 type Change<Kind extends TenantChange['kind']> = TenantChange & ChangeOptions & { readonly kind: Kind };
 
 function loadRows(load: Change<'load'>): ReplaceCounts {
-  const { tenant, rows, resumePoint, removed } = load;
+  const { tenant, rows, removed } = load;
   const last = readLast(tenant);
   const [anyTombstone] = connection.all(selectAnyTombstone, [tenant]);
   const storedLast = toLastKey(connection.first(selectLastKey, [tenant]));
@@ -88,9 +87,7 @@ function loadRows(load: Change<'load'>): ReplaceCounts {
     for (const { after } of inserted) revived += connection.change(removeTombstone, [tenant, after?.id ?? '']);
   const gone = removed.flatMap((id) => removeRow(load, id, last.next));
   recordChanges(load, { changes: [...changes, ...gone], revived }, last, storedLast);
-  const counts = countLoaded(rows.length, changes);
-  if (resumePoint !== undefined) connection.change(...resumePointStatement(tenant, addLoaded(resumePoint, counts)));
-  return { ...counts, removed: gone.length };
+  return { ...countLoaded(rows.length, changes), removed: gone.length };
 }
 
 /**
@@ -98,11 +95,10 @@ function loadRows(load: Change<'load'>): ReplaceCounts {
  * row of an import is new, none is looked up first.
  */
 function writeRows(load: Change<'load'>, revision: number): readonly RowChange[] {
-  const { tenant, rows, resumePoint } = load;
-  const isLookedUp = !expectsOnlyNewRows(resumePoint);
+  const { tenant, rows, expectsNew } = load;
   const changes: RowChange[] = [];
   for (const row of rows.toSorted(compareRows)) {
-    const isSame = isLookedUp && connection.first(selectSame, [tenant, row.id, row.record, row.email]) !== undefined;
+    const isSame = !expectsNew && connection.first(selectSame, [tenant, row.id, row.record, row.email]) !== undefined;
     if (isSame) continue;
     if (connection.change(insertIfNew, [tenant, revision, ...rowValues(row)]) === 1)
       changes.push({ after: row, bytesAfter: dataBytesOf(row) });
@@ -275,7 +271,7 @@ export type TenantChange =
       readonly kind: 'load';
       readonly tenant: TenantId;
       readonly rows: readonly SubscriptionRow[];
-      readonly resumePoint: ResumePoint | 'finished' | undefined;
+      readonly expectsNew: boolean;
       readonly importId: string | undefined;
       readonly removed: readonly string[];
     }

@@ -88,5 +88,4 @@ export const eraseStatements: readonly TenantSql[] = [
   `delete from import_rejection where tenant_id = $1 and import_id in (
      select import_id from import_rejection where tenant_id = $1 limit $2
    ) returning 1 as erased`,
-  'delete from subscription_import where tenant_id = $1 and cast($2 as bigint) > 0 returning 1 as erased',
 ];

@@ -156,9 +156,9 @@ describe('--server', () => {
       fault: /--server: .*user name/,
     },
     {
-      refused: '--resume with --server',
-      args: ['import', rows, '--tenant', 'acme', '--resume', '--server', 'https://x'],
-      fault: /--resume: .*--server/,
+      refused: '--errors with --server',
+      args: ['import', rows, '--tenant', 'acme', '--errors', 'rejected.ndjson', '--server', 'https://x'],
+      fault: /--errors: .*--server/,
     },
     {
       refused: '--repair with --server',

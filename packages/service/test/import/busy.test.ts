@@ -23,9 +23,9 @@ test.skipIf(onCluster)('an import repeats a batch that lost a deadlock, and has 
     await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' })]);
 
     await other.query("begin; select 1 from subscription where id = 'a' for update");
-    const loader = createBatchLoader({ store: opened.store, tenant, lock }, { inserted: 0, updated: 0, unchanged: 0 });
+    const loader = createBatchLoader({ store: opened.store, tenant, lock });
     const rows = [subscriptionRow({ id: 'a', record: 'changed' }), subscriptionRow({ id: 'b' })];
-    await loader.load(rows, () => 'finished');
+    await loader.load(rows);
     const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     await eventually(async () => expect((await other.query(waiting)).rows).not.toEqual([]));
     // the import holds this row, so one of the two transactions must be aborted

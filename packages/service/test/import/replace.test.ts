@@ -292,7 +292,6 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     expect(JSON.parse(bad.stdout)).toMatchObject({ rejected: 1, removed: 0 });
     const emptied = await run([], '--replace');
     expect([emptied.code, emptied.stderr]).toEqual([1, expect.stringContaining('17 of 17')]);
-    expect((await run([], '--replace', '--resume')).code).toBe(2);
     expect((await run([], '--remove', '17')).code).toBe(2);
     expect((await run([], '--replace', '--remove', '17')).stdout).toContain('17 removed');
     rmSync(folder, { recursive: true });

@@ -174,18 +174,6 @@ create table subscription_erasure (
   n bigint not null
 );
 
-create table subscription_import (
-  tenant_id text collate "C" not null,
-  bytes bigint not null,
-  sha256 text not null,
-  format text not null,
-  rows_read bigint not null,
-  rejected bigint not null,
-  inserted bigint not null,
-  updated bigint not null,
-  unchanged bigint not null
-);
-
 create table subscription_span (
   tenant_id text collate "C" not null,
   series text collate "C" not null,
@@ -291,10 +279,6 @@ alter table subscription_commit add constraint subscription_commit_pkey PRIMARY 
 
 alter table subscription_erasure add constraint subscription_erasure_pkey PRIMARY KEY (tenant_id, from_revision, until_revision);
 
-alter table subscription_import add constraint subscription_import_pkey PRIMARY KEY (tenant_id);
-
-alter table subscription_import add constraint subscription_import_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
-
 alter table subscription_span add constraint subscription_span_pkey PRIMARY KEY (tenant_id, series, level, from_date, from_id);
 
 alter table subscription_tombstone add constraint subscription_tombstone_pkey PRIMARY KEY (tenant_id, id);
@@ -379,9 +363,6 @@ alter table subscription_commit force row level security;
 alter table subscription_erasure enable row level security;
 alter table subscription_erasure force row level security;
 
-alter table subscription_import enable row level security;
-alter table subscription_import force row level security;
-
 alter table subscription_span enable row level security;
 alter table subscription_span force row level security;
 
@@ -404,10 +385,6 @@ create policy subscription_commit_tenant on subscription_commit for all
   with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
 
 create policy subscription_erasure_tenant on subscription_erasure for all
-  using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
-  with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
-
-create policy subscription_import_tenant on subscription_import for all
   using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
   with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
 

@@ -251,18 +251,6 @@ CREATE TABLE subscription_erasure (
   primary key (tenant_id, from_revision, until_revision)
 ) strict, without rowid;
 
-CREATE TABLE subscription_import (
-  tenant_id text not null primary key references tenant (id),
-  bytes integer not null,
-  sha256 text not null,
-  format text not null,
-  rows_read integer not null,
-  rejected integer not null,
-  inserted integer not null,
-  updated integer not null,
-  unchanged integer not null
-) strict, without rowid;
-
 CREATE TABLE subscription_span (
   tenant_id text not null references tenant (id),
   series text not null,

@@ -173,20 +173,6 @@ create table subscription_erasure (
   primary key (tenant_id, from_revision, until_revision)
 );
 
--- How far the unfinished import of a tenant has come, committed with its rows, so that a killed one continues there
--- (docs/decisions/imports.md#imports). By tenant.
-create table subscription_import (
-  tenant_id text collate "C" not null primary key references tenant (id),
-  bytes bigint not null,
-  sha256 text not null,
-  format text not null,
-  rows_read bigint not null,
-  rejected bigint not null,
-  inserted bigint not null,
-  updated bigint not null,
-  unchanged bigint not null
-);
-
 -- The first rejected rows of an import as NDJSON. They quote values of the tenant's records. By tenant.
 create table import_rejection (
   tenant_id text collate "C" not null references tenant (id),
@@ -441,7 +427,7 @@ $$;
 do $$ declare secured text; begin
   foreach secured in array array[
     'subscription', 'subscription_span', 'subscription_tombstone', 'subscription_version', 'subscription_commit',
-    'subscription_erasure', 'subscription_import', 'import_rejection'
+    'subscription_erasure', 'import_rejection'
   ] loop
     execute format('alter table %I enable row level security', secured);
     execute format('alter table %I force row level security', secured);
@@ -464,7 +450,6 @@ do $$ begin
     perform create_distributed_table('subscription_version', 'tenant_id', colocate_with => 'tenant');
     perform create_distributed_table('subscription_commit', 'tenant_id', colocate_with => 'tenant');
     perform create_distributed_table('subscription_erasure', 'tenant_id', colocate_with => 'tenant');
-    perform create_distributed_table('subscription_import', 'tenant_id', colocate_with => 'tenant');
     perform create_distributed_table('import_rejection', 'tenant_id', colocate_with => 'tenant');
   end if;
 end $$;

@@ -168,20 +168,6 @@ create table subscription_erasure (
   primary key (tenant_id, from_revision, until_revision)
 ) strict, without rowid;
 
--- How far the unfinished import of a tenant has come, committed with its rows, so that a killed one continues there
--- (docs/decisions/imports.md#imports).
-create table subscription_import (
-  tenant_id text not null primary key references tenant (id),
-  bytes integer not null,
-  sha256 text not null,
-  format text not null,
-  rows_read integer not null,
-  rejected integer not null,
-  inserted integer not null,
-  updated integer not null,
-  unchanged integer not null
-) strict, without rowid;
-
 -- The first rejected rows of an import as NDJSON. They quote values of the tenant's records.
 create table import_rejection (
   tenant_id text not null references tenant (id),
