@@ -98,7 +98,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
         'packages/contract/test/openapi-operator',
         'test/docs/docs',
       ],
-      ...['packages/console/operator/routes', 'packages/console/operator/audit/audit-actions'],
+      'packages/console/operator/audit/audit-actions',
     ],
   },
   page: {

@@ -1,7 +1,11 @@
-import type { OperatorApiId, OperatorBody, OperatorResponse } from '../../contract/operator/operations.ts';
-import { randomId } from '../ui/random-id.ts';
+import {
+  type OperatorApiId,
+  type OperatorBody,
+  type OperatorResponse,
+  operatorApi,
+} from '../../contract/operator/operations.ts';
 import { RequestError, requestJson } from '../ui/request.ts';
-import { routes, urlOf } from './routes.ts';
+import { urlOf } from './routes.ts';
 import { session } from './session/session.ts';
 
 /** What an operation is called with. */
@@ -9,8 +13,6 @@ export interface Input<Id extends OperatorApiId> {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: OperatorBody<Id>;
-  /** The same for each attempt at one change, so that it is performed once. */
-  readonly idempotencyKey?: string;
   /** Whether the page sends it on its own, which does not extend the session. */
   readonly isBackground?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -22,12 +24,11 @@ const longMs = 3_900_000;
 
 /** Calls an operation of the operator's API with JSON. Rejects with `RequestError`. */
 export function call<Id extends OperatorApiId>(id: Id, input: Input<Id> = {}): Promise<OperatorResponse<Id>> {
-  const { params, query, body, idempotencyKey = randomId(), isBackground = false, signal } = input;
-  const [method, path] = routes[id];
+  const { params, query, body, isBackground = false, signal } = input;
+  const { method, path } = operatorApi[id];
   return requestJson(urlOf(path, params, query), {
     method,
     ...(body !== undefined && { body }),
-    ...(method === 'POST' && { headers: { 'idempotency-key': idempotencyKey } }),
     background: isBackground,
     ...(signal !== undefined && { signal }),
     fetch: longOperations.includes(id) ? (url, init) => session.fetch(url, init, longMs) : session.fetch,
@@ -36,7 +37,7 @@ export function call<Id extends OperatorApiId>(id: Id, input: Input<Id> = {}): P
 
 /** Reads the rejected rows of an import, as NDJSON. */
 export const readRejectedRows = (importId: string, signal?: AbortSignal): Promise<string> =>
-  readText(urlOf(routes.getImportErrors[1], { import_id: importId }), { signal: signal ?? null });
+  readText(urlOf(operatorApi.getImportErrors.path, { import_id: importId }), { signal: signal ?? null });
 
 async function readText(path: string, init: RequestInit): Promise<string> {
   const response = await session.fetch(path, init);

@@ -115,18 +115,15 @@ export const strings = {
       hint: 'At most 2,000, separated by spaces, commas or new lines. Remove them from the source of your imports first.',
       sourceHint: 'Remove the records from the source of your imports first.',
       count: records,
-      all: { email: (email: string) => `all records of ${email}`, iccid: (iccid: string) => `all records of ${iccid}` },
+      all: (of: string) => `all records of ${of}`,
       button: (what: string) => `Erase ${what}`,
-      question: (what: string) => `Erase ${what}?`,
       effect: 'The records are deleted for good. The change feed reports them as removed.',
-      confirm: 'Erase for good',
       done: (deleted: number, missing: number) =>
         `${records(deleted)} erased${missing === 0 ? '' : `, ${formatCount(missing)} not found`}`,
     },
     deletion: {
       title: 'Delete tenant',
       hint: 'Deletes the tenant with its clients and records. This cannot be undone.',
-      button: 'Delete tenant',
       question: (tenant: string) => `Delete ${tenant}?`,
       effect: (count: number) =>
         `The tenant, its clients and ${records(count)} are deleted for good. Its clients are rejected from now on. This takes minutes for millions of records.`,
@@ -154,7 +151,7 @@ export const strings = {
     },
     refreshTokenUse: 'Used refresh tokens',
     refreshTokenUses: {
-      default: 'Setting of the service',
+      '': 'Setting of the service',
       rotate: 'Valid once (rotate)',
       reuse: 'Valid until they expire (reuse)',
     },
@@ -179,7 +176,10 @@ export const strings = {
     },
     secrets: 'Secrets',
     noSecrets: 'This client has no secret.',
-    secretNumber: (index: number) => (index === 0 ? 'Current' : 'Earlier'),
+    secretNumber: (index: number, count: number) => {
+      if (index === 0) return 'Current';
+      return count > 2 ? `Earlier ${index}` : 'Earlier';
+    },
     secretCreated: 'created',
     expires: 'expires',
     neverExpires: 'never expires',
@@ -222,7 +222,6 @@ export const strings = {
     },
     deletion: {
       title: 'Delete client',
-      button: 'Delete client',
       question: (id: string) => `Delete ${id}?`,
       effect: 'The client and its secrets are deleted for good, and its tokens are rejected immediately.',
       done: (id: string) => `${id} deleted`,
@@ -288,10 +287,11 @@ export const strings = {
       chosen: (name: string, size: string) => `${name}, ${size},`,
       ...fileStrings,
       mode: 'How to import',
-      modes: {
-        load: { label: 'Add and change', hint: 'Valid rows are loaded, invalid ones are skipped and listed.' },
-        strict: { label: 'All or nothing', hint: 'If any row is invalid, nothing is loaded.' },
-        replace: { label: 'Replace all records', hint: 'Records that are not in the file are removed.' },
+      modes: { load: 'Add and change', strict: 'All or nothing', replace: 'Replace all records' },
+      modeHints: {
+        load: 'Valid rows are loaded, invalid ones are skipped and listed.',
+        strict: 'If any row is invalid, nothing is loaded.',
+        replace: 'Records that are not in the file are removed.',
       },
       remove: 'Records to remove',
       removeHint:
@@ -332,10 +332,11 @@ export const strings = {
     rotate: 'Rotate a key',
     rotated: 'Key rotated',
     mode: 'When',
-    modes: {
-      soon: { label: 'Soon', hint: 'The new key is used after six minutes, so that no request fails.' },
-      now: { label: 'Now', hint: 'The new key is used immediately.' },
-      compromised: { label: 'Compromised', hint: 'All older keys are deleted, and their tokens are rejected.' },
+    modes: { soon: 'Soon', now: 'Now', compromised: 'Compromised' },
+    modeHints: {
+      soon: 'The new key is used after six minutes, so that no request fails.',
+      now: 'The new key is used immediately.',
+      compromised: 'All older keys are deleted, and their tokens are rejected.',
     },
   },
   audit: auditStrings,

@@ -235,20 +235,17 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
 
   test('records are erased by their ids, of a SIM, and of a subscriber', async () => {
     await openDangerZone();
-    await page.getByLabel('By', { exact: true }).selectOption('ids');
-    await page.getByLabel('Ids of subscriptions').fill(`${rows[0]?.id}\nunknown= ${rows[1]?.id}`);
-    await button('Erase 3 records').click();
-    await confirm('acme', 'Erase for good');
+    const erase = async (way: string, label: string, text: string, submit: string): Promise<void> => {
+      await button('Erase records').click();
+      await dialog().getByLabel('By', { exact: true }).selectOption(way);
+      await dialog().getByRole('textbox', { name: label }).fill(text);
+      await confirm('acme', submit);
+    };
+    await erase('ids', 'Ids of subscriptions', `${rows[0]?.id}\nunknown= ${rows[1]?.id}`, 'Erase 3 records');
     await page.getByText('2 records erased, 1 not found').waitFor();
-    await page.getByLabel('By', { exact: true }).selectOption('iccid');
-    await page.getByLabel('ICCID', { exact: true }).fill('8944 5000 7000 0000 041');
-    await button('Erase all records of 8944500070000000041').click();
-    await confirm('acme', 'Erase for good');
+    await erase('iccid', 'ICCID', '8944 5000 7000 0000 041', 'Erase all records of 8944500070000000041');
     await page.getByText('3 records erased').waitFor();
-    await page.getByLabel('By', { exact: true }).selectOption('email');
-    await page.getByRole('textbox', { name: 'Email or identifier' }).fill('user1@example.com');
-    await button('Erase all records of user1@example.com').click();
-    await confirm('acme', 'Erase for good');
+    await erase('email', 'Email or identifier', 'user1@example.com', 'Erase all records of user1@example.com');
     await page.getByText('6 records erased').waitFor();
     expect((await api('/tenants/acme')).records).toBe(4);
     await open('tenants');

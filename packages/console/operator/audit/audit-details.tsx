@@ -12,26 +12,24 @@ export const AuditDetails = ({ entry }: { entry: AuditEntry }) => (
     {() => (
       <div class="audit-details">
         <DefinitionList
-          rows={[
-            [texts.id, String(entry.id)],
-            [texts.action, <code key="action">{entry.action}</code>],
-            [texts.actorId, entry.actor.id ?? strings.noValue],
-            [texts.address, entry.address ?? strings.noValue],
-            [
-              texts.correlationId,
+          values={{
+            [texts.id]: entry.id,
+            [texts.action]: <code>{entry.action}</code>,
+            [texts.actorId]: entry.actor.id ?? strings.noValue,
+            [texts.address]: entry.address ?? strings.noValue,
+            [texts.correlationId]:
               entry.correlation_id === null ? (
                 strings.noValue
               ) : (
-                <span key="id">
+                <>
                   <code>{entry.correlation_id}</code>
                   <CopyButton text={entry.correlation_id} what={texts.correlationId.toLowerCase()} />
-                </span>
+                </>
               ),
-            ],
-            ...Object.entries(entry.details).map(
-              ([name, value]) => [name, <code key={name}>{JSON.stringify(value)}</code>] as const,
+            ...Object.fromEntries(
+              Object.entries(entry.details).map(([name, value]) => [name, <code>{JSON.stringify(value)}</code>]),
             ),
-          ]}
+          }}
         />
       </div>
     )}

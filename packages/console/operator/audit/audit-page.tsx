@@ -1,17 +1,12 @@
 import type { AuditEntry } from '../../../contract/operator/audit.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { ScrollText } from '../../ui/icons.ts';
-import { currentLocation } from '../../ui/location.tsx';
 import type { Column } from '../parts/data-table.tsx';
-import { DownloadCsv } from '../parts/download-csv.tsx';
-import { FilterBar } from '../parts/filter-bar.tsx';
 import { formatSecond } from '../parts/format-time.ts';
-import { instantOf } from '../parts/instant-of.ts';
 import { clientFilter, tenantFilter, useClientNames, valueFilter } from '../parts/list-filter.tsx';
-import { ListView } from '../parts/list-view.tsx';
+import { ListPage } from '../parts/list-page.tsx';
 import { periodFilter } from '../parts/period-filter.tsx';
 import { StateLabel } from '../parts/state-label.tsx';
-import { useList } from '../parts/use-list.ts';
 import { strings } from '../strings.ts';
 import { actionOptions, actionWord } from './audit-actions.ts';
 import { AuditDetails } from './audit-details.tsx';
@@ -77,32 +72,18 @@ const filters = [
 
 /** Who did what, the newest first, with the filters of the address. */
 export function AuditPage() {
-  const { query } = currentLocation.value;
-  const value = (name: string): string | undefined => query.get(name) ?? undefined;
-  const wanted = {
-    since: instantOf(value('since')),
-    until: instantOf(value('until')),
-    tenant: value('tenant'),
-    client_id: value('client_id'),
-    action: value('action'),
-    actor: value('actor'),
-    outcome: value('outcome'),
-  };
-  const list = useList('listAuditEntries', wanted);
   const { names, firstOnly } = useClientNames();
   return (
-    <>
-      <FilterBar filters={filters}>
-        <DownloadCsv id="listAuditEntries" query={wanted} name="audit" />
-      </FilterBar>
+    <ListPage
+      operation="listAuditEntries"
+      title={texts.title}
+      file="audit"
+      filters={filters}
+      columns={columnsWith((id) => names.get(id))}
+      keyOf={({ id }) => String(id)}
+      empty={{ icon: ScrollText, ...texts }}
+    >
       {firstOnly !== undefined && <p class="soft">{texts.named(firstOnly)}</p>}
-      <ListView
-        label={texts.title}
-        list={list}
-        columns={columnsWith((id) => names.get(id))}
-        keyOf={({ id }) => String(id)}
-        empty={{ icon: ScrollText, title: query.size === 0 ? texts.none : texts.noneFound }}
-      />
-    </>
+    </ListPage>
   );
 }

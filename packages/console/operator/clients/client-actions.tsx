@@ -1,12 +1,13 @@
-import { useState } from 'preact/hooks';
 import type { ClientDetails } from '../../../contract/operator/client.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Ban, Check, KeyRound, Pencil } from '../../ui/icons.ts';
 import { call } from '../call.ts';
 import { ActionButton } from '../parts/action-button.tsx';
+import { DialogButton } from '../parts/dialog-button.tsx';
+import { OperationDialog } from '../parts/operation-dialog.tsx';
 import { useAction } from '../parts/use-action.ts';
 import { strings } from '../strings.ts';
-import { EditClient } from './edit-client.tsx';
+import { nameField, scopeFields } from './client-fields.ts';
 import { RotateSecret } from './rotate-secret.tsx';
 
 const { clients: texts } = strings;
@@ -18,37 +19,75 @@ interface ClientActionsProps {
 
 /** What can be done with a client, besides deleting it. */
 export function ClientActions({ client, onChanged }: ClientActionsProps) {
-  const [open, setOpen] = useState<'rotate' | 'edit'>();
-  const close = () => setOpen(undefined);
-  const isEnabled = client.disabled_at === null;
-  const toggle = useAction(async (idempotencyKey) => {
-    const params = { client_id: client.client_id };
-    await call(isEnabled ? 'disableClient' : 'enableClient', { params, idempotencyKey });
+  const toggleId = client.disabled_at === null ? 'disableClient' : 'enableClient';
+  const toggle = useAction(async () => {
+    await call(toggleId, { params: { client_id: client.client_id } });
     onChanged();
   });
   return (
     <div class="stack">
       <div class="actions">
         {!client.external && (
-          <ActionButton permission="rotateClient" variant="primary" icon={KeyRound} onClick={() => setOpen('rotate')}>
+          <DialogButton
+            permission="rotateClient"
+            variant="primary"
+            icon={KeyRound}
+            dialog={(close) => <RotateSecret client={client} onRotated={onChanged} onClose={close} />}
+          >
             {texts.rotate}
-          </ActionButton>
+          </DialogButton>
         )}
-        <ActionButton permission="updateClient" icon={Pencil} onClick={() => setOpen('edit')}>
+        <DialogButton
+          permission="updateClient"
+          icon={Pencil}
+          dialog={(close) => <EditClient client={client} onSaved={onChanged} onClose={close} />}
+        >
           {texts.edit}
-        </ActionButton>
+        </DialogButton>
         <ActionButton
-          permission={isEnabled ? 'disableClient' : 'enableClient'}
-          icon={isEnabled ? Ban : Check}
+          permission={toggleId}
+          icon={client.disabled_at === null ? Ban : Check}
           busy={toggle.isBusy}
           onClick={() => void toggle.run()}
         >
-          {isEnabled ? texts.disable : texts.enable}
+          {client.disabled_at === null ? texts.disable : texts.enable}
         </ActionButton>
       </div>
       {toggle.error !== undefined && <ErrorNote error={toggle.error} />}
-      {open === 'rotate' && <RotateSecret client={client} onRotated={onChanged} onClose={close} />}
-      {open === 'edit' && <EditClient client={client} onSaved={onChanged} onClose={close} />}
     </div>
   );
 }
+
+interface EditClientProps {
+  readonly client: ClientDetails;
+  readonly onSaved: () => void;
+  readonly onClose: () => void;
+}
+
+/** Changes the name, grants, scopes, use of refresh tokens and quota of a client. */
+const EditClient = ({ client, onSaved, onClose }: EditClientProps) => (
+  <OperationDialog
+    operation="updateClient"
+    params={{ client_id: client.client_id }}
+    title={texts.editTitle}
+    submit={texts.save}
+    initial={{
+      name: client.name ?? '',
+      grants: client.grants,
+      scopes: client.scopes,
+      refresh_token_use: client.refresh_token_use ?? '',
+      rate_limit_per_minute: client.rate_limit_per_minute?.toString() ?? '',
+    }}
+    rows={{
+      name: nameField,
+      ...(!client.external && scopeFields),
+      refresh_token_use: { label: texts.refreshTokenUse, words: texts.refreshTokenUses },
+      rate_limit_per_minute: { label: texts.quota, hint: texts.quotaHint },
+    }}
+    onDone={() => {
+      onSaved();
+      onClose();
+    }}
+    onClose={onClose}
+  />
+);

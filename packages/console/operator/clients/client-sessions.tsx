@@ -1,16 +1,13 @@
-import { useState } from 'preact/hooks';
 import type { ClientDetails, ClientSession } from '../../../contract/operator/client.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { formatCount } from '../../ui/format-count.ts';
 import { Ban, UserX } from '../../ui/icons.ts';
-import { call } from '../call.ts';
-import { ActionButton } from '../parts/action-button.tsx';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import type { Column } from '../parts/data-table.tsx';
+import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
-import { useAction } from '../parts/use-action.ts';
-import { useResource } from '../parts/use-resource.ts';
+import { OperationDialog } from '../parts/operation-dialog.tsx';
+import { useList } from '../parts/use-list.ts';
 import { strings } from '../strings.ts';
 
 const { sessions: texts } = strings.clients;
@@ -21,61 +18,81 @@ interface ClientSessionsProps {
 }
 
 /** The sessions of a client; revokes the tokens of one or of all. */
-export function ClientSessions({ client: { client_id: id }, onChanged }: ClientSessionsProps) {
-  const params = { client_id: id };
-  const { value, ...list } = useResource(id, (signal) => call('listClientSessions', { params, signal }));
-  /** A session, or all of them. */
-  const [revoking, setRevoking] = useState<string | 'all'>();
-  const { run, isBusy, error } = useAction(async (idempotencyKey, session: string) => {
-    await call('revokeClientTokens', { params, body: session === 'all' ? {} : { session }, idempotencyKey });
-    setRevoking(undefined);
+export function ClientSessions({ client: { client_id }, onChanged }: ClientSessionsProps) {
+  const list = useList('listClientSessions', {}, { params: { client_id } });
+  const onRevoked = (): void => {
     list.reload();
     onChanged();
-  });
+  };
   return (
     <Card
       title={texts.title}
       actions={
-        <ActionButton permission="revokeClientTokens" icon={Ban} onClick={() => setRevoking('all')}>
+        <DialogButton
+          permission="revokeClientTokens"
+          icon={Ban}
+          dialog={(close) => <Revoke clientId={client_id} onRevoked={onRevoked} onClose={close} />}
+        >
           {texts.revokeAll}
-        </ActionButton>
+        </DialogButton>
       }
     >
       <ListView
         label={texts.title}
-        list={{ ...list, ...(value !== undefined && { items: value.data }) }}
-        columns={columnsOf(setRevoking)}
+        list={list}
+        columns={[
+          ...columns,
+          {
+            label: strings.action,
+            cell: ({ session }) => (
+              <DialogButton
+                permission="revokeClientTokens"
+                variant="quiet"
+                dialog={(close) => (
+                  <Revoke clientId={client_id} session={session} onRevoked={onRevoked} onClose={close} />
+                )}
+              >
+                {texts.revoke}
+              </DialogButton>
+            ),
+          },
+        ]}
         keyOf={({ session }) => session}
         empty={{ icon: UserX, title: texts.none, text: texts.noneHint }}
       />
-      {revoking !== undefined && (
-        <ConfirmDialog
-          title={revoking === 'all' ? texts.revokeAllQuestion : texts.revokeOneQuestion}
-          confirmLabel={texts.confirm}
-          isBusy={isBusy}
-          error={error}
-          onConfirm={() => void run(revoking)}
-          onClose={() => setRevoking(undefined)}
-        >
-          <p>{revoking === 'all' ? texts.revokeAllEffect : texts.revokeOneEffect}</p>
-        </ConfirmDialog>
-      )}
     </Card>
   );
 }
 
-const columnsOf = (onRevoke: (session: string) => void): readonly Column<ClientSession>[] => [
+const columns: readonly Column<ClientSession>[] = [
   { label: texts.id, isWide: true, cell: ({ session }) => <code>{session}</code> },
   { label: texts.started, cell: ({ started_at: at }) => <DateTime value={at} /> },
   { label: strings.lastUsed, cell: ({ last_used_at: at }) => <DateTime value={at} /> },
   { label: texts.refreshes, isNumber: true, cell: ({ refreshes }) => formatCount(refreshes) },
   { label: texts.ends, cell: ({ ends_at: at }) => <DateTime value={at} /> },
-  {
-    label: strings.action,
-    cell: ({ session }) => (
-      <ActionButton permission="revokeClientTokens" variant="quiet" onClick={() => onRevoke(session)}>
-        {texts.revoke}
-      </ActionButton>
-    ),
-  },
 ];
+
+interface RevokeProps {
+  readonly clientId: string;
+  /** Absent for all sessions. */
+  readonly session?: string;
+  readonly onRevoked: () => void;
+  readonly onClose: () => void;
+}
+
+const Revoke = ({ clientId, session, onRevoked, onClose }: RevokeProps) => (
+  <OperationDialog
+    operation="revokeClientTokens"
+    params={{ client_id: clientId }}
+    fixed={session === undefined ? {} : { session }}
+    title={session === undefined ? texts.revokeAllQuestion : texts.revokeOneQuestion}
+    submit={texts.confirm}
+    onDone={() => {
+      onClose();
+      onRevoked();
+    }}
+    onClose={onClose}
+  >
+    <p>{session === undefined ? texts.revokeAllEffect : texts.revokeOneEffect}</p>
+  </OperationDialog>
+);

@@ -1,7 +1,6 @@
-import { useState } from 'preact/hooks';
 import { Card } from '../../ui/card.tsx';
 import { KeyRound, Plus } from '../../ui/icons.ts';
-import { ActionButton } from '../parts/action-button.tsx';
+import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { useList } from '../parts/use-list.ts';
 import { strings } from '../strings.ts';
@@ -13,11 +12,14 @@ const { clients: texts } = strings;
 /** The clients of a tenant. */
 export function ClientsCard({ tenant }: { tenant: string }) {
   const list = useList('listClients', { tenant });
-  const [isCreating, setCreating] = useState(false);
   const create = (
-    <ActionButton permission="createClient" icon={Plus} onClick={() => setCreating(true)}>
+    <DialogButton
+      permission="createClient"
+      icon={Plus}
+      dialog={(close) => <CreateClient tenant={tenant} onCreated={list.reload} onClose={close} />}
+    >
       {texts.create}
-    </ActionButton>
+    </DialogButton>
   );
   return (
     <Card title={texts.title} actions={create}>
@@ -28,7 +30,6 @@ export function ClientsCard({ tenant }: { tenant: string }) {
         keyOf={({ client_id: id }) => id}
         empty={{ icon: KeyRound, title: texts.none, text: texts.noneHint }}
       />
-      {isCreating && <CreateClient tenant={tenant} onCreated={list.reload} onClose={() => setCreating(false)} />}
     </Card>
   );
 }

@@ -35,10 +35,10 @@ export function DoctorCard({ lastCheckAt, progress, onChecking, onRun }: DoctorC
     run,
     isBusy,
     error: failure,
-  } = useAction(async (idempotencyKey) => {
+  } = useAction(async () => {
     onChecking(true);
     try {
-      await call('runDoctor', { idempotencyKey });
+      await call('runDoctor');
     } finally {
       onChecking(false);
     }

@@ -55,14 +55,14 @@ const lastCheckOf = (health: ServiceHealth | undefined): string | null | undefin
 
 const ServiceFigures = ({ health }: { health: ServiceHealth }) => (
   <Figures
-    figures={[
-      { label: texts.ready, value: health.ready ? strings.yes : strings.no },
-      { label: texts.version, value: health.version },
-      { label: texts.processes, value: formatCount(health.processes) },
-      { label: strings.tenants.title, value: health.tenants === null ? strings.noValue : formatCount(health.tenants) },
-      { label: texts.requestsWaiting, value: formatCount(health.requests_waiting) },
-      { label: texts.exports, value: formatCount(health.exports_in_progress) },
-      { label: texts.loads, value: formatCount(health.loads_in_progress) },
-    ]}
+    figures={{
+      [texts.ready]: health.ready ? strings.yes : strings.no,
+      [texts.version]: health.version,
+      [texts.processes]: formatCount(health.processes),
+      [strings.tenants.title]: health.tenants === null ? strings.noValue : formatCount(health.tenants),
+      [texts.requestsWaiting]: formatCount(health.requests_waiting),
+      [texts.exports]: formatCount(health.exports_in_progress),
+      [texts.loads]: formatCount(health.loads_in_progress),
+    }}
   />
 );

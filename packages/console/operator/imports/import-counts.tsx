@@ -9,11 +9,10 @@ const names = ['read', 'accepted', 'rejected', 'inserted', 'updated', 'unchanged
 const uncompared = ['read', 'accepted', 'rejected'] as const;
 
 /** What an import or a dry run counted. */
-export const ImportCounts = ({ counts, isDryRun }: Pick<ImportOutcome, 'counts' | 'isDryRun'>) => (
-  <Figures
-    figures={(isDryRun && counts.removed === undefined ? uncompared : names).flatMap((name) => {
-      const count = counts[name];
-      return count === undefined ? [] : [{ label: texts[name], value: formatCount(count) }];
-    })}
-  />
-);
+export const ImportCounts = ({ counts, isDryRun }: Pick<ImportOutcome, 'counts' | 'isDryRun'>) => {
+  const known = isDryRun && counts.removed === undefined ? uncompared : names;
+  const figures = known.flatMap((name) =>
+    counts[name] === undefined ? [] : [[texts[name], formatCount(counts[name])]],
+  );
+  return <Figures figures={Object.fromEntries(figures)} />;
+};

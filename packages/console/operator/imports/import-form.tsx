@@ -5,7 +5,8 @@ import { TextField } from '../../ui/field.tsx';
 import { Check, FileUp, X } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { ActionButton } from '../parts/action-button.tsx';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { RadioField } from '../parts/fields.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
 import { strings } from '../strings.ts';
 import { ColumnMap } from './column-map.tsx';
 import { DropZone } from './drop-zone.tsx';
@@ -48,7 +49,7 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
   useEffect(() => {
     if (state.kind === 'done') announce(titleOf(state.outcome));
     if (isLoaded || (state.kind === 'failed' && state.outcome !== undefined)) onLoaded();
-  }, [state, isLoaded, onLoaded]);
+  }, [state]);
   const load = (): void => {
     setAsking(false);
     if (plan !== undefined) void run(plan, false);
@@ -56,7 +57,14 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
   return (
     <div class="stack">
       <DropZone file={file} onFile={change(setFile)} />
-      {file !== undefined && <ModeChoice mode={mode} onChange={change(setMode)} />}
+      {file !== undefined && (
+        <RadioField
+          row={{ label: texts.mode, words: texts.modes, meanings: texts.modeHints }}
+          known={importModes}
+          value={mode}
+          onChange={change((chosen) => setMode(importModes.find((each) => each === chosen) ?? 'load'))}
+        />
+      )}
       {file !== undefined && mode === 'replace' && (
         <TextField
           label={texts.remove}
@@ -102,17 +110,15 @@ export function ImportForm({ tenant, saved, onLoaded }: ImportFormProps) {
       )}
       {outcome !== undefined && <Outcome outcome={outcome} />}
       {isAsking && outcome !== undefined && (
-        <ConfirmDialog
+        <FormDialog
           title={texts.replaceQuestion(tenant)}
           typed={tenant}
-          confirmLabel={texts.load.replace(outcome.counts.accepted)}
-          isBusy={false}
-          error={undefined}
-          onConfirm={load}
+          submit={texts.load.replace(outcome.counts.accepted)}
+          onSubmit={load}
           onClose={() => setAsking(false)}
         >
           <p>{texts.replaceEffect(outcome.counts)}</p>
-        </ConfirmDialog>
+        </FormDialog>
       )}
     </div>
   );
@@ -123,20 +129,6 @@ function canLoad(mode: ImportMode, { counts }: ImportOutcome): boolean {
   if (mode === 'replace') return true;
   return counts.accepted > 0 && (mode === 'load' || counts.rejected === 0);
 }
-
-const ModeChoice = ({ mode, onChange }: { mode: ImportMode; onChange: (mode: ImportMode) => void }) => (
-  <fieldset class="choices">
-    <legend>{texts.mode}</legend>
-    {importModes.map((each) => (
-      <label key={each} class="checkbox choice">
-        <input type="radio" name="mode" checked={each === mode} onChange={() => onChange(each)} />
-        <span>
-          {texts.modes[each].label} <span class="soft">{texts.modes[each].hint}</span>
-        </span>
-      </label>
-    ))}
-  </fieldset>
-);
 
 const titleOf = ({ result, isDryRun, counts }: ImportOutcome): string =>
   texts.outcome(strings.imports.outcomeOf(result, counts.accepted, counts.rejected), result, isDryRun, counts.rejected);

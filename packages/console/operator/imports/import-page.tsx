@@ -5,10 +5,9 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format-count.ts';
 import { formatMinute } from '../../ui/format-date.ts';
 import { Link } from '../../ui/location.tsx';
-import { Loading, Skeleton } from '../../ui/skeleton.tsx';
-import { call, readRejectedRows } from '../call.ts';
-import { Crumbs } from '../parts/crumbs.tsx';
+import { readRejectedRows } from '../call.ts';
 import { DefinitionList } from '../parts/definition-list.tsx';
+import { Detail } from '../parts/detail.tsx';
 import { formatSecond } from '../parts/format-time.ts';
 import { tenantPath } from '../parts/paths.ts';
 import { useResource } from '../parts/use-resource.ts';
@@ -21,68 +20,52 @@ import { runningPollMs } from './running-poll.ts';
 const { imports: texts } = strings;
 
 /** One import of the history with its rejected rows. */
-export function ImportPage({ id }: { id: string }) {
-  const params = { import_id: id };
-  const { value, error, reload } = useResource(
-    id,
-    (signal, isBackground) => call('getImport', { params, signal, isBackground }),
-    { everyMs: runningPollMs },
-  );
-  return (
-    <>
-      <Crumbs
-        parent={{ href: '/console/imports', label: strings.all(texts.title) }}
-        title={value === undefined ? id : texts.one(value.tenant, formatMinute(value.started_at))}
-      />
-      {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
-      {value === undefined && error === undefined && (
-        <Loading>
-          <Skeleton height="12em" />
-        </Loading>
-      )}
-      {value !== undefined && (
-        <>
-          {value.error !== null && <p class="warning-note">{value.error}</p>}
-          <div class="columns">
-            <ImportProperties value={value} />
-            <ImportCounts value={value} />
-          </div>
-          {(value.rejected ?? 0) > 0 && <StoredRejectedRows id={id} rejected={value.rejected ?? 0} />}
-        </>
-      )}
-    </>
-  );
-}
+export const ImportPage = ({ id }: { id: string }) => (
+  <Detail
+    operation="getImport"
+    params={{ import_id: id }}
+    everyMs={runningPollMs}
+    list={['/console/imports', texts.title]}
+    titleOf={(value) => (value === undefined ? id : texts.one(value.tenant, formatMinute(value.started_at)))}
+  >
+    {(value) => (
+      <>
+        {value.error !== null && <p class="warning-note">{value.error}</p>}
+        <div class="columns">
+          <ImportProperties value={value} />
+          <Card title={texts.rows}>
+            <DefinitionList
+              values={Object.fromEntries(counts.map((name) => [texts[name], formatKnown(value[name])]))}
+            />
+          </Card>
+        </div>
+        {(value.rejected ?? 0) > 0 && <StoredRejectedRows id={id} rejected={value.rejected ?? 0} />}
+      </>
+    )}
+  </Detail>
+);
+
+const counts = ['read', 'accepted', 'rejected', 'inserted', 'updated', 'unchanged', 'removed', 'revision'] as const;
+
+const formatKnown = (count: number | null): string => (count === null ? strings.noValue : formatCount(count));
 
 const ImportProperties = ({ value }: { value: Import }) => (
   <Card title={texts.properties}>
     <DefinitionList
-      rows={[
-        [texts.result, <ImportState key="result" value={value} />],
-        [
-          strings.tenant,
-          <Link key="tenant" href={tenantPath(value.tenant)}>
-            {value.tenant}
-          </Link>,
-        ],
-        [texts.started, <DateTime key="start" value={value.started_at} text={formatSecond(value.started_at)} />],
-        [
-          texts.ended,
-          <DateTime
-            key="end"
-            value={value.ended_at}
-            text={value.ended_at === null ? undefined : formatSecond(value.ended_at)}
-          />,
-        ],
-        [texts.starter, `${starterOf(value)} (${texts.starters[value.actor.kind]})`],
-        [texts.address, value.address ?? strings.noValue],
-        [texts.format, texts.formats[value.format]],
-        [texts.options, value.options.join(', ') || strings.noValue],
-        ...(value.columns === null
-          ? []
-          : [[texts.form.columns.title, <Mapping key="columns" json={value.columns} />] as const]),
-        [texts.id, <code key="id">{value.id}</code>],
-      ]}
+      values={{
+        [texts.result]: <ImportState value={value} />,
+        [strings.tenant]: <Link href={tenantPath(value.tenant)}>{value.tenant}</Link>,
+        [texts.started]: <DateTime value={value.started_at} text={formatSecond(value.started_at)} />,
+        [texts.ended]: (
+          <DateTime value={value.ended_at} text={value.ended_at === null ? undefined : formatSecond(value.ended_at)} />
+        ),
+        [texts.starter]: `${starterOf(value)} (${texts.starters[value.actor.kind]})`,
+        [texts.address]: value.address ?? strings.noValue,
+        [texts.format]: texts.formats[value.format],
+        [texts.options]: value.options.join(', ') || strings.noValue,
+        ...(value.columns !== null && { [texts.form.columns.title]: <Mapping json={value.columns} /> }),
+        [texts.id]: <code>{value.id}</code>,
+      }}
     />
   </Card>
 );
@@ -102,16 +85,6 @@ function Mapping({ json }: { json: string }) {
     </>
   );
 }
-
-const ImportCounts = ({ value }: { value: Import }) => (
-  <Card title={texts.rows}>
-    <DefinitionList
-      rows={(['read', 'accepted', 'rejected', 'inserted', 'updated', 'unchanged', 'removed', 'revision'] as const).map(
-        (name) => [texts[name], value[name] === null ? strings.noValue : formatCount(value[name])],
-      )}
-    />
-  </Card>
-);
 
 function StoredRejectedRows({ id, rejected }: { id: string; rejected: number }) {
   const { value, error, reload } = useResource(id, (signal) => readRejectedRows(id, signal));

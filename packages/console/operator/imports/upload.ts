@@ -38,8 +38,8 @@ export async function upload(plan: Upload): Promise<LoadSummary> {
   if (kind.encoding !== undefined) request.setRequestHeader('content-encoding', kind.encoding);
   request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total));
   await sent(request, file, signal);
+  if (request.status === 200) return JSON.parse(request.responseText) as LoadSummary;
   const content = parseProblem(request.responseText);
-  if (request.status === 200) return content as unknown as LoadSummary;
   if (request.status === 401) void session.check(); // asks the operator to sign in again
   throw new RequestError(request.status, content, request.getResponseHeader('x-correlation-id') ?? undefined);
 }

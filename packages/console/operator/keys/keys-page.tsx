@@ -1,15 +1,14 @@
-import { useState } from 'preact/hooks';
 import type { Key } from '../../../contract/operator/key.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { KeyRound } from '../../ui/icons.ts';
-import { call } from '../call.ts';
-import { ActionButton } from '../parts/action-button.tsx';
+import { announce } from '../../ui/live-region.tsx';
 import type { Column } from '../parts/data-table.tsx';
+import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
+import { OperationDialog } from '../parts/operation-dialog.tsx';
 import { StateLabel } from '../parts/state-label.tsx';
-import { useResource } from '../parts/use-resource.ts';
+import { useList } from '../parts/use-list.ts';
 import { strings } from '../strings.ts';
-import { RotateKey } from './rotate-key.tsx';
 
 const { keys: texts } = strings;
 
@@ -33,24 +32,47 @@ const columns: readonly Column<Key>[] = [
 
 /** The keys of the service, and their rotation. */
 export function KeysPage() {
-  const { value, ...list } = useResource('keys', (signal) => call('listKeys', { signal }));
-  const [isRotating, setRotating] = useState(false);
+  const list = useList('listKeys');
   return (
     <>
       <div class="toolbar">
         <p class="soft">{texts.intro}</p>
-        <ActionButton permission="rotateKeys" variant="primary" icon={KeyRound} onClick={() => setRotating(true)}>
+        <DialogButton
+          permission="rotateKeys"
+          variant="primary"
+          icon={KeyRound}
+          dialog={(close) => <RotateKey onRotated={list.reload} onClose={close} />}
+        >
           {texts.rotate}
-        </ActionButton>
+        </DialogButton>
       </div>
       <ListView
         label={texts.title}
-        list={{ ...list, ...(value !== undefined && { items: value.data }) }}
+        list={list}
         columns={columns}
         keyOf={({ purpose, kid }) => `${purpose} ${kid}`}
         empty={{ icon: KeyRound, title: texts.none }}
       />
-      {isRotating && <RotateKey onRotated={list.reload} onClose={() => setRotating(false)} />}
     </>
   );
 }
+
+/** Rotates a key; a compromised one, whose tokens are rejected, once its purpose is typed. */
+const RotateKey = ({ onRotated, onClose }: { onRotated: () => void; onClose: () => void }) => (
+  <OperationDialog
+    operation="rotateKeys"
+    title={texts.rotate}
+    submit={texts.rotate}
+    rows={{
+      purpose: { label: texts.purpose, words: texts.purposes },
+      mode: { label: texts.mode, words: texts.modes, meanings: texts.modeHints },
+    }}
+    typed={({ mode, purpose }) => (mode === 'compromised' ? String(purpose) : undefined)}
+    onDone={() => {
+      announce(texts.rotated);
+      onRotated();
+      onClose();
+    }}
+    onClose={onClose}
+  />
+);

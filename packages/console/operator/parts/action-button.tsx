@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import type { IconNode } from '../../ui/icons.ts';
 import { type Permission, refusalOf } from './permission.ts';
 
-interface ActionButtonProps {
+export interface ActionButtonProps {
   /** The operation that it calls. */
   readonly permission: Permission;
   readonly variant?: 'primary' | 'secondary' | 'quiet' | 'danger';

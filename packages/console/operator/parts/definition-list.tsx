@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 
-/** Names and values, in two columns. */
-export const DefinitionList = ({ rows }: { rows: readonly (readonly [string, ComponentChildren])[] }) => (
+/** Values by their names, in two columns. */
+export const DefinitionList = ({ values }: { values: Readonly<Record<string, ComponentChildren>> }) => (
   <dl class="definitions">
-    {rows.map(([name, value]) => (
+    {Object.entries(values).map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>
         <dd>{value}</dd>

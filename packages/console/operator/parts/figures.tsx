@@ -1,14 +1,9 @@
 import type { ComponentChildren } from 'preact';
 
-interface Figure {
-  readonly label: string;
-  readonly value: ComponentChildren;
-}
-
-/** A row of figures with their labels. */
-export const Figures = ({ figures }: { figures: readonly Figure[] }) => (
+/** A row of figures by their labels. */
+export const Figures = ({ figures }: { figures: Readonly<Record<string, ComponentChildren>> }) => (
   <dl class="figures">
-    {figures.map(({ label, value }) => (
+    {Object.entries(figures).map(([label, value]) => (
       <div key={label} class="figure">
         <dt>{label}</dt>
         <dd>{value}</dd>

@@ -24,12 +24,25 @@ export interface ListFilter {
   readonly label: string;
   /** Its parameters. */
   readonly names: readonly string[];
+  /** The value of the list's parameter for that of the address; the same if absent. */
+  readonly read?: (text: string) => string;
   /** The value of the address in words. */
   readonly describe: (query: URLSearchParams) => string;
   /** Returns what a typed text can mean. A hook: called in each rendering of an open list. */
   readonly useSuggestions: () => Suggestions;
   readonly Editor: (props: { readonly onApply: (changes: FilterChanges) => void }) => preact.JSX.Element;
 }
+
+/** The parameters of a list for the filters of the address. */
+export const queryOf = (
+  filters: readonly ListFilter[],
+  query: URLSearchParams,
+): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(
+    filters.flatMap(({ names, read = (text) => text }) =>
+      names.map((name) => [name, query.has(name) ? read(query.get(name) ?? '') : undefined]),
+    ),
+  );
 
 /** A value that a filter offers. */
 export interface FilterOption {

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -10,23 +9,21 @@ import type { List } from './use-list.ts';
 
 interface ListViewProps<T> {
   readonly label: string;
-  readonly list: Partial<List<T>> & Pick<List<T>, 'error' | 'isLoading' | 'reload'>;
+  readonly list: List<T>;
   readonly columns: readonly Column<T>[];
   readonly keyOf: (item: T) => string;
-  readonly empty: { readonly icon: IconNode; readonly title: string; readonly text?: string };
-  /** What an empty list offers. */
-  readonly emptyAction?: ComponentChildren;
+  readonly empty: { readonly icon: IconNode; readonly title: string; readonly text?: string | undefined };
 }
 
 /** A list of the API in each of its states. */
-export function ListView<T>({ label, list, columns, keyOf, empty, emptyAction }: ListViewProps<T>) {
+export function ListView<T>({ label, list, columns, keyOf, empty }: ListViewProps<T>) {
   const { items, hasMore = false, error, isLoading, reload, showMore } = list;
   const isShort = items !== undefined && items.length === 0;
   return (
     <div class="list-view">
       {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
       {items === undefined && error === undefined && <LoadingRows />}
-      {isShort && <EmptyState {...empty}>{emptyAction}</EmptyState>}
+      {isShort && <EmptyState {...empty} />}
       {items !== undefined && items.length > 0 && (
         <DataTable
           label={label}

@@ -25,6 +25,7 @@ const since = (hours: number): FilterChanges => ({
 export const periodFilter: ListFilter = {
   label: texts.label,
   names: ['since', 'until'],
+  read: (text) => instantOf(text) ?? text,
   describe: (query) => texts.between(wordOf(query.get('since')), wordOf(query.get('until'))),
   useSuggestions: () => ({
     suggest: (typed) =>

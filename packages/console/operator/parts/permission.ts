@@ -1,6 +1,5 @@
 import type { OperatorScope } from '../../../contract/oauth/grant.ts';
-import type { OperatorApiId } from '../../../contract/operator/operations.ts';
-import { routes } from '../routes.ts';
+import { type OperatorApiId, operatorApi } from '../../../contract/operator/operations.ts';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
 
@@ -15,6 +14,6 @@ export function hasScope(scope: OperatorScope): boolean {
 
 /** Why the session may not do this; `undefined` if it may. */
 export function refusalOf(permission: Permission): string | undefined {
-  const scope = permission === 'loadSubscriptions' ? 'subscription:write' : routes[permission][2];
+  const scope = permission === 'loadSubscriptions' ? 'subscription:write' : operatorApi[permission].scope;
   return hasScope(scope) ? undefined : strings.missingScope(scope);
 }

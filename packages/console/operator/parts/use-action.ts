@@ -1,5 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
-import { randomId } from '../../ui/random-id.ts';
+import { useState } from 'preact/hooks';
 
 /** A change requested by the user; its error is shown beside its button. */
 export interface Action<Arguments extends readonly unknown[]> {
@@ -8,23 +7,16 @@ export interface Action<Arguments extends readonly unknown[]> {
   readonly error: unknown;
 }
 
-/**
- * Runs a change, one at a time. `work` gets an idempotency key that stays the same until the change
- * succeeds or its arguments differ, so that pressing again after a lost response performs it once.
- */
+/** Runs a change, one at a time. */
 export function useAction<Arguments extends readonly unknown[]>(
-  work: (idempotencyKey: string, ...given: Arguments) => Promise<unknown>,
+  work: (...given: Arguments) => Promise<unknown>,
 ): Action<Arguments> {
   const [state, setState] = useState<{ isBusy: boolean; error: unknown }>({ isBusy: false, error: undefined });
-  const attempt = useRef({ given: '', key: '' });
   const run = async (...given: Arguments): Promise<void> => {
     if (state.isBusy) return;
-    const text = JSON.stringify(given);
-    if (attempt.current.given !== text) attempt.current = { given: text, key: randomId() };
     setState({ isBusy: true, error: undefined });
     try {
-      await work(attempt.current.key, ...given);
-      attempt.current = { given: '', key: '' };
+      await work(...given);
       setState({ isBusy: false, error: undefined });
     } catch (error) {
       setState({ isBusy: false, error });

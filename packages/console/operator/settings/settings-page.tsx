@@ -2,10 +2,9 @@ import { useState } from 'preact/hooks';
 import type { Setting } from '../../../contract/operator/setting.ts';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { Settings } from '../../ui/icons.ts';
-import { call } from '../call.ts';
 import type { Column } from '../parts/data-table.tsx';
 import { ListView } from '../parts/list-view.tsx';
-import { useResource } from '../parts/use-resource.ts';
+import { filterList, useList } from '../parts/use-list.ts';
 import { strings } from '../strings.ts';
 
 const { settings: texts } = strings;
@@ -19,10 +18,11 @@ const columns: readonly Column<Setting>[] = [
 
 /** The settings in force, and where they come from. */
 export function SettingsPage() {
-  const { value, ...list } = useResource('settings', (signal) => call('listSettings', { signal }));
+  const list = useList('listSettings');
   const [text, setText] = useState('');
   const [onlyChanged, setOnlyChanged] = useState(false);
-  const items = value?.data.filter(
+  const found = filterList(
+    list,
     ({ name, description, origin }) =>
       `${name} ${description}`.toLowerCase().includes(text.trim().toLowerCase()) &&
       (!onlyChanged || origin !== 'default'),
@@ -46,7 +46,7 @@ export function SettingsPage() {
       </div>
       <ListView
         label={texts.title}
-        list={{ ...list, ...(items !== undefined && { items }) }}
+        list={found}
         columns={columns}
         keyOf={({ name }) => name}
         empty={{ icon: Settings, title: texts.none }}

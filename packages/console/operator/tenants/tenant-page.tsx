@@ -1,54 +1,47 @@
-import { useCallback, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Tenant, TenantStorage } from '../../../contract/operator/tenant.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format-count.ts';
-import { Loading, Skeleton } from '../../ui/skeleton.tsx';
-import { call } from '../call.ts';
+import { announce } from '../../ui/live-region.tsx';
+import { navigate } from '../../ui/location.tsx';
 import { ClientsCard } from '../clients/clients-card.tsx';
 import { ImportForm } from '../imports/import-form.tsx';
 import { LastImportResult } from '../imports/import-result.tsx';
 import { ImportsCard } from '../imports/imports-card.tsx';
-import { Crumbs } from '../parts/crumbs.tsx';
-import { DangerZone } from '../parts/danger-zone.tsx';
+import { DangerZone, Destruction } from '../parts/danger-zone.tsx';
+import { Detail } from '../parts/detail.tsx';
 import { Figures } from '../parts/figures.tsx';
 import { formatBytes } from '../parts/format-bytes.ts';
-import { useResource } from '../parts/use-resource.ts';
+import { OperationDialog } from '../parts/operation-dialog.tsx';
 import { strings } from '../strings.ts';
-import { DeleteTenant } from './delete-tenant.tsx';
 import { EraseRecords } from './erase-records.tsx';
 
 const { tenants: texts } = strings;
 
-/** One tenant: its records, clients, and imports or origin, and what removes them. */
+/** One tenant: its records, clients and imports, and what removes them. */
 export function TenantPage({ tenant: name }: { tenant: string }) {
   const [loads, setLoads] = useState(0);
-  const params = { tenant: name };
-  const {
-    value: tenant,
-    error,
-    reload,
-  } = useResource(name, (signal, isBackground) => call('getTenant', { params, signal, isBackground }));
-  const onLoaded = useCallback(() => {
-    reload();
-    setLoads((count) => count + 1);
-  }, [reload]);
   return (
-    <>
-      <Crumbs parent={{ href: '/console/tenants', label: strings.all(texts.title) }} title={name} />
-      {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
-      {tenant === undefined && error === undefined && (
-        <Loading>
-          <Skeleton height="5em" />
-        </Loading>
-      )}
-      {tenant !== undefined && (
+    <Detail
+      operation="getTenant"
+      params={{ tenant: name }}
+      list={['/console/tenants', texts.title]}
+      titleOf={() => name}
+    >
+      {(tenant, reload) => (
         <>
           <TenantFigures tenant={tenant} />
           {tenant.deleting_since !== null && <p class="warning-note">{texts.deletingHint}</p>}
           <Card title={strings.imports.load}>
-            <ImportForm tenant={name} saved={tenant.columns} onLoaded={onLoaded} />
+            <ImportForm
+              tenant={name}
+              saved={tenant.columns}
+              onLoaded={() => {
+                reload();
+                setLoads((count) => count + 1);
+              }}
+            />
           </Card>
           <ClientsCard tenant={name} />
           <ImportsCard tenant={name} changes={loads} />
@@ -58,7 +51,7 @@ export function TenantPage({ tenant: name }: { tenant: string }) {
           </DangerZone>
         </>
       )}
-    </>
+    </Detail>
   );
 }
 
@@ -67,15 +60,36 @@ const storageText = ({ total, budget }: TenantStorage): string =>
 
 const TenantFigures = ({ tenant }: { tenant: Tenant }) => (
   <Figures
-    figures={[
-      { label: strings.records, value: formatCount(tenant.records) },
-      {
-        label: texts.lastImport,
-        value: <LastImportResult last={tenant.last_import} focusable />,
-      },
-      { label: texts.lastGoodImport, value: <DateTime value={tenant.last_good_import_at} /> },
-      { label: strings.created, value: <DateTime value={tenant.created_at} /> },
-      { label: texts.storage, value: storageText(tenant.storage) },
-    ]}
+    figures={{
+      [strings.records]: formatCount(tenant.records),
+      [texts.lastImport]: <LastImportResult last={tenant.last_import} focusable />,
+      [texts.lastGoodImport]: <DateTime value={tenant.last_good_import_at} />,
+      [strings.created]: <DateTime value={tenant.created_at} />,
+      [texts.storage]: storageText(tenant.storage),
+    }}
+  />
+);
+
+const DeleteTenant = ({ tenant: { tenant, records } }: { tenant: Tenant }) => (
+  <Destruction
+    permission="deleteTenant"
+    title={texts.deletion.title}
+    text={texts.deletion.hint}
+    dialog={(close) => (
+      <OperationDialog
+        operation="deleteTenant"
+        params={{ tenant }}
+        title={texts.deletion.question(tenant)}
+        submit={strings.deleteForGood}
+        typed={tenant}
+        onDone={({ clients }) => {
+          announce(texts.deletion.done(tenant, clients));
+          navigate('/console/tenants');
+        }}
+        onClose={close}
+      >
+        <p>{texts.deletion.effect(records)}</p>
+      </OperationDialog>
+    )}
   />
 );

@@ -4,16 +4,16 @@ import { DateTime } from '../../ui/date-time.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formatCount } from '../../ui/format-count.ts';
 import { Building2, Plus } from '../../ui/icons.ts';
-import { currentLocation, Link } from '../../ui/location.tsx';
+import { currentLocation, Link, navigate } from '../../ui/location.tsx';
 import { LastImportResult } from '../imports/import-result.tsx';
-import { ActionButton } from '../parts/action-button.tsx';
 import type { Column } from '../parts/data-table.tsx';
+import { DialogButton } from '../parts/dialog-button.tsx';
 import { DownloadCsv } from '../parts/download-csv.tsx';
 import { ListView } from '../parts/list-view.tsx';
+import { OperationDialog } from '../parts/operation-dialog.tsx';
 import { itemOf, tenantPath } from '../parts/paths.ts';
-import { useList } from '../parts/use-list.ts';
+import { filterList, useList } from '../parts/use-list.ts';
 import { strings } from '../strings.ts';
-import { CreateTenant } from './create-tenant.tsx';
 import { TenantPage } from './tenant-page.tsx';
 
 const { tenants: texts } = strings;
@@ -66,14 +66,9 @@ const sumOf = (tenants: readonly Tenant[]): number => tenants.reduce((sum, { rec
 function AllTenants() {
   const list = useList('listTenants', {}, { first: readAtOnce });
   const [typed, setTyped] = useState('');
-  const [isCreating, setCreating] = useState(false);
   const isFound = ({ tenant }: Tenant): boolean => tenant.includes(typed.trim().toLowerCase());
-  const found = list.items?.filter(isFound);
-  const create = (
-    <ActionButton permission="createTenant" variant="primary" icon={Plus} onClick={() => setCreating(true)}>
-      {texts.create}
-    </ActionButton>
-  );
+  const found = filterList(list, isFound);
+  const all = list.items?.length ?? 0;
   return (
     <>
       <div class="toolbar">
@@ -87,26 +82,41 @@ function AllTenants() {
             spellcheck={false}
           />
         </div>
-        {found !== undefined && (
+        {found.items !== undefined && (
           <p class="soft" role="status">
-            {texts.sum(found.length, list.items?.length ?? 0, sumOf(found), list.hasMore === true)}
+            {texts.sum(found.items.length, all, sumOf(found.items), list.hasMore === true)}
           </p>
         )}
         <DownloadCsv id="listTenants" query={{}} name="tenants" isShown={isFound} />
-        {create}
+        <DialogButton
+          permission="createTenant"
+          variant="primary"
+          icon={Plus}
+          dialog={(close) => (
+            <OperationDialog
+              operation="createTenant"
+              title={texts.create}
+              submit={texts.create}
+              rows={{ tenant: { label: texts.name, hint: texts.nameRule, isRequired: true } }}
+              onDone={({ tenant }) => navigate(tenantPath(tenant))}
+              onClose={close}
+            />
+          )}
+        >
+          {texts.create}
+        </DialogButton>
       </div>
       <ListView
         label={texts.title}
-        list={{ ...list, ...(found !== undefined && { items: found }) }}
+        list={found}
         columns={columns}
         keyOf={({ tenant }) => tenant}
         empty={
-          list.items?.length
-            ? { icon: Building2, title: texts.noneFound(list.hasMore === true, list.items.length) }
-            : { icon: Building2, title: texts.none, text: texts.noneHint }
+          all === 0
+            ? { icon: Building2, title: texts.none, text: texts.noneHint }
+            : { icon: Building2, title: texts.noneFound(list.hasMore === true, all) }
         }
       />
-      {isCreating && <CreateTenant onClose={() => setCreating(false)} />}
     </>
   );
 }

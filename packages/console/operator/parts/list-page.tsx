@@ -1,0 +1,54 @@
+import type { ComponentChildren } from 'preact';
+import type { IconNode } from '../../ui/icons.ts';
+import { currentLocation } from '../../ui/location.tsx';
+import type { Column } from './data-table.tsx';
+import { DownloadCsv } from './download-csv.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { type ListFilter, queryOf } from './list-filter.tsx';
+import { ListView } from './list-view.tsx';
+import { type Item, type ListId, useList } from './use-list.ts';
+
+interface ListPageProps<Id extends ListId> {
+  readonly operation: Id;
+  readonly title: string;
+  /** Name of the file, without its extension. */
+  readonly file: string;
+  readonly filters: readonly ListFilter[];
+  readonly columns: readonly Column<Item<Id>>[];
+  readonly keyOf: (item: Item<Id>) => string;
+  readonly everyMs?: number;
+  readonly empty: {
+    readonly icon: IconNode;
+    readonly none: string;
+    readonly noneHint?: string;
+    readonly noneFound: string;
+  };
+  /** Buttons at the end of the line of filters. */
+  readonly actions?: (reload: () => void) => ComponentChildren;
+  readonly children?: ComponentChildren;
+}
+
+/** A page with a list, which the address filters. */
+export function ListPage<Id extends ListId>(props: ListPageProps<Id>) {
+  const { operation, title, file, filters, columns, keyOf, everyMs, empty, actions, children } = props;
+  const query = queryOf(filters, currentLocation.value.query);
+  const list = useList(operation, query, everyMs === undefined ? {} : { everyMs });
+  const isFiltered = Object.values(query).some((value) => value !== undefined);
+  const { icon, none, noneHint, noneFound } = empty;
+  return (
+    <>
+      <FilterBar filters={filters}>
+        <DownloadCsv id={operation} query={query} name={file} />
+        {actions?.(list.reload)}
+      </FilterBar>
+      {children}
+      <ListView
+        label={title}
+        list={list}
+        columns={columns}
+        keyOf={keyOf}
+        empty={isFiltered ? { icon, title: noneFound } : { icon, title: none, text: noneHint }}
+      />
+    </>
+  );
+}
