@@ -27,7 +27,7 @@ function claimsIn(file: string, source: string): string[] {
   return [...code.matchAll(literal)]
     .map(([text]) => text)
     .filter((text) => claim.test(text) && text.includes(' ') && !others.test(text) && !isHelp(file, text))
-    .map((text) => `${file.split('/').slice(-2).join('/')}: ${short(text)}`);
+    .map(short);
 }
 
 /** Descriptions of commands and options begin in lower case. */
@@ -50,5 +50,5 @@ test.each([
   ['sum: (n: number) => `$'.concat('{formatCount(n)} of them`'), '# of them'],
   ['screen.remark(`All $'.concat('{count} were read`)'), 'All # were read'],
 ])('the sentence in %s is found', (code, text) => {
-  expect(claimsIn('console/x/strings.ts', code)).toEqual([`x/strings.ts: ${text}`]);
+  expect(claimsIn('console/x/strings.ts', code)).toEqual([text]);
 });
