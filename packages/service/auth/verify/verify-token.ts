@@ -29,7 +29,7 @@ export interface OwnTokenClaims extends TokenClaims {
 }
 
 /** Allowed clock difference between two processes of this service. */
-export const clockToleranceSeconds = 5;
+const clockToleranceSeconds = 5;
 
 /** Creates the check of access tokens that this service issued (RFC 9068 §4). */
 export function createTokenVerifier({ keys, settings, now }: AuthContext): (token: string) => Promise<OwnTokenClaims> {

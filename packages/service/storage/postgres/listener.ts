@@ -9,7 +9,7 @@ const heartbeatMs = 300;
  * Maximum age of the last heartbeat in milliseconds, after which the connection counts as lost. It
  * bounds how late a change becomes visible; one second is documented.
  */
-export const silenceMsMax = 900;
+const silenceMsMax = 900;
 const reconnectMsMax = 10_000;
 
 /**

@@ -16,7 +16,7 @@ import { countOnPostgres } from './run-count.ts';
 import { distributedOption, noTimeLimit, tenantRights, tenantRole } from './session.ts';
 
 /** Timeout of one statement in milliseconds: enough for some 100 million records. */
-export const statementMsMax = 3_600_000;
+const statementMsMax = 3_600_000;
 
 /**
  * Opens a replacement on a dedicated connection with long-running statements. Rows are collected in
