@@ -21,7 +21,7 @@ export interface ChangeToken {
   readonly base?: number;
   /**
    * The tenant's revision when that walk began, which says what its pages may have told; -1 if that
-   * is unknown. If absent, it is the base.
+   * is unknown. Present with a base, unless the walk is from the newest change.
    */
   readonly began?: number;
   /**
@@ -46,16 +46,6 @@ export interface NewestWalk {
 
 const version = 1;
 
-/**
- * Tokens of walks with former records, which have the revision that these are from: those of
- * earlier releases, and those that say when the walk began.
- */
-const describedVersion = 2;
-const begunVersion = 4;
-
-/** Tokens of walks from the newest change, which also have the walk and the clean revision. */
-const newestVersion = 3;
-
 /** The position before all changes. */
 export const firstChangeKey: ChangeKey = { revision: 0, id: '' };
 
@@ -63,71 +53,45 @@ export const firstChangeKey: ChangeKey = { revision: 0, id: '' };
 export const keyBehind = (revision: number): ChangeKey => ({ revision: revision + 1, id: '' });
 
 export function encodeChangeToken({ key, fingerprint, cleanRevision, base, began, newest }: ChangeToken): string {
-  const position = [key.revision, key.id, fingerprint];
-  if (newest !== undefined) {
-    const { floor, top } = newest;
-    return encodeFields([newestVersion, ...position, base, cleanRevision, floor.revision, floor.id, top]);
-  }
-  const fields =
-    base === undefined
-      ? [version, ...position]
-      : began === undefined
-        ? [describedVersion, ...position, base]
-        : [begunVersion, ...position, base, began];
-  return encodeFields(cleanRevision === undefined ? fields : [...fields, cleanRevision]);
+  const walk = newest === undefined ? [] : [newest.floor.revision, newest.floor.id, newest.top];
+  const revisions = [cleanRevision, base, began].map((each) => each ?? null);
+  const more = revisions.some((each) => each !== null) ? [...revisions, ...walk] : walk;
+  return encodeFields([version, key.revision, key.id, fingerprint, ...more]);
 }
 
 /** Decodes a token of `encodeChangeToken`; returns `undefined` for any other string. */
 export function decodeChangeToken(text: string): ChangeToken | undefined {
-  const [number, revision, id, fingerprint, ...others] = decodeFields(text);
+  const [number, revision, id, fingerprint, clean = null, base = null, began = null, ...walk] =
+    decodeFields(text);
   const key = readKey(revision, id);
-  if (key === undefined || typeof fingerprint !== 'string') return undefined;
-  const token =
-    number === newestVersion
-      ? newestToken(key, fingerprint, others)
-      : plainToken(key, fingerprint, others, memberCounts.get(number));
+  if (number !== version || key === undefined || typeof fingerprint !== 'string') return undefined;
+  if (![clean, base, began].every((each) => each === null || (isWhole(each) && each >= -1))) return undefined;
+  const newest = readWalk(walk);
+  if (walk.length > 0 && newest === undefined) return undefined;
+  const token: ChangeToken = {
+    ...{ key, fingerprint },
+    ...(isWhole(clean) && { cleanRevision: clean }),
+    ...(isWhole(base) && { base }),
+    ...(isWhole(began) && { began }),
+    ...(newest && { newest }),
+  };
   // each token has one encoding
-  return token !== undefined && encodeChangeToken(token) === text ? token : undefined;
+  return isConsistent(token) && encodeChangeToken(token) === text ? token : undefined;
+}
+
+function isConsistent({ key, cleanRevision, base, began, newest }: ChangeToken): boolean {
+  if (newest !== undefined) return base !== undefined && cleanRevision !== undefined && newest.top >= key.revision;
+  return (base === undefined) === (began === undefined) && (cleanRevision ?? key.revision) >= key.revision;
+}
+
+function readWalk([revision, id, top]: readonly unknown[]): NewestWalk | undefined {
+  const floor = readKey(revision, id);
+  return floor === undefined || !isWhole(top) ? undefined : { floor, top };
 }
 
 function readKey(revision: unknown, id: unknown): ChangeKey | undefined {
   if (!isWhole(revision) || revision < 0 || typeof id !== 'string') return undefined;
   return id !== '' && !fitsText(SubscriptionId, id) ? undefined : { revision, id };
-}
-
-/** How many members a token has between its fingerprint and its clean revision. */
-const memberCounts: ReadonlyMap<unknown, number> = new Map([
-  [version, 0],
-  [describedVersion, 1],
-  [begunVersion, 2],
-]);
-
-function plainToken(
-  key: ChangeKey,
-  fingerprint: string,
-  others: readonly unknown[],
-  count: number | undefined,
-): ChangeToken | undefined {
-  if (count === undefined || others.length > count + 1) return undefined;
-  const [[base, began], cleanRevision] = [others.slice(0, count), others[count]];
-  if (count > 0 && !(isWhole(base) && base >= -1)) return undefined;
-  if (count > 1 && !(isWhole(began) && began >= -1)) return undefined;
-  if (cleanRevision !== undefined && !(isWhole(cleanRevision) && cleanRevision >= key.revision)) return undefined;
-  return {
-    key,
-    fingerprint,
-    ...(cleanRevision !== undefined && { cleanRevision: cleanRevision as number }),
-    ...(base !== undefined && { base: base as number }),
-    ...(began !== undefined && { began: began as number }),
-  };
-}
-
-function newestToken(key: ChangeKey, fingerprint: string, others: readonly unknown[]): ChangeToken | undefined {
-  const [base, cleanRevision, floorRevision, floorId, top] = others;
-  const floor = readKey(floorRevision, floorId);
-  const isComplete = isWhole(base) && base >= -1 && isWhole(cleanRevision) && cleanRevision >= -1 && isWhole(top);
-  if (others.length !== 5 || floor === undefined || !isComplete || top < key.revision) return undefined;
-  return { key, fingerprint, base, cleanRevision, newest: { floor, top } };
 }
 
 /** The revision up to which the client's copy contains no removed record. */
@@ -146,8 +110,5 @@ export function historyFingerprint(
   { createdAt }: Pick<TenantHistory, 'createdAt'>,
   { key: { revision, id }, cleanRevision, base, began, newest }: Omit<ChangeToken, 'fingerprint'>,
 ): string {
-  const clean = cleanRevision === undefined ? [] : [cleanRevision];
-  const described = base === undefined ? [] : ['base', base, ...(began === undefined ? [] : [began])];
-  const walk = newest === undefined ? [] : [newest.floor.revision, newest.floor.id, newest.top];
-  return fingerprintOf(JSON.stringify([tenant, createdAt, revision, id, ...clean, ...described, ...walk]));
+  return fingerprintOf(JSON.stringify([tenant, createdAt, revision, id, cleanRevision, base, began, newest]));
 }

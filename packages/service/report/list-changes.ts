@@ -236,8 +236,7 @@ export async function findPeriodStart(
   const floor = newest?.floor ?? key;
   // a token within a revision says of which one the client's copy is only if it has a base
   const isFirst = floor.id === '' && floor.revision === base + 1;
-  const unsaid = newest === undefined ? (since.base ?? -1) : -1;
-  const began = since.began ?? (isFirst ? (newest?.top ?? history.revision) : unsaid);
+  const began = since.began ?? (isFirst ? (newest?.top ?? history.revision) : -1);
   return { key, base, began, clean: cleanRevisionOf(since), ...(newest && { newest }) };
 }
 
@@ -273,8 +272,7 @@ function writeChange(
 /**
  * Encodes the token of a key. A client that started without a token has no removed records, even
  * while it reads old revisions. The token records this; otherwise it would be rejected as the token
- * of an old copy. While no tombstone of the tenant was removed, the token does not need that field,
- * which older versions cannot read.
+ * of an old copy.
  */
 export function writeToken(
   tenant: TenantId,
@@ -284,7 +282,7 @@ export function writeToken(
 ): string {
   const position = {
     key,
-    ...(history.sweptRevision > 0 && clean >= key.revision && { cleanRevision: clean }),
+    ...(clean >= key.revision && { cleanRevision: clean }),
     ...(keepsBase && { base, began }),
   };
   return encodeChangeToken({ ...position, fingerprint: historyFingerprint(tenant, history, position) });
