@@ -61,8 +61,7 @@ export function encodeChangeToken({ key, fingerprint, cleanRevision, base, began
 
 /** Decodes a token of `encodeChangeToken`; returns `undefined` for any other string. */
 export function decodeChangeToken(text: string): ChangeToken | undefined {
-  const [number, revision, id, fingerprint, clean = null, base = null, began = null, ...walk] =
-    decodeFields(text);
+  const [number, revision, id, fingerprint, clean = null, base = null, began = null, ...walk] = decodeFields(text);
   const key = readKey(revision, id);
   if (number !== version || key === undefined || typeof fingerprint !== 'string') return undefined;
   if (![clean, base, began].every((each) => each === null || (isWhole(each) && each >= -1))) return undefined;

@@ -7,7 +7,6 @@ import {
   type ImportChanges,
   summariseChanges,
 } from '../storage/read/changes-summary.ts';
-import { countCommitted } from '../storage/read/committed-changes.ts';
 import type { SettledMoment } from '../storage/read/past.ts';
 import { readProductNames } from '../storage/read/summary.ts';
 import type { SqlValue, TenantId, TenantReader } from '../storage/store.ts';
@@ -77,9 +76,7 @@ async function readPeriod(reader: TenantReader, tenant: TenantId, bounds: Period
   const period: ChangesPeriod = { after: key, base, ...(end < revision && { until: end }) };
   const { fromSeconds, lastSeconds = 0 } = history.kept ?? {};
   const days = calendarOf('day', bounds.zone, periodWithin(fromSeconds, undefined, lastSeconds));
-  const counts =
-    (await countCommitted(reader, period, end, days, listedMax)) ??
-    (await summariseChanges(reader, period, days, listedMax));
+  const counts = await summariseChanges(reader, period, days, listedMax);
   const products = new Set(counts.products.listed.flatMap(({ from, to }) => [String(from), String(to)]));
   const productNames = products.size === 0 ? new Map() : await readProductNames(reader, [...products]);
   return { history, base, end, counts, productNames };

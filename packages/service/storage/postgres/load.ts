@@ -1,4 +1,3 @@
-import { groupChanges } from '../change-groups.ts';
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/counted-row.ts';
 import { makeRoom } from '../records/make-room.ts';
@@ -81,8 +80,7 @@ export async function changeRows<T>(
     ? { versions: erasedVersions.rows, bytes: growth.total + erasedGrowth(erasedVersions) }
     : await countOnPostgres(run, tenant, makeRoom({ last: lastRow, growth, bytesMax }));
   const versions = (keepsVersions ? sums.before.rows : 0) - room.versions;
-  const groups = isErasure ? undefined : groupChanges(changes);
-  const commit = commitRevision({ ...room, tenant, last: lastRow, keepsHistory, importId, versions, groups });
+  const commit = commitRevision({ ...room, tenant, last: lastRow, keepsHistory, importId, versions });
   await Promise.all([
     countOnPostgres(run, tenant, countChanges(changes, toLastKey(last))),
     ...('sweptRevision' in room ? [run(setSweptRevision, [tenant, room.sweptRevision])] : []),

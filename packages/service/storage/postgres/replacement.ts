@@ -1,4 +1,3 @@
-import { groupReplaced, selectReplaced } from '../change-groups.ts';
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/counted-row.ts';
 import { guardRemoval } from '../guard-removal.ts';
@@ -119,8 +118,7 @@ async function apply(run: Run, target: ReplacementTarget, guard: RemovalGuard | 
   const room = await countOnPostgres(run, tenant, makeRoom({ last, growth: written, bytesMax }));
   if (room.sweptRevision !== undefined) await run(setSweptRevision, [tenant, room.sweptRevision]);
   const versions = (keepsHistory ? changed - inserted + removed : 0) - room.versions;
-  const groups = groupReplaced({ inserted, removed }, keepsHistory ? await run(readGroups) : []);
-  for (const statement of commitRevision({ ...target, ...room, last, versions, groups })) await run(...statement);
+  for (const statement of commitRevision({ ...target, ...room, last, versions })) await run(...statement);
   await run(announceChange);
   return counts;
 }
@@ -188,5 +186,3 @@ const readChanges = `select c.id, not c.is_new as was, ${countedOf('c')}, true a
   from changed as c join staged as t on t.id = c.id
   union all
   select id, true, ${countedNames.join(', ')}, false, ${countedNames.map(() => 'null').join(', ')} from removed`;
-
-const readGroups = selectReplaced('changed as c join staged as t on t.id = c.id');

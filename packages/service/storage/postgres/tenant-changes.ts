@@ -99,7 +99,7 @@ export class TenantChanges {
       await this.#query(client, setSweptRevision, [tenant, revision]);
       const last = lastRevision(locked).row;
       const bytes = -rows.length * rowBytes.tombstone;
-      await this.#commitRevision(client, tenant, last, { bytes, groups: new Map() });
+      await this.#commitRevision(client, tenant, last, { bytes });
       await client.query(announceChange);
       return rows.length;
     });
@@ -138,7 +138,7 @@ export class TenantChanges {
     client: Client,
     tenant: TenantId,
     last: Row,
-    how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'bytes' | 'groups'>,
+    how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'bytes'>,
   ): Promise<void> {
     const { keepsHistory } = this.#parts;
     for (const statement of commitRevision({ tenant, last, keepsHistory, ...how }))

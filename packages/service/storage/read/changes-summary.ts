@@ -1,7 +1,6 @@
 import { type Calendar, dayNumber, type KnownOffsets } from '../calendar.ts';
-import { type ChangeKind, changeKinds } from '../change-groups.ts';
 import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
-import { type ChangeKey, couldBeThere } from './changes.ts';
+import { type ChangeKey, type ChangeKind, changeKinds, couldBeThere } from './changes.ts';
 
 // Counts what the feed of changes lists: the last change of each record within a period, by what
 // the record was at the period's start (docs/decisions/changes.md#changes-summary).
@@ -26,7 +25,7 @@ interface Transition {
 type KindCounts = Readonly<Record<ChangeKind, number>>;
 
 /** The most frequent transitions, and how many changes have another one. */
-export interface Transitions {
+interface Transitions {
   readonly listed: readonly Transition[];
   readonly others: number;
 }
@@ -58,16 +57,15 @@ export interface ChangesCounts {
 }
 
 /** Most transitions, most imports, and most transitions of an import that are listed. */
-export interface ListedMax {
+interface ListedMax {
   readonly transitions: number;
   readonly imports: number;
   readonly perImport: number;
 }
 
 /**
- * Counts the changes of a period, each record once, if `countCommitted` cannot. The cost is
- * proportional to the records that changed since the period's start: they and their former versions
- * are read in one index each.
+ * Counts the changes of a period, each record once. The cost is proportional to the records that
+ * changed since the period's start: they and their former versions are read in one index each.
  */
 export async function summariseChanges(
   reader: TenantReader,
@@ -140,7 +138,8 @@ const compared = 'status, auto_renew, product_id, expiration_date';
 
 /**
  * The last change of each record after the key `$2`, `$3` and up to the revision `$5`, if there is
- * one. A record that was removed then may have returned since, so its tombstone may be gone.
+ * one. A record that was removed then may have returned since, so its tombstone may be gone. The
+ * few versions that ended with a removal are found first, in indexes.
  */
 const lastChanges = (hasEnd: boolean): string => `live as (
     select id, revision, ${compared} from subscription
@@ -160,6 +159,8 @@ const lastChanges = (hasEnd: boolean): string => `live as (
     union all
     select v.id, max(v.until_revision) from subscription_version as v
     where v.tenant_id = $1 and v.until_revision <= $5 and (v.until_revision, v.id) > ($2, $3)
+      and not exists (select 1 from subscription as n where n.tenant_id = $1 and n.revision = v.until_revision and n.id = v.id)
+      and not exists (select 1 from subscription_version as n where n.tenant_id = $1 and n.id = v.id and n.from_revision = v.until_revision)
       and not exists (select 1 from subscription_tombstone as t where t.tenant_id = $1 and t.id = v.id and t.revision <= $5)
       and not exists (select 1 from subscription as p where p.tenant_id = $1 and p.id = v.id and p.revision <= $5)
       and not exists (
@@ -175,7 +176,7 @@ const lastChanges = (hasEnd: boolean): string => `live as (
 const former =
   'left join subscription_version as v on v.tenant_id = $1 and v.id = s.id and v.until_revision > $4 and v.from_revision <= $4';
 
-/** The order of equally frequent transitions, as in `countCommitted`: by value, none last. */
+/** The order of equally frequent transitions: by value, none last. */
 const byValues = 'former is null, former, latter is null, latter';
 
 const sumIf = (condition: string, name: string): string => `sum(case when ${condition} then 1 else 0 end) as ${name}`;

@@ -1,5 +1,8 @@
-import type { ChangeKind } from '../change-groups.ts';
 import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
+
+/** What happened to a record. */
+export const changeKinds = ['added', 'changed', 'removed'] as const;
+export type ChangeKind = (typeof changeKinds)[number];
 
 /**
  * Position in the order of a tenant's changes: the revision of the change, then the record's id.

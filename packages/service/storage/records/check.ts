@@ -2,7 +2,6 @@ import type { Row, SqlValue, Store, TenantReader, TenantSql } from '../store.ts'
 import { rowColumns } from '../subscription-row.ts';
 import { readHistory } from '../tables/history.ts';
 import { countCharge } from '../tables/storage-use.ts';
-import { listWrongEffects } from './wrong-effects.ts';
 import { keptVersions, missingTombstones, wrongBounds, wrongCommits, wrongVersions } from './wrong-history.ts';
 
 /** The columns that repeat a field of the record. */
@@ -112,8 +111,6 @@ async function wrongHistory(reader: TenantReader): Promise<string[]> {
         : `Revisions of the history that have a time: ${found}, there must be ${wanted}`,
     );
   for (const { problem } of await reader.all(wrongBounds)) problems.push(`The history ${problem}`);
-  for (const revision of await listWrongEffects(reader))
-    problems.push(`What revision ${revision} did, as its commit says, is not what its records show`);
   for (const { id, revision } of await reader.all(missingTombstones, [problemsMax]))
     problems.push(`Record '${id}' was removed at revision ${revision}, and has no tombstone`);
   return problems;

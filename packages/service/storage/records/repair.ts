@@ -7,7 +7,6 @@ import { clockNow, isHistoryKept } from '../tables/revision.ts';
 import { aheadOf } from '../tables/settle-instant.ts';
 import { countCharge } from '../tables/storage-use.ts';
 import { checkedRows, columnsOfRecord, differingColumns, recordColumns, selectRecords } from './check.ts';
-import { forgetWrongEffects } from './wrong-effects.ts';
 import { buryRemoved, keptVersions, wrongBounds, wrongCommits, wrongVersions } from './wrong-history.ts';
 
 interface RepairOptions {
@@ -50,7 +49,6 @@ export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions
   const isNewHistory = newest > known;
   const revision = 1 + (isNewHistory ? Math.max(historyStart(nowSeconds), newest) : known);
   const wrong = (yield [ask(wrongVersions, 1), ask(wrongCommits), ask(wrongBounds)]).flat();
-  yield* forgetWrongEffects();
   yield* repairVersions();
   const isAhead = isHistoryKept(tenant) && aheadOf(Number(tenant.history_at), clockNow()) > 0;
   const beginsHistory = isNewHistory || isAhead || wrong.length > 0;

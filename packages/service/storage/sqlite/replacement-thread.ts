@@ -1,5 +1,4 @@
 import { workerData } from 'node:worker_threads';
-import { groupReplaced, selectReplaced } from '../change-groups.ts';
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/counted-row.ts';
 import { guardRemoval } from '../guard-removal.ts';
@@ -118,7 +117,6 @@ function write({ counts: { inserted, updated, removed }, growth }: Comparison, l
   const room = countOnSqlite(connection, tenant, makeRoom({ last: last.row, growth, bytesMax }));
   if (room.sweptRevision !== undefined) connection.change(setSweptRevision, [tenant, room.sweptRevision]);
   const kept = keepsHistory ? updated + removed : 0;
-  const groups = groupReplaced({ inserted, removed }, keepsHistory ? connection.all(readGroups, []) : []);
   for (const statement of commitRevision({
     ...room,
     tenant,
@@ -126,7 +124,6 @@ function write({ counts: { inserted, updated, removed }, growth }: Comparison, l
     keepsHistory,
     importId,
     versions: kept - room.versions,
-    groups,
   }))
     connection.change(...statement);
 }
@@ -170,8 +167,6 @@ const readChanges = `select c.id, not c.is_new as was, ${countedOf('c')}, 1 as s
   from temp.changed as c cross join temp.staged as t on t.id = c.id
   union all
   select id, 1, ${countedNames.join(', ')}, 0, ${countedNames.map(() => 'null').join(', ')} from temp.removed`;
-
-const readGroups = selectReplaced('temp.changed as c cross join temp.staged as t on t.id = c.id');
 
 export type ReplacementRequest =
   | { readonly kind: 'add'; readonly rows: readonly SubscriptionRow[] }

@@ -1,5 +1,4 @@
 import { workerData } from 'node:worker_threads';
-import { groupChanges } from '../change-groups.ts';
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { countedColumns, toCountedRow } from '../counts/counted-row.ts';
 import type { OrderKey } from '../order-key.ts';
@@ -184,7 +183,7 @@ function sweepTombstones(change: Change<'sweep'>): number {
   const removed = connection.all(removeOldTombstones, [tenant, revision, limit]).length;
   if (removed === 0) return 0;
   connection.change(setSweptRevision, [tenant, revision]);
-  commit(change, readLast(tenant), { bytes: -removed * rowBytes.tombstone, groups: new Map() });
+  commit(change, readLast(tenant), { bytes: -removed * rowBytes.tombstone });
   return removed;
 }
 
@@ -211,7 +210,7 @@ function recordChanges(
   const room = countOnSqlite(connection, tenant, makeRoom({ last: last.row, growth, bytesMax }));
   const kept = keepsHistory ? sums.before.rows : 0;
   if (room.sweptRevision !== undefined) connection.change(setSweptRevision, [tenant, room.sweptRevision]);
-  commit(load, last, { ...room, versions: kept - room.versions, groups: groupChanges(changes) });
+  commit(load, last, { ...room, versions: kept - room.versions });
 }
 
 /** The last revision of a tenant, and the one after it. */
@@ -228,7 +227,7 @@ function readLast(tenant: TenantId): LastRevision {
 function commit(
   change: TenantChange & ChangeOptions,
   { row: last, next: revision }: LastRevision,
-  how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'bytes' | 'historyFrom' | 'groups'>,
+  how: Pick<RevisionCommit, 'revision' | 'beginsHistory' | 'versions' | 'bytes' | 'historyFrom'>,
 ): void {
   const { tenant, keepsHistory } = change;
   const importId = change.kind === 'load' ? change.importId : undefined;

@@ -1,4 +1,3 @@
-import { type ChangeGroups, writeGroups } from '../change-groups.ts';
 import type { Row, SqlValue } from '../store.ts';
 import { rowBytes } from './storage-use.ts';
 
@@ -23,8 +22,6 @@ export interface RevisionCommit {
   /** Whether no earlier revision can be read any more. */
   readonly beginsHistory?: boolean;
   readonly importId?: string | undefined;
-  /** Number of changed records by effect; if absent, a summary of changes reads the records. */
-  readonly groups?: ChangeGroups | undefined;
   /** Versions that the change added; negative if it removed some. */
   readonly versions?: number;
   /** By how many bytes the tenant's charge grows, without this commit. */
@@ -47,7 +44,6 @@ export function commitRevision({
   keepsHistory,
   beginsHistory = false,
   importId,
-  groups,
   versions = 0,
   bytes,
   historyFrom,
@@ -62,7 +58,7 @@ export function commitRevision({
   const from = isTrimmed ? [historyFrom.revision, historyFrom.at ?? at + 1] : kept;
   return [
     [setKeptRevision, [tenant, revision, versions, bytes + rowBytes.commit, ...from, at]],
-    [insertCommit, [tenant, revision, at, importId ?? null, (groups && writeGroups(groups)) ?? null]],
+    [insertCommit, [tenant, revision, at, importId ?? null]],
   ];
 }
 
@@ -83,9 +79,9 @@ const setKeptRevision = `update tenant set revision = $2, history_rows = history
   history_from = $5, history_from_at = $6, history_revision = $2, history_at = $7 where id = $1`;
 
 /** A commit that a lost revision has left is replaced. */
-const insertCommit = `insert into subscription_commit (tenant_id, revision, committed_at, import_id, change_groups)
-  values ($1, $2, $3, $4, $5) on conflict (tenant_id, revision) do update set committed_at = excluded.committed_at,
-  import_id = excluded.import_id, change_groups = excluded.change_groups`;
+const insertCommit = `insert into subscription_commit (tenant_id, revision, committed_at, import_id)
+  values ($1, $2, $3, $4) on conflict (tenant_id, revision) do update set committed_at = excluded.committed_at,
+  import_id = excluded.import_id`;
 
 /** The revisions in which some erased records were current. */
 interface ErasedRange {

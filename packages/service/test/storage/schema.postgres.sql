@@ -163,8 +163,7 @@ create table subscription_commit (
   tenant_id text collate "C" not null,
   revision bigint not null,
   committed_at bigint not null,
-  import_id text collate "C",
-  change_groups text collate "C"
+  import_id text collate "C"
 );
 
 create table subscription_erasure (
@@ -337,7 +336,7 @@ CREATE INDEX subscription_iccid ON public.subscription USING btree (tenant_id, i
 
 CREATE INDEX subscription_product ON public.subscription USING btree (tenant_id, product_id, created_date, id, status, auto_renew, plan_id, activation_date, expiration_date);
 
-CREATE INDEX subscription_revision ON public.subscription USING btree (tenant_id, revision, id);
+CREATE INDEX subscription_revision ON public.subscription USING btree (tenant_id, revision, id) INCLUDE (status, auto_renew, product_id, expiration_date);
 
 CREATE INDEX subscription_status ON public.subscription USING btree (tenant_id, status, created_date, id, auto_renew, plan_id, activation_date, expiration_date) WHERE (COALESCE(status, ''::text) <> 'EXPIRED'::text);
 

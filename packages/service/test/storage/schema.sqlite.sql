@@ -226,7 +226,7 @@ CREATE INDEX subscription_iccid on subscription (tenant_id, iccid);
 CREATE INDEX subscription_product on subscription
   (tenant_id, product_id, created_date, id, status, auto_renew, plan_id, activation_date, expiration_date);
 
-CREATE INDEX subscription_revision on subscription (tenant_id, revision, id);
+CREATE INDEX subscription_revision on subscription (tenant_id, revision, id, status, auto_renew, product_id, expiration_date);
 
 CREATE INDEX subscription_status on subscription
   (tenant_id, status, created_date, id, auto_renew, plan_id, activation_date, expiration_date) where coalesce(status, '') <> 'EXPIRED';
@@ -236,8 +236,6 @@ CREATE TABLE subscription_commit (
   revision integer not null,
   committed_at integer not null,
   import_id text,
-  -- What its changes did to how many records, as JSON (docs/decisions/changes.md#changes-summary). Null: not kept.
-  change_groups text,
   primary key (tenant_id, revision)
 ) strict, without rowid;
 
