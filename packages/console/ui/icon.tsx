@@ -1,4 +1,3 @@
-import { h } from 'preact';
 import type { IconNode } from './icons.ts';
 
 /** An icon of lucide, as decoration: the word or label beside it names the action. */
@@ -16,6 +15,8 @@ export const Icon = ({ icon, size = 16 }: { icon: IconNode; size?: number }) => 
     aria-hidden="true"
     focusable="false"
   >
-    {icon.map(([tag, attributes]) => h(tag, attributes))}
+    {icon.map((line) => (
+      <path key={line} d={line} />
+    ))}
   </svg>
 );
