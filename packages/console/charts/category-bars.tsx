@@ -49,7 +49,7 @@ function Drawing({ title, description, categories, width }: CategoryBarsProps & 
                 width={Math.max(0, width - (count.length + percent.length) * digitWidth - valueGap)}
                 height="22"
               >
-                <div class="chart-label" title={label}>
+                <div class="chart-label cut" title={label}>
                   {label}
                 </div>
               </foreignObject>{' '}
@@ -59,7 +59,7 @@ function Drawing({ title, description, categories, width }: CategoryBarsProps & 
                   {percent}
                 </tspan>
               </text>
-              <rect class="chart-track" y={y + 24} width={width} height={barHeight} rx="2" />
+              <rect class="chart-track mark" y={y + 24} width={width} height={barHeight} rx="2" />
               {value > 0 && (
                 <rect {...markOf(tone)} y={y + 24} width={Math.max(1, x(share))} height={barHeight} rx="2" />
               )}

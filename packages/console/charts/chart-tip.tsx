@@ -29,7 +29,11 @@ export function ChartTip({ title, rows, start, end, top, width }: ChartTipProps)
   const room = isRight ? width - end : start;
   const side = isRight ? { left: `${end}px` } : { right: `${width - start}px` };
   return (
-    <div class="chart-tip" aria-hidden="true" style={{ ...side, top: `${top}px`, maxWidth: `${room - 2 * margin}px` }}>
+    <div
+      class="chart-tip raised small"
+      aria-hidden="true"
+      style={{ ...side, top: `${top}px`, maxWidth: `${room - 2 * margin}px` }}
+    >
       <p>{title}</p>
       <table>
         <tbody>

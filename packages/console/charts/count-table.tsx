@@ -25,7 +25,7 @@ export const CountTable = ({ title, height, headings, rows }: CountTableProps) =
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
     tabIndex={0}
   >
-    <table>
+    <table class="numbers">
       <caption class="visually-hidden">{title}</caption>
       <thead>
         <tr>

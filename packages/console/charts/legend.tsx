@@ -20,17 +20,24 @@ interface LegendProps {
 
 /** The series of a chart with their totals, and what hatched columns are. */
 export const Legend = ({ series, period }: LegendProps) => (
-  <ul class="chart-legend">
+  <ul class="chart-legend row small long">
     <li class="soft">{period}</li>
     {series.map(({ label, tone, total, href }) => (
       <li key={label}>
         <Swatch tone={tone} />
-        {href === undefined ? label : <Link href={href}>{label}</Link>} <span class="soft">{formatCount(total)}</span>
+        {href === undefined ? (
+          label
+        ) : (
+          <Link class="quiet-link target" href={href}>
+            {label}
+          </Link>
+        )}{' '}
+        <span class="soft">{formatCount(total)}</span>
       </li>
     ))}
     <li class="soft">
       <svg width="12" height="12" aria-hidden="true">
-        <rect class="chart-unfinished-swatch" width="12" height="12" rx="2" />
+        <rect class="chart-colour mark" data-tone="other" width="12" height="12" rx="2" />
         <rect fill={unfinishedFill} width="12" height="12" rx="2" />
       </svg>
       {strings.chart.unfinished}

@@ -41,4 +41,4 @@ export const unfinishedFill = `url(#${unfinishedPattern})`;
  * because several tones may get the same colour there.
  */
 export const markOf = (tone: Tone) =>
-  ({ class: 'chart-mark', 'data-tone': tone, fill: `url(#${patternOf(tone)})` }) as const;
+  ({ class: 'chart-mark mark', 'data-tone': tone, fill: `url(#${patternOf(tone)})` }) as const;

@@ -1,10 +1,7 @@
-import { axisBottom, axisLeft } from 'd3-axis';
 import { scaleBand, scaleLinear } from 'd3-scale';
-import { stack } from 'd3-shape';
 import { formatCount } from '../ui/format-count.ts';
 import { strings } from '../ui/strings.ts';
 import { useWidth } from '../ui/use-width.ts';
-import { Axis } from './axis.tsx';
 import { Bar } from './bar.tsx';
 import { type Column, type Series, sumOf } from './chart-data.ts';
 import { ChartSvg } from './chart-svg.tsx';
@@ -38,31 +35,11 @@ export function StackedColumns(props: StackedColumnsProps) {
 function Drawing({ title, description, series, columns, width }: StackedColumnsProps & { readonly width: number }) {
   const bars = useBars(columns.length);
   const { x, y } = scalesOf(columns, width);
-  const left = x.range()[0];
-  const stacks = stack<Column, number>()
-    .keys(series.keys())
-    .value(({ values }, index) => values[index] ?? 0)([...columns]);
-  const labels = new Map(columns.map(({ key, label }) => [key, label]));
-  const every = Math.ceil(tickLabelWidth / x.step());
   const shown = bars.shown === undefined ? undefined : columns[bars.shown];
   return (
     <>
       <ChartSvg width={width} height={height} title={title} description={description}>
-        <Axis
-          x={left}
-          axis={axisLeft(y)
-            .tickValues(y.ticks(4).filter(Number.isInteger))
-            .tickFormat((count) => formatCount(count.valueOf()))
-            .tickSize(left - width)}
-        />
-        <Axis
-          y={bottom}
-          axis={axisBottom(x)
-            .tickValues(x.domain().filter((_, index) => index % every === 0))
-            .tickFormat((key) => labels.get(key) ?? key)
-            .tickSize(0)
-            .tickPadding(8)}
-        />
+        <Axes columns={columns} width={width} />
         <g ref={bars.group}>
           {columns.map(({ key, text, href, values, isUnfinished }, index) => (
             <Bar key={key} bars={bars} index={index} text={text} href={href}>
@@ -73,12 +50,12 @@ function Drawing({ title, description, series, columns, width }: StackedColumnsP
                 width={x.step()}
                 height={bottom - top}
               />
-              {stacks.map((layer, part) => {
-                const [from = 0, to = 0] = layer[index] ?? [];
+              {values.map((value, part) => {
                 const tone = series[part]?.tone;
-                if (from === to || tone === undefined) return null;
+                if (value === 0 || tone === undefined) return null;
+                const from = sumOf(values.slice(0, part));
                 // at least a pixel: one record is not none
-                const y1 = Math.min(y(to), y(from) - 1);
+                const y1 = Math.min(y(from + value), y(from) - 1);
                 return (
                   <rect key={tone} {...markOf(tone)} x={x(key)} y={y1} width={x.bandwidth()} height={y(from) - y1} />
                 );
@@ -107,6 +84,36 @@ function Drawing({ title, description, series, columns, width }: StackedColumnsP
         />
       )}
     </>
+  );
+}
+
+/** The numbers at the left, each with a line, and names below. Screen readers get them from the bars. */
+function Axes({ columns, width }: { readonly columns: readonly Column[]; readonly width: number }) {
+  const { x, y } = scalesOf(columns, width);
+  const left = x.range()[0];
+  const every = Math.ceil(tickLabelWidth / x.step());
+  return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a group of an SVG takes no focus
+    <g class="chart-axis" aria-hidden="true">
+      {y
+        .ticks(4)
+        .filter(Number.isInteger)
+        .map((count) => (
+          <g key={count} transform={`translate(${left},${y(count) + 0.5})`}>
+            <line x2={width - left} />
+            <text x="-3" dy="0.32em" text-anchor="end">
+              {formatCount(count)}
+            </text>
+          </g>
+        ))}
+      {columns
+        .filter((_, index) => index % every === 0)
+        .map(({ key, label }) => (
+          <text key={key} x={(x(key) ?? 0) + x.bandwidth() / 2} y={bottom + 8} dy="0.71em" text-anchor="middle">
+            {label}
+          </text>
+        ))}
+    </g>
   );
 }
 
