@@ -133,9 +133,9 @@ async function bundle(entry: string): Promise<readonly BuiltScript[]> {
   }
 }
 
-/** One style sheet: the tokens, the other styles of ui/ and charts/, and those of the console. */
+/** One style sheet: tokens and layout, other styles of ui/ and charts/, those of the console. */
 async function buildStyle(name: string): Promise<BuiltFile> {
-  const files = ['ui/tokens.css', 'ui/base.css', ...['ui', 'charts', name].flatMap(stylesIn)];
+  const files = ['ui/tokens.css', 'ui/base.css', 'ui/layout.css', ...['ui', 'charts', name].flatMap(stylesIn)];
   return hashed('style.css', await minified([...new Set(files)]));
 }
 

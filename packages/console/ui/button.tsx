@@ -35,11 +35,13 @@ interface IconButtonProps extends Attributes {
   readonly icon: IconNode;
   /** What it does, for screen readers and as the tooltip. */
   readonly label: string;
+  /** Within a line of text. */
+  readonly isInline?: boolean;
 }
 
 /** A button that shows only an icon. */
-export const IconButton = ({ icon, label, ...rest }: IconButtonProps) => (
-  <button type="button" {...rest} class="icon-button" aria-label={label} title={label}>
+export const IconButton = ({ icon, label, isInline = false, ...rest }: IconButtonProps) => (
+  <button type="button" {...rest} class={`icon-button ${isInline ? 'inline' : ''}`} aria-label={label} title={label}>
     <Icon icon={icon} />
   </button>
 );

@@ -9,9 +9,9 @@ interface CardProps {
 
 /** A surface with a heading. */
 export const Card = ({ title, actions, children }: CardProps) => (
-  <section class="card" aria-label={title}>
+  <section class="card surface" aria-label={title}>
     {(title !== undefined || actions !== undefined) && (
-      <header class="card-header">
+      <header class="card-header spread">
         {title !== undefined && <h2>{title}</h2>}
         {actions}
       </header>

@@ -54,8 +54,8 @@ window.addEventListener('online', noteFailure);
 export function ConnectionBar() {
   if (connection.value === 'up') return null;
   return (
-    <div class="connection-bar no-print">
-      <p role="status">
+    <div class="connection-bar note row no-print">
+      <p class="row" role="status">
         <Icon icon={WifiOff} /> {connection.value === 'offline' ? strings.offline : strings.down}
       </p>
       {connection.value === 'down' && (

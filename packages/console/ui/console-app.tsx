@@ -141,7 +141,7 @@ function SignedIn<Body extends SessionBody>({
       hasFind={loadFind !== undefined}
       control={past && <past.Control />}
     >
-      <div class="page">{hasEnded ? <Placeholder /> : <PageAtTime page={page} past={past} />}</div>
+      <div class="page stack">{hasEnded ? <Placeholder /> : <PageAtTime page={page} past={past} />}</div>
     </Frame>
   );
 }

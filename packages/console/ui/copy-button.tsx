@@ -8,12 +8,14 @@ interface CopyButtonProps {
   readonly text: string;
   /** What is copied: "correlation id". */
   readonly what: string;
+  /** Within a line of text. */
+  readonly isInline?: boolean;
 }
 
 const shownMs = 2_000;
 
 /** Copies a text to the clipboard. Shows a check mark for 2 s. */
-export function CopyButton({ text, what }: CopyButtonProps) {
+export function CopyButton({ text, what, isInline = false }: CopyButtonProps) {
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
     const done = await copyText(text);
@@ -23,7 +25,12 @@ export function CopyButton({ text, what }: CopyButtonProps) {
     setTimeout(() => setCopied(false), shownMs);
   };
   return (
-    <IconButton icon={copied ? Check : Copy} label={copied ? strings.copied : strings.copy(what)} onClick={copy} />
+    <IconButton
+      icon={copied ? Check : Copy}
+      label={copied ? strings.copied : strings.copy(what)}
+      isInline={isInline}
+      onClick={copy}
+    />
   );
 }
 

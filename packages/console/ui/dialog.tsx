@@ -28,14 +28,14 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   return (
     <dialog
       ref={dialog}
-      class="dialog"
+      class="dialog raised"
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
         onClose?.();
       }}
     >
-      <header class="dialog-header">
+      <header class="dialog-header spread">
         <h2 id={id}>{title}</h2>
         {onClose && <IconButton icon={X} label={strings.close} onClick={onClose} />}
       </header>

@@ -22,7 +22,7 @@ export function EditorForm({ action = strings.apply, first, onSubmit, children }
   return (
     <form
       ref={form}
-      class="filter-editor"
+      class="filter-editor stack gap-3"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();

@@ -12,10 +12,10 @@ interface EmptyStateProps {
 
 /** Says that there is nothing to show, and what to do. */
 export const EmptyState = ({ icon, title, text, children }: EmptyStateProps) => (
-  <div class="empty-state">
+  <div class="empty-state stack gap-2">
     {icon && <Icon icon={icon} size={28} />}
     <h2>{title}</h2>
     {text !== undefined && <p>{text}</p>}
-    {children && <div class="actions">{children}</div>}
+    {children && <div class="row">{children}</div>}
   </div>
 );

@@ -14,14 +14,14 @@ interface ErrorNoteProps {
 export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
   const { sentences, details, correlationId } = failureOf(error);
   return (
-    <div class="error-note" role="alert">
+    <div class="error-note note row" role="alert">
       <Icon icon={CircleAlert} />
-      <div class="error-note-body">
+      <div class="error-note-body long">
         {sentences.map((sentence) => (
           <p key={sentence}>{sentence}</p>
         ))}
         {details.length > 0 ? (
-          <details class="error-note-details">
+          <details>
             <summary>{strings.details}</summary>
             {details.map((sentence) => (
               <p key={sentence}>{sentence}</p>
@@ -44,11 +44,11 @@ export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
 /** What the operator finds in the log of the service. */
 const CorrelationId = ({ id }: { readonly id: string | undefined }) =>
   id !== undefined && (
-    <p class="error-note-id">
+    <p class="error-note-id row gap-1 soft small">
       {strings.correlationId}{' '}
       <span>
         <code>{id}</code>
-        <CopyButton text={id} what={strings.correlationId.toLowerCase()} />
+        <CopyButton text={id} what={strings.correlationId.toLowerCase()} isInline />
       </span>
     </p>
   );

@@ -25,15 +25,17 @@ function Field({
   const id = useId();
   const note = error ?? hint;
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
+    <div class="stack gap-1">
+      <label class="label" for={id}>
+        {label}
+      </label>
       {children({
         id,
         ...(note !== undefined && { 'aria-describedby': `${id}-note` }),
         ...(error !== undefined && { 'aria-invalid': true }),
       })}
       {note !== undefined && (
-        <p id={`${id}-note`} class={error === undefined ? 'field-hint' : 'field-error'}>
+        <p id={`${id}-note`} class={`small long ${error === undefined ? 'soft' : 'field-error'}`}>
           {note}
         </p>
       )}

@@ -64,18 +64,18 @@ export const Frame = ({
         {hasMore(pages) && <MorePages pages={listed(pages).slice(barSlots - 1)} current={current} />}
       </ul>
     </nav>
-    <header class="bar">
+    <header class="bar row">
       {/* focus goes here after a page change */}
-      <h1 id="title" tabIndex={-1} title={title}>
+      <h1 id="title" class="cut" tabIndex={-1} title={title}>
         {title}
       </h1>
-      {word !== undefined && <span class="brand-word">{word}</span>}
-      <span class="context" title={context}>
+      {word !== undefined && <span class="brand-word small">{word}</span>}
+      <span class="context cut soft" title={context}>
         {context}
       </span>
       <PrintedAt />
       {control}
-      <div class="bar-actions no-print">
+      <div class="bar-actions row gap-1 no-print">
         {hasFind && (
           <IconButton
             icon={Search}
@@ -87,7 +87,7 @@ export const Frame = ({
         )}
         <ThemeMenu />
         <Menu
-          label={<span class="user">{user}</span>}
+          label={<span class="user cut">{user}</span>}
           name={`${strings.account}: ${user}`}
           icon={CircleUser}
           variant="quiet"
@@ -123,7 +123,7 @@ function PrintedAt() {
     window.addEventListener('beforeprint', print);
     return () => window.removeEventListener('beforeprint', print);
   }, []);
-  return <span ref={element} class="printed-at" />;
+  return <span ref={element} class="on-paper" />;
 }
 
 /** Pages that the bar of a narrow window holds, "More" included. */

@@ -106,8 +106,8 @@ export function KeyboardHelp() {
     >
       <dl class="keys">
         {[...rows].map(([label, shortcuts]) => (
-          <div key={label}>
-            <dt>
+          <div key={label} class="row gap-3">
+            <dt class="row gap-1">
               {shortcuts.map(({ key }) => (
                 <kbd key={key}>{shown[key] ?? key}</kbd>
               ))}
@@ -115,7 +115,7 @@ export function KeyboardHelp() {
             <dd>{label}</dd>
           </div>
         ))}
-        <div>
+        <div class="row gap-3">
           <dt>
             <kbd>?</kbd>
           </dt>

@@ -24,7 +24,7 @@ export const LoadedPart = <Value,>({ load, height, isNoted = false, children }: 
     )}
     {load.kind === 'failed' &&
       (isNoted || connection.value !== 'up' ? (
-        <p class="soft not-loaded">{strings.notLoaded}</p>
+        <p class="soft placeholder">{strings.notLoaded}</p>
       ) : (
         <ErrorNote error={load.error} onRetry={load.retry} />
       ))}

@@ -26,7 +26,8 @@ const steps: Readonly<Record<string, (index: number, length: number) => number>>
   End: (_index, length) => length - 1,
 };
 
-function moveFocus(event: KeyboardEvent): void {
+/** Moves the focus between the items of a menu with the keys. */
+export function moveFocus(event: KeyboardEvent): void {
   const step = steps[event.key];
   if (step === undefined) return;
   event.preventDefault();
@@ -44,7 +45,7 @@ export const Menu = ({ items, ...button }: MenuProps) => (
             key={label}
             type="button"
             {...(checked === undefined ? { role: 'menuitem' } : { role: 'menuitemradio', 'aria-checked': checked })}
-            class="menu-item"
+            class="menu-item bare"
             tabIndex={-1}
             onClick={() => {
               close();

@@ -54,7 +54,7 @@ export function PickList({ label, placeholder, initial = '', options, none, note
     event.preventDefault();
   };
   return (
-    <div class="pick-list">
+    <div class="pick-list stack gap-2">
       <input
         ref={field}
         class="control"
@@ -91,11 +91,11 @@ export function PickList({ label, placeholder, initial = '', options, none, note
               id={`${id}-${at}`}
               role="option"
               aria-selected={at === index}
-              class="pick-option"
+              class="pick-option spread"
               onPointerMove={() => setActive(at)}
               onClick={option.onPick}
             >
-              <span class="pick-label">{option.label}</span>
+              <span class="long">{option.label}</span>
               {option.detail !== undefined && <span class="soft">{option.detail}</span>}
             </div>
           ));
@@ -104,7 +104,7 @@ export function PickList({ label, placeholder, initial = '', options, none, note
           ) : (
             // biome-ignore lint/a11y/useSemanticElements: a fieldset is not allowed in a list
             <div key={group} role="group" aria-label={group}>
-              <div class="pick-group" aria-hidden="true">
+              <div class="pick-group label" aria-hidden="true">
                 {group}
               </div>
               {drawn}

@@ -75,7 +75,7 @@ export function Popover({ label, name, icon, variant = 'secondary', kind, childr
         ref={content}
         id={id}
         popover="auto"
-        class="popover"
+        class="popover raised"
         onBeforeToggle={(event) => {
           if (event.newState === 'open') setIsOpen(true);
           // before the next key: what has the focus now keeps it until the next drawn frame

@@ -28,7 +28,7 @@ export function SidePanel({ title, onClose, actions, keys = {}, children }: Side
   return (
     <aside
       ref={panel}
-      class="side-panel"
+      class="side-panel raised"
       aria-labelledby={id}
       tabIndex={-1}
       onKeyDown={(event) => {
@@ -38,8 +38,10 @@ export function SidePanel({ title, onClose, actions, keys = {}, children }: Side
         run();
       }}
     >
-      <header class="side-panel-header">
-        <h2 id={id}>{title}</h2>
+      <header class="side-panel-header spread gap-2">
+        <h2 id={id} class="long">
+          {title}
+        </h2>
         {actions}
         <IconButton icon={X} label={strings.close} onClick={onClose} />
       </header>

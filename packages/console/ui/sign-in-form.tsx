@@ -17,7 +17,7 @@ export function SignInForm({ submit, onSubmit, children }: SignInFormProps) {
   const [busy, setBusy] = useState(false);
   return (
     <form
-      class="sign-in-form"
+      class="sign-in-form stack"
       method="post"
       onSubmit={async (event) => {
         event.preventDefault();
@@ -62,7 +62,7 @@ export function SignInPlace({ title, text, word, isOver, children }: SignInPlace
   if (isOver)
     return (
       <Dialog title={title}>
-        <div class="sign-in-body">
+        <div class="sign-in-body stack gap-2">
           <p class="soft">{text}</p>
           {children}
         </div>
@@ -70,7 +70,7 @@ export function SignInPlace({ title, text, word, isOver, children }: SignInPlace
     );
   return (
     <main class="alone">
-      <div class="sign-in-body sign-in-card">
+      <div class="sign-in-body sign-in-card surface stack gap-2">
         <Brand word={word} />
         <h1>{title}</h1>
         <p class="soft">{text}</p>

@@ -28,7 +28,7 @@ export const StatusLabel = ({ status }: { status: string | null }) => (
     data-tone={statusTone(status)}
     title={status === null || isKnown(status) ? undefined : status}
   >
-    <span class="status-dot" aria-hidden="true" />
-    <bdi>{statusWord(status)}</bdi>
+    <span class="status-dot mark" aria-hidden="true" />
+    <bdi class="cut">{statusWord(status)}</bdi>
   </span>
 );

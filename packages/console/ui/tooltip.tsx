@@ -65,7 +65,7 @@ export function Tooltip() {
     tip.style.top = `${fitsBelow ? bottom + gap : top - gap - tip.offsetHeight}px`;
   }, [value]);
   return (
-    <div ref={element} id={tooltipId} role="tooltip" class="tooltip" popover="manual">
+    <div ref={element} id={tooltipId} role="tooltip" class="tooltip raised small" popover="manual">
       {value?.lines.map((line) => (
         <div key={line}>{line}</div>
       ))}

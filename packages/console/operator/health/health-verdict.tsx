@@ -20,7 +20,7 @@ export function HealthVerdict({ health: { problems, last_check_at: checkedAt } }
   const [worst] = problems;
   const icons = { error: CircleAlert, warning: TriangleAlert } as const;
   return (
-    <section class="verdict" data-severity={worst?.severity ?? 'none'} aria-label={texts.verdict}>
+    <section class="verdict surface" data-severity={worst?.severity ?? 'none'} aria-label={texts.verdict}>
       <Icon icon={worst === undefined ? CircleCheck : icons[worst.severity]} size={28} />
       <div>
         <h2>{worst === undefined ? texts.well : texts.attention[worst.severity]}</h2>

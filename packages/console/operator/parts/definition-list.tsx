@@ -5,7 +5,7 @@ export const DefinitionList = ({ values }: { values: Readonly<Record<string, Com
   <dl class="definitions">
     {Object.entries(values).map(([name, value]) => (
       <div key={name}>
-        <dt>{name}</dt>
+        <dt class="soft">{name}</dt>
         <dd>{value}</dd>
       </div>
     ))}

@@ -4,8 +4,8 @@ import type { ComponentChildren } from 'preact';
 export const Figures = ({ figures }: { figures: Readonly<Record<string, ComponentChildren>> }) => (
   <dl class="figures">
     {Object.entries(figures).map(([label, value]) => (
-      <div key={label} class="figure">
-        <dt>{label}</dt>
+      <div key={label} class="figure surface">
+        <dt class="soft small">{label}</dt>
         <dd>{value}</dd>
       </div>
     ))}

@@ -39,7 +39,7 @@ export function FilterBar({ filters, children }: FilterBarProps) {
   const unused = filters.filter((filter) => !isUsed(filter));
   return (
     <div class="toolbar">
-      <fieldset class="filter-bar" aria-label={texts.title}>
+      <fieldset class="filter-bar row" aria-label={texts.title}>
         {used.map((filter) => (
           <Chip
             key={filter.label}

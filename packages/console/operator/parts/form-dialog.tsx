@@ -45,7 +45,7 @@ export function FormDialog({ title, submit, typed, isComplete = true, isBusy = f
           />
         )}
         {props.error !== undefined && <ErrorNote error={props.error} />}
-        <div class="dialog-actions">
+        <div class="dialog-actions row">
           <Button disabled={isBusy} onClick={props.onClose}>
             {strings.cancel}
           </Button>

@@ -51,7 +51,7 @@ function PeriodEditor({ onApply }: { onApply: (changes: FilterChanges) => void }
   const [to, setTo] = useState(minuteOf('until'));
   const bound = (minute: string): string | undefined => (minute === '' ? undefined : `${minute.slice(0, 16)}:00Z`);
   return (
-    <div class="filter-editor">
+    <div class="filter-editor stack gap-3">
       <div class="presets">
         {presets.map(({ label, hours }) => (
           <Button key={label} variant="quiet" onClick={() => onApply(since(hours))}>
@@ -60,7 +60,7 @@ function PeriodEditor({ onApply }: { onApply: (changes: FilterChanges) => void }
         ))}
       </div>
       <form
-        class="filter-editor"
+        class="filter-editor stack gap-3"
         onSubmit={(event) => {
           event.preventDefault();
           onApply({ since: bound(from), until: bound(to) });

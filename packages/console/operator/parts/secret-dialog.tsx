@@ -32,8 +32,10 @@ export function SecretDialog({ title, owner: [label, value], what, secret, child
           </span>
           <CopyButton text={value} what={label.toLowerCase()} />
         </div>
-        <div class="secret field">
-          <label for={id}>{what}</label>
+        <div class="secret">
+          <label class="label" for={id}>
+            {what}
+          </label>
           <textarea
             id={id}
             class="control"
@@ -52,7 +54,7 @@ export function SecretDialog({ title, owner: [label, value], what, secret, child
           onChange={({ currentTarget }) => setStored(currentTarget.checked)}
         />
       </div>
-      <div class="dialog-actions">
+      <div class="dialog-actions row">
         <Button variant="primary" disabled={!isStored} onClick={onClose}>
           {strings.secret.done}
         </Button>

@@ -8,7 +8,7 @@ interface StateLabelProps {
 /** A state as a dot and a word. */
 export const StateLabel = ({ tone, children }: StateLabelProps) => (
   <span class="status-label" data-tone={tone}>
-    <span class="status-dot" aria-hidden="true" />
+    <span class="status-dot mark" aria-hidden="true" />
     {children}
   </span>
 );

@@ -64,7 +64,7 @@ export function SelectionNote({ selection, summary }: SelectionNoteProps) {
   const words = describeSelection(selection, summary);
   if (words === '') return null;
   return (
-    <p class="change-selection">
+    <p class="row long">
       <span>{text.only(words)}</span>
       <Link class="button quiet no-print" href={hrefOfSelection({})}>
         <Icon icon={X} />

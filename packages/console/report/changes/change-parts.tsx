@@ -5,7 +5,7 @@ import type { ChangePart } from './parts-of-changes.ts';
 
 /** The parts as links that list what each counts. */
 export const PartLinks = ({ parts }: { readonly parts: readonly ChangePart[] }) => (
-  <ul class="change-parts">
+  <ul class="change-parts row">
     {parts.map(({ count, words, selection }) => (
       <li key={words}>
         <Link href={hrefOfSelection(selection)}>

@@ -2,15 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ChangesSummary } from '../../../client/index.ts';
 import { isRemoved } from '../../../client/records.ts';
-import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatMinute } from '../../ui/format-date.ts';
 import { History } from '../../ui/icons.ts';
 import { currentLocation, Link } from '../../ui/location.tsx';
 import { StatusLabel } from '../../ui/status-label.tsx';
+import { WorkButton } from '../../ui/work-button.tsx';
 import { reports } from '../api.ts';
 import { SaveCsvButton } from '../export/save-csv-button.tsx';
 import { DifferenceList } from '../history/difference-list.tsx';
@@ -48,7 +47,7 @@ export function ChangesCard({ period: first, when, actions }: ChangesCardProps) 
     <Card
       title={summary === undefined ? text.count(changes.length, hasMore, when) : text.counts(summary, when)}
       actions={
-        <span class="change-actions no-print">
+        <span class="change-actions row no-print">
           {changes.length > 0 && <SaveCsvButton what="changes" csv={() => changesCsv(changes)} />}
           {actions}
         </span>
@@ -67,28 +66,11 @@ export function ChangesCard({ period: first, when, actions }: ChangesCardProps) 
       )}
       <Groups changes={changes} summary={isWhole ? summary : undefined} />
       {hasMore && summary !== undefined && (
-        <MoreButton load={async () => setPeriod(await readMore(reports, period, selection))} />
+        <WorkButton work={async () => setPeriod(await readMore(reports, period, selection))}>
+          {text.showMore(changesPerPage)}
+        </WorkButton>
       )}
     </Card>
-  );
-}
-
-function MoreButton({ load }: { readonly load: () => Promise<void> }) {
-  const [state, setState] = useState<{ busy: boolean; error?: unknown }>({ busy: false });
-  const more = (): void => {
-    setState({ busy: true });
-    load().then(
-      () => setState({ busy: false }),
-      (error: unknown) => setState({ busy: false, error }),
-    );
-  };
-  return (
-    <>
-      {state.error !== undefined && <ErrorNote error={state.error} />}
-      <Button busy={state.busy} onClick={more}>
-        {text.showMore(changesPerPage)}
-      </Button>
-    </>
   );
 }
 
@@ -136,14 +118,14 @@ function Group({ group, counts }: GroupProps) {
   return (
     <section class="change-group">
       {(importId !== undefined || to !== undefined) && (
-        <header>
+        <header class="row">
           <h3>{headingOf({ ...group, from, to })}</h3>
           {importId !== undefined && <CopyButton text={importId} what={historyStrings.importId} />}
           {counts !== undefined && <PartLinks parts={partsOfImport(counts)} />}
         </header>
       )}
       {changes.length > 0 && (
-        <ul class="change-list">
+        <ul class="lines">
           {changes.map((change) => (
             <Row key={change.id} change={change} />
           ))}
@@ -166,14 +148,14 @@ function Row({ change }: { readonly change: ListedChange }) {
   const [record] = versionsOf(change);
   const isGone = isRemoved(change);
   return (
-    <li class="change">
-      <div>
+    <li class="change spread">
+      <div class="row apart">
         {record === undefined || isGone ? (
-          <span class={record === undefined ? 'change-id' : 'change-product'}>
+          <span class={`long ${record === undefined ? '' : 'change-product'}`}>
             <bdi>{record === undefined ? id : nameOf(record.product)}</bdi>
           </span>
         ) : (
-          <Link class="change-product" href={`/console/subscriptions/${encodeURIComponent(id)}`}>
+          <Link class="change-product plain long" href={`/console/subscriptions/${encodeURIComponent(id)}`}>
             <bdi>{nameOf(record.product)}</bdi>
           </Link>
         )}
@@ -182,7 +164,7 @@ function Row({ change }: { readonly change: ListedChange }) {
           <DifferenceList before={before} after={record} />
         )}
       </div>
-      <span class="change-kind">
+      <span class="change-kind soft">
         {kind === undefined ? isGone && text.kind.removed : text.kind[kind]}
         {!isGone && kind !== 'changed' && <StatusLabel status={change.status ?? null} />}
       </span>

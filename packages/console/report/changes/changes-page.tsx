@@ -1,9 +1,7 @@
 import { useState } from 'preact/hooks';
 import { AsOf } from '../../ui/as-of.tsx';
-import { Button } from '../../ui/button.tsx';
 import { EditorForm } from '../../ui/editor-form.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorNote } from '../../ui/error-note.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formatZonedDay } from '../../ui/format-date.ts';
 import { CalendarDays, Check, History } from '../../ui/icons.ts';
@@ -12,6 +10,7 @@ import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { currentLocation, hrefOf, Link, navigate } from '../../ui/location.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { useLoad } from '../../ui/use-load.ts';
+import { WorkButton } from '../../ui/work-button.tsx';
 import { changesUntil } from '../api.ts';
 import { asOf, shownTime } from '../past/as-of.ts';
 import { daysHint } from '../zone/local-days.ts';
@@ -66,7 +65,7 @@ interface SinceBarProps {
 
 function SinceBar({ name, since, isPast }: SinceBarProps) {
   return (
-    <nav class="change-periods no-print" aria-label={text.since}>
+    <nav class="change-periods row no-print" aria-label={text.since}>
       {!isPast && (
         <Link class="button secondary" href={hrefSince(undefined)} aria-current={since.kind === 'visit' || undefined}>
           {text.lastVisit}
@@ -171,26 +170,11 @@ function Visit({ recent: { since, isLost, period }, markAsSeen }: VisitProps) {
       key={`${since} ${period.end}`}
       period={period}
       when={text.sinceVisit(time)}
-      actions={<SeenButton markAsSeen={() => markAsSeen(period)} />}
+      actions={
+        <WorkButton icon={Check} work={() => markAsSeen(period).then(() => announce(text.seen))}>
+          {text.markAsSeen}
+        </WorkButton>
+      }
     />
-  );
-}
-
-function SeenButton({ markAsSeen }: { readonly markAsSeen: () => Promise<void> }) {
-  const [state, setState] = useState<{ busy: boolean; error?: unknown }>({ busy: false });
-  const mark = (): void => {
-    setState({ busy: true });
-    markAsSeen().then(
-      () => announce(text.seen),
-      (error: unknown) => setState({ busy: false, error }),
-    );
-  };
-  return (
-    <>
-      {state.error !== undefined && <ErrorNote error={state.error} />}
-      <Button icon={Check} busy={state.busy} onClick={mark}>
-        {text.markAsSeen}
-      </Button>
-    </>
   );
 }

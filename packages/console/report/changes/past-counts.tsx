@@ -47,7 +47,7 @@ function Counts({ counted, since, past }: PastCountsProps & { readonly counted: 
   if (summary.total === 0) return <EmptyState icon={History} title={text.noneIn(when)} text={hint} />;
   return (
     <Card title={text.counts(summary, when)}>
-      <ul class="change-parts">
+      <ul class="change-parts row">
         {partsOf(summary).map(({ count, words }) => (
           <li key={words}>
             {formatCount(count)} {words}

@@ -53,9 +53,9 @@ export function CountsView({ state, by }: { readonly state: ReportState; readonl
   });
   return (
     <>
-      <div class="report-bar">
+      <div class="report-bar row">
         <Sentence state={state} by={by} load={load} />
-        <div class="report-tools">
+        <div class="report-tools row">
           <CountMenu state={state} />
           <Button icon={List} onClick={() => showReport({ ...state, by: undefined }, 'above')}>
             {text.list}
@@ -116,7 +116,7 @@ function Sentence({ state, by, load }: { state: ReportState; by: SummaryGroup; l
     if (load.kind === 'ready') announce(sentence);
   }, [load.kind, sentence]);
   return (
-    <p class="report-sentence">
+    <p class="report-sentence long">
       <bdi>{sentence}</bdi>
     </p>
   );
@@ -140,7 +140,7 @@ function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGrou
       title={text.card(rows.length, text.values[by])}
       actions={<SaveCsvButton what={`subscriptions-by-${by}`} csv={() => countsCsv(by, summary)} />}
     >
-      <table class="counts" aria-label={text.dimension[by]}>
+      <table class="counts numbers" aria-label={text.dimension[by]}>
         <thead>
           <tr>
             <th scope="col">{text.dimension[by]}</th>
@@ -177,7 +177,7 @@ function Row({ row, state, by, largest }: { row: CountRow; state: ReportState; b
         {changes === undefined ? (
           row.label
         ) : (
-          <Link href={reportHref({ ...withFilters(state, changes), by: undefined })}>
+          <Link class="quiet-link target" href={reportHref({ ...withFilters(state, changes), by: undefined })}>
             <bdi>{row.label}</bdi>
           </Link>
         )}
@@ -185,7 +185,7 @@ function Row({ row, state, by, largest }: { row: CountRow; state: ReportState; b
       <td>{formatCount(row.count)}</td>
       <td class="soft">{formatShare(row.share)}</td>
       <td class="counts-bar" aria-hidden="true">
-        <span data-tone={row.tone} style={{ width: `${(row.share / largest) * 100}%` }} />
+        <span class="mark" data-tone={row.tone} style={{ width: `${(row.share / largest) * 100}%` }} />
       </td>
     </tr>
   );

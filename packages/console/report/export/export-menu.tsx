@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/field.tsx';
 import { Download } from '../../ui/icons.ts';
 import { useShortcuts } from '../../ui/keyboard.tsx';
+import { moveFocus } from '../../ui/menu.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { zoneOfPages } from '../zone/local-days.ts';
 import { type ExportFormat, exportFormats } from './export-format.ts';
@@ -44,7 +45,7 @@ export function ExportMenu({ query, totalCount, description, fields, onFields }:
   };
   const last = lastFormat.value;
   return (
-    <div ref={root} class="export-menu no-print">
+    <div ref={root} class="export-menu row no-print">
       <Popover label={text.menu} icon={Download} kind="dialog" first="[role=menuitem]">
         {(close) => (
           <>
@@ -54,7 +55,7 @@ export function ExportMenu({ query, totalCount, description, fields, onFields }:
                   key={format}
                   type="button"
                   role="menuitem"
-                  class="menu-item export-format"
+                  class="menu-item export-format bare"
                   tabIndex={-1}
                   aria-disabled={isTooLarge(format) || undefined}
                   onClick={() => {
@@ -81,7 +82,7 @@ export function ExportMenu({ query, totalCount, description, fields, onFields }:
                 }}
               />
             )}
-            <details class="export-fields">
+            <details class="export-fields long">
               <summary>{fieldsText(fields)}</summary>
               <FieldChooser fields={fields} onChange={onFields} />
             </details>
@@ -100,14 +101,4 @@ export function ExportMenu({ query, totalCount, description, fields, onFields }:
       )}
     </div>
   );
-}
-
-/** Arrow keys move between the formats. */
-function moveFocus(event: KeyboardEvent): void {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step === undefined) return;
-  event.preventDefault();
-  const items = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('[role=menuitem]')];
-  const at = items.indexOf(document.activeElement as HTMLElement);
-  items[(at + step + items.length) % items.length]?.focus();
 }

@@ -32,7 +32,7 @@ function ExportTray() {
   useEffect(() => void document.documentElement.toggleAttribute('data-tray', isVisible), [isVisible]);
   if (!isVisible) return null;
   return (
-    <section class="export-tray no-print" aria-label={text.tray}>
+    <section class="export-tray raised stack gap-2 no-print" aria-label={text.tray}>
       {entries.slice(0, shownMax).map((entry) => (
         <TrayEntry key={entry.id} entry={entry} />
       ))}
@@ -48,7 +48,7 @@ function TrayEntry({ entry }: { entry: ExportEntry }) {
   };
   return (
     <div class="export-tray-entry" data-kind={state.kind}>
-      <div class="export-tray-text">
+      <div class="long">
         <p>
           <bdi>{file}</bdi>
         </p>

@@ -29,7 +29,7 @@ export function ExportsPage() {
           </EmptyState>
         </Card>
       ) : (
-        <ul class="exports" aria-label={text.tray}>
+        <ul class="exports stack" aria-label={text.tray}>
           {entries.map((entry) => (
             <li key={entry.id}>
               <Entry entry={entry} />
@@ -57,7 +57,7 @@ function Entry({ entry }: { entry: ExportEntry }) {
         )
       }
     >
-      <div class="export-entry">
+      <div class="stack gap-2">
         <p class="soft">
           <bdi>{description}</bdi>, {text.startedAt} <DateTime value={startedAt} text={timeOf(startedAt)} />
         </p>
@@ -65,9 +65,9 @@ function Entry({ entry }: { entry: ExportEntry }) {
         <p data-kind={state.kind}>{sentenceOf(state)}</p>
         {state.kind === 'failed' && <ErrorNote error={state.error} />}
         {state.kind === 'saved' && (
-          <p class="export-checksum">
+          <p class="long">
             {text.size(state.result.bytes)} · {text.verified} <code>{state.result.sha256}</code>
-            <CopyButton text={state.result.sha256} what={text.checksum} />
+            <CopyButton text={state.result.sha256} what={text.checksum} isInline />
           </p>
         )}
         <Command entry={entry} />
@@ -96,7 +96,7 @@ function Command({ entry: { query, format, file } }: { entry: ExportEntry }) {
 function Formats() {
   return (
     <Card title={text.formatsTitle}>
-      <dl class="export-formats">
+      <dl class="export-formats stack gap-2">
         {(Object.keys(exportFormats) as ExportFormat[]).map((format) => (
           <div key={format}>
             <dt>{text.formats[format].name}</dt>

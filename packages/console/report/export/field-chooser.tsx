@@ -25,7 +25,7 @@ export function FieldChooser({ fields, onChange }: FieldChooserProps) {
   return (
     <fieldset class="field-chooser">
       <legend>{text.title}</legend>
-      <p class="field-hint">{text.hint}</p>
+      <p class="soft small">{text.hint}</p>
       {[...chosen, ...all.filter((name) => !chosen.includes(name))].map((name) => (
         <Checkbox
           key={name}

@@ -23,7 +23,7 @@ export function FindingRows({ finding, moment }: FindingRowsProps) {
       <tr>
         <th scope="row">
           {name}
-          <span class="finding-notes">
+          <span class="finding-notes soft">
             {means} {remedy} {since !== undefined && text.sinceNote(formatMinute(since))}
           </span>
         </th>

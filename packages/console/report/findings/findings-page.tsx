@@ -67,7 +67,7 @@ const FindingsTable = ({ findings, moment }: FindingsTableProps) => (
 /** The kinds without a finding, folded. */
 const NoughtKinds = ({ findings }: { readonly findings: readonly SubscriptionFinding[] }) => (
   <details class="finding-nought">
-    <summary>{text.nought(findings.length)}</summary>
+    <summary class="soft target">{text.nought(findings.length)}</summary>
     <ul>
       {findings.map(({ kind, count }) => (
         <li key={kind}>

@@ -15,8 +15,8 @@ export function RecordHistory({ id }: { readonly id: string }) {
   const load = useLoad((signal) => readHistory(id, signal), { key: id });
   if (load.kind === 'loading' || (load.kind === 'ready' && load.value === undefined)) return null;
   return (
-    <section class="record-history" aria-label={text.title}>
-      <h3>{text.title}</h3>
+    <section aria-label={text.title}>
+      <h3 class="label">{text.title}</h3>
       {load.kind === 'failed' && <ErrorNote error={load.error} onRetry={load.retry} />}
       {load.kind === 'ready' && load.value && <History history={load.value} />}
     </section>
@@ -34,7 +34,7 @@ function History({ history }: { readonly history: SubscriptionHistory }) {
   return (
     <>
       <p class="soft">{text.hint(zoneName())}</p>
-      <ol class="steps">
+      <ol class="steps lines">
         {stepsOf(history).map((step) => (
           <StepItem key={`${step.revision} ${step.kind}`} step={step} />
         ))}

@@ -9,9 +9,9 @@ const text = historyStrings;
 
 /** A line of a time line: when, what, and the fields that differ. */
 export const StepItem = ({ step, children }: { readonly step: VersionStep; readonly children?: ComponentChildren }) => (
-  <li data-kind={step.kind}>
+  <li class="row gap-3" data-kind={step.kind}>
     <span class="step-time soft">{step.at === undefined ? text.unknownTime : formatMinute(step.at)}</span>
-    <div class="step-text">
+    <div class="step-text row apart">
       {children}
       <span>{text.kind[step.kind]}</span>
       {step.before && step.after && <DifferenceList before={step.before} after={step.after} />}

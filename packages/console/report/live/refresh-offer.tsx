@@ -30,7 +30,7 @@ export function RefreshOffer({ load, onRefresh }: RefreshOfferProps) {
   }, [sentence]);
   if (sentence === '' || !isPresent) return null;
   return (
-    <div class="refresh-offer no-print">
+    <div class="refresh-offer note row no-print">
       <p>{sentence}</p>
       <Button variant="quiet" icon={RefreshCw} onClick={onRefresh}>
         {text.refresh}

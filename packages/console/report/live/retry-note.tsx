@@ -26,7 +26,7 @@ export function RetryNote(props: RetryNoteProps) {
   // a shorter wait ends before the note is read
   if (!isOurs || retry.waitMs < 2_000 || seconds <= 0) return null;
   return (
-    <div class="retry-note">
+    <div class="stack gap-1">
       <ErrorNote error={retry.error} />
       <p class="soft">{liveStrings.waiting(seconds)}</p>
     </div>

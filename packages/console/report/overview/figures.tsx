@@ -79,7 +79,7 @@ function Figure<Value>({ label, href, load, read, note, isMain = false }: Figure
     'data-outdated': isOutdated(load) || undefined,
   };
   return (
-    <li class="card figure" {...marks}>
+    <li class="card surface figure" {...marks}>
       <Link class="figure-link" href={href}>
         <span class="figure-label">{label}</span>
         {load.kind === 'loading' ? (
@@ -90,7 +90,7 @@ function Figure<Value>({ label, href, load, read, note, isMain = false }: Figure
           <span class="figure-number">{number}</span>
         )}
       </Link>
-      <p class="figure-note">{note}</p>
+      <p class="figure-note row apart soft small">{note}</p>
     </li>
   );
 }
@@ -105,14 +105,20 @@ const notRenewedOf = ({ by }: SubscriptionSummary): number => countOf(by['auto-r
 
 const soonNote = ({ next, nextFilters, last, lastFilters }: EndingSoon) => (
   <>
-    <Link href={reportLink(nextFilters)}>{text.ofEnding(next.total)}</Link>{' '}
-    <Link href={reportLink(lastFilters)}>{text.endedBefore(notRenewedOf(last))}</Link>
+    <Link class="target" href={reportLink(nextFilters)}>
+      {text.ofEnding(next.total)}
+    </Link>{' '}
+    <Link class="target" href={reportLink(lastFilters)}>
+      {text.endedBefore(notRenewedOf(last))}
+    </Link>
   </>
 );
 
 const createdNote = ({ week, last, before }: CreatedWeeks) => (
   <>
-    <Link href={reportLink(createdBounds(week))}>{text.createdInWeek(last, daysOf(week))}</Link>{' '}
+    <Link class="target" href={reportLink(createdBounds(week))}>
+      {text.createdInWeek(last, daysOf(week))}
+    </Link>{' '}
     <span>{text.weekBefore(before)}</span>
   </>
 );

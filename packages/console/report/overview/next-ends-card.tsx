@@ -41,17 +41,18 @@ export const NextEndsCard = ({ load, now, isPast }: NextEndsProps) => (
 );
 
 const NoEnds = () => (
-  <div class="no-ends">
+  <div class="no-ends placeholder">
     <Icon icon={CalendarCheck} size={28} />
     <p>{text.noNextEnds(daysShown)}</p>
   </div>
 );
 
 const Ends = ({ records, now, isPast }: Pick<SubscriptionPage, 'records'> & Omit<NextEndsProps, 'load'>) => (
-  <ol class="next-ends">
+  <ol class="next-ends lines">
     {records.map(({ id, product, iccid, expirationDate }) => (
       <li key={id}>
         <Link
+          class="plain cut target"
           href={`/console/subscriptions/${encodeURIComponent(id)}${reportLink(nextEndsQuery(now, isPast)).replace(/^[^?]*/, '')}`}
           aria-label={text.nameOfEnd(nameOf(product), iccid)}
         >

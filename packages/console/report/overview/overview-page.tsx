@@ -114,11 +114,11 @@ export function OverviewPage() {
           }}
         />
       )}
-      <div class="overview-periods">
+      <div class="overview-periods stack">
         {createdCard}
         {endingCard}
       </div>
-      <div class="overview-lists">
+      <div class="overview-lists stack">
         {categoryCards}
         <NextEndsCard load={nextEnds} now={now} isPast={isPast} />
       </div>

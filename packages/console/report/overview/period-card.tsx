@@ -34,7 +34,7 @@ export function PeriodCard({ title, description, heading, period, empty, isNoted
         <LoadedPart load={load} height={bodyHeight} isNoted={isNoted}>
           {({ columns, series }) =>
             series.length === 0 ? (
-              <p class="chart-empty">{empty}</p>
+              <p class="placeholder soft">{empty}</p>
             ) : (
               <>
                 <Legend series={series} period={period} />

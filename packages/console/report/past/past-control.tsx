@@ -38,10 +38,10 @@ const dayText = ({ date }: PastTime): string => formatDay(new Date(localDay(date
 
 /** The label, of which a narrow window shows the day. */
 function ShortLabel({ past, label }: { readonly past: PastTime | undefined; readonly label: string }) {
-  if (past === undefined) return <span>{label}</span>;
+  if (past === undefined) return <span class="cut">{label}</span>;
   const [before = '', after = ''] = label.split(dayText(past));
   return (
-    <span>
+    <span class="cut">
       <span class="past-words">{before}</span>
       {dayText(past)}
       <span class="past-words">{after}</span>
@@ -69,7 +69,7 @@ function Times({ past, close }: { readonly past: PastTime | undefined; readonly 
     showWith('as-of', word);
   };
   return (
-    <div class="filter-editor past-times">
+    <div class="filter-editor past-times stack gap-3">
       <div class="presets">
         {past !== undefined && (
           <Button variant="quiet" onClick={choose(undefined)}>

@@ -12,23 +12,23 @@ export function DateLine({ record, now }: { record: Subscription; now: Date }) {
   const dates = placeDates(record, now);
   return (
     <div class="date-line">
-      <div class="date-line-axis" aria-hidden="true">
+      <div class="date-line-axis mark" aria-hidden="true">
         {dates.map(
           ({ name, position }) =>
             position !== undefined && (
               <span
                 key={name}
-                class="date-line-mark"
+                class="date-line-mark mark"
                 data-name={name}
                 style={{ insetInlineStart: `${position * 100}%` }}
               />
             ),
         )}
       </div>
-      <ol>
+      <ol class="stack gap-1">
         {dates.map(({ name, at }) => (
-          <li key={name} data-name={name}>
-            <span class="date-line-name">{nameOf(name, at < now)}</span>
+          <li key={name} class="row" data-name={name}>
+            <span class="date-line-name soft">{nameOf(name, at < now)}</span>
             {name === 'expirationDate' && <span class="soft">{describeEnd(record.expirationDate, now.getTime())}</span>}
             <DateTime value={at} />
           </li>

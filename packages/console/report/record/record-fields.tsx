@@ -21,7 +21,7 @@ export function RecordFields({ record }: { record: Subscription }) {
   const { product } = record;
   const period = describePeriod(product.period, product.period_unit);
   return (
-    <dl class="record-fields">
+    <dl class="record-fields lines">
       <Field name={fieldHeading('product.name')}>
         <bdi>{nameOf(product)}</bdi>
         {!product.name?.endsWith(period) && <span class="soft">{period}</span>}
@@ -63,9 +63,9 @@ interface FieldProps {
 
 const Field = ({ name, copied, children }: FieldProps) => (
   <div>
-    <dt>{name}</dt>
-    <dd>
-      <span class="record-value">{children}</span>
+    <dt class="soft">{name}</dt>
+    <dd class="spread gap-2">
+      <span class="record-value long">{children}</span>
       {copied !== undefined && copied !== '' && <CopyButton text={copied} what={name} />}
     </dd>
   </div>

@@ -15,8 +15,8 @@ const text = recordStrings;
 export function RecordView({ record, json }: ReadRecord) {
   const { status = null } = record;
   return (
-    <div class="record">
-      <div class="record-status">
+    <div class="record stack">
+      <div class="record-status stack gap-1">
         <StatusLabel status={status} />
         <p class="soft">{meaningOf(status)}</p>
       </div>

@@ -26,19 +26,23 @@ export function RelatedRecords({ record }: { readonly record: Subscription }) {
     { label: text.plan, filters: { 'plan-id': product.plan_id ?? '' } },
   ];
   return (
-    <nav class="related" aria-label={text.title}>
-      <h3>{text.title}</h3>
-      <ul>
+    <nav class="stack gap-1" aria-label={text.title}>
+      <h3 class="label">{text.title}</h3>
+      <ul class="row apart">
         {links
           .filter(({ filters }) => Object.values(filters).every((value) => value !== ''))
           .map(({ label, filters }) => (
             <li key={label}>
-              <Link href={reportHref({ ...wholeReport, filters })}>{label}</Link>
+              <Link class="target" href={reportHref({ ...wholeReport, filters })}>
+                {label}
+              </Link>
             </li>
           ))}
         {iccid !== '' && (
           <li>
-            <Link href={simHref(iccid)}>{text.timeLine}</Link>
+            <Link class="target" href={simHref(iccid)}>
+              {text.timeLine}
+            </Link>
           </li>
         )}
       </ul>

@@ -23,7 +23,7 @@ export function SignInPage({ ways, expired }: SignInPageProps) {
       isOver={isOver}
     >
       {ways.includes('provider') && <ProviderSignIn />}
-      {ways.length === 2 && <p class="sign-in-or">{text.or}</p>}
+      {ways.length === 2 && <p class="sign-in-or soft">{text.or}</p>}
       {ways.includes('secret') && (
         <SignInForm
           submit={text.signIn}

@@ -49,7 +49,7 @@ function SimCards({ iccid, sim }: { readonly iccid: string; readonly sim: Sim })
   const now = new Date();
   const { spans, now: present } = spansOf(records, now);
   return (
-    <div class="sim">
+    <div class="sim stack">
       <Card
         title={text.subscriptions(groupIccid(iccid), totalCount)}
         actions={
@@ -59,7 +59,7 @@ function SimCards({ iccid, sim }: { readonly iccid: string; readonly sim: Sim })
         }
       >
         {records.length < totalCount && <p class="soft">{text.listed(records.length)}</p>}
-        <ul class="sim-spans">
+        <ul class="sim-spans lines">
           {records.map((record, index) => (
             <SpanItem key={record.id} record={record} span={spans[index]} present={present} />
           ))}
@@ -67,7 +67,7 @@ function SimCards({ iccid, sim }: { readonly iccid: string; readonly sim: Sim })
       </Card>
       <Card title={historyStrings.title}>
         <p class="soft">{hintOf(sim)}</p>
-        <ol class="steps">
+        <ol class="steps lines">
           {simEvents(records, histories, now).map((event) => (
             <EventItem key={event.key} event={event} />
           ))}
@@ -105,15 +105,15 @@ function SpanItem({ record, span = { start: 0, length: 0 }, present }: SpanItemP
         {text.period(formatZonedDay(new Date(activationDate)), formatZonedDay(new Date(expirationDate)))}
       </span>
       <div class="sim-span" aria-hidden="true">
-        <span class="sim-bar" data-tone={statusTone(status)} style={place} />
-        {present !== undefined && <span class="sim-now" style={{ insetInlineStart: `${present * 100}%` }} />}
+        <span class="sim-bar mark" data-tone={statusTone(status)} style={place} />
+        {present !== undefined && <span class="sim-now mark" style={{ insetInlineStart: `${present * 100}%` }} />}
       </div>
     </li>
   );
 }
 
 const RecordLink = ({ record }: { readonly record: Subscription }) => (
-  <Link class="sim-link" href={`/console/subscriptions/${encodeURIComponent(record.id)}`}>
+  <Link class="long target" href={`/console/subscriptions/${encodeURIComponent(record.id)}`}>
     <bdi>{nameOf(record.product)}</bdi>
   </Link>
 );
@@ -126,9 +126,9 @@ function EventItem({ event: { record, at, date, step } }: { readonly event: SimE
       </StepItem>
     );
   return (
-    <li data-kind={date}>
+    <li class="row gap-3" data-kind={date}>
       <span class="step-time soft">{formatZonedDay(new Date(at))}</span>
-      <div class="step-text">
+      <div class="step-text row apart">
         <RecordLink record={record} />
         <span>{date && text.date[date]}</span>
       </div>

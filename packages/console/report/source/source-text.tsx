@@ -14,7 +14,7 @@ export const SourceText = ({ title, what, source, hint }: SourceTextProps) => (
     <details>
       <summary>{title}</summary>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also with the keyboard */}
-      <section tabIndex={0} aria-label={title}>
+      <section class="surface" tabIndex={0} aria-label={title}>
         <pre dir="ltr">{source}</pre>
       </section>
       {hint !== undefined && <p class="soft">{hint}</p>}

@@ -32,7 +32,7 @@ export function FilterBar({ state }: { state: ReportState }) {
   const apply = (changes: FilterChanges): void => showReport(withFilters(state, changes));
   const used = describeFilters(state, { now: new Date(), productName });
   return (
-    <fieldset class="filter-bar no-print" aria-label={text.filters}>
+    <fieldset class="filter-bar row no-print" aria-label={text.filters}>
       {used.map(({ kind, label, value }) => (
         <Chip key={kind} label={text.chip(label, value)} onRemove={() => apply(removalOf(kind))}>
           {(close) => <FilterEditor kind={kind} state={state} onApply={closing(close, apply)} />}

@@ -16,8 +16,8 @@ export function NotFoundNote({ report: { state, page } }: { readonly report: Loa
   const missing = listParameters.flatMap((name) => page.notFound[name] ?? []);
   const asked = filterStrings.list.count[listed.name](listed.values.length);
   return (
-    <div class="not-found-note" role="status">
-      <p>
+    <div role="status">
+      <p class="row gap-1 long">
         {text.found(listed.values.length - missing.length, asked)}
         {missing.length > 0 && (
           <>

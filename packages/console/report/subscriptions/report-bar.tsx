@@ -32,13 +32,13 @@ export function ReportBar({ report, width, isStale }: ReportBarProps) {
   const sentence = describeReport(state, page.totalCount, { now: new Date(), productName });
   useEffect(() => announce(sentence), [page, sentence]);
   return (
-    <div class="report-bar">
-      <p class="report-sentence">
+    <div class="report-bar row">
+      <p class="report-sentence long">
         <bdi>{sentence}</bdi>
         {zoneOfPages() !== undefined && <span class="soft">. {daysHint()}</span>}
         {isStale && <AsOf at={loadedAt} />}
       </p>
-      <div class="report-tools">
+      <div class="report-tools row">
         {width < tableWidthMin ? <SortMenu report={report} /> : <ColumnChooser width={width} state={state} />}
         <CountMenu state={state} />
         {state.asOf === undefined && <Pager report={report} place="above" />}

@@ -52,8 +52,8 @@ function Report({ state }: { state: ReportState }) {
   const openId = openRecordId();
   const total = shown && isOneExport(shown.state, state) ? shown.page.totalCount : undefined;
   return (
-    <div ref={element} class="report">
-      <div class="report-head">
+    <div ref={element} class="report stack gap-3">
+      <div class="report-head row">
         <FilterBar state={state} />
         {!isIncomplete(state) && <ViewsMenu state={state} />}
         {!isIncomplete(state) && (
@@ -98,7 +98,7 @@ function ReportBody({ width, openId }: { width: number; openId: string | undefin
         openId={openId}
       />
       <Failure places={['below']} />
-      {hasPages && <p class="printed-rows">{printedRows(shown.page)}</p>}
+      {hasPages && <p class="on-paper">{printedRows(shown.page)}</p>}
       {hasPages && <Pager report={shown} place="below" />}
     </>
   );

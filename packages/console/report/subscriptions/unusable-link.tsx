@@ -17,7 +17,7 @@ const text = subscriptionsStrings;
 export const BadLink = ({ faults }: { faults: readonly Fault[] }) => (
   <div role="alert" class="bad-link">
     <EmptyState icon={Link2Off} title={text.badLink.title} text={text.badLink.text}>
-      <ul class="link-faults">
+      <ul class="link-faults stack gap-2 long">
         {faults.map((fault) => (
           <li key={`${fault.parameter} ${fault.rule}`}>
             <bdi>{faultSentence(fault)}</bdi>
@@ -34,7 +34,7 @@ export const BadLink = ({ faults }: { faults: readonly Fault[] }) => (
 /** Asks for the address that the link hides. */
 export const EmailPrompt = ({ state }: { readonly state: ReportState }) => (
   <EmptyState icon={UserSearch} title={text.askForEmail.title} text={text.askForEmail.text}>
-    <div class="prompt">
+    <div class="prompt stack gap-3">
       <TextEditor
         filter={filters.subscriber}
         action={text.askForEmail.show}
@@ -48,7 +48,7 @@ export const EmailPrompt = ({ state }: { readonly state: ReportState }) => (
 /** Asks for the values that the link has no room for. */
 export const ListPrompt = ({ state, name }: { readonly state: ReportState; readonly name: ListParameter }) => (
   <EmptyState icon={UserSearch} title={text.askForList.title[name]} text={text.askForList.text}>
-    <div class="prompt">
+    <div class="prompt stack gap-3">
       <ListEditor
         name={name}
         values={[]}

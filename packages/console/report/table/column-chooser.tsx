@@ -27,12 +27,12 @@ function ColumnList({ width }: { width: number }) {
   const choices = columnChoices.value;
   const { widths } = fitColumns(width, choices);
   return (
-    <fieldset class="column-list">
+    <fieldset>
       <legend>{text.columns}</legend>
       {columnIds
         .filter((id) => columns[id].isRequired !== true)
         .map((id) => (
-          <div key={id} class="check-line">
+          <div key={id} class="check-line spread">
             <Checkbox
               label={labelOf(id)}
               checked={isWanted(id, choices)}

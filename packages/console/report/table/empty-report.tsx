@@ -65,7 +65,7 @@ function NoMatch({ state, filters, explanation }: NoMatchProps) {
   const hint = load.kind === 'loading' ? text.noMatch.counting : useful.length > 0 ? text.noMatch.text : undefined;
   return (
     <EmptyState icon={SearchX} title={filterText.noMatch}>
-      <div class="no-match">
+      <div class="no-match stack gap-1">
         {explanation !== undefined && (
           <p>
             <bdi>{explanation}</bdi>

@@ -19,7 +19,7 @@ interface PagerProps {
 export function Pager({ report, place }: PagerProps) {
   const { number, count, size } = pagePosition(report.page);
   return (
-    <nav class="pager no-print" aria-label={text.pagesAt[place === 'below' ? 'below' : 'above']}>
+    <nav class="pager row no-print" aria-label={text.pagesAt[place === 'below' ? 'below' : 'above']}>
       <JumpField key={number} report={report} place={place} />
       <IconButton
         icon={ChevronLeft}
@@ -64,7 +64,7 @@ function JumpField({ report, place }: PagerProps) {
   const [isWrong, setIsWrong] = useState(false);
   return (
     <form
-      class="jump"
+      class="jump row"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -89,7 +89,7 @@ function JumpField({ report, place }: PagerProps) {
       />
       <span>{text.pageOf(formatCount(Math.max(count, 1)))}</span>
       {isWrong && (
-        <p id={`${id}-note`} class="field-error" role="alert">
+        <p id={`${id}-note`} class="field-error small" role="alert">
           {text.pageRule(Math.max(count, 1))}
         </p>
       )}

@@ -35,11 +35,11 @@ function RecordLines({ record, state, currentId, openId, now }: LineProps) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the link of the row has the keys
     <li data-row={record.id} data-open={record.id === openId || undefined} onClick={(event) => openRow(event, href)}>
-      <div class="record-line">
+      <div class="record-line spread">
         <RecordLink record={record} href={href} isCurrent={isCurrent} />
         <StatusLabel status={record.status ?? null} />
       </div>
-      <div class="record-line soft" data-part="card">
+      <div class="record-line spread soft" data-part="card">
         <IccidButton record={record} isCurrent={isCurrent} isFull={false} />
         <span>
           {Date.parse(record.expirationDate) > now ? text.endsWord : text.endedWord}{' '}

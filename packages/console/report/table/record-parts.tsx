@@ -20,7 +20,7 @@ interface PartProps {
 /** The product's name as the link of the record. */
 export const RecordLink = ({ record, href, isCurrent }: PartProps & { href: string }) => (
   <Link
-    class="record-link"
+    class="record-link plain cut"
     href={href}
     data-record={record.id}
     tabIndex={isCurrent ? 0 : -1}
@@ -37,13 +37,13 @@ export function IccidButton({ record: { iccid }, isCurrent, isFull }: PartProps 
   return (
     <button
       type="button"
-      class="iccid"
+      class="iccid bare"
       data-full={isFull ? undefined : groupIccid(iccid)}
       tabIndex={isCurrent ? 0 : -1}
       title={text.copyIccid(iccid)}
       onClick={async () => announceShown((await copyText(iccid)) ? text.copiedIccid : shared.notCopied)}
     >
-      <span class="iccid-start">{shown.slice(0, -endLength)}</span>
+      <span class="iccid-start cut">{shown.slice(0, -endLength)}</span>
       <span>{shown.slice(-endLength)}</span>
     </button>
   );

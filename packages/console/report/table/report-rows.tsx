@@ -22,7 +22,7 @@ export function ReportRows({ report, width, isLoading, isStale, openId }: Report
   return (
     <div
       ref={root}
-      class="report-rows"
+      class="report-rows surface"
       data-loading={isLoading || undefined}
       data-outdated={isStale || undefined}
       aria-busy={isLoading}
@@ -40,9 +40,9 @@ const skeletonRows = Array.from({ length: 12 }, (_, index) => index);
 /** The place of the rows before the first page has arrived. */
 export const RowsSkeleton = () => (
   <Loading>
-    <div class="rows-skeleton">
+    <div class="rows-skeleton surface">
       {skeletonRows.map((row) => (
-        <div key={row}>
+        <div key={row} class="spread">
           <Skeleton width="72px" />
           <Skeleton width="40%" />
           <Skeleton width="96px" />

@@ -67,7 +67,7 @@ function Heading({ id, state }: { readonly id: ColumnId; readonly state: ReportS
   const sort = (isAscending ? `-${date}` : date) as SubscriptionSort;
   return (
     <th scope="col" aria-sort={isAscending ? 'ascending' : isDescending ? 'descending' : undefined}>
-      <button type="button" class="sort" onClick={() => showReport({ ...state, sort, page: undefined }, 'above')}>
+      <button type="button" class="sort bare" onClick={() => showReport({ ...state, sort, page: undefined }, 'above')}>
         {labelOf(id)}
         <Icon icon={isAscending ? ArrowUp : isDescending ? ArrowDown : ChevronsUpDown} size={14} />
       </button>

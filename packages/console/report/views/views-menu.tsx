@@ -29,12 +29,12 @@ export function ViewsMenu({ state }: { readonly state: ReportState }) {
   return (
     <Popover label={text.menu} icon={Bookmark}>
       {(close) => (
-        <div class="views">
+        <div class="views stack gap-3">
           {savedViews.value.length > 0 && (
             <ul aria-label={text.menu}>
               {savedViews.value.map(({ name, search }) => (
-                <li key={name}>
-                  <Link href={viewHref(search)} onClick={close}>
+                <li key={name} class="spread gap-2">
+                  <Link class="plain cut" href={viewHref(search)} onClick={close}>
                     <bdi>{name}</bdi>
                   </Link>
                   <IconButton icon={X} label={shared.remove(name)} onClick={() => removeView(name)} />
@@ -105,11 +105,11 @@ function CopyActions({ state }: { readonly state: ReportState }) {
     </Button>
   );
   return (
-    <div class="views-copy">
+    <div class="stack gap-2">
       {action(Link2, text.copyLink, () => window.location.href)}
       {action(Copy, text.copyCommand, command)}
       {action(Copy, text.copyCurl, curl)}
-      <p class="field-hint">{text.copyHint}</p>
+      <p class="soft small">{text.copyHint}</p>
     </div>
   );
 }

@@ -20,7 +20,7 @@ export function CreatedEditor(props: EditorProps) {
   const { state, onApply } = props;
   const { 'created-from': from, 'created-to': to } = state.filters;
   return (
-    <div class="filter-editor">
+    <div class="filter-editor stack gap-3">
       <Choices {...props} />
       <DaysForm
         from={from && dayFrom(from)}
@@ -61,7 +61,7 @@ function DaysForm({ from, to, onDays }: Bounds & { readonly onDays: (days: Bound
         <TextField type="date" name="from" label={text.from} defaultValue={from ?? ''} error={faults.from} />
         <TextField type="date" name="to" label={text.to} defaultValue={to ?? ''} error={faults.to} />
       </div>
-      <p class="field-hint">{daysHint()}</p>
+      <p class="soft small">{daysHint()}</p>
     </EditorForm>
   );
 }

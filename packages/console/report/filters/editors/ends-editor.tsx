@@ -13,7 +13,7 @@ export function EndsEditor(props: EditorProps) {
   const { state, onApply } = props;
   const [isWrong, setIsWrong] = useState(false);
   return (
-    <div class="filter-editor">
+    <div class="filter-editor stack gap-3">
       <Choices {...props} />
       <EditorForm
         onSubmit={(form) => {

@@ -20,7 +20,7 @@ export function StatusEditor({ state, onApply }: EditorProps) {
       <fieldset>
         <legend>{text.status}</legend>
         {[...statuses].map((status) => (
-          <div key={status} class="check-line">
+          <div key={status} class="check-line spread">
             <Checkbox
               label={<StatusLabel status={readStatusFilter(status)} />}
               checked={chosen.includes(status)}
@@ -34,7 +34,7 @@ export function StatusEditor({ state, onApply }: EditorProps) {
       </fieldset>
       {counts.kind === 'unknown' &&
         (counts.error === undefined ? (
-          <p class="field-hint">{text.editor.noCounts}</p>
+          <p class="soft small">{text.editor.noCounts}</p>
         ) : (
           <ErrorNote error={counts.error} />
         ))}
