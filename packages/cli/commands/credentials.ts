@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { baseUrlOf } from '../../terminal/connection.ts';
 import { readVariable } from '../../terminal/environment.ts';
@@ -81,7 +83,7 @@ async function readSecret(
   if (secretStdin === true) return (await readAllInput()).replace(/\r?\n$/, '');
   if (clientSecretFile !== undefined) return readText(clientSecretFile).replace(/\r?\n$/, '');
   const given = fromFile ?? readVariable('SUBREPORT_CLIENT_SECRET');
-  const secret = given ?? (canAsk() ? await askHidden('Client secret', output) : '');
+  const secret = given ?? (canAsk() ? await ask('Client secret', output, true) : '');
   if (secret !== '') return secret;
   throw new UsageError(
     'Cannot log in: the secret must come from a terminal, from standard input (--secret-stdin), from --credentials, or from SUBREPORT_CLIENT_SECRET',
@@ -91,46 +93,21 @@ async function readSecret(
 /** Whether a person can answer questions. */
 const canAsk = (): boolean => process.stdin.isTTY === true;
 
-/** Asks for a line on the terminal. */
-async function ask(question: string, { stderr }: Output): Promise<string> {
-  stderr.write(`${question}: `);
-  return (await readLine()).trim();
-}
-
-/** Asks for a line on the terminal without showing it. */
-async function askHidden(question: string, { stderr }: Output): Promise<string> {
-  process.stdin.setRawMode(true); // before the question: the answer may come immediately
-  stderr.write(`${question} (not shown): `);
+/** Asks for a line on the terminal, which shows what is typed unless it is `hidden`. */
+async function ask(question: string, { stderr }: Output, hidden = false): Promise<string> {
+  const nothing = new Writable({ write: (_part, _encoding, done) => done() });
+  const editor = hidden ? { output: nothing, terminal: true } : {}; // otherwise the terminal's own
+  const lines = createInterface({ input: process.stdin, ...editor });
+  stderr.write(`${question}${hidden ? ' (not shown)' : ''}: `);
   try {
-    return await readLine();
+    return await new Promise((resolve, reject) => {
+      lines.on('SIGINT', () => reject(new InterruptedError()));
+      lines.on('line', resolve).on('close', () => resolve(''));
+    });
   } finally {
-    process.stdin.setRawMode(false);
-    stderr.write('\n');
+    lines.close();
+    if (hidden) stderr.write('\n');
   }
-}
-
-/** Reads a line; in raw mode, also handles the editing keys, as a terminal does. */
-function readLine(): Promise<string> {
-  const { stdin } = process;
-  let line = '';
-  return new Promise((resolve, reject) => {
-    const finish = (end: () => void) => {
-      stdin.off('data', take).off('end', finishLine);
-      stdin.pause();
-      end();
-    };
-    const finishLine = () => finish(() => resolve(line));
-    const take = (chunk: Buffer) => {
-      for (const key of chunk.toString()) {
-        if (key === '\r' || key === '\n' || key === '\u0004') return finishLine();
-        if (key === '\u0003') return finish(() => reject(new InterruptedError()));
-        if (key === '\u0015') line = '';
-        else if (key === '\u007f' || key === '\b') line = line.slice(0, -1);
-        else line += key;
-      }
-    };
-    stdin.on('data', take).on('end', finishLine).resume();
-  });
 }
 
 async function readAllInput(): Promise<string> {
