@@ -3,7 +3,9 @@ import {
   ApiError,
   type ChangesOptions as ChangesOptionsOfClient,
   type ChangesPage,
+  type DescribedChange,
   type FollowPage,
+  type SubscriptionChange,
   type ValueStore,
 } from '../../client/index.ts';
 import { changeFilterParameters, changeParameters } from '../../contract/change.ts';
@@ -11,12 +13,12 @@ import { changesSummaryParameters } from '../../contract/changes-summary.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { CommandError, UsageError } from '../../terminal/error.ts';
-import type { Output } from '../../terminal/output.ts';
+import { countText, type Output } from '../../terminal/output.ts';
 import { readFileIfAny, replaceFile } from '../../terminal/profile.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { writeChangesSummary } from './changes-summary.ts';
-import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
-import { addQueryOption, type LinkUse, sayQuestion, withLink } from './link-query.ts';
+import { addParameterOptions, type GivenQuery, readSeconds } from './filter-options.ts';
+import { addQueryOption, type LinkUse, readAsked, withLink } from './link-query.ts';
 import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { changeLayout, describedLayout } from './subscription-layout.ts';
 
@@ -91,15 +93,16 @@ Examples:
     );
 }
 
+/** Options of `changes` that its `--summary` does not have. */
+const listOptions = [
+  ...(['before', 'newest', 'follow', 'state', 'kind', 'field', 'from', 'to', 'importId', 'fields', 'size'] as const),
+];
+
 /** Counts the changes of a period. */
 async function countChanges(options: ChangesOptions, output: Output, signal: AbortSignal): Promise<void> {
   const screen = openScreen(options, output);
-  const { values, dates } = readParameters({ ...options }, { since, until, zone });
-  for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
-  sayQuestion(screen, options, values);
-  const others = (
-    ['before', 'newest', 'follow', 'state', 'kind', 'field', 'from', 'to', 'importId', 'fields', 'size'] as const
-  ).find((name) => options[name] !== undefined);
+  const { values, dates } = readAsked(options, linkUse, screen, { since, until, zone });
+  const others = listOptions.find((name) => options[name] !== undefined);
   if (others !== undefined)
     throw new UsageError(
       `Cannot count changes with --${others === 'importId' ? 'import-id' : others}: --summary takes only --since, --until and --zone`,
@@ -116,78 +119,74 @@ async function countChanges(options: ChangesOptions, output: Output, signal: Abo
 
 async function writeChanges(options: ChangesOptions, output: Output, signal: AbortSignal): Promise<void> {
   if (options.summary === true) return countChanges(options, output, signal);
-  if (options.until !== undefined)
-    throw new UsageError('Cannot use --until without --summary: changes end now: omit it');
   const screen = openScreen(options, output);
-  if (options.follow === true && screen.format === 'json')
-    throw new UsageError('Cannot follow as JSON: an array would never end: use -o ndjson');
-  const { values, dates } = readParameters({ ...options }, parameters);
-  for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
-  sayQuestion(screen, options, values);
+  const { values, dates } = readAsked(options, linkUse, screen, parameters);
   const { since: given, size, fields, zone, ...filters } = values;
-  const isPart = options.newest === true || Object.keys(filters).length > 0;
-  if (options.follow === true && (options.before === true || fields !== undefined || isPart))
-    throw new UsageError(
-      'Cannot follow with --before, --newest, --fields or a filter: a copy needs all changes: omit them',
-    );
-  if (options.state !== undefined && isPart)
-    throw new UsageError('Cannot keep --state with --newest or a filter: a copy needs all changes in order: omit them');
+  requireSuited(options, screen, Object.keys(filters).length > 0);
   const { client } = connect(options);
   const store = options.state === undefined ? undefined : tokenFile(options.state);
-  const since = (await store?.load()) ?? given;
-  const writer = writeRecords(
-    screen,
-    options.before === true ? describedLayout(fields) : changeLayout(screen.color, fields),
-  );
-  const sizeOption = size === undefined ? {} : { size: Number(size) };
-  let [next, count] = [since, 0];
+  const begin = (await store?.load()) ?? given;
+  const layout = options.before === true ? describedLayout(fields) : changeLayout(screen.color, fields);
+  const writer = writeRecords<SubscriptionChange | DescribedChange>(screen, layout);
+  const pages = size === undefined ? { signal } : { signal, size: Number(size) };
+  let [next, count] = [begin, 0];
   const onPage = async (page: ChangesPage) => {
     await writer.page(page.changes);
     next = page.next;
     count += page.changes.length;
   };
-  const fromSince = (begin: (start: string | undefined) => Promise<void>): Promise<void> =>
-    begin(since).catch((error: unknown) =>
-      begin(laterStart(error, { isDate: next === since && isDateOf(dates, since), screen })),
-    );
-  if (options.follow === true) {
-    const followed = async (page: FollowPage) => {
-      if (page.reset && next !== undefined) throw resyncRequired();
-      await onPage(page);
-    };
-    const onError = (error: Error) => screen.remark(`Retrying: ${error.message}`);
-    await fromSince((start) =>
-      client.follow({
-        since: start,
-        ...sizeOption,
-        signal,
-        onPage: followed,
-        onError,
-        intervalMs: options.every * 1000,
-        ...(store && { store }),
-      }),
-    );
-    signal.throwIfAborted();
-  }
-  const read = async (from: string | undefined): Promise<void> => {
-    for await (const page of client.changes(from, {
-      ...sizeOption,
-      ...(filters as Pick<ChangesOptionsOfClient, 'kind' | 'field' | 'from' | 'to' | 'import-id'>),
-      ...({ fields } as Pick<ChangesOptionsOfClient, 'fields'>),
+  const follow = (since: string | undefined) =>
+    client.follow({
+      ...pages,
+      since,
+      onPage: async (page: FollowPage) => {
+        if (page.reset && next !== undefined) throw resyncRequired();
+        await onPage(page);
+      },
+      onError: (error) => screen.remark(`Retrying: ${error.message}`),
+      intervalMs: options.every * 1000,
+      ...(store && { store }),
+    });
+  const read = async (since: string | undefined): Promise<void> => {
+    const asked = {
+      ...pages,
+      ...filters,
+      fields,
       zone,
-      ...(options.newest === true && { order: 'newest' as const }),
-      ...(options.before === true && { before: true as const }),
-      signal,
-    })) {
+      ...(options.newest === true && { order: 'newest' }),
+      ...(options.before === true && { before: true }),
+    } as ChangesOptionsOfClient<boolean>;
+    for await (const page of client.changes(since, asked)) {
       await onPage(page);
       await store?.save(page.next);
     }
   };
-  await fromSince(read);
-  await writer.end();
-  screen.remark(
-    `${count.toLocaleString('en')} changes${store === undefined ? `. Next changes: subreport changes --since ${next}` : ''}`,
+  const run = options.follow === true ? follow : read;
+  await run(begin).catch((error: unknown) =>
+    run(laterStart(error, { isDate: next === begin && isDateOf(dates, begin), screen })),
   );
+  signal.throwIfAborted();
+  await writer.end();
+  const more = store === undefined ? `. Next changes: subreport changes --since ${next}` : '';
+  screen.remark(`${countText(count)} changes${more}`);
+}
+
+/** Throws `UsageError` for options that cannot be used together; `isFiltered` by a parameter. */
+function requireSuited(
+  { until, follow, before, newest, fields, state }: ChangesOptions,
+  screen: Screen,
+  isFiltered: boolean,
+): void {
+  const isPart = newest === true || isFiltered;
+  if (until !== undefined) throw new UsageError('Cannot use --until without --summary: changes end now: omit it');
+  if (follow === true && screen.format === 'json')
+    throw new UsageError('Cannot follow as JSON: an array would never end: use -o ndjson');
+  if (follow === true && (before === true || fields !== undefined || isPart))
+    throw new UsageError(
+      'Cannot follow with --before, --newest, --fields or a filter: a copy needs all changes: omit them',
+    );
+  if (state !== undefined && isPart)
+    throw new UsageError('Cannot keep --state with --newest or a filter: a copy needs all changes in order: omit them');
 }
 
 /** Whether a value is a date such as 'yesterday', not an instant or a token. */

@@ -1,5 +1,6 @@
 import type { ChangesSummary } from '../../client/index.ts';
-import { jsonOf, type RowLayout, type Screen, writeRecords } from './record-writer.ts';
+import { countText } from '../../terminal/output.ts';
+import { type RowLayout, type Screen, writeResponse } from './record-writer.ts';
 
 interface CountRow {
   readonly dimension: string;
@@ -9,17 +10,14 @@ interface CountRow {
 
 /** Writes the counts of changes: as a table, or the response itself as JSON. */
 export async function writeChangesSummary(summary: ChangesSummary, screen: Screen): Promise<void> {
-  if (screen.format === 'json') return screen.write(`${jsonOf(summary, 2)}\n`);
-  const writer = writeRecords(screen, layout);
-  await writer.page(rowsOf(summary));
-  await writer.end();
   const { status, 'product-id': products, import: imports } = summary.omitted;
-  for (const [count, what] of [
+  const omitted = [
     [status, 'changes with other transitions of the status'],
     [products, 'changes with other moves to a product'],
     [imports, 'older imports'],
-  ] as const)
-    if (count > 0) screen.remark(`Not listed: ${count.toLocaleString('en')} ${what}`);
+  ] as const;
+  const remarks = omitted.flatMap(([count, what]) => (count > 0 ? [`Not listed: ${countText(count)} ${what}`] : []));
+  await writeResponse(screen, { whole: summary, rows: rowsOf(summary), layout, remarks });
 }
 
 function rowsOf({ total, added, changed, removed, renewed, by }: ChangesSummary): CountRow[] {
@@ -44,7 +42,7 @@ const layout: RowLayout<CountRow> = {
   columns: [
     { header: 'DIMENSION', cell: ({ dimension }) => dimension },
     { header: 'VALUE', cell: ({ value }) => value ?? '-', least: 16 },
-    { header: 'COUNT', cell: ({ count }) => count.toLocaleString('en'), align: 'right' },
+    { header: 'COUNT', cell: ({ count }) => countText(count), align: 'right' },
   ],
   csvHeader: ['dimension', 'value', 'count'],
   csvCells: ({ dimension, value, count }) => [dimension, value ?? undefined, String(count)],

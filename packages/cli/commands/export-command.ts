@@ -13,10 +13,10 @@ import { UsageError, writeFailure } from '../../terminal/error.ts';
 import { counted, type Output, writeResult } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
-import { addParameterOptions, exportParameters, readParameters } from './filter-options.ts';
-import { addQueryOption, type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
+import { addParameterOptions, exportParameters } from './filter-options.ts';
+import { addQueryOption, type LinkUse, newestFirst, readAsked } from './link-query.ts';
 import { addListedFiles, describeNotFound, readListedFiles } from './listed-files.ts';
-import { requireLocalDates, zoneOfDates } from './local-dates.ts';
+import { zoneOfDates } from './local-dates.ts';
 import { openScreen, type Screen } from './record-writer.ts';
 
 const linkUse: LinkUse = {
@@ -78,16 +78,13 @@ Examples:
             'Cannot print JSON: --json must go with a file: the export itself is on standard output',
           );
         const screen = openScreen({ quiet: options.quiet === true }, output);
-        const { values, dates } = readParameters({ ...withLink(options, linkUse) }, exportParameters);
-        for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
-        sayQuestion(screen, options, values);
+        const { values } = readAsked(options, linkUse, screen);
         const listed = await readListedFiles({ ...options });
         for (const remark of listed.remarks) screen.remark(remark);
         const format = formatOf(file, options.output);
         if (isBinary(format) && file === '-' && output.stdout.isTTY === true)
           throw new UsageError(`Cannot print ${format}: it must go to a file or a pipe, not to a terminal`);
-        requireLocalDates(values, format, ['csv', 'xlsx']);
-        const zone = format === 'xlsx' ? zoneOfDates(values) : undefined;
+        const zone = zoneOfDates(values, format);
         const sent = format === 'xlsx' ? 'ndjson' : format;
         const { dates: _ofWorkbook, ...others } = values;
         const query = { ...(sent === 'csv' ? values : others), ...listed.lists } as ExportQuery;

@@ -12,7 +12,7 @@ import { findZone, type Zone } from '../../contract/zone.ts';
 import { UsageError } from '../../terminal/error.ts';
 
 /** Parameters of an operation, by name (`packages/contract/`). */
-type Parameters = Readonly<Record<string, TSchema>>;
+export type QueryParameters = Readonly<Record<string, TSchema>>;
 
 /** Parameters that are lists: their options may be repeated. */
 const lists = ['status', 'by', 'fields'];
@@ -29,7 +29,7 @@ const {
 /** The parameters of a whole report: those of a page, but for its place and the format. */
 export const exportParameters = questionParameters;
 
-export function addParameterOptions(command: Command, parameters: Parameters): Command {
+export function addParameterOptions(command: Command, parameters: QueryParameters): Command {
   for (const [name, schema] of Object.entries(parameters)) command.addOption(parameterOption(name, schema));
   return command;
 }
@@ -77,7 +77,7 @@ export interface GivenQuery {
 /** Collects the parameters that were given. Throws `UsageError` with all invalid dates. */
 export function readParameters(
   options: Readonly<Record<string, unknown>>,
-  parameters: Parameters,
+  parameters: QueryParameters,
   nowSeconds = Math.floor(Date.now() / 1000),
 ): GivenQuery {
   const values: Record<string, string> = {};

@@ -3,14 +3,7 @@ import type { SubscriptionFinding } from '../../client/index.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { counted, type Output } from '../../terminal/output.ts';
 import { runReader } from '../../terminal/reader-action.ts';
-import {
-  addOutputOptions,
-  jsonOf,
-  type OutputOptions,
-  openScreen,
-  type RowLayout,
-  writeRecords,
-} from './record-writer.ts';
+import { addOutputOptions, type OutputOptions, openScreen, type RowLayout, writeResponse } from './record-writer.ts';
 
 export function addFindingsCommand(program: Command, output: Output): void {
   const command = program.command('findings').description('find contradictions in all subscriptions');
@@ -25,13 +18,9 @@ Examples:
     )
     .action((options: ProfileOption & OutputOptions) =>
       runReader(async (signal) => {
-        const screen = openScreen(options, output);
-        const found = await connect(options).client.findings({ signal });
-        if (screen.format === 'json') return screen.write(`${jsonOf(found, 2)}\n`);
-        const writer = writeRecords(screen, layout);
-        await writer.page(found.findings);
-        await writer.end();
-        screen.remark(`${counted(found.total, 'subscription')}; ends before ${found.evaluated_at} have passed`);
+        const whole = await connect(options).client.findings({ signal });
+        const remark = `${counted(whole.total, 'subscription')}; ends before ${whole.evaluated_at} have passed`;
+        await writeResponse(openScreen(options, output), { whole, rows: whole.findings, layout, remarks: [remark] });
       }),
     );
 }

@@ -85,7 +85,7 @@ test('what a link does not have comes from the command line', () => {
   expect(withLink({ query: 'list=device-id', deviceIdFile: '-' }, list)).not.toHaveProperty('list');
 });
 
-test('the question is said in words', () => {
+test('the question of a link is said with its days as instants, and without an address', () => {
   const said: string[] = [];
   const screen = { remark: (text: string) => void said.push(text) } as never;
   sayQuestion(
@@ -104,7 +104,7 @@ test('the question is said in words', () => {
   sayQuestion(screen, { query: '' }, {});
   sayQuestion(screen, {}, { status: 'ACTIVE' });
   expect(said).toEqual([
-    'The question: status ACTIVE or DEPLETED; ending after 2026-10-01T00:00:00Z; newest first; columns iccid, status; of one subscriber; as of 2026-11-01T00:00:00Z',
+    'The question: status ACTIVE,DEPLETED; date-field expiration; after 2026-10-01T00:00:00Z; sort -createdDate; fields iccid,status; email; as-of 2026-11-01T00:00:00Z',
     'The question: everything',
   ]);
 });

@@ -5,6 +5,7 @@ import { malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
 import { connect, type ProfileOption } from '../../terminal/connection.ts';
 import { UsageError } from '../../terminal/error.ts';
 import { printable } from '../../terminal/printable.ts';
+import { type GivenQuery, type QueryParameters, readParameters } from './filter-options.ts';
 import type { Screen } from './record-writer.ts';
 
 /** How a command uses a link of the report's console. */
@@ -12,7 +13,7 @@ export interface LinkUse {
   /** The page of the console. */
   readonly page: 'subscriptions' | 'changes';
   /** The parameters of the command. */
-  readonly parameters: object;
+  readonly parameters: QueryParameters;
   /** Parameters of a link that the command has no use for. */
   readonly ignored: readonly string[];
   /** What a link without a parameter means. */
@@ -103,37 +104,20 @@ function queryStringOf(link: string, options: LinkOptions, { page }: LinkUse): s
 
 const attributeOf = (name: string): string => new Option(`--${name}`).attributeName();
 
-/** Says the question of a link in words, with its days as instants. */
-export function sayQuestion(screen: Screen, { query }: LinkOptions, values: Readonly<Record<string, string>>): void {
-  if (query === undefined) return;
-  const parts = Object.entries(values).map(([name, value]) => words[name]?.(value, values) ?? `${name} ${value}`);
-  screen.remark(`The question: ${parts.filter((part) => part !== '').join('; ') || 'everything'}`);
+/**
+ * Reads the parameters of a command and its link, and says what they mean: the question of a link,
+ * otherwise each date as an instant. Throws `UsageError` with all faults.
+ */
+export function readAsked(options: LinkOptions, use: LinkUse, screen: Screen, parameters = use.parameters): GivenQuery {
+  const asked = readParameters({ ...withLink(options, use) }, parameters);
+  if (options.query === undefined) for (const { name, instant } of asked.dates) screen.remark(`--${name} ${instant}`);
+  sayQuestion(screen, options, asked.values);
+  return asked;
 }
 
-const orders: Readonly<Record<string, readonly [string, string]>> = {
-  createdDate: ['oldest first', 'newest first'],
-  activationDate: ['earliest activation first', 'latest activation first'],
-  expirationDate: ['earliest end first', 'latest end first'],
-};
-
-type Words = (value: string, all: Readonly<Record<string, string>>) => string;
-
-const dateWord: Words = (_value, { 'date-field': field = 'created' }) =>
-  ({ activation: 'activated', expiration: 'ending' })[field] ?? 'created';
-
-const words: Readonly<Record<string, Words>> = {
-  status: (value) => `status ${value.replaceAll(',', ' or ')}`,
-  'created-from': (value) => `created at or after ${value}`,
-  'created-to': (value) => `created before ${value}`,
-  after: (value, all) => `${dateWord(value, all)} after ${value}`,
-  before: (value, all) => `${dateWord(value, all)} before ${value}`,
-  'date-field': () => '',
-  'expires-within': (value) => `ending within ${value}`,
-  'auto-renew': (value) => (value === 'true' ? 'that renew' : 'that do not renew'),
-  email: () => 'of one subscriber',
-  sort: (value) => orders[value.replace(/^-/, '')]?.[value.startsWith('-') ? 1 : 0] ?? `sort ${value}`,
-  by: (value) => `by ${value.replaceAll(',', ', ')}`,
-  dates: (value) => (value === 'local' ? 'dates in local time' : ''),
-  fields: (value) => `columns ${value.replaceAll(',', ', ')}`,
-  'as-of': (value) => `as of ${value}`,
-};
+/** Says the question of a link, with its days as instants, and without an email address. */
+export function sayQuestion(screen: Screen, { query }: LinkOptions, values: GivenQuery['values']): void {
+  if (query === undefined) return;
+  const parts = Object.entries(values).map(([name, value]) => (name === 'email' ? name : `${name} ${value}`));
+  screen.remark(`The question: ${parts.join('; ') || 'everything'}`);
+}

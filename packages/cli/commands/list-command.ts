@@ -13,18 +13,23 @@ import { CommandError, UsageError } from '../../terminal/error.ts';
 import { counted, countText, type Output } from '../../terminal/output.ts';
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
-import { addParameterOptions, type GivenQuery, readParameters } from './filter-options.ts';
-import { addQueryOption, type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
+import { addParameterOptions, type GivenQuery } from './filter-options.ts';
+import { addQueryOption, type LinkUse, newestFirst, readAsked } from './link-query.ts';
 import { addListedFiles, describeNotFound, type Listed, readListedFiles } from './listed-files.ts';
-import { requireLocalDates, zoneOfDates } from './local-dates.ts';
 import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { subscriptionLayout } from './subscription-layout.ts';
 
-// pages are those of the present
-const { format: _format, all: _all, 'as-of': _asOf, ...parameters } = reportParameters(defaultPageLimits);
+// pages are those of the present, and local dates those of an export
+const {
+  format: _format,
+  all: _all,
+  'as-of': _asOf,
+  dates: _dates,
+  ...parameters
+} = reportParameters(defaultPageLimits);
 
 /** Counts are those of `summary`; a report of the past is an export. */
-const linkUse: LinkUse = { page: 'subscriptions', parameters, ignored: ['by'], defaults: newestFirst };
+const linkUse: LinkUse = { page: 'subscriptions', parameters, ignored: ['by', 'dates'], defaults: newestFirst };
 
 interface ListOptions extends ProfileOption, OutputOptions {
   readonly query?: string;
@@ -36,7 +41,7 @@ interface ListOptions extends ProfileOption, OutputOptions {
 
 interface Listing {
   readonly options: ListOptions;
-  readonly query: GivenQuery;
+  readonly values: GivenQuery['values'];
   readonly listed: Listed;
   readonly screen: Screen;
   readonly output: Output;
@@ -66,30 +71,28 @@ Examples:
     .action((options: ListOptions) =>
       runReader(async (signal) => {
         const screen = openScreen(options, output);
-        const query = readParameters({ ...withLink(options, linkUse) }, parameters);
-        for (const { name, instant } of query.dates) screen.remark(`--${name} ${instant}`);
-        sayQuestion(screen, options, query.values);
+        const { values } = readAsked(options, linkUse, screen);
         const listed = await readListedFiles({ ...options });
         for (const remark of listed.remarks) screen.remark(remark);
-        await (options.all === true ? listAll : listPage)({ options, query, listed, screen, output, signal });
+        await (options.all === true ? listAll : listPage)({ options, values, listed, screen, output, signal });
       }),
     );
 }
 
-async function listPage({ options, query, listed, screen, signal }: Listing): Promise<void> {
-  const page = await subscriptionsOf({ options, query, listed, signal }).page();
-  const writer = writeRecords(screen, layoutOf(screen, query));
+async function listPage({ options, values, listed, screen, signal }: Listing): Promise<void> {
+  const page = await subscriptionsOf({ options, values, listed, signal }).page();
+  const writer = writeRecords(screen, subscriptionLayout(screen.color, values.fields));
   await writer.page(page.records);
   await writer.end();
-  screen.remark(describePage(page, nextCommand(options, query.values, page)));
+  screen.remark(describePage(page, nextCommand(options, values, page)));
   if (page.explanation !== undefined) screen.remark(page.explanation);
   for (const line of describeNotFound(page.notFound, listed)) screen.remark(line);
 }
 
 async function listAll(listing: Listing): Promise<void> {
-  const { options, query, listed, screen, output, signal } = listing;
-  const list = subscriptionsOf({ options, query, listed, signal });
-  const writer = writeRecords(screen, layoutOf(screen, query));
+  const { options, values, listed, screen, output, signal } = listing;
+  const list = subscriptionsOf({ options, values, listed, signal });
+  const writer = writeRecords(screen, subscriptionLayout(screen.color, values.fields));
   let [bar, count, total] = [noBar(), 0, 0];
   let last: SubscriptionPage | undefined;
   try {
@@ -177,20 +180,15 @@ function requireAll(count: number, { totalCount }: SubscriptionPage): void {
   );
 }
 
-function layoutOf(screen: Screen, { values }: GivenQuery) {
-  requireLocalDates(values, screen.format, ['csv']);
-  return subscriptionLayout(screen.color, values.fields, zoneOfDates(values));
-}
-
 /** An email address is sent in the body of a search: it never goes into a URL. */
 function subscriptionsOf({
   options,
-  query: { values },
+  values,
   listed,
   signal,
   position,
 }: Omit<Listing, 'screen' | 'output'> & { readonly position?: Parameters<ReadPage>[0] }) {
-  const { size, page, dates: _ofOutput, ...rest } = values;
+  const { size, page, ...rest } = values;
   const query = {
     ...rest,
     ...listed.lists,

@@ -22,6 +22,26 @@ export function writeRecords<Row>(screen: Screen, layout: RowLayout<Row>): Recor
   return screen.format === 'json' ? jsonWriter(screen) : lineWriter(screen);
 }
 
+/** A response and its rows, such as the counts of a summary. */
+interface Response<Row> {
+  /** What is printed as JSON. */
+  readonly whole: object;
+  readonly rows: readonly Row[];
+  readonly layout: RowLayout<Row>;
+  /** What is said below the rows. */
+  readonly remarks?: readonly string[];
+}
+
+/** Writes a response: as JSON the whole, in other formats its rows. */
+export async function writeResponse<Row>(screen: Screen, response: Response<Row>): Promise<void> {
+  const { whole, rows, layout, remarks = [] } = response;
+  if (screen.format === 'json') return screen.write(`${jsonOf(whole, 2)}\n`);
+  const writer = writeRecords(screen, layout);
+  await writer.page(rows);
+  await writer.end();
+  for (const remark of remarks) screen.remark(remark);
+}
+
 /** The columns have the widths of the first rows. */
 function tableWriter<Row>(screen: Screen, { columns }: RowLayout<Row>): RecordWriter<Row> {
   let table: FittedTable<Row> | undefined;

@@ -16,12 +16,11 @@ import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, readParameters } from './filter-options.ts';
 import {
   addOutputOptions,
-  jsonOf,
   type OutputOptions,
   openScreen,
   type RowLayout,
   type Screen,
-  writeRecords,
+  writeResponse,
 } from './record-writer.ts';
 import { fieldsOf, paintStatus, subscriptionLayout } from './subscription-layout.ts';
 
@@ -75,12 +74,10 @@ interface ShowOptions extends ProfileOption, OutputOptions {
 }
 
 async function showHistory(history: SubscriptionHistory, screen: Screen): Promise<void> {
-  if (screen.format === 'json') return screen.write(`${jsonOf(history, 2)}\n`);
-  const writer = writeRecords(screen, versionLayout(screen.color));
-  await writer.page(history.versions);
-  await writer.end();
-  if (history.has_more)
-    screen.remark(`Only the newest ${history.versions.length} versions are listed. Show an older one with --as-of.`);
+  const { versions, has_more: hasMore } = history;
+  const remark = `Only the newest ${versions.length} versions are listed. Show an older one with --as-of.`;
+  const layout = versionLayout(screen.color);
+  await writeResponse(screen, { whole: history, rows: versions, layout, remarks: hasMore ? [remark] : [] });
 }
 
 const versionLayout = (color: boolean): RowLayout<SubscriptionVersion> => ({
@@ -109,11 +106,9 @@ const statusOf = ({ record, removed, erased }: SubscriptionVersion): string =>
 type OneQuery = NonNullable<Parameters<SubreportClient['subscription']>[1]>;
 
 async function showSubscription(subscription: Subscription, screen: Screen, fields: string | undefined): Promise<void> {
-  if (screen.format === 'json') return screen.write(`${jsonOf(subscription, 2)}\n`);
   if (screen.format === 'table') return screen.write(linesOf(subscription, screen.color));
-  const writer = writeRecords(screen, subscriptionLayout(false, fields));
-  await writer.page([subscription]);
-  await writer.end();
+  const layout = subscriptionLayout(false, fields);
+  await writeResponse(screen, { whole: subscription, rows: [subscription], layout });
 }
 
 function linesOf(subscription: Subscription, color: boolean): string {

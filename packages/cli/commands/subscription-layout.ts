@@ -2,20 +2,16 @@ import { styleText } from 'node:util';
 import { type DescribedChange, isRemoved, type Subscription, type SubscriptionChange } from '../../client/index.ts';
 import { recordColumns } from '../../contract/csv.ts';
 import { readFields } from '../../contract/fields.ts';
-import { localText } from '../../contract/local-text.ts';
-import { dateFields } from '../../contract/query.ts';
-import type { Zone } from '../../contract/zone.ts';
 import type { Column } from './fit-table.ts';
 import type { RowLayout } from './record-writer.ts';
 
 /**
  * Subscriptions as a table and as CSV with the columns of an export; both have the columns of the
- * list `fields` if it is given. The dates of CSV are in the zone.
+ * list `fields` if it is given.
  */
-export function subscriptionLayout(color: boolean, fields?: string, zone?: Zone): RowLayout<Subscription> {
-  const local = (row: Subscription): Subscription => (zone === undefined ? row : withLocalDates(row, zone));
+export function subscriptionLayout(color: boolean, fields?: string): RowLayout<Subscription> {
   if (fields === undefined)
-    return { columns: subscriptionColumns(color), csvHeader: recordColumns, csvCells: (row) => cellsOf(local(row)) };
+    return { columns: subscriptionColumns(color), csvHeader: recordColumns, csvCells: (row) => cellsOf(row) };
   const names = readFields(fields).fields;
   return {
     columns: names.map((name) => ({
@@ -24,14 +20,8 @@ export function subscriptionLayout(color: boolean, fields?: string, zone?: Zone)
       ...(color && name === 'status' && { paint: paintStatus }),
     })),
     csvHeader: names,
-    csvCells: (row) => cellsOf(local(row), names),
+    csvCells: (row) => cellsOf(row, names),
   };
-}
-
-/** A record, or some of its fields, with its dates in a zone. */
-function withLocalDates(row: Subscription, zone: Zone): Subscription {
-  const dates = Object.values(dateFields).filter((name) => row[name] !== undefined);
-  return { ...row, ...Object.fromEntries(dates.map((name) => [name, localText(zone, row[name])])) };
 }
 
 /** Changes: subscriptions with their columns, or those of `fields`, and the ids of removed ones. */

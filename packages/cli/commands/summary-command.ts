@@ -4,16 +4,15 @@ import { summaryParameters } from '../../contract/summary.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import type { Output } from '../../terminal/output.ts';
 import { runReader } from '../../terminal/reader-action.ts';
-import { addParameterOptions, readParameters } from './filter-options.ts';
-import { addQueryOption, type LinkUse, sayQuestion, withLink } from './link-query.ts';
+import { addParameterOptions } from './filter-options.ts';
+import { addQueryOption, type LinkUse, readAsked } from './link-query.ts';
 import {
   addOutputOptions,
-  jsonOf,
   type OutputOptions,
   openScreen,
   type RowLayout,
   type Screen,
-  writeRecords,
+  writeResponse,
 } from './record-writer.ts';
 import { paintStatus } from './subscription-layout.ts';
 
@@ -51,9 +50,7 @@ Examples:
     .action((options: ProfileOption & OutputOptions & { readonly query?: string }) =>
       runReader(async (signal) => {
         const screen = openScreen(options, output);
-        const { values, dates } = readParameters({ ...withLink(options, linkUse) }, parameters);
-        for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
-        sayQuestion(screen, options, values);
+        const { values } = readAsked(options, linkUse, screen);
         await writeSummary(await connect(options).client.summary(values as SummaryQuery, { signal }), screen);
       }),
     );
@@ -61,13 +58,10 @@ Examples:
 
 async function writeSummary(summary: SubscriptionSummary, screen: Screen): Promise<void> {
   if (summary.explanation !== undefined) screen.remark(summary.explanation);
-  if (screen.format === 'json') return screen.write(`${jsonOf(summary, 2)}\n`);
   const rows = [{ dimension: 'total', value: null, count: summary.total }, ...rowsOf(summary)];
   const layout = summaryLayout(screen.color);
   const columns = layout.columns.filter(({ header }) => header !== nameHeader || rows.some(({ name }) => name));
-  const writer = writeRecords(screen, { ...layout, columns });
-  await writer.page(rows);
-  await writer.end();
+  await writeResponse(screen, { whole: summary, rows, layout: { ...layout, columns } });
 }
 
 const rowsOf = ({ by }: SubscriptionSummary): SummaryRow[] =>

@@ -471,7 +471,7 @@ describe('a sync of a question', () => {
       `copy 3 rows = 3 rows of the question '${question}' at revision 1 in ${file}\n`,
     ]);
     const month = `${new Date().toISOString().slice(0, 8)}01T00:00:00Z`;
-    const said = `created at or after 2023-11-14T22:13:20Z; created before ${month}; newest first`;
+    const said = `created-from 2023-11-14T22:13:20Z; created-to ${month}; sort -createdDate`;
     expect(stderr).toBe(`The question: ${said}\n`);
     const query = { 'created-from': '2023-11-14T22:13:20Z', 'created-to': month, sort: '-createdDate' };
     expect(manifest.report).toMatchObject({ question, query });
