@@ -16,7 +16,7 @@ export interface Folder {
 const pages = ['preact', 'preact/hooks', '@preact/signals', 'client', 'contract'];
 const routes = ['http/listener', 'contract', 'auth', 'storage/error.ts', 'storage/store.ts'];
 const inAuth = ['auth/*', 'contract', 'storage', 'node'];
-const inStorage = ['tracing', 'storage/*', 'storage/counts', 'storage/tables', 'storage/records'];
+const inStorage = ['tracing', 'storage/*', 'storage/counts', 'storage/tables', 'storage/commit'];
 const work = ['contract', 'storage', 'auth', 'audit', 'import'];
 const programs = ['cli/workbook', 'cli/remote', 'cli/sync'];
 const destinations = ['pg', 'pg-copy-streams', 'hyparquet'];
@@ -74,6 +74,11 @@ const rows: readonly Folder[] = [
     path: 'storage/records',
     contents: 'checks stored records and repairs them',
     imports: ['storage/*', 'storage/counts', 'storage/tables'],
+  },
+  {
+    path: 'storage/commit',
+    contents: 'changes of subscriptions: one sequence of steps for both engines, and their statements',
+    imports: ['storage/*', 'storage/counts', 'storage/tables', 'storage/records'],
   },
   {
     path: 'storage/read',

@@ -1,5 +1,5 @@
+import { overBudget } from '../storage/commit/make-room.ts';
 import { readPlans, readValues, requireFew, valuesMax } from '../storage/counts/limit-values.ts';
-import { overBudget } from '../storage/records/make-room.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { dataBytesOf, rowBytes, sumRecords, sumStored } from '../storage/tables/storage-use.ts';

@@ -69,9 +69,5 @@ export const rowValues = (row: SubscriptionRow): (string | number | null)[] => r
 export const valuePlaceholders = (first: number): string =>
   rowColumns.map((_, index) => `$${first + index}`).join(', ');
 
-// The statements that both engines share when they change a tenant's subscriptions.
-
 /** The columns of a version; `$1` is the tenant, `$2` the revision that ends it. */
 export const versionColumns = `tenant_id, until_revision, from_revision, ${columnNames()}`;
-
-export const selectAnyTombstone = 'select 1 as found from subscription_tombstone where tenant_id = $1 limit 1';

@@ -25,18 +25,20 @@ const inserted = Array.from({ length: 1_000 }, (_, index) => ({
 function count(storedLast?: OrderKey) {
   const requests: CountRequest[] = [];
   const work = countChanges(inserted, storedLast);
-  for (let step = work.next(); step.done !== true; ) {
+  let step = work.next();
+  while (step.done !== true) {
     requests.push(...step.value);
     step = work.next(
       step.value.map((request) =>
         request.kind === 'locate'
           ? [...stored('all'), ...stored('product=a')]
-          : request.kind === 'read' && !request.sql.includes('as piece')
+          : request.kind === 'run' && !request.sql.includes('as piece')
             ? stored(String(request.values[0])).slice(0, 1)
             : [],
       ),
     );
   }
+  requests.push(...step.value);
   const put = requests.flatMap((request): readonly Span[] => (request.kind === 'write' ? request.put : []));
   return { requests, leaves: put.filter(({ level }) => level === spanLevel.leaf) };
 }
@@ -44,7 +46,7 @@ function count(storedLast?: OrderKey) {
 const readsRows = (requests: readonly CountRequest[]): boolean =>
   requests.some(
     (request) =>
-      request.kind === 'read' && request.sql.includes('as piece') && request.sql.includes('created_date as date'),
+      request.kind === 'run' && request.sql.includes('as piece') && request.sql.includes('created_date as date'),
   );
 
 test('rows after all stored ones are counted in new leaves without reading rows', () => {

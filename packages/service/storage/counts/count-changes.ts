@@ -1,6 +1,6 @@
 import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { LoadCounts, Row } from '../store.ts';
-import { type CountWork, compareSeriesKeys, SpanEdit } from './count-work.ts';
+import { ask, type CountRequest, type CountWork, compareSeriesKeys, SpanEdit } from './count-work.ts';
 import { type CountedRow, countedNames, countKeys, placesOfRow, type SeriesKey, toCountedRow } from './counted-row.ts';
 import { requireFewValues } from './limit-values.ts';
 import { reshapeSpans } from './reshape-spans.ts';
@@ -46,13 +46,17 @@ export function toRowChange(row: Row | Readonly<Record<string, unknown>>): RowCh
  * Applies changes of a tenant's rows to its counts, in the transaction that makes them and with the
  * tenant locked. Large spans are split and small ones merged (`docs/decisions/counts.md#counts`).
  * Throws `StorageError` `OVER_BUDGET` if the rows have too many distinct values (`valuesMax`).
+ * Returns what is left to write.
  *
  * @param storedLast the key of the tenant's last row before the change: rows after it are counted
  * without reading any row
  */
-export function* countChanges(changes: readonly RowChange[], storedLast: OrderKey = endOrderKey): CountWork {
+export function* countChanges(
+  changes: readonly RowChange[],
+  storedLast: OrderKey = endOrderKey,
+): CountWork<readonly CountRequest[]> {
   const moves = movesBySeries(changes);
-  if (moves.size === 0) return;
+  if (moves.size === 0) return [];
   // most changes subtract a row and add it again at the same key
   const keys = [...moves.values()].flatMap((own) =>
     own.filter((move, index) => index === 0 || compareSeriesKeys(move, own[index - 1] ?? move) !== 0),
@@ -67,7 +71,7 @@ export function* countChanges(changes: readonly RowChange[], storedLast: OrderKe
   }
   yield* requireFewValues(stored.filter(isRoot), rootsOf(trees));
   yield* reshapeSpans(edit, trees);
-  yield [edit.toRequest()];
+  return [edit.toRequest()];
 }
 
 const isRoot = ({ level }: Span): boolean => level === spanLevel.root;
@@ -77,15 +81,12 @@ const rootsOf = (trees: ReadonlyMap<string, SpanTree>): readonly Span[] =>
 
 /**
  * Counts all rows of a tenant again, in a transaction and with the tenant locked. If they changed
- * since they were counted, throws what `countChanges` throws.
+ * since they were counted, throws what `countChanges` throws. Returns what is left to write.
  */
-export function* recount({ isChange }: { readonly isChange: boolean }): CountWork {
+export function* recount({ isChange }: { readonly isChange: boolean }): CountWork<readonly CountRequest[]> {
   // spans that are repaired may be unreadable
-  const [roots = []] = isChange ? yield [{ kind: 'read', sql: selectRoots, values: [] }] : [];
-  const [counted = []] = yield [
-    { kind: 'read', sql: countByCountedValues, values: [] },
-    { kind: 'read', sql: removeSpans, values: [] },
-  ];
+  const [roots = []] = isChange ? yield [ask(selectRoots)] : [];
+  const [counted = []] = yield [ask(countByCountedValues), ask(removeSpans)];
   const trees = new Map<string, SpanTree>();
   const edit = new SpanEdit();
   for (const { n, ...values } of counted) {
@@ -99,17 +100,13 @@ export function* recount({ isChange }: { readonly isChange: boolean }): CountWor
   if (isChange) yield* requireFewValues(roots.map(toSpan), rootsOf(trees));
   // each tree is one leaf with all its rows until here
   yield* reshapeSpans(edit, trees);
-  yield [edit.toRequest()];
+  return [edit.toRequest()];
 }
 
 const selectRoots =
   `select ${spanColumns} from subscription_span where tenant_id = $1 and level = ${spanLevel.root}` as const;
 
 const removeSpans = 'delete from subscription_span where tenant_id = $1 returning level';
-
-/** Reads the key of a tenant's last row, as `created_date` and `id`. */
-export const selectLastKey =
-  'select created_date, id from subscription where tenant_id = $1 order by created_date desc, id desc limit 1';
 
 /** The key that `selectLastKey` read; before every record if there is none. */
 export const toLastKey = (row: Row | undefined): OrderKey =>

@@ -1,5 +1,5 @@
 import { compareOrderKeys } from '../order-key.ts';
-import type { Row, SqlValue, TenantSql } from '../store.ts';
+import type { Row, SqlValue, TenantSql, TenantWriteSql } from '../store.ts';
 import type { SeriesKey } from './counted-row.ts';
 import type { Span } from './span.ts';
 
@@ -7,12 +7,12 @@ import type { Span } from './span.ts';
  * A request to the engine, about one tenant.
  * - `locate`: the spans of every level that hold one of the keys, each once, and possibly others.
  *   The keys are sorted by `compareSeriesKeys`. Returns nothing for a series without spans.
- * - `read`: the rows of a statement written for both engines; `$1` is the tenant.
+ * - `run`: the rows of a statement written for both engines; `$1` is the tenant.
  * - `write`: spans to insert or replace, and spans to remove.
  */
 export type CountRequest =
   | { readonly kind: 'locate'; readonly keys: readonly SeriesKey[] }
-  | { readonly kind: 'read'; readonly sql: TenantSql; readonly values: readonly SqlValue[] }
+  | { readonly kind: 'run'; readonly sql: TenantSql | TenantWriteSql; readonly values: readonly BoundValue[] }
   | { readonly kind: 'write'; readonly put: readonly Span[]; readonly remove: readonly Span[] };
 
 /**
@@ -21,6 +21,16 @@ export type CountRequest =
  * interrupted.
  */
 export type CountWork<T = void> = Generator<readonly CountRequest[], T, readonly (readonly Row[])[]>;
+
+/** A value of a statement; `any($2::text[])` takes a list. */
+type BoundValue = SqlValue | readonly string[];
+
+/** Requests the rows of a statement. */
+export const ask = (sql: TenantSql | TenantWriteSql, ...values: readonly BoundValue[]): CountRequest => ({
+  kind: 'run',
+  sql,
+  values,
+});
 
 /** Sorts by series, then by order key. */
 export function compareSeriesKeys(a: SeriesKey, b: SeriesKey): number {

@@ -1,6 +1,6 @@
 import { StorageError } from '../error.ts';
 import type { TenantReader, TenantSql } from '../store.ts';
-import type { CountWork } from './count-work.ts';
+import { ask, type CountWork } from './count-work.ts';
 import {
   planKey,
   planKeys,
@@ -52,7 +52,7 @@ export function* requireFewValues(before: readonly Span[], after: readonly Span[
   }
   const added = after.filter(isProduct).length - before.filter(isProduct).length;
   if (added <= 0) return;
-  const [[counted] = []] = yield [{ kind: 'read', sql: countProductTrees, values: [valuesMax.products + 1] }];
+  const [[counted] = []] = yield [ask(countProductTrees, valuesMax.products + 1)];
   const known = Number(counted?.n ?? 0);
   requireFew('products', known, known + added);
 }

@@ -53,7 +53,7 @@ function reshape(tree: SpanTree, stored: readonly Span[], pieces: readonly Row[]
     requests.push(...step.value);
     step = work.next(
       step.value.map((request) =>
-        request.kind === 'read' && request.sql.includes('as piece') ? pieces : stored.map(rowOf),
+        request.kind === 'run' && request.sql.includes('as piece') ? pieces : stored.map(rowOf),
       ),
     );
   }

@@ -1,6 +1,6 @@
 import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { Row } from '../store.ts';
-import type { CountRequest, CountWork, SpanEdit } from './count-work.ts';
+import { ask, type CountRequest, type CountWork, type SpanEdit } from './count-work.ts';
 import { countKeys, toCountedRow } from './counted-row.ts';
 import {
   dateOfSeries,
@@ -114,7 +114,7 @@ function evenParts(spans: readonly Span[], max: number, aimed: number): readonly
 
 function* removeTree(edit: SpanEdit, series: string, { leaves, groups, roots }: SpanTree): CountWork {
   const sql = `select ${spanColumns} from subscription_span where tenant_id = $1 and series = $2` as const;
-  const [stored = []] = yield [{ kind: 'read', sql, values: [series] }];
+  const [stored = []] = yield [ask(sql, series)];
   for (const span of [...leaves, ...groups, ...roots, ...stored.map(toSpan)]) edit.remove(span);
 }
 
@@ -127,7 +127,7 @@ function requestLeaves({ series, from }: Span): CountRequest {
         union all select ${endOrderKey.date}, ''
       ) as groups order by from_date, from_id limit 1)`;
   const sql = spansSql({ series: '$2', level: spanLevel.leaf, from: '($3, $4)', end });
-  return { kind: 'read', sql, values: [series, from.date, from.id] };
+  return ask(sql, series, from.date, from.id);
 }
 
 /** How `n` rows of a leaf are cut: rows of each piece but the last, and the index of the last. */
@@ -160,11 +160,7 @@ function requestPieces({ series, from, n }: Span): CountRequest {
       ) as ranked
     ) as cut
     group by piece, status, auto_renew, plan_id` as const;
-  return {
-    kind: 'read',
-    sql,
-    values: [from.date, from.id, rows * last + 1, rows, ...(product === undefined ? [] : [product])],
-  };
+  return ask(sql, from.date, from.id, rows * last + 1, rows, ...(product === undefined ? [] : [product]));
 }
 
 /** The leaves that a leaf is split into; the first one keeps its key. */

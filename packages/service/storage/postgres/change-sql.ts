@@ -1,31 +1,14 @@
 import { countedColumns, countedOf } from '../counts/counted-row.ts';
-import { StorageError } from '../error.ts';
-import type { Row } from '../store.ts';
 import { assignColumns, columnNames, rowColumns, type SubscriptionRow, versionColumns } from '../subscription-row.ts';
 import { selectRevision } from '../tables/revision.ts';
 import { dataBytes } from '../tables/storage-use.ts';
 import { changeChannel } from './listener.ts';
 
-// The statements that change a tenant's subscriptions on PostgreSQL.
+// The statements that change a tenant's subscriptions in bulk on PostgreSQL; the others are in
+// commit/statements.ts.
 
 /** Serializes the changes of one tenant, so that its revision and its rows agree. */
 export const lockTenant = `${selectRevision} for update`;
-
-/** The last revision of a tenant, and the one after it. */
-interface LastRevision {
-  readonly row: Row;
-  readonly next: number;
-}
-
-/**
- * The last revision of a tenant that `lockTenant` locked. Throws `StorageError` `UNUSABLE` without
- * such a tenant: no foreign key requires it.
- */
-export function lastRevision([locked]: readonly Row[]): LastRevision {
-  if (locked === undefined)
-    throw new StorageError('UNUSABLE', 'Cannot change records: their tenant must exist in the table of tenants');
-  return { row: locked, next: Number(locked.revision) + 1 };
-}
 
 /**
  * Each statement must see the last committed change of the tenant, whatever the database's default
@@ -36,11 +19,6 @@ export const begin = 'begin isolation level read committed';
 /** The rows whose `columnArrays` are bound from `$first` on. */
 export const unnestColumns = (first: number): string =>
   `unnest(${rowColumns.map(({ name, type }, index) => (name === 'record' ? `string_to_array($${first + index}::text, chr(31))` : `$${first + index}::${type}[]`)).join(', ')})`;
-
-// Citus sends a statement to the node of its tenant only if that statement inserts once, outside a
-// `with`, and takes the tenant of the rows that it reads (docs/operators/citus.md). So each of
-// these changes one table. An earlier statement reads or keeps what a change needs of the former
-// rows.
 
 /**
  * The stored rows with the ids `$first`. They are selected by a range in primary-key order: every
@@ -87,26 +65,6 @@ export const insertRows = `insert into subscription (tenant_id, revision, ${colu
   select $1, $2::bigint, ${columnNames()}
   from ${unnestColumns(3)} as r (${columnNames()})
   order by created_date, id`;
-
-/** Leaves tombstones of the revision `$2` for the stored rows with the ids `$3`. */
-export const buryRows = `insert into subscription_tombstone (tenant_id, id, revision)
-  select tenant_id, id, $2::bigint from subscription where tenant_id = $1 and id = any($3::text[])
-  on conflict (tenant_id, id) do update set revision = excluded.revision`;
-
-export const deleteRows = `delete from subscription where tenant_id = $1 and id = any($2::text[])
-  returning ${countedColumns}, revision as from_revision, ${dataBytes()} as bytes`;
-
-export const eraseVersions = `delete from subscription_version where tenant_id = $1 and id = any($2::text[])
-  returning from_revision, until_revision, ${dataBytes()} as bytes`;
-
-export const addErasures = `insert into subscription_erasure as e (tenant_id, from_revision, until_revision, n)
-  select $1, from_revision, until_revision, n
-  from unnest($2::bigint[], $3::bigint[], $4::bigint[]) as r (from_revision, until_revision, n)
-  on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + excluded.n
-  returning from_revision, until_revision, n`;
-
-export const removeTombstones = `delete from subscription_tombstone as t using unnest($2::text[]) as k (id)
-  where t.tenant_id = $1 and t.id = k.id returning t.id`;
 
 /**
  * Notifies listeners when the transaction commits; PostgreSQL sends duplicates within a transaction

@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import type { TenantChange } from '../commit/tenant-change.ts';
+import { TenantWriter } from '../commit/tenant-writer.ts';
 import { operationMsDefault } from '../deadline.ts';
 import { requireMigrated } from '../migrations.ts';
 import {
@@ -6,14 +8,10 @@ import {
   type Directory,
   type DirectorySql,
   type DirectoryStatement,
-  type HistorySweep,
-  type HistorySwept,
   type ImportLock,
   type MigrationResult,
   type PoolUse,
   type ReadOptions,
-  type RecordOwner,
-  type ReplaceCounts,
   type Replacement,
   type Row,
   type SqlValue,
@@ -65,7 +63,7 @@ interface SharedParts {
   readonly facts: DatabaseFactsReader;
 }
 
-class PostgresStore implements Store {
+class PostgresStore extends TenantWriter implements Store {
   readonly engine = 'postgres';
   /** Preparing them takes the process some milliseconds, for which its requests wait. */
   readonly servingBatchRowsMax = 3_000;
@@ -75,6 +73,7 @@ class PostgresStore implements Store {
   readonly #signal: AbortSignal | undefined;
 
   constructor(shared: SharedParts, deadline?: number, signal?: AbortSignal) {
+    super();
     this.#shared = shared;
     this.#deadline = deadline;
     this.#signal = signal;
@@ -135,32 +134,16 @@ class PostgresStore implements Store {
     return lockImportOnPostgres(this.#shared.url, tenant, deadline);
   }
 
-  loadSubscriptions(...load: Parameters<Store['loadSubscriptions']>): Promise<ReplaceCounts> {
-    return this.#changes.loadSubscriptions(...load);
+  protected async change<T>(change: TenantChange): Promise<T> {
+    const done = await this.#changes.run(change);
+    this.#shared.listener.noteOwnChange();
+    return done as T;
   }
 
-  deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<number> {
-    return this.#changes.deleteSubscriptions(tenant, ids, owner);
-  }
-
-  eraseRows(tenant: TenantId, limit: number): Promise<number> {
-    return this.#changes.eraseRows(tenant, limit);
-  }
-
-  sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
-    return this.#changes.sweepTombstones(tenant, revision, limit);
-  }
-
-  sweepHistory(tenant: TenantId, sweep: HistorySweep, limit: number): Promise<HistorySwept> {
-    return this.#changes.sweepHistory(tenant, sweep, limit);
-  }
-
-  recountSubscriptions(tenant: TenantId, nowSeconds: number): Promise<void> {
-    return this.#changes.recountSubscriptions(tenant, nowSeconds);
-  }
-
-  writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
-    return this.#changes.writeTenant(tenant, statements);
+  async writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
+    const rows = await this.#changes.writeTenant(tenant, statements);
+    this.#shared.listener.noteOwnChange();
+    return rows;
   }
 
   get #changes(): TenantChanges {

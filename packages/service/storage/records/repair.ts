@@ -1,5 +1,5 @@
 import { recount } from '../counts/count-changes.ts';
-import type { CountRequest, CountWork } from '../counts/count-work.ts';
+import { ask, type CountRequest, type CountWork } from '../counts/count-work.ts';
 import type { Row, SqlValue, TenantSql } from '../store.ts';
 import { columnNames, versionColumns } from '../subscription-row.ts';
 import { historyStart } from '../tables/history.ts';
@@ -78,7 +78,7 @@ export function* repairSubscriptions({ nowSeconds, keepsHistory }: RepairOptions
     if (rows.length < checkedRows) break;
     from = String(rows.at(-1)?.id);
   }
-  yield* recount({ isChange: false });
+  yield yield* recount({ isChange: false });
   const [[charge] = []] = yield [ask(countCharge)];
   return { revision, beginsHistory, versions, bytes: Number(charge?.counted) - Number(charge?.charged) };
 }
@@ -104,8 +104,6 @@ function repairVersion(row: Row, differing: readonly string[] | undefined): read
     ? [ask(eraseVersion, id, until), ask(addErasure, from, until)]
     : [ask(updateVersion, id, until, ...columnsAfterId(row))];
 }
-
-const ask = (sql: TenantSql, ...values: SqlValue[]): CountRequest => ({ kind: 'read', sql, values });
 
 /** Without the id, which is the row's key. */
 const columnsAfterId = (row: Row): readonly SqlValue[] => columnsOfRecord(String(row.record))?.slice(1) ?? [];
@@ -147,13 +145,11 @@ const changeTombstonesAhead =
 /**
  * Every token of the lost history is older than the first revision that changes can be read from.
  */
-const forgetChanges = `update tenant set swept_revision = $2 where id in (
-    select tenant_id from (select id as tenant_id from tenant) as t where tenant_id = $1
-  ) returning id`;
+const forgetChanges = 'update tenant set swept_revision = $2 where id = $1';
 
 const recountVersions = `update tenant set history_rows = (
     select count(*) from subscription_version where tenant_id = $1
-  ) where id in (select tenant_id from (select id as tenant_id from tenant) as t where tenant_id = $1) returning id` as const;
+  ) where id = $1`;
 
 /** Assigns the columns after the id to the parameters from `$first` on. */
 const assignAfterId = (first: number): string =>

@@ -1,5 +1,5 @@
-import type { CountRequest, CountWork } from '../counts/count-work.ts';
-import type { HistorySweep, HistorySwept, Row, SqlValue, TenantSql } from '../store.ts';
+import { ask, type CountWork } from '../counts/count-work.ts';
+import type { HistorySweep, HistorySwept, Row, TenantSql, TenantWriteSql } from '../store.ts';
 import { dataBytes, rowBytes } from '../tables/storage-use.ts';
 
 /**
@@ -20,24 +20,18 @@ export function* sweepHistory({ oldest, fromSeconds, keeps }: HistorySweep, limi
   return { versions: versions.length, isDone };
 }
 
-const ask = (sql: TenantSql, ...values: SqlValue[]): CountRequest => ({ kind: 'read', sql, values });
-
 const bytesOf = (versions: readonly Row[]): number =>
   versions.reduce((sum, { bytes }) => sum + Number(bytes) + rowBytes.version, 0);
 
-/** The tenant as a table with `tenant_id`. */
-const itself = 'id in (select tenant_id from (select id as tenant_id from tenant) as t where tenant_id = $1)' as const;
+const moveStart: TenantWriteSql = `update tenant set history_from_at = case when history_from < $2 then $3 else history_from_at end,
+    history_from = case when history_from < $2 then $2 else history_from end where id = $1`;
 
-const moveStart: TenantSql = `update tenant set history_from_at = case when history_from < $2 then $3 else history_from_at end,
-    history_from = case when history_from < $2 then $2 else history_from end where ${itself} returning id`;
+const endHistory = 'update tenant set history_revision = null where id = $1';
 
-const endHistory: TenantSql = `update tenant set history_revision = null where ${itself} returning id`;
+const subtract: TenantWriteSql = `update tenant set history_rows = history_rows - $2, charged_bytes = charged_bytes - $3
+  where id = $1`;
 
-const subtract: TenantSql = `update tenant set history_rows = history_rows - $2, charged_bytes = charged_bytes - $3
-  where ${itself} returning id`;
-
-const setSwept: TenantSql = `update tenant set
-  history_swept = case when history_swept > $2 then history_swept else $2 end where ${itself} returning id`;
+const setSwept: TenantWriteSql = `update tenant set history_swept = case when history_swept > $2 then history_swept else $2 end where id = $1`;
 
 const removeVersions: TenantSql = `delete from subscription_version where tenant_id = $1 and (id, until_revision) in (
     select id, until_revision from subscription_version where tenant_id = $1 and until_revision <= $2

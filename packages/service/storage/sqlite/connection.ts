@@ -238,13 +238,15 @@ const close = (rows: Iterator<unknown>): unknown => rows.return?.();
 /**
  * SQLite reads $n as a named parameter and ?n as a numbered one. With `limit ?n`, it plans the
  * statement each time it runs, which takes longer than finding a page; with `limit +?n`, once. It
- * has no arrays, but it compares with the values of one in JSON (`equalsAny`).
+ * has no arrays, but it compares with the values of one in JSON (`equalsAny`), and with those of a
+ * query.
  */
 export const numbered = (sql: string): string =>
   sql
     .replaceAll(/\$(\d+)/g, '?$1')
     .replaceAll(/\blimit \?/gi, 'limit +?')
     .replaceAll(
-      /= any\(array\(select json_array_elements_text\((\?\d+)::json\)\)\)/g,
+      /= any\((?:array\(select json_array_elements_text\()?(\?\d+)::(?:json\)\)|text\[\])\)/g,
       'in (select value from json_each($1))',
-    );
+    )
+    .replaceAll(/= any\(array\((select [^()]*)\)\)/g, 'in ($1)');

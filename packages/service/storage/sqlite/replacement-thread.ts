@@ -1,29 +1,20 @@
 import { workerData } from 'node:worker_threads';
-import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
-import { countedColumns, countedNames, countedOf, defineCounted, newCountedOf } from '../counts/counted-row.ts';
-import { guardRemoval } from '../guard-removal.ts';
-import { makeRoom } from '../records/make-room.ts';
+import { type ChangeOptions, commitChange } from '../commit/commit-change.ts';
+import { replaceRows } from '../commit/replace-rows.ts';
+import { countedColumns, countedNames, countedOf, defineCounted } from '../counts/counted-row.ts';
 import type { RemovalGuard, ReplaceCounts, Row, TenantId } from '../store.ts';
-import {
-  assignColumns,
-  columnNames,
-  defineColumns,
-  rowValues,
-  type SubscriptionRow,
-  valuePlaceholders,
-  versionColumns,
-} from '../subscription-row.ts';
-import { setSweptRevision } from '../tables/history.ts';
-import { commitRevision, selectRevision } from '../tables/revision.ts';
-import { dataBytes, type Growth, growthOf, toChangedSums } from '../tables/storage-use.ts';
+import { columnNames, defineColumns, rowValues, type SubscriptionRow, valuePlaceholders } from '../subscription-row.ts';
+import { selectRevision } from '../tables/revision.ts';
+import { dataBytes } from '../tables/storage-use.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
-import { countOnSqlite } from './run-count.ts';
+import { runOnSqlite } from './run-change.ts';
 import { serveRequests } from './thread.ts';
 
 // The thread of one replacement on the embedded store (`store.ts`). It may wait for the
 // writer's lock inside SQLite, because nothing else runs on this thread.
 
-const { file, tenant, keepsHistory, bytesMax, importId } = workerData as ReplacementStart;
+const start = workerData as ReplacementStart;
+const { file, tenant } = start;
 /** Time limit for waiting for other writers, whose writes take milliseconds. */
 const writeWaitMs = 60_000;
 
@@ -57,75 +48,24 @@ function finish(dryRun: boolean, guard: RemovalGuard | undefined): ReplaceCounts
   connection.run('commit');
   connection.run('begin immediate');
   try {
-    const last = readLast();
-    const found = last.revision === compared.revision ? compared : compare();
-    if (guard !== undefined) guardRemoval(found.counts, guard);
-    write(found, last);
+    const compareAgain = (revision: number): Row => (revision === compared.revision ? compared.row : compare().row);
+    const change = commitChange(replaceRows(guard, start), start);
+    const counts = runOnSqlite({ connection, tenant, compare: compareAgain }, change);
     connection.run(dryRun ? 'rollback' : 'commit');
-    return found.counts;
+    return counts;
   } catch (error) {
     connection.run('rollback');
     throw error;
   }
 }
 
-interface Comparison {
-  readonly counts: ReplaceCounts;
-  readonly growth: Growth;
-  readonly revision: number;
-}
-
-function compare(): Comparison {
-  const { revision } = readLast();
+/** Returns the revision that was compared, the number of rows of each table, and their bytes. */
+function compare(): { readonly revision: number; readonly row: Row } {
+  const revision = Number(connection.first(selectRevision, [tenant])?.revision);
   connection.run('delete from temp.changed; delete from temp.removed');
-  const changed = connection.change(findChanged, [tenant]);
-  const removed = connection.change(findRemoved, [tenant]);
-  const row = connection.first(sumDifferences, [tenant]) ?? {};
-  const [staged, inserted] = [Number(row.staged), Number(row.inserted)];
-  const counts = { inserted, updated: changed - inserted, unchanged: staged - changed, removed };
-  return { counts, growth: growthOf(toChangedSums(counts, row), keepsHistory), revision };
-}
-
-interface LastRevision {
-  readonly row: Row;
-  readonly revision: number;
-}
-
-function readLast(): LastRevision {
-  const row = connection.first(selectRevision, [tenant]) ?? { revision: 0 };
-  return { row, revision: Number(row.revision) };
-}
-
-function write({ counts: { inserted, updated, removed }, growth }: Comparison, last: LastRevision): void {
-  const changes = inserted + updated + removed;
-  if (changes === 0) return;
-  const revision = last.revision + 1;
-  if (keepsHistory) connection.change(keepVersions, [tenant, revision]);
-  connection.change(writeChanged, [tenant, revision]);
-  if (removed > 0) {
-    connection.change('delete from subscription where tenant_id = $1 and id in (select id from temp.removed)', [
-      tenant,
-    ]);
-    connection.change(insertTombstones, [tenant, revision]);
-  }
-  if (inserted > 0) connection.change(removeTombstonesOfInserted, [tenant]);
-  const work =
-    changes > countedChangesMax
-      ? recount({ isChange: true })
-      : countChanges(connection.all(readChanges, []).map(toRowChange));
-  countOnSqlite(connection, tenant, work);
-  const room = countOnSqlite(connection, tenant, makeRoom({ last: last.row, growth, bytesMax }));
-  if (room.sweptRevision !== undefined) connection.change(setSweptRevision, [tenant, room.sweptRevision]);
-  const kept = keepsHistory ? updated + removed : 0;
-  for (const statement of commitRevision({
-    ...room,
-    tenant,
-    last: last.row,
-    keepsHistory,
-    importId,
-    versions: kept - room.versions,
-  }))
-    connection.change(...statement);
+  connection.change(findChanged, [tenant]);
+  connection.change(findRemoved, [tenant]);
+  return { revision, row: connection.first(countDifferences, []) ?? {} };
 }
 
 const stageRow = `insert or replace into temp.staged (${columnNames()}) values (${valuePlaceholders(1)})`;
@@ -139,46 +79,18 @@ const findRemoved = `insert into temp.removed (${countedColumns}, bytes_before)
   select ${countedColumns}, ${dataBytes('s')} from main.subscription as s
   where tenant_id = $1 and not exists (select 1 from temp.staged as t where t.id = s.id)`;
 
-/** The revived rows have a tombstone. */
-const sumDifferences = `select (select count(*) from temp.staged) as staged,
-  (select coalesce(sum(is_new), 0) from temp.changed) as inserted,
-  (select coalesce(sum(bytes_before), 0) from temp.changed) + (select coalesce(sum(bytes_before), 0) from temp.removed) as bytes_before,
-  (select coalesce(sum(bytes_after), 0) from temp.changed) as bytes_after,
-  (select count(*) from main.subscription_tombstone where tenant_id = $1
-    and id in (select id from temp.changed where is_new)) as revived`;
-
-const keepVersions = `insert into subscription_version (${versionColumns})
-  select s.tenant_id, $2, s.revision, ${columnNames('s')}
-  from (select id from temp.changed where not is_new union all select id from temp.removed) as c
-  cross join main.subscription as s on s.tenant_id = $1 and s.id = c.id and s.revision < $2`;
-
-const writeChanged = `insert into subscription (tenant_id, revision, ${columnNames()})
-  select $1, $2, ${columnNames('t')}
-  from temp.changed as c cross join temp.staged as t on t.id = c.id where true order by t.created_date, t.id
-  on conflict (tenant_id, id) do update set ${assignColumns}, revision = excluded.revision`;
-
-const insertTombstones = `insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2 from temp.removed where true
-  on conflict (tenant_id, id) do update set revision = excluded.revision`;
-
-const removeTombstonesOfInserted =
-  'delete from subscription_tombstone where tenant_id = $1 and id in (select id from temp.changed where is_new)';
-
-const readChanges = `select c.id, not c.is_new as was, ${countedOf('c')}, 1 as stays, ${newCountedOf('t')}
-  from temp.changed as c cross join temp.staged as t on t.id = c.id
-  union all
-  select id, 1, ${countedNames.join(', ')}, 0, ${countedNames.map(() => 'null').join(', ')} from temp.removed`;
+const countDifferences = `select (select count(*) from staged) as staged, (select count(*) from changed) as changed,
+  (select count(*) from changed where is_new) as inserted, (select count(*) from removed) as removed,
+  (select coalesce(sum(bytes_before), 0) from changed) + (select coalesce(sum(bytes_before), 0) from removed) as bytes_before,
+  (select coalesce(sum(bytes_after), 0) from changed) as bytes_after`;
 
 export type ReplacementRequest =
   | { readonly kind: 'add'; readonly rows: readonly SubscriptionRow[] }
   | { readonly kind: 'finish'; readonly dryRun: boolean; readonly guard: RemovalGuard | undefined };
 
 /** The start data of the thread. */
-export interface ReplacementStart {
+export interface ReplacementStart extends ChangeOptions {
   readonly file: string;
   readonly tenant: TenantId;
-  /** Whether former versions of changed records are kept. */
-  readonly keepsHistory: boolean;
-  /** The storage budget of a tenant in bytes; 0 means no limit. */
-  readonly bytesMax: number;
   readonly importId: string | undefined;
 }

@@ -1,4 +1,6 @@
 import { statSync } from 'node:fs';
+import type { TenantChange } from '../commit/tenant-change.ts';
+import { TenantWriter } from '../commit/tenant-writer.ts';
 import { changeMsMax, migrationMsMax, operationMsDefault, overdue } from '../deadline.ts';
 import { StorageError } from '../error.ts';
 import {
@@ -16,12 +18,9 @@ import {
   type Directory,
   type DirectorySql,
   type DirectoryStatement,
-  type HistorySweep,
-  type HistorySwept,
   type ImportLock,
   type MigrationResult,
   type ReadOptions,
-  type RecordOwner,
   type ReplaceCounts,
   type Replacement,
   type Row,
@@ -34,7 +33,6 @@ import {
   type TenantSnapshot,
   type TenantStatement,
 } from '../store.ts';
-import type { SubscriptionRow } from '../subscription-row.ts';
 import { SqliteConnection, sqliteOpenWaitMs, writerPragmas } from './connection.ts';
 import { requireNoKnownDamage } from './error.ts';
 import { prepareFolder } from './folder.ts';
@@ -44,7 +42,6 @@ import { type ReadBounds, SqliteReaders } from './readers.ts';
 import type { ReplacementRequest, ReplacementStart } from './replacement-thread.ts';
 import { SqliteThread } from './thread.ts';
 import { SqliteWriter } from './writer.ts';
-import type { TenantChange } from './writer-thread.ts';
 
 /**
  * Opens the embedded store in a folder: one SQLite file in WAL mode with `synchronous=FULL`, so
@@ -113,7 +110,7 @@ function openShared(
   };
 }
 
-class SqliteStore implements Store {
+class SqliteStore extends TenantWriter implements Store {
   readonly engine = 'sqlite';
   /** Some ten milliseconds, for which other writes, such as those of a token, wait. */
   readonly servingBatchRowsMax = 500;
@@ -123,6 +120,7 @@ class SqliteStore implements Store {
   readonly #connection: SqliteConnection;
 
   constructor(shared: SharedConnections, bounds: ReadBounds) {
+    super();
     this.#shared = shared;
     this.#bounds = bounds;
     this.#connection = shared.connection;
@@ -156,16 +154,6 @@ class SqliteStore implements Store {
     return this.#shared.readers.openSnapshot(tenant, this.#bounds);
   }
 
-  loadSubscriptions(
-    tenant: TenantId,
-    rows: readonly SubscriptionRow[],
-    expectsNew = false,
-    importId?: string,
-    removed: readonly string[] = [],
-  ): Promise<ReplaceCounts> {
-    return this.#change({ kind: 'load', tenant, rows, expectsNew, importId, removed });
-  }
-
   async openReplacement(tenant: TenantId, importId?: string): Promise<Replacement> {
     const { file, keepsHistory, bytesMax } = this.#shared;
     return openReplacement({ file, tenant, keepsHistory, bytesMax, importId });
@@ -173,26 +161,6 @@ class SqliteStore implements Store {
 
   async lockImport(tenant: TenantId): Promise<ImportLock | undefined> {
     return lockImportOnSqlite(this.#shared.file, tenant);
-  }
-
-  deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<number> {
-    return this.#change({ kind: 'delete', tenant, ids, owner });
-  }
-
-  eraseRows(tenant: TenantId, limit: number): Promise<number> {
-    return this.#change({ kind: 'erase', tenant, limit });
-  }
-
-  sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
-    return this.#change({ kind: 'sweep', tenant, revision, limit });
-  }
-
-  sweepHistory(tenant: TenantId, sweep: HistorySweep, limit: number): Promise<HistorySwept> {
-    return this.#change({ kind: 'sweep history', tenant, sweep, limit });
-  }
-
-  recountSubscriptions(tenant: TenantId, nowSeconds: number): Promise<void> {
-    return this.#change({ kind: 'recount', tenant, nowSeconds });
   }
 
   /** Overwrites what it deletes: rejected rows quote people. */
@@ -351,7 +319,7 @@ class SqliteStore implements Store {
     return this.#bounds.deadline ?? performance.now() + this.#shared.operationMs;
   }
 
-  #change<T>(change: TenantChange): Promise<T> {
+  protected change<T>(change: TenantChange): Promise<T> {
     const { writer, keepsHistory, bytesMax } = this.#shared;
     return writer.change(
       { ...change, keepsHistory, bytesMax },

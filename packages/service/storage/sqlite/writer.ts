@@ -1,10 +1,12 @@
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inSpan } from '../../tracing/span.ts';
+import type { ChangeOptions } from '../commit/commit-change.ts';
+import type { TenantChange } from '../commit/tenant-change.ts';
 import { before } from '../deadline.ts';
 import { logBytesKept, nextWaitMs, type SqliteConnection } from './connection.ts';
 import { SqliteThread } from './thread.ts';
-import type { ChangeOptions, TenantChange, WriteRequest, WriterStart } from './writer-thread.ts';
+import type { WriteRequest, WriterStart } from './writer-thread.ts';
 
 /**
  * Number of writes on the main thread after which the writer thread copies the write-ahead log into

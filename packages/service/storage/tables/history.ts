@@ -155,12 +155,3 @@ async function sweepTenant(store: Store, tenant: TenantId, revision: number): Pr
     await nextTurn(); // let pending requests run first
   }
 }
-
-/** Removes up to `$3` tombstones with a revision up to `$2`; returns the id of each. */
-export const removeOldTombstones = `delete from subscription_tombstone where tenant_id = $1 and id in (
-    select id from subscription_tombstone where tenant_id = $1 and revision <= $2 order by revision, id limit $3
-  ) returning id`;
-
-/** Records that tombstones up to `$2` are no longer complete. */
-export const setSweptRevision =
-  'update tenant set swept_revision = case when swept_revision > $2 then swept_revision else $2 end where id = $1';

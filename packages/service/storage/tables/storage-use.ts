@@ -82,7 +82,7 @@ export function growthOf({ before, after, removed, revived }: ChangedSums, keeps
 }
 
 /** Versions that were erased. */
-export interface ErasedVersions {
+interface ErasedVersions {
   readonly rows: number;
   /** The bytes of their records and emails. */
   readonly bytes: number;

@@ -1,13 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { onCluster, openPostgres, type TestStore } from '../../../../test/support/engines.ts';
-import {
-  createTables,
-  keepVersions,
-  lookUpByKey,
-  removeRows,
-  removeTombstonesOfInserted,
-} from '../../storage/postgres/replacement.ts';
+import { keepReplaced, removeReplaced, reviveReplaced } from '../../storage/commit/statements.ts';
+import { createTables, lookUpByKey } from '../../storage/postgres/compare-staged.ts';
 
 const rowCount = 10_000;
 
@@ -65,9 +60,9 @@ describe.skipIf(onCluster)('a replacement on PostgreSQL', () => {
      select '${tenant}', 'id' || n, 1 from generate_series(1, ${count}) as n`;
 
   test.each([
-    ['keeps versions', keepVersions, ['many', 2]],
-    ['removes rows', removeRows, ['many']],
-    ['removes the tombstones of inserted rows', removeTombstonesOfInserted, ['many']],
+    ['keeps versions', keepReplaced, ['many', 2]],
+    ['removes rows', removeReplaced, ['many']],
+    ['removes the tombstones of inserted rows', reviveReplaced, ['many']],
   ])('%s by looking each row up in an index, although the statistics are old', async (_, statement, values) => {
     const { rows } = await client.query(`explain (format json) ${statement}`, values);
     expect(lookUps(rows[0]['QUERY PLAN'][0].Plan).filter((each) => each !== '')).toEqual([

@@ -259,7 +259,7 @@ describe.each(enginesAndMore)('the store on $engine', ({ openTestStore }) => {
         revision: 0,
         deletingSince: null,
         columns: null,
-        use: { records: 0, history: 0, tombstones: 0, imports: 0, rejections: 0 },
+        chargedBytes: 0,
       });
       const names = (await listTenants(store)).map(({ tenant }) => tenant);
       expect(names).toEqual([...names].sort());

@@ -1,8 +1,8 @@
-import type { CountRequest, CountWork } from '../counts/count-work.ts';
+import { ask, type CountWork } from '../counts/count-work.ts';
 import { StorageError } from '../error.ts';
-import type { Row, SqlValue, TenantSql } from '../store.ts';
+import { removeErasures } from '../records/sweep-history.ts';
+import type { Row, TenantSql } from '../store.ts';
 import { dataBytes, type Growth, rowBytes } from '../tables/storage-use.ts';
-import { removeErasures } from './sweep-history.ts';
 
 /** The growth of a tenant's charge by a change, and what was removed to make room for it. */
 interface Room {
@@ -112,8 +112,6 @@ function* trimTombstones(excess: number): CountWork<Trimmed<Pick<Room, 'sweptRev
   }
   return { freed, room: swept > 0 ? { sweptRevision: swept } : {} };
 }
-
-const ask = (sql: TenantSql, ...values: SqlValue[]): CountRequest => ({ kind: 'read', sql, values });
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 

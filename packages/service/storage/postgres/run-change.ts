@@ -1,27 +1,46 @@
-import type { CountRequest, CountWork } from '../counts/count-work.ts';
+import type { ChangeRequest, ChangeWork } from '../commit/change-request.ts';
 import type { SeriesKey } from '../counts/counted-row.ts';
 import { type Span, spanLevel } from '../counts/span.ts';
 import { compareOrderKeys, type OrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
+import { announceChange, lockTenant } from './change-sql.ts';
+import { compareStaged, joinSettings } from './compare-staged.ts';
 import type { RunStatement } from './statements.ts';
+import { storeRows } from './store-rows.ts';
 
-/**
- * Runs counting on PostgreSQL, inside a transaction that holds the tenant's lock; the requests of
- * one step share a round trip.
- */
-export async function countOnPostgres<T>(run: RunStatement, tenant: TenantId, work: CountWork<T>): Promise<T> {
+/** Where a change runs: in the transaction of a connection, with the tenant's rows visible. */
+interface ChangeTarget {
+  readonly run: RunStatement;
+  readonly tenant: TenantId;
+  readonly isDistributed: boolean;
+}
+
+/** Runs a change on PostgreSQL; the requests of one step share a round trip. */
+export async function runOnPostgres<T>(target: ChangeTarget, work: ChangeWork<T>): Promise<T> {
   let step = work.next();
   while (step.done !== true)
-    step = work.next(await Promise.all(step.value.map((request) => runRequest(run, tenant, request))));
+    step = work.next(await Promise.all(step.value.map((request) => runRequest(target, request))));
   return step.value;
 }
 
-async function runRequest(run: RunStatement, tenant: TenantId, request: CountRequest): Promise<readonly Row[]> {
+async function runRequest(target: ChangeTarget, request: ChangeRequest): Promise<readonly Row[]> {
+  const { run, tenant } = target;
   switch (request.kind) {
+    case 'lock':
+      return run(lockTenant, [tenant]);
+    case 'run':
+      return run(request.sql, [tenant, ...request.values]);
+    case 'store':
+      return storeRows(target, request);
+    case 'compare':
+      return compareStaged(run, tenant);
+    case 'staged':
+      return run(request.sql, []);
+    case 'join':
+      await Promise.all(joinSettings[request.joins].map((setting) => run(`set local ${setting}`, [])));
+      return [];
     case 'locate':
       return locateSpans(run, tenant, request.keys);
-    case 'read':
-      return run(request.sql, [tenant, ...request.values]);
     case 'write': {
       const { put, remove } = request;
       await Promise.all([
@@ -30,6 +49,8 @@ async function runRequest(run: RunStatement, tenant: TenantId, request: CountReq
       ]);
       return [];
     }
+    case 'announce':
+      return run(announceChange, []);
   }
 }
 

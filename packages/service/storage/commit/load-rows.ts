@@ -1,0 +1,74 @@
+import { countLoaded, type RowChange, toLastKey } from '../counts/count-changes.ts';
+import { ask } from '../counts/count-work.ts';
+import { toCountedRow } from '../counts/counted-row.ts';
+import type { ReplaceCounts, Row } from '../store.ts';
+import type { SubscriptionRow } from '../subscription-row.ts';
+import { dataBytesOf, growthOf, sumsOf } from '../tables/storage-use.ts';
+import type { ChangeWork } from './change-request.ts';
+import type { Changed, ChangeOptions, RowChanges } from './commit-change.ts';
+import {
+  buryRows,
+  deleteRows,
+  keepRemoved,
+  removeTombstones,
+  selectAnyTombstone,
+  selectLastKey,
+} from './statements.ts';
+
+interface Load {
+  readonly rows: readonly SubscriptionRow[];
+  readonly expectsNew: boolean;
+  /** Ids of rows to remove, any number of times; none of them is in `rows`. */
+  readonly removed: readonly string[];
+}
+
+/** Inserts or updates rows, and removes others; equal rows stay as they are. */
+export const loadRows = (
+  { rows, expectsNew, removed }: Load,
+  { keepsHistory }: Pick<ChangeOptions, 'keepsHistory'>,
+): RowChanges<ReplaceCounts> => ({
+  reads: [ask(selectAnyTombstone), ask(selectLastKey)],
+  *write({ revision, found }): ChangeWork<Changed<ReplaceCounts>> {
+    const [tombstones = [], [lastRow] = []] = found;
+    const [stored = []] = yield [{ kind: 'store', rows, revision, keepsHistory, expectsNew }];
+    const changed = stored.flatMap((row) => toChange(row, rows[Number(row.number)]));
+    // a row that already existed has no tombstone
+    const inserted = changed.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
+    const isRevival = tombstones.length > 0 && inserted.length > 0;
+    const [revived = []] = isRevival ? yield [ask(removeTombstones, inserted)] : [];
+    const gone = removed.length === 0 ? [] : yield* removeRows(removed, revision, keepsHistory);
+    const result = { ...countLoaded(rows.length, changed), removed: gone.length };
+    const changes = [...changed, ...gone];
+    if (changes.length === 0) return { result };
+    const sums = sumsOf(changes, revived.length);
+    const effect = {
+      counted: changes,
+      lastKey: toLastKey(lastRow),
+      growth: growthOf(sums, keepsHistory),
+      versions: keepsHistory ? sums.before.rows : 0,
+    };
+    return { result, effect };
+  },
+});
+
+const toChange = (stored: Row, after: SubscriptionRow | undefined): readonly RowChange[] =>
+  after === undefined
+    ? []
+    : [{ ...(stored.id !== undefined && toRemoved(stored)), after, bytesAfter: dataBytesOf(after) }];
+
+/** The change of a removed row, with its `bytes`. */
+export const toRemoved = (row: Row): RowChange => ({ before: toCountedRow(row), bytesBefore: Number(row.bytes) });
+
+/** Removes rows, which the history keeps, and leaves a tombstone of each. */
+function* removeRows(
+  ids: readonly string[],
+  revision: number,
+  keepsHistory: boolean,
+): ChangeWork<readonly RowChange[]> {
+  const steps = yield [
+    ...(keepsHistory ? [ask(keepRemoved, revision, ids)] : []),
+    ask(buryRows, revision, ids),
+    ask(deleteRows, ids),
+  ];
+  return (steps.at(-1) ?? []).map(toRemoved);
+}

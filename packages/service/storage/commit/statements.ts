@@ -1,0 +1,100 @@
+import { countedColumns, countedNames, countedOf, newCountedOf } from '../counts/counted-row.ts';
+import type { TenantSql, TenantWriteSql } from '../store.ts';
+import { assignColumns, columnNames, versionColumns } from '../subscription-row.ts';
+import { dataBytes } from '../tables/storage-use.ts';
+
+// The statements of a commit, in the order in which they run, of the tenant `$1` on both engines.
+// Behind the requests `lock`, `store` and `compare`, each engine has its own (`run-change.ts`), and
+// the counts have theirs. Citus sends a statement to the node of its tenant only if that statement
+// inserts once, outside a `with`, and takes the tenant of the rows that it reads
+// (docs/operators/citus.md). So each of these changes one table.
+
+// What a load reads first
+
+export const selectAnyTombstone: TenantSql =
+  'select 1 as found from subscription_tombstone where tenant_id = $1 limit 1';
+
+/** The key of the tenant's last row, as `created_date` and `id`. */
+export const selectLastKey: TenantSql =
+  'select created_date, id from subscription where tenant_id = $1 order by created_date desc, id desc limit 1';
+
+// Versions, rows and tombstones of ids
+
+/**
+ * Adds the rows with the ids `$3` to the history, as current until the revision `$2`. A version
+ * that a lost revision has left is replaced.
+ */
+export const keepRemoved: TenantSql = `insert into subscription_version (${versionColumns})
+  select tenant_id, cast($2 as bigint), revision, ${columnNames()} from subscription
+  where tenant_id = $1 and id = any($3::text[]) and revision < $2
+  on conflict (tenant_id, id, until_revision) do update set ${assignColumns}, from_revision = excluded.from_revision`;
+
+/** Leaves tombstones of the revision `$2` for the stored rows with the ids `$3`. */
+export const buryRows: TenantSql = `insert into subscription_tombstone (tenant_id, id, revision)
+  select tenant_id, id, cast($2 as bigint) from subscription where tenant_id = $1 and id = any($3::text[])
+  on conflict (tenant_id, id) do update set revision = excluded.revision`;
+
+export const deleteRows: TenantSql = `delete from subscription where tenant_id = $1 and id = any($2::text[])
+  returning ${countedColumns}, revision as from_revision, ${dataBytes()} as bytes`;
+
+export const eraseVersions: TenantSql = `delete from subscription_version where tenant_id = $1 and id = any($2::text[])
+  returning from_revision, until_revision, ${dataBytes()} as bytes`;
+
+/** Adds `$4` versions to those that are missing from the revision `$2` until `$3`. */
+export const addErasure: TenantSql = `insert into subscription_erasure as e (tenant_id, from_revision, until_revision, n)
+  values ($1, $2, $3, $4) on conflict (tenant_id, from_revision, until_revision) do update set n = e.n + excluded.n
+  where e.tenant_id = $1 returning n`;
+
+/** Removes the tombstones of rows that exist again. */
+export const removeTombstones: TenantSql =
+  'delete from subscription_tombstone where tenant_id = $1 and id = any($2::text[]) returning id';
+
+/** Removes up to `$3` tombstones with a revision up to `$2`. */
+export const removeOldTombstones: TenantSql = `delete from subscription_tombstone where tenant_id = $1 and id in (
+    select id from subscription_tombstone where tenant_id = $1 and revision <= $2 order by revision, id limit $3
+  ) returning id`;
+
+// Versions, rows and tombstones of a replacement, from its temporary tables
+
+export const keepReplaced: TenantSql = `insert into subscription_version (${versionColumns})
+  select s.tenant_id, cast($2 as bigint), s.revision, ${columnNames('s')} from subscription as s where s.tenant_id = $1
+    and s.id = any(array(select id from changed where not is_new union all select id from removed)) and s.revision < $2
+  on conflict (tenant_id, id, until_revision) do nothing`;
+
+export const writeReplaced: TenantWriteSql = `insert into subscription (tenant_id, revision, ${columnNames()})
+  select $1, cast($2 as bigint), ${columnNames('t')}
+  from changed as c cross join staged as t where t.id = c.id order by t.created_date, t.id
+  on conflict (tenant_id, id) do update set ${assignColumns}, revision = excluded.revision`;
+
+export const removeReplaced: TenantSql =
+  'delete from subscription where tenant_id = $1 and id = any(array(select id from removed))';
+
+export const buryReplaced: TenantWriteSql = `insert into subscription_tombstone (tenant_id, id, revision)
+  select $1, id, cast($2 as bigint) from removed where true
+  on conflict (tenant_id, id) do update set revision = excluded.revision`;
+
+export const reviveReplaced: TenantSql =
+  'delete from subscription_tombstone where tenant_id = $1 and id = any(array(select id from changed where is_new)) returning id';
+
+/** The changed rows, as `toRowChange` reads them. */
+export const readReplaced = `select c.id, not c.is_new as was, ${countedOf('c')}, true as stays, ${newCountedOf('t')}
+  from changed as c cross join staged as t where t.id = c.id
+  union all
+  select id, true, ${countedNames.join(', ')}, false, ${countedNames.map(() => 'null').join(', ')} from removed`;
+
+// Room and the revision
+
+/** Says that tombstones up to `$2` are no longer complete. */
+export const setSweptRevision: TenantWriteSql =
+  'update tenant set swept_revision = case when swept_revision > $2 then swept_revision else $2 end where id = $1';
+
+export const setRevision: TenantWriteSql =
+  'update tenant set revision = $2, history_rows = history_rows + $3, charged_bytes = charged_bytes + $4 where id = $1';
+
+export const setKeptRevision: TenantWriteSql = `update tenant set revision = $2, history_rows = history_rows + $3,
+  charged_bytes = charged_bytes + $4, history_from = $5, history_from_at = $6, history_revision = $2, history_at = $7 where id = $1`;
+
+/** A commit that a lost revision has left is replaced. */
+export const insertCommit: TenantWriteSql = `insert into subscription_commit (tenant_id, revision, committed_at, import_id)
+  values ($1, $2, $3, $4) on conflict (tenant_id, revision) do update set committed_at = excluded.committed_at,
+  import_id = excluded.import_id`;

@@ -1,0 +1,50 @@
+import type { HistorySweep, HistorySwept, RecordOwner, ReplaceCounts, Store, TenantId } from '../store.ts';
+import type { SubscriptionRow } from '../subscription-row.ts';
+import type { TenantChange } from './tenant-change.ts';
+
+/** The changes of a store as functions; its engine runs each as one transaction. */
+export abstract class TenantWriter
+  implements
+    Pick<
+      Store,
+      | 'loadSubscriptions'
+      | 'deleteSubscriptions'
+      | 'eraseRows'
+      | 'sweepTombstones'
+      | 'sweepHistory'
+      | 'recountSubscriptions'
+    >
+{
+  /** Durable when it resolves. The caller knows the type of the result. */
+  protected abstract change<T>(change: TenantChange): Promise<T>;
+
+  loadSubscriptions(
+    tenant: TenantId,
+    rows: readonly SubscriptionRow[],
+    expectsNew = false,
+    importId?: string,
+    removed: readonly string[] = [],
+  ): Promise<ReplaceCounts> {
+    return this.change({ kind: 'load', tenant, rows, expectsNew, importId, removed });
+  }
+
+  deleteSubscriptions(tenant: TenantId, ids: readonly string[], owner?: RecordOwner): Promise<number> {
+    return this.change({ kind: 'delete', tenant, ids, owner });
+  }
+
+  eraseRows(tenant: TenantId, limit: number): Promise<number> {
+    return this.change({ kind: 'erase', tenant, limit });
+  }
+
+  sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
+    return this.change({ kind: 'sweep', tenant, revision, limit });
+  }
+
+  sweepHistory(tenant: TenantId, sweep: HistorySweep, limit: number): Promise<HistorySwept> {
+    return this.change({ kind: 'sweep history', tenant, sweep, limit });
+  }
+
+  recountSubscriptions(tenant: TenantId, nowSeconds: number): Promise<void> {
+    return this.change({ kind: 'recount', tenant, nowSeconds });
+  }
+}
