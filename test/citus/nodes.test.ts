@@ -29,7 +29,7 @@ import { countRecords } from '../../packages/service/storage/counts/range.ts';
 import { openStore } from '../../packages/service/storage/open-store.ts';
 import { checkRecords } from '../../packages/service/storage/records/check.ts';
 import type { Store, TenantId } from '../../packages/service/storage/store.ts';
-import { sweepTombstones, sweepTombstonesOf } from '../../packages/service/storage/tables/history.ts';
+import { sweepTombstones } from '../../packages/service/storage/tables/history.ts';
 import {
   putRejections,
   readRejections,
@@ -37,11 +37,7 @@ import {
 } from '../../packages/service/storage/tables/import-history.ts';
 import { sumRecords, sumStored } from '../../packages/service/storage/tables/storage-use.ts';
 import { findSubscriptionIds } from '../../packages/service/storage/tables/subscription-ids.ts';
-import {
-  readHistoryUse,
-  sweepVersions,
-  sweepVersionsOf,
-} from '../../packages/service/storage/tables/sweep-versions.ts';
+import { readHistoryUse, sweepVersions } from '../../packages/service/storage/tables/sweep-versions.ts';
 import {
   findAnyTenant,
   findFirstTenant,
@@ -252,19 +248,7 @@ const uses: Readonly<Record<string, Case>> = {
   showTenant: (store, tenant) => showTenant({ store }, tenant),
   requireTenant: (store, tenant) => requireTenant(store, tenant),
   deleteTenant: (store, tenant) => deleteTenant(operator(store), tenant),
-  async sweepVersionsOf(store, tenant) {
-    expect(await sweepVersionsOf(store, tenant, { nowSeconds: day(1), days: 30 })).toBe(0);
-    expect(await sweepVersionsOf(store, tenant, { nowSeconds: day(40), days: 30 })).toBeGreaterThan(0);
-    await sweepVersionsOf(store, tenant, { nowSeconds: day(80), days: 30, forgetsDays: true });
-  },
-  async sweepTombstonesOf(store, tenant) {
-    expect(await sweepTombstonesOf(store, tenant, { nowSeconds: day(1), days: 90 })).toBe(0);
-    expect(await sweepTombstonesOf(store, tenant, { nowSeconds: day(100), days: 90 })).toBe(2);
-  },
 };
-
-/** This many days after now, in UTC epoch seconds. */
-const day = (n: number): number => Math.floor(Date.now() / 1000) + n * 86_400;
 
 /** Functions of one tenant that cases above run, by the name of the case. */
 const parts: Readonly<Record<string, keyof typeof uses>> = {
@@ -278,8 +262,6 @@ const parts: Readonly<Record<string, keyof typeof uses>> = {
   ...{ readOwners: 'eraseSubscriptions', settle: 'exportSubscriptions: past' },
   ...{ settleInstant: 'exportSubscriptions: past', settleSince: 'listChanges: since an instant' },
   ...{ interruptImports: 'loadRecords', interruptDead: 'showTenant', resolveMapping: 'showTenant' },
-  ...{ noteRevision: 'sweepVersionsOf', readNote: 'sweepVersionsOf' },
-  ...{ markNotesOf: 'sweepVersionsOf', forgetNotesOf: 'sweepVersionsOf' },
 };
 
 /** What concerns all tenants, and asks all nodes. */

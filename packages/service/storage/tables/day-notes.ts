@@ -30,24 +30,10 @@ export async function noteRevisions(store: Store, { nowSeconds, beginsHistory }:
   const today = Math.floor(nowSeconds / daySeconds);
   for await (const { after, last } of tenantRanges(store))
     await store.writeDirectory([
-      directoryStatement(insertNotes('<='), [today, after, last]),
-      directoryStatement(setNoted('<='), [today, after, last]),
-      ...(beginsHistory ? [directoryStatement(beginMissing('<='), [nowSeconds, after, last])] : []),
+      directoryStatement(insertNotes, [today, after, last]),
+      directoryStatement(setNoted, [today, after, last]),
+      ...(beginsHistory ? [directoryStatement(beginMissing, [nowSeconds, after, last])] : []),
     ]);
-}
-
-/** Does what `noteRevisions` does for one tenant, on the tenant's node of a cluster. */
-export async function noteRevision(
-  store: Store,
-  tenant: TenantId,
-  { nowSeconds, beginsHistory }: NoteOptions,
-): Promise<void> {
-  const today = Math.floor(nowSeconds / daySeconds);
-  await store.writeDirectory([
-    directoryStatement(insertNotes('='), [today, '', tenant]),
-    directoryStatement(setNoted('='), [today, '', tenant]),
-    ...(beginsHistory ? [directoryStatement(beginMissing('='), [nowSeconds, '', tenant])] : []),
-  ]);
 }
 
 /** Ranges of names that together contain every tenant; each is handled in a turn of its own. */
@@ -105,26 +91,6 @@ async function upTo(
   await nextTurn();
 }
 
-/** The newest revision in the notes of a tenant up to a day, unless a sweep has already used it. */
-export async function readNote(
-  store: Store,
-  tenant: TenantId,
-  kind: 'versions' | 'tombstones',
-  day: number,
-): Promise<number | undefined> {
-  const [row] = await store.readDirectory(kind === 'versions' ? newestUnswept : newestNote, [tenant, day]);
-  const revision = row?.revision ?? null;
-  return revision === null ? undefined : Number(revision);
-}
-
-/** Marks the notes of a tenant up to a day as used by the sweep of versions. */
-export const markNotesOf = (store: Store, tenant: TenantId, day: number): Promise<unknown> =>
-  store.writeDirectory([directoryStatement(markOwn, [tenant, day])]);
-
-/** Forgets the notes of a tenant up to a day. */
-export const forgetNotesOf = (store: Store, tenant: TenantId, day: number): Promise<unknown> =>
-  store.writeDirectory([directoryStatement(deleteOwn, [tenant, day])]);
-
 /** The newest revision that each tenant of some notes had reached. */
 export const newestByTenant = (notes: readonly DayNote[]): ReadonlyMap<TenantId, number> => {
   const newest = new Map<TenantId, number>();
@@ -132,30 +98,23 @@ export const newestByTenant = (notes: readonly DayNote[]): ReadonlyMap<TenantId,
   return newest;
 };
 
-/**
- * Which tenants a statement is about: those after `$2` up to `$3`, or `$3` alone. Only the latter
- * asks one node of a cluster.
- */
-type UpTo = '<=' | '=';
-
-const insertNotes = (upTo: UpTo) =>
-  `insert into tenant_revision (tenant_id, day, revision)
+/** Of the tenants after `$2` up to `$3`. */
+const insertNotes = `insert into tenant_revision (tenant_id, day, revision)
   select id, cast($1 as bigint), revision from tenant
-  where id > $2 and id ${upTo} $3 and deletion_started_at is null and coalesce(noted_revision, -1) <> revision
+  where id > $2 and id <= $3 and deletion_started_at is null and coalesce(noted_revision, -1) <> revision
   on conflict do nothing` as const;
 
-const setNoted = (upTo: UpTo) =>
-  `update tenant set noted_revision = revision
-  where id > $2 and id ${upTo} $3 and coalesce(noted_revision, -1) <> revision
+const setNoted = `update tenant set noted_revision = revision
+  where id > $2 and id <= $3 and coalesce(noted_revision, -1) <> revision
     and exists (select 1 from tenant_revision as r where r.tenant_id = tenant.id and r.day = $1 and r.revision = tenant.revision)` as const;
 
 /**
  * A tenant without changes has no revision that a change could have added to its history. It begins
  * after this second, because a response may have shown this instant of the discarded history.
  */
-const beginMissing = (upTo: UpTo) =>
+const beginMissing =
   `update tenant set history_from = revision, history_from_at = cast($1 as bigint) + 1, history_revision = revision, history_at = $1
-  where id > $2 and id ${upTo} $3 and deletion_started_at is null
+  where id > $2 and id <= $3 and deletion_started_at is null
     and (history_revision is null or history_revision <> revision)` as const;
 
 const selectNotes = `select tenant_id, day, revision from tenant_revision where day <= $1
@@ -169,12 +128,3 @@ const markNotes = `update tenant_revision set is_swept = 1
 
 const deleteNotes = `delete from tenant_revision
   where day <= $1 and (day, tenant_id) <= (cast($1 as bigint), $2)` as const;
-
-const newestNote = 'select max(revision) as revision from tenant_revision where tenant_id = $1 and day <= $2' as const;
-
-const newestUnswept = `select max(revision) as revision from tenant_revision
-  where tenant_id = $1 and is_swept = 0 and day <= $2` as const;
-
-const markOwn = 'update tenant_revision set is_swept = 1 where tenant_id = $1 and is_swept = 0 and day <= $2' as const;
-
-const deleteOwn = 'delete from tenant_revision where tenant_id = $1 and day <= $2' as const;

@@ -1,16 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { directoryStatement, type Store, type TenantId, type TenantReader } from '../store.ts';
-import {
-  forgetNotes,
-  forgetNotesOf,
-  newestByTenant,
-  noteRevision,
-  noteRevisions,
-  readNote,
-  readNotes,
-} from './day-notes.ts';
+import { forgetNotes, newestByTenant, noteRevisions, readNotes } from './day-notes.ts';
 import { isHistoryKept } from './revision.ts';
-import { sweepEach } from './sweep-each.ts';
 
 /** A tenant's history as of a reader's snapshot. */
 export interface TenantHistory {
@@ -109,16 +100,7 @@ const batchRows = 1_000;
  * has changed (`day-notes.ts`); tombstones up to it were created on that day or before. So a
  * tombstone is retained up to a day longer than the retention.
  */
-export const sweepTombstones = (store: Store, retention: TombstoneRetention): Promise<number> =>
-  sweepEach(store, {
-    all: () => sweepAll(store, retention),
-    one: (tenant) => sweepTombstonesOf(store, tenant, retention),
-  });
-
-/** The newest day that is older than the retention as a whole, in days since 1970. */
-const dueDayOf = ({ nowSeconds, days }: TombstoneRetention): number => Math.floor(nowSeconds / daySeconds) - days - 1;
-
-async function sweepAll(store: Store, retention: TombstoneRetention): Promise<number> {
+export async function sweepTombstones(store: Store, retention: TombstoneRetention): Promise<number> {
   await noteRevisions(store, { nowSeconds: retention.nowSeconds, beginsHistory: false });
   const dueDay = dueDayOf(retention);
   let removed = 0;
@@ -133,19 +115,8 @@ async function sweepAll(store: Store, retention: TombstoneRetention): Promise<nu
   return removed;
 }
 
-/** Does what `sweepTombstones` does for one tenant, on the tenant's node of a cluster. */
-export async function sweepTombstonesOf(
-  store: Store,
-  tenant: TenantId,
-  retention: TombstoneRetention,
-): Promise<number> {
-  await noteRevision(store, tenant, { nowSeconds: retention.nowSeconds, beginsHistory: false });
-  const revision = await readNote(store, tenant, 'tombstones', dueDayOf(retention));
-  if (revision === undefined) return 0;
-  const removed = await sweepTenant(store, tenant, revision);
-  await forgetNotesOf(store, tenant, dueDayOf(retention));
-  return removed;
-}
+/** The newest day that is older than the retention as a whole, in days since 1970. */
+const dueDayOf = ({ nowSeconds, days }: TombstoneRetention): number => Math.floor(nowSeconds / daySeconds) - days - 1;
 
 async function sweepTenant(store: Store, tenant: TenantId, revision: number): Promise<number> {
   for (let removed = 0; ; ) {

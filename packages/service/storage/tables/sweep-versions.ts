@@ -1,18 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row, Store, TenantId } from '../store.ts';
-import {
-  forgetNotes,
-  forgetNotesOf,
-  markNotesOf,
-  markSwept,
-  newestByTenant,
-  noteRevision,
-  noteRevisions,
-  readNote,
-  readNotes,
-  tenantRanges,
-} from './day-notes.ts';
-import { sweepEach } from './sweep-each.ts';
+import { forgetNotes, markSwept, newestByTenant, noteRevisions, readNotes, tenantRanges } from './day-notes.ts';
 
 /** How long former versions of records are kept. */
 interface VersionRetention {
@@ -43,13 +31,7 @@ const batchRows = 500;
  * readable. A tenant whose records have changed without history, or before there was one, begins
  * its history now.
  */
-export const sweepVersions = (store: Store, retention: VersionRetention): Promise<number> =>
-  sweepEach(store, {
-    all: () => sweepAll(store, retention),
-    one: (tenant) => sweepVersionsOf(store, tenant, retention),
-  });
-
-async function sweepAll(store: Store, retention: VersionRetention): Promise<number> {
+export async function sweepVersions(store: Store, retention: VersionRetention): Promise<number> {
   const { nowSeconds, days, forgetsDays = false } = retention;
   await noteRevisions(store, { nowSeconds, beginsHistory: days > 0 });
   let removed = 0;
@@ -64,18 +46,6 @@ async function sweepAll(store: Store, retention: VersionRetention): Promise<numb
     await (forgetsDays ? forgetNotes : markSwept)(store, notes);
     notes = await readNotes(store, 'versions', dueDayOf(retention));
   }
-  return removed;
-}
-
-/** Does what `sweepVersions` does for one tenant, on the tenant's node of a cluster. */
-export async function sweepVersionsOf(store: Store, tenant: TenantId, retention: VersionRetention): Promise<number> {
-  const { nowSeconds, days, forgetsDays = false } = retention;
-  const dueDay = dueDayOf(retention);
-  await noteRevision(store, tenant, { nowSeconds, beginsHistory: days > 0 });
-  const noted = await readNote(store, tenant, 'versions', dueDay);
-  const oldest = await dueRevision(store, tenant, noted ?? 0, retention);
-  const removed = oldest === undefined ? 0 : await sweepTenant(store, tenant, oldest, retention);
-  if (noted !== undefined) await (forgetsDays ? forgetNotesOf : markNotesOf)(store, tenant, dueDay);
   return removed;
 }
 

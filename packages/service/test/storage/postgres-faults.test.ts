@@ -12,7 +12,6 @@ import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { openStore } from '../../storage/open-store.ts';
 import { countMatching } from '../../storage/read/records.ts';
 import { directoryStatement, type TenantId, type TenantStatement } from '../../storage/store.ts';
-import { sweepEach } from '../../storage/tables/sweep-each.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
 const all = { dateColumn: 'created_date' } as const;
@@ -267,37 +266,6 @@ describe('when PostgreSQL fails', () => {
     await other.query('commit');
     expect(await load).toEqual({ inserted: 0, updated: 0, unchanged: 0, removed: 0 });
     await other.end();
-  });
-
-  test('a sweep without Citus passes over a tenant that is locked, sweeps the others and names it', async () => {
-    const { store } = opened;
-    for (const name of ['sweep-1', 'sweep-2', 'sweep-3']) await insertTenant(store, name, 1);
-    const other = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-    await other.connect();
-    await other.query("begin; select id from tenant where id = 'sweep-2' for update");
-    // what a sweep does with a tenant, with a shorter wait, which the workers of Citus do not know
-    const change = (from: string, until: string) =>
-      store.transact(async (directory) => {
-        await directory.readDirectory("select set_config('lock_timeout', '200ms', true)");
-        await directory.writeDirectory([
-          directoryStatement('update tenant set history_swept = 1 where id between $1 and $2', [from, until]),
-        ]);
-        return 1;
-      });
-    const sweep = () =>
-      sweepEach(store, { all: () => change('sweep-1', 'sweep-3'), one: (tenant) => change(tenant, tenant) });
-    const swept = async () =>
-      (
-        await store.readDirectory("select id from tenant where history_swept = 1 and id like 'sweep-_' order by id")
-      ).map(({ id }) => id);
-    const failure = await sweep().catch((error: unknown) => error);
-    const left = await swept();
-    await other.query('rollback');
-    await other.end();
-    expect(failure).toMatchObject({ code: 'BUSY', message: expect.stringMatching(/: 1 were, such as 'sweep-2'$/) });
-    expect(left).toEqual(['sweep-1', 'sweep-3']);
-    await sweep();
-    expect(await swept()).toEqual(['sweep-1', 'sweep-2', 'sweep-3']);
   });
 
   test('an unreachable server is UNAVAILABLE, with the address and without the password', async () => {
