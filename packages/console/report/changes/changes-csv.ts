@@ -1,12 +1,11 @@
-import { guardText, writeCsvLine } from '../../../contract/csv.ts';
+import { csvOfRows } from '../export/csv-of-rows.ts';
 import { rawDifferences } from '../history/describe-differences.ts';
 import { type ListedChange, versionsOf } from './listed-changes.ts';
 
 const header = ['id', 'iccid', 'kind', 'time', 'field', 'from', 'to'];
 
 /** The changes as CSV: a row for each field that differs, and one for a change without such. */
-export const changesCsv = (changes: readonly ListedChange[]): string =>
-  [header, ...changes.flatMap(rowsOf)].map((cells) => writeCsvLine(cells.map(guardText))).join('');
+export const changesCsv = (changes: readonly ListedChange[]): string => csvOfRows([header, ...changes.flatMap(rowsOf)]);
 
 function rowsOf(change: ListedChange): string[][] {
   const [record] = versionsOf(change);

@@ -46,17 +46,36 @@ export async function readPeriod(
   since: string,
   selection: ChangeSelection = {},
 ): Promise<PeriodChanges | undefined> {
-  const { historyBegin } = reader;
-  const readFrom = async (begin: string): Promise<PeriodChanges> => ({
-    ...(await readCounted(reader, begin, selection)),
-    knownSince: new Date(begin),
-  });
+  const read = (begin: string) => readCounted(reader, begin, selection);
+  if (isInstant(since)) return sinceBegin(reader, since, read);
   try {
-    if (isInstant(since) && historyBegin !== undefined && since < historyBegin) return await readFrom(historyBegin);
-    return await readCounted(reader, since, selection);
+    return await read(since);
   } catch (error) {
-    if (!(error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT')) throw error;
-    if (!isInstant(since)) return readUncounted(reader, since);
+    if (!isNotKept(error)) throw error;
+    return readUncounted(reader, since);
+  }
+}
+
+const isNotKept = (error: unknown): error is ApiError => error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT';
+
+/**
+ * Reads what happened since an instant, or since the begin of the history if that is later;
+ * `undefined` without a history.
+ */
+async function sinceBegin<Read extends object>(
+  { historyBegin }: Pick<PeriodReader, 'historyBegin'>,
+  since: string,
+  read: (begin: string) => Promise<Read | undefined>,
+): Promise<(Read & { readonly knownSince?: Date }) | undefined> {
+  const readFrom = async (begin: string) => {
+    const found = await read(begin);
+    return found && { ...found, knownSince: new Date(begin) };
+  };
+  if (historyBegin !== undefined && since < historyBegin) return readFrom(historyBegin);
+  try {
+    return await read(since);
+  } catch (error) {
+    if (!isNotKept(error)) throw error;
     const { history_begins_at: start } = error.problem;
     return start === undefined ? undefined : readFrom(start);
   }
@@ -79,25 +98,14 @@ async function readCounted(reader: PeriodReader, since: string, selection: Chang
  * Counts the changes of a period of the past; `undefined` without a history of it. If the history
  * begins within the period, `knownSince` is when.
  */
-export async function countUntil(
+export const countUntil = (
   reader: Pick<SubreportClient, 'changesSummary'> & Pick<PeriodReader, 'historyBegin'>,
   since: Date,
   until: string,
-): Promise<{ readonly summary: ChangesSummary; readonly knownSince?: Date } | undefined> {
-  const count = (from: string) => reader.changesSummary(from, { until });
-  const countFrom = async (begin: string) =>
-    begin >= until ? undefined : { summary: await count(begin), knownSince: new Date(begin) };
-  const from = instantAt(since.getTime());
-  const { historyBegin } = reader;
-  try {
-    if (historyBegin !== undefined && from < historyBegin) return await countFrom(historyBegin);
-    return { summary: await count(from) };
-  } catch (error) {
-    if (!(error instanceof ApiError && error.code === 'HISTORY_NOT_KEPT')) throw error;
-    const { history_begins_at: start } = error.problem;
-    return start === undefined ? undefined : countFrom(start);
-  }
-}
+): Promise<{ readonly summary: ChangesSummary; readonly knownSince?: Date } | undefined> =>
+  sinceBegin(reader, instantAt(since.getTime()), async (begin) =>
+    begin >= until ? undefined : { summary: await reader.changesSummary(begin, { until }) },
+  );
 
 /** Reads the changes that follow those of a page of `readPeriod`. */
 export async function readMore(

@@ -6,22 +6,7 @@ export const countStrings = {
   list: 'List',
   count: 'Subscriptions',
   share: 'Share',
-  dimension: {
-    status: 'Status',
-    'product-id': 'Product',
-    'plan-id': 'Plan',
-    'auto-renew': 'Renewal',
-    day: 'Day',
-    month: 'Month',
-  },
-  by: {
-    status: 'by status',
-    'product-id': 'by product',
-    'plan-id': 'by plan',
-    'auto-renew': 'by renewal',
-    day: 'by day',
-    month: 'by month',
-  },
+  /** What is counted: one of them, and several. */
   values: {
     status: ['status', 'statuses'],
     'product-id': ['product', 'products'],
@@ -34,7 +19,6 @@ export const countStrings = {
   inZone: (zone: string) => `in ${zone}`,
   renewal: { true: 'Renews', false: 'Does not renew' },
   noPlan: 'No plan',
-  card: (count: number, [one, many]: readonly [string, string]) => `${formatCount(count)} ${count === 1 ? one : many}`,
   listed: (shown: number, all: string) => `The first ${formatCount(shown)} of ${all} are listed.`,
   showMore: (count: number) => `Show ${formatCount(count)} more`,
   noCounts: 'These subscriptions cannot be counted',

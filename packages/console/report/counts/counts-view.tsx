@@ -2,10 +2,11 @@ import { useEffect, useState } from 'preact/hooks';
 import type { SubscriptionSummary, SummaryQuery } from '../../../client/index.ts';
 import { type SummaryGroup, summaryGroups } from '../../../contract/summary.ts';
 import { Button } from '../../ui/button.tsx';
+import { capital } from '../../ui/capital.ts';
 import { Card } from '../../ui/card.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { formatCount, formatShare } from '../../ui/format-count.ts';
+import { countOf, formatCount, formatShare } from '../../ui/format-count.ts';
 import { List } from '../../ui/icons.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { Link } from '../../ui/location.tsx';
@@ -31,12 +32,15 @@ import { type CountRow, countRows, countsCsv } from './counts-table.ts';
 
 const text = countStrings;
 
+/** The name of a dimension. */
+const labelOf = (by: SummaryGroup): string => capital(text.values[by][0]);
+
 /** The dimensions by which a report can be counted, as a menu. */
 export const CountMenu = ({ state }: { readonly state: ReportState }) => (
   <Menu
     label={text.menu}
     items={summaryGroups.map((by) => ({
-      label: text.dimension[by],
+      label: labelOf(by),
       checked: by === state.by,
       onSelect: () => showReport({ ...state, by, page: undefined }, 'above'),
     }))}
@@ -111,7 +115,7 @@ function Sentence({ state, by, load }: { state: ReportState; by: SummaryGroup; l
   const count = load.kind === 'ready' ? filterStrings.count(load.value.total) : titles.subscriptions;
   const date = isOfDays(by) ? text.ofDate[countedDate(state.filters)] : '';
   const zone = isOfDays(by) ? [text.inZone(zoneName())] : [];
-  const sentence = [`${count} ${text.by[by]}${date}`, ...zone, ...filters, ...describeAsOf(state)].join(', ');
+  const sentence = [`${count} by ${text.values[by][0]}${date}`, ...zone, ...filters, ...describeAsOf(state)].join(', ');
   useEffect(() => {
     if (load.kind === 'ready') announce(sentence);
   }, [load.kind, sentence]);
@@ -127,6 +131,7 @@ const rowsPerStep = 200;
 
 function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGroup; summary: SubscriptionSummary }) {
   const rows = countRows(by, summary);
+  const [one, many] = text.values[by];
   const [shown, setShown] = useState(rowsPerStep);
   const largest = Math.max(...rows.map(({ share }) => share), 0);
   if (rows.length === 0)
@@ -137,13 +142,13 @@ function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGrou
     );
   return (
     <Card
-      title={text.card(rows.length, text.values[by])}
+      title={countOf(rows.length, one, many)}
       actions={<SaveCsvButton what={`subscriptions-by-${by}`} csv={() => countsCsv(by, summary)} />}
     >
-      <table class="counts numbers" aria-label={text.dimension[by]}>
+      <table class="counts numbers" aria-label={labelOf(by)}>
         <thead>
           <tr>
-            <th scope="col">{text.dimension[by]}</th>
+            <th scope="col">{labelOf(by)}</th>
             <th scope="col">{text.count}</th>
             <th scope="col">{text.share}</th>
             <td class="counts-bar" />
@@ -157,7 +162,7 @@ function CountCard({ state, by, summary }: { state: ReportState; by: SummaryGrou
       </table>
       {rows.length > shown && (
         <>
-          <p class="soft">{text.listed(shown, text.card(rows.length, text.values[by]))}</p>
+          <p class="soft">{text.listed(shown, countOf(rows.length, one, many))}</p>
           <div class="no-print">
             <Button onClick={() => setShown(shown + rowsPerStep)}>
               {countStrings.showMore(Math.min(rows.length - shown, rowsPerStep))}

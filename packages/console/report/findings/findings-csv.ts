@@ -1,5 +1,5 @@
 import type { SubscriptionFindings } from '../../../client/index.ts';
-import { guardText, writeCsvLine } from '../../../contract/csv.ts';
+import { csvOfRows } from '../export/csv-of-rows.ts';
 
 const header = ['finding', 'count', 'since', 'example', 'ids'];
 
@@ -14,5 +14,5 @@ export function findingsCsv({ findings }: SubscriptionFindings): string {
       ids.join(' '),
     ]);
   });
-  return [header, ...rows].map((cells) => writeCsvLine(cells.map(guardText))).join('');
+  return csvOfRows([header, ...rows]);
 }

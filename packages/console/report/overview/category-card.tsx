@@ -2,7 +2,6 @@ import { CategoryBars, categoryBarsHeight } from '../../charts/category-bars.tsx
 import { ChartCard } from '../../charts/chart-card.tsx';
 import type { Category } from '../../charts/chart-data.ts';
 import { CountTable } from '../../charts/count-table.tsx';
-import { LoadedPart } from '../../ui/loaded-part.tsx';
 import type { Load } from '../../ui/use-load.ts';
 import { overviewStrings } from './overview-strings.ts';
 
@@ -27,23 +26,18 @@ export function CategoryCard({ title, description, heading, load, barsMax }: Cat
   return (
     <ChartCard
       title={title}
-      chart={
-        <LoadedPart load={load} height={height} isNoted>
-          {({ bars }) => <CategoryBars title={title} description={description} categories={bars} />}
-        </LoadedPart>
-      }
-      table={
-        <LoadedPart load={load} height={height} isNoted>
-          {({ all }) => (
-            <CountTable
-              title={title}
-              height={height}
-              headings={[heading, overviewStrings.count]}
-              rows={all.map(({ key, label, href, value }) => ({ key, label, href, counts: [value] }))}
-            />
-          )}
-        </LoadedPart>
-      }
+      load={load}
+      height={height}
+      isNoted
+      chart={({ bars }) => <CategoryBars title={title} description={description} categories={bars} />}
+      table={({ all }) => (
+        <CountTable
+          title={title}
+          height={height}
+          headings={[heading, overviewStrings.count]}
+          rows={all.map(({ key, label, href, value }) => ({ key, label, href, counts: [value] }))}
+        />
+      )}
     />
   );
 }

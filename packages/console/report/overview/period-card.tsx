@@ -4,7 +4,6 @@ import { sumOf } from '../../charts/chart-data.ts';
 import { CountTable } from '../../charts/count-table.tsx';
 import { Legend } from '../../charts/legend.tsx';
 import { StackedColumns } from '../../charts/stacked-columns.tsx';
-import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { strings } from '../../ui/strings.ts';
 import type { Load } from '../../ui/use-load.ts';
 
@@ -30,37 +29,32 @@ export function PeriodCard({ title, description, heading, period, empty, isNoted
   return (
     <ChartCard
       title={title}
-      chart={
-        <LoadedPart load={load} height={bodyHeight} isNoted={isNoted}>
-          {({ columns, series }) =>
-            series.length === 0 ? (
-              <p class="placeholder soft">{empty}</p>
-            ) : (
-              <>
-                <Legend series={series} period={period} />
-                <StackedColumns title={title} description={description} series={series} columns={columns} />
-              </>
-            )
-          }
-        </LoadedPart>
+      load={load}
+      height={bodyHeight}
+      isNoted={isNoted}
+      chart={({ columns, series }) =>
+        series.length === 0 ? (
+          <p class="placeholder soft">{empty}</p>
+        ) : (
+          <>
+            <Legend series={series} period={period} />
+            <StackedColumns title={title} description={description} series={series} columns={columns} />
+          </>
+        )
       }
-      table={
-        <LoadedPart load={load} height={bodyHeight} isNoted={isNoted}>
-          {({ columns, series }) => (
-            <CountTable
-              title={title}
-              height={bodyHeight}
-              headings={[heading, strings.chart.total, ...series.map(({ label }) => label)]}
-              rows={columns.map(({ key, name, href, values }) => ({
-                key,
-                label: name,
-                href,
-                counts: [sumOf(values), ...values],
-              }))}
-            />
-          )}
-        </LoadedPart>
-      }
+      table={({ columns, series }) => (
+        <CountTable
+          title={title}
+          height={bodyHeight}
+          headings={[heading, strings.chart.total, ...series.map(({ label }) => label)]}
+          rows={columns.map(({ key, name, href, values }) => ({
+            key,
+            label: name,
+            href,
+            counts: [sumOf(values), ...values],
+          }))}
+        />
+      )}
     />
   );
 }
