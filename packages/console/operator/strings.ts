@@ -42,18 +42,13 @@ export const strings = {
   missingScope: (scope: string) => `Your token needs the scope ${scope}`,
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
   filters: {
-    title: 'Filters',
-    add: 'Filter',
     addHint: 'Filter by',
-    apply: 'Apply',
-    clear: 'Clear all',
     noValue: 'Nothing matches',
     type: 'Type a value',
     firstTenants: (count: number) =>
       `Only the first ${countOf(count, 'tenant is', 'tenants are')} offered: type the whole name of another one.`,
     firstClients: (count: number) =>
       `Only the first ${countOf(count, 'client is', 'clients are')} offered: type the whole id of another one.`,
-    chip: (label: string, value: string) => `${label}: ${value}`,
     period: {
       label: 'Time',
       hour: 'Last hour',

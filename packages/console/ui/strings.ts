@@ -61,6 +61,13 @@ export const strings = {
     total: 'Total',
     unfinished: 'Not over yet',
   },
+  filters: {
+    title: 'Filters',
+    add: 'Filter',
+    addKey: 'Add a filter',
+    clear: 'Clear all',
+    chip: (label: string, value: string) => `${label}: ${value}`,
+  },
   status: {
     PENDING: 'Pending',
     ACTIVE: 'Active',

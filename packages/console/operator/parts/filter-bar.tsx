@@ -1,11 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { Button } from '../../ui/button.tsx';
-import { Chip } from '../../ui/chip.tsx';
-import { Plus } from '../../ui/icons.ts';
+import { FilterBar } from '../../ui/filter-bar.tsx';
 import { currentLocation, hrefOf, navigate } from '../../ui/location.tsx';
 import { PickList } from '../../ui/pick-list.tsx';
-import { Popover } from '../../ui/popover.tsx';
+import { strings as shared } from '../../ui/strings.ts';
 import { strings } from '../strings.ts';
 import type { FilterChanges, ListFilter } from './list-filter.tsx';
 
@@ -22,7 +20,7 @@ function applyChanges(changes: FilterChanges): void {
   navigate(hrefOf(path, changed));
 }
 
-const without = (filters: readonly ListFilter[]): FilterChanges =>
+const without = (...filters: readonly ListFilter[]): FilterChanges =>
   Object.fromEntries(filters.flatMap(({ names }) => names).map((name) => [name, undefined]));
 
 interface FilterBarProps {
@@ -31,44 +29,26 @@ interface FilterBarProps {
   readonly children?: ComponentChildren;
 }
 
-/** The filters of a list as chips, the list that adds one, and what can be done with the result. */
-export function FilterBar({ filters, children }: FilterBarProps) {
+/** The filters of a list, and what can be done with the result. */
+export function ListFilterBar({ filters, children }: FilterBarProps) {
   const { query } = currentLocation.value;
   const isUsed = ({ names }: ListFilter): boolean => names.some((name) => query.has(name));
-  const used = filters.filter(isUsed);
   const unused = filters.filter((filter) => !isUsed(filter));
   return (
     <div class="toolbar">
-      <fieldset class="filter-bar row" aria-label={texts.title}>
-        {used.map((filter) => (
-          <Chip
-            key={filter.label}
-            label={texts.chip(filter.label, filter.describe(query))}
-            onRemove={() => applyChanges(without([filter]))}
-          >
-            {(close) => <filter.Editor onApply={closing(close)} />}
-          </Chip>
-        ))}
-        {unused.length > 0 && (
-          <Popover label={texts.add} icon={Plus}>
-            {(close) => <AddFilter filters={unused} onApply={closing(close)} />}
-          </Popover>
-        )}
-        {used.length > 1 && (
-          <Button variant="quiet" onClick={() => applyChanges(without(used))}>
-            {texts.clear}
-          </Button>
-        )}
-      </fieldset>
+      <FilterBar
+        used={filters
+          .filter(isUsed)
+          .map((filter) => ({ kind: filter, label: filter.label, value: filter.describe(query) }))}
+        removalOf={without}
+        onApply={applyChanges}
+        editor={(filter, onApply) => <filter.Editor onApply={onApply} />}
+        adder={unused.length === 0 ? undefined : (onApply) => <AddFilter filters={unused} onApply={onApply} />}
+      />
       {children}
     </div>
   );
 }
-
-const closing = (close: () => void) => (changes: FilterChanges) => {
-  close();
-  applyChanges(changes);
-};
 
 interface AddFilterProps {
   readonly filters: readonly ListFilter[];
@@ -97,7 +77,7 @@ function AddFilter({ filters, onApply }: AddFilterProps) {
           ...values.flatMap(({ filter: { label }, suggest }) =>
             suggest(typed).map(({ value, detail, changes }) => ({
               key: `${label} ${Object.values(changes).join(' ')}`,
-              label: <bdi>{texts.chip(label, value)}</bdi>,
+              label: <bdi>{shared.filters.chip(label, value)}</bdi>,
               detail,
               onPick: () => onApply(changes),
             })),

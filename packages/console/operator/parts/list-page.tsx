@@ -3,7 +3,7 @@ import type { IconNode } from '../../ui/icons.ts';
 import { currentLocation } from '../../ui/location.tsx';
 import type { Column } from './data-table.tsx';
 import { DownloadCsv } from './download-csv.tsx';
-import { FilterBar } from './filter-bar.tsx';
+import { ListFilterBar } from './filter-bar.tsx';
 import { type ListFilter, queryOf } from './list-filter.tsx';
 import { ListView } from './list-view.tsx';
 import { type Item, type ListId, useList } from './use-list.ts';
@@ -37,10 +37,10 @@ export function ListPage<Id extends ListId>(props: ListPageProps<Id>) {
   const { icon, none, noneHint, noneFound } = empty;
   return (
     <>
-      <FilterBar filters={filters}>
+      <ListFilterBar filters={filters}>
         <DownloadCsv id={operation} query={query} name={file} />
         {actions?.(list.reload)}
-      </FilterBar>
+      </ListFilterBar>
       {children}
       <ListView
         label={title}

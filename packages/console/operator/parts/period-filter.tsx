@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
+import { EditorForm } from '../../ui/editor-form.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formatMinute } from '../../ui/format-date.ts';
 import { currentLocation } from '../../ui/location.tsx';
@@ -47,8 +47,6 @@ function wordOf(text: string | null): string | undefined {
 function PeriodEditor({ onApply }: { onApply: (changes: FilterChanges) => void }) {
   const { query } = currentLocation.value;
   const minuteOf = (name: string): string => instantOf(query.get(name) ?? undefined)?.slice(0, 16) ?? '';
-  const [from, setFrom] = useState(minuteOf('since'));
-  const [to, setTo] = useState(minuteOf('until'));
   const bound = (minute: string): string | undefined => (minute === '' ? undefined : `${minute.slice(0, 16)}:00Z`);
   return (
     <div class="filter-editor stack gap-3">
@@ -59,29 +57,15 @@ function PeriodEditor({ onApply }: { onApply: (changes: FilterChanges) => void }
           </Button>
         ))}
       </div>
-      <form
-        class="filter-editor stack gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          onApply({ since: bound(from), until: bound(to) });
+      <EditorForm
+        onSubmit={(form) => {
+          const given = new FormData(form);
+          onApply({ since: bound(String(given.get('from'))), until: bound(String(given.get('to'))) });
         }}
       >
-        <TextField
-          type="datetime-local"
-          label={texts.from}
-          value={from}
-          onInput={({ currentTarget }) => setFrom(currentTarget.value)}
-        />
-        <TextField
-          type="datetime-local"
-          label={texts.to}
-          value={to}
-          onInput={({ currentTarget }) => setTo(currentTarget.value)}
-        />
-        <Button type="submit" variant="primary">
-          {strings.filters.apply}
-        </Button>
-      </form>
+        <TextField type="datetime-local" name="from" label={texts.from} defaultValue={minuteOf('since')} />
+        <TextField type="datetime-local" name="to" label={texts.to} defaultValue={minuteOf('until')} />
+      </EditorForm>
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { strings } from '../../ui/strings.ts';
 import type { FilterChanges, ReportFilters } from '../link/report-state.ts';
 import { filterStrings as text } from './filter-strings.ts';
 import { type Filter, type FilterKind, filterKinds, filters } from './filters.ts';
@@ -18,7 +19,7 @@ export function suggestFilters(typed: string, used: ReportFilters, now: Date): r
   if (wanted === '') return names;
   const choices = addable.flatMap((kind) => {
     const { label, choices: all } = filters[kind];
-    return (all?.(now) ?? []).map(({ value, apply }) => ({ label: text.chip(label, value), apply }));
+    return (all?.(now) ?? []).map(({ value, apply }) => ({ label: strings.filters.chip(label, value), apply }));
   });
   const found = [...names, ...choices.filter(contains(wanted))];
   return [...valuesOf(typed, addable, found.length === 0), ...found];

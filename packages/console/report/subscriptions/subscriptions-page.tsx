@@ -28,7 +28,7 @@ import { Pager, turnPage } from '../table/pager.tsx';
 import { ReportRows, RowsSkeleton } from '../table/report-rows.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { productName } from '../words/product-names.ts';
-import { FilterBar } from './filter-bar.tsx';
+import { ReportFilterBar } from './filter-bar.tsx';
 import { NotFoundNote } from './not-found-note.tsx';
 import { ReportBar } from './report-bar.tsx';
 import { subscriptionsStrings } from './subscriptions-strings.ts';
@@ -54,7 +54,7 @@ function Report({ state }: { state: ReportState }) {
   return (
     <div ref={element} class="report stack gap-3">
       <div class="report-head row">
-        <FilterBar state={state} />
+        <ReportFilterBar state={state} />
         {!isIncomplete(state) && <ViewsMenu state={state} />}
         {!isIncomplete(state) && (
           <ExportMenu

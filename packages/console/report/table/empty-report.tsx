@@ -5,6 +5,7 @@ import { formatCount } from '../../ui/format-count.ts';
 import { formatMinute } from '../../ui/format-date.ts';
 import { SearchX } from '../../ui/icons.ts';
 import { Link } from '../../ui/location.tsx';
+import { strings as shared } from '../../ui/strings.ts';
 import { useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { describeFilters, type FilterText } from '../filters/describe-filters.ts';
@@ -78,12 +79,12 @@ function NoMatch({ state, filters, explanation }: NoMatchProps) {
       </div>
       {useful.map(({ filter, state: wider, count }) => (
         <Button key={filter.kind} onClick={() => showReport(wider)}>
-          <bdi>{text.noMatch.without(filterText.chip(filter.label, filter.value), filterText.count(count))}</bdi>
+          <bdi>{text.noMatch.without(shared.filters.chip(filter.label, filter.value), filterText.count(count))}</bdi>
         </Button>
       ))}
       {load.kind !== 'loading' && useful.length === 0 && (
         <Button onClick={() => showReport({ ...wholeReport, sort: state.sort, size: state.size })}>
-          {filterText.clearAll}
+          {shared.filters.clear}
         </Button>
       )}
     </EmptyState>
