@@ -14,7 +14,7 @@ const rows: readonly (readonly [name: string, contents: string, imports: string]
   ['export', 'exports and the choice of their columns', 'api.ts session source words zone'],
   ['table', 'the subscriptions as a table', 'api.ts export filters link past session store titles.ts words'],
   ['record', 'one subscription', 'api.ts history link past session source store words'],
-  ['views', 'saved views', 'export link session source store'],
+  ['share', 'links and commands of a question', 'export link source store'],
   [
     'counts',
     'the subscriptions counted by a dimension',

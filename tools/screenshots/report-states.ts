@@ -142,10 +142,10 @@ export const reportStates: readonly Picture[] = [
   },
   { name: 'find', console: 'report', path: subscriptions, prepare: (page) => page.keyboard.press('Control+k') },
   {
-    name: 'views',
+    name: 'share',
     console: 'report',
     path: `${subscriptions}?status=ACTIVE`,
-    prepare: (page) => page.getByRole('button', { name: 'Views', exact: true }).click(),
+    prepare: (page) => page.getByRole('button', { name: 'Share', exact: true }).click(),
   },
   { name: 'filters', console: 'report', path: subscriptions, prepare: (page) => page.keyboard.press('/') },
   ...['Status', 'Product', 'Created', 'Ends within', 'Renewal', 'ICCID'].map(

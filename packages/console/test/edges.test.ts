@@ -133,7 +133,7 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     const buttons: readonly [string | RegExp, string?][] = [
       ['Filter', 'Status'],
       ['Filter', 'Created'],
-      ['Views'],
+      ['Share'],
       ['Export'],
       [/^Time of/],
     ];
@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
   test('no control touches another above the rows at 400 %', async () => {
     page = await reports.open(`/console/subscriptions?status=${longStatus}&product-id=named`, { width: 320 });
     await page.setViewportSize({ width: 320, height: 225 });
-    await page.getByRole('button', { name: 'Views' }).waitFor();
+    await page.getByRole('button', { name: 'Share' }).waitFor();
     const edges = await page
       .locator('.report-head button')
       .evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({ left, right }) => [left, right]));
@@ -270,7 +270,7 @@ describe.skipIf(!hasChromium)('addresses and windows at the edge', () => {
     await message.filter({ hasText: 'Cannot copy' }).waitFor();
     await message.waitFor({ state: 'detached' });
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('button', { name: 'Share' }).click();
     await page.getByRole('button', { name: 'Copy link', exact: true }).click();
     await message.filter({ hasText: 'Cannot copy' }).waitFor();
     await page.evaluate(() => {

@@ -218,7 +218,7 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await page.evaluate(() => {
       navigator.clipboard.writeText = async (text) => void Object.assign(window, { copiedText: text });
     });
-    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('button', { name: 'Share' }).click();
     await page.getByRole('button', { name: label }).click();
     await page.getByText('Copied').first().waitFor();
     await page.keyboard.press('Escape');

@@ -20,9 +20,6 @@ export const ArrowDown: IconNode = ['M12 5v14', 'm19 12-7 7-7-7'];
 export const ArrowUp: IconNode = ['m5 12 7-7 7 7', 'M12 19V5'];
 export const ArrowUpDown: IconNode = ['m21 16-4 4-4-4', 'M17 20V4', 'm3 8 4-4 4 4', 'M7 4v16'];
 export const Ban: IconNode = [circle(12, 12, 10), 'M4.929 4.929 19.07 19.071'];
-export const Bookmark: IconNode = [
-  'M17 3a2 2 0 0 1 2 2v15a1 1 0 0 1-1.496.868l-4.512-2.578a2 2 0 0 0-1.984 0l-4.512 2.578A1 1 0 0 1 5 20V5a2 2 0 0 1 2-2z',
-];
 export const Building2: IconNode = [
   'M10 12h4',
   'M10 8h4',

@@ -46,7 +46,7 @@ export const strings = {
   notSignedOut: 'Cannot sign out',
   keys: 'Keyboard shortcuts',
   find: 'Find (Ctrl K or ⌘ K)',
-  findPlaces: 'Find a page, a view or subscriptions',
+  findPlaces: 'Find a page or subscriptions',
   findNotLoaded: 'Find could not be loaded',
   utc: 'UTC',
   offline: 'You are offline. What is shown may be out of date.',

@@ -1,4 +1,3 @@
-import { useEffect } from 'preact/hooks';
 import { Dialog } from '../../ui/dialog.tsx';
 import { navigate } from '../../ui/location.tsx';
 import type { Page } from '../../ui/page.ts';
@@ -8,8 +7,6 @@ import { usePasted } from '../filters/use-pasted.ts';
 import { wholeReport, withFilters } from '../link/report-state.ts';
 import { simHref } from '../link/sim-path.ts';
 import { showReport } from '../store/report-store.ts';
-import { refreshViews, savedViews } from '../views/saved-views.ts';
-import { viewHref } from '../views/views-menu.tsx';
 import { findStrings } from './find-strings.ts';
 
 const text = findStrings;
@@ -23,11 +20,10 @@ interface FindDialogProps {
 const wholeIccid = /^89\d{16,20}$/;
 
 /**
- * Goes to a page, a saved view, a SIM, or the subscriptions of a SIM, an email address, a status or
+ * Goes to a page, a SIM, or the subscriptions of a SIM, an email address, a status or
  * a column of ids that is pasted.
  */
 export function FindDialog({ pages, typed, onClose }: FindDialogProps) {
-  useEffect(refreshViews, []);
   const pick = (go: () => void) => () => {
     onClose();
     go();
@@ -39,23 +35,12 @@ export function FindDialog({ pages, typed, onClose }: FindDialogProps) {
   } = usePasted((changes) => pick(() => showReport(withFilters(wholeReport, changes)))(), text.subscriptions);
   const options = (content: string): readonly PickOption[] => {
     const wanted = content.trim().toLowerCase();
-    const places = [
-      ...savedViews.value.map(({ name, search }) => ({ label: name, group: text.views, href: viewHref(search) })),
-      ...pages
-        .filter(({ isHidden }) => isHidden !== true)
-        .map(({ label, path }) => ({ label, group: text.pages, href: path })),
-    ];
     const iccid = wanted.replaceAll(' ', '');
     const suggestions = wanted === '' ? [] : suggestFilters(content, {}, new Date());
     return [
-      ...places
-        .filter(({ label }) => label.toLowerCase().includes(wanted))
-        .map(({ label, group, href }) => ({
-          key: `${group} ${label}`,
-          label: <bdi>{label}</bdi>,
-          group,
-          onPick: pick(() => navigate(href)),
-        })),
+      ...pages
+        .filter(({ label, isHidden }) => isHidden !== true && label.toLowerCase().includes(wanted))
+        .map(({ label, path }) => ({ key: path, label, group: text.pages, onPick: pick(() => navigate(path)) })),
       ...(wholeIccid.test(iccid)
         ? [
             {

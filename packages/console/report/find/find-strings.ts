@@ -3,9 +3,8 @@ export const findStrings = {
   title: 'Find',
   hint: 'ICCID, email address, status or page',
   pasteHint: 'Paste a column of a spreadsheet to find up to 1,000 ICCIDs, devices or subscriptions.',
-  none: 'No page, view or filter matches. An ICCID must be complete.',
+  none: 'No page or filter matches. An ICCID must be complete.',
   sim: (iccid: string) => `Time line of SIM ${iccid}`,
   subscriptions: 'Subscriptions',
-  views: 'Views',
   pages: 'Pages',
 } as const;

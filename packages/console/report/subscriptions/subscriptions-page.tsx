@@ -11,6 +11,7 @@ import { exportQueryOf, isIncomplete, type ReportState } from '../link/report-st
 import { RefreshOffer } from '../live/refresh-offer.tsx';
 import { RetryNote } from '../live/retry-note.tsx';
 import { RecordPanel } from '../record/record-panel.tsx';
+import { ShareMenu } from '../share/share-menu.tsx';
 import { pagePosition } from '../store/page-position.ts';
 import {
   followLink,
@@ -26,7 +27,6 @@ import {
 } from '../store/report-store.ts';
 import { Pager, turnPage } from '../table/pager.tsx';
 import { ReportRows, RowsSkeleton } from '../table/report-rows.tsx';
-import { ViewsMenu } from '../views/views-menu.tsx';
 import { productName } from '../words/product-names.ts';
 import { ReportFilterBar } from './filter-bar.tsx';
 import { NotFoundNote } from './not-found-note.tsx';
@@ -55,7 +55,7 @@ function Report({ state }: { state: ReportState }) {
     <div ref={element} class="report stack gap-3">
       <div class="report-head row">
         <ReportFilterBar state={state} />
-        {!isIncomplete(state) && <ViewsMenu state={state} />}
+        {!isIncomplete(state) && <ShareMenu state={state} />}
         {!isIncomplete(state) && (
           <ExportMenu
             fields={state.fields}
