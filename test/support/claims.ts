@@ -18,6 +18,7 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'None of your subscriptions has the ICCID #.',
     '# #',
     'The first # of # are listed.',
+    '# by ##',
     '# ##',
     'What is contradictory or missing in #. An end before # UTC counts as p',
     '# subscriptions; ends before # have passed',
