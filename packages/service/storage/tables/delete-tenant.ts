@@ -68,24 +68,18 @@ export const deleteClientsOf = (tenant: string): readonly DirectoryStatement[] =
  * Statements that each remove up to `$2` rows of a tenant and return one row for each. They run in
  * this order: the counts are removed first, because they would no longer match the records.
  */
-export const eraseStatements: readonly TenantSql[] = [
-  `delete from subscription_span where tenant_id = $1 and (series, level, from_date, from_id) in (
-     select series, level, from_date, from_id from subscription_span where tenant_id = $1 limit $2
-   ) returning 1 as erased`,
-  'delete from subscription where tenant_id = $1 and id in (select id from subscription where tenant_id = $1 limit $2) returning 1 as erased',
-  `delete from subscription_tombstone where tenant_id = $1 and id in (
-     select id from subscription_tombstone where tenant_id = $1 limit $2
-   ) returning 1 as erased`,
-  `delete from subscription_version where tenant_id = $1 and (id, until_revision) in (
-     select id, until_revision from subscription_version where tenant_id = $1 limit $2
-   ) returning 1 as erased`,
-  `delete from subscription_commit where tenant_id = $1 and revision in (
-     select revision from subscription_commit where tenant_id = $1 limit $2
-   ) returning 1 as erased`,
-  `delete from subscription_erasure where tenant_id = $1 and (from_revision, until_revision) in (
-     select from_revision, until_revision from subscription_erasure where tenant_id = $1 limit $2
-   ) returning 1 as erased`,
-  `delete from import_rejection where tenant_id = $1 and import_id in (
-     select import_id from import_rejection where tenant_id = $1 limit $2
-   ) returning 1 as erased`,
-];
+export const eraseStatements: readonly TenantSql[] = (
+  [
+    ['subscription_span', 'series, level, from_date, from_id'],
+    ['subscription', 'id'],
+    ['subscription_tombstone', 'id'],
+    ['subscription_version', 'id, until_revision'],
+    ['subscription_commit', 'revision'],
+    ['subscription_erasure', 'from_revision, until_revision'],
+    ['import_rejection', 'import_id'],
+  ] as const
+).map(
+  ([table, primaryKey]): TenantSql => `delete from ${table} where tenant_id = $1 and (${primaryKey}) in (
+    select ${primaryKey} from ${table} where tenant_id = $1 limit $2
+  ) returning 1 as erased`,
+);
