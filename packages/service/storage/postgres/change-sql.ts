@@ -2,7 +2,7 @@ import { countedColumns, countedOf } from '../counts/counted-row.ts';
 import { assignColumns, columnNames, rowColumns, type SubscriptionRow, versionColumns } from '../subscription-row.ts';
 import { selectRevision } from '../tables/revision.ts';
 import { dataBytes } from '../tables/storage-use.ts';
-import { changeChannel } from './listener.ts';
+import { changeChannel } from './notifications.ts';
 
 // The statements that change a tenant's subscriptions in bulk on PostgreSQL; the others are in
 // commit/statements.ts.

@@ -18,7 +18,7 @@ const reconnectMsMax = 10_000;
  * the database instead. Behind a pooler it always returns `undefined`: the next heartbeat
  * might reach another session than the one that listens.
  */
-export class PostgresListener {
+export class ChangeNotifications {
   readonly #url: string;
   readonly #onPooler: () => void;
   #client: pg.Client | undefined;

@@ -29,8 +29,8 @@ import { describeDatabase, useUnbounded } from './connect.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
 import { appliedMigrations, requireUtf8 } from './database-facts.ts';
 import { examinePostgres } from './examine.ts';
-import { PostgresListener } from './listener.ts';
 import { migratePostgres } from './migrate.ts';
+import { ChangeNotifications } from './notifications.ts';
 import { openPostgresReplacement } from './replacement.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
 import { DatabaseFactsReader, Statements } from './statements.ts';
@@ -43,11 +43,11 @@ import { type TransactionParts, transactOnPostgres } from './transact.ts';
  */
 export function openPostgresStore(options: PostgresOptions): Store {
   const { url, keepsHistory = true, tenantBytesMax: bytesMax = 0 } = options;
-  const listener = new PostgresListener(url, options.onPooler ?? (() => undefined));
+  const notifications = new ChangeNotifications(url, options.onPooler ?? (() => undefined));
   const connections = new PostgresConnections(options);
   const facts = new DatabaseFactsReader();
   const statements = new Statements(describeDatabase(url), facts);
-  return new PostgresStore({ url, keepsHistory, bytesMax, listener, connections, facts, statements });
+  return new PostgresStore({ url, keepsHistory, bytesMax, notifications, connections, facts, statements });
 }
 
 type Client = pg.ClientBase;
@@ -59,7 +59,7 @@ interface SharedParts {
   readonly bytesMax: number;
   readonly connections: PostgresConnections;
   readonly statements: Statements;
-  readonly listener: PostgresListener;
+  readonly notifications: ChangeNotifications;
   readonly facts: DatabaseFactsReader;
 }
 
@@ -123,7 +123,7 @@ class PostgresStore extends TenantWriter implements Store {
       ...replacement,
       finish: async (...how) => {
         const counts = await replacement.finish(...how);
-        this.#shared.listener.noteOwnChange();
+        this.#shared.notifications.noteOwnChange();
         return counts;
       },
     };
@@ -136,13 +136,13 @@ class PostgresStore extends TenantWriter implements Store {
 
   protected async change<T>(change: TenantChange): Promise<T> {
     const done = await this.#changes.run(change);
-    this.#shared.listener.noteOwnChange();
+    this.#shared.notifications.noteOwnChange();
     return done as T;
   }
 
   async writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
     const rows = await this.#changes.writeTenant(tenant, statements);
-    this.#shared.listener.noteOwnChange();
+    this.#shared.notifications.noteOwnChange();
     return rows;
   }
 
@@ -164,7 +164,7 @@ class PostgresStore extends TenantWriter implements Store {
     written: readonly DirectoryStatement[],
     { announce = false }: { readonly announce?: boolean } = {},
   ): Promise<readonly (readonly Row[])[]> {
-    const { statements, listener } = this.#shared;
+    const { statements, notifications } = this.#shared;
     const prepared = written.map(({ sql, values }) => statements.prepare(sql, values));
     const isAlone = prepared.length === 1 && !announce;
     const opening = isAlone
@@ -172,14 +172,14 @@ class PostgresStore extends TenantWriter implements Store {
       : ['begin', ...(announce ? [announceChange] : [])].map((text) => statements.prepare(text));
     const closing = isAlone ? [] : [statements.prepare('commit')];
     const results = await this.#use((client) => statements.run(client, [...opening, ...prepared, ...closing]));
-    if (announce) listener.noteOwnChange();
+    if (announce) notifications.noteOwnChange();
     return results.slice(opening.length, opening.length + prepared.length);
   }
 
   transact<T>(work: (directory: Directory) => Promise<T>): Promise<T> {
     const use: TransactionParts['use'] = (run, how) => this.#use(run, how);
-    const { statements, listener } = this.#shared;
-    return transactOnPostgres({ use, statements, onAnnounced: () => listener.noteOwnChange() }, work);
+    const { statements, notifications } = this.#shared;
+    return transactOnPostgres({ use, statements, onAnnounced: () => notifications.noteOwnChange() }, work);
   }
 
   async eraseRemovedKeys(): Promise<void> {
@@ -190,15 +190,15 @@ class PostgresStore extends TenantWriter implements Store {
   }
 
   watch(): void {
-    this.#shared.listener.start();
+    this.#shared.notifications.start();
   }
 
   changeMark(): number | undefined {
-    return this.#shared.listener.mark();
+    return this.#shared.notifications.mark();
   }
 
   changeMarkAgeMs(): number {
-    return this.#shared.listener.ageMs();
+    return this.#shared.notifications.ageMs();
   }
 
   migrate(): Promise<MigrationResult> {
@@ -222,7 +222,7 @@ class PostgresStore extends TenantWriter implements Store {
   }
 
   async close(): Promise<void> {
-    await this.#shared.listener.close();
+    await this.#shared.notifications.close();
     await this.#shared.connections.close();
   }
 

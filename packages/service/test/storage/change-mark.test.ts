@@ -2,7 +2,7 @@ import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
-import { changeChannel } from '../../storage/postgres/listener.ts';
+import { changeChannel } from '../../storage/postgres/notifications.ts';
 import { directoryStatement, type Store, type TenantId } from '../../storage/store.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
 
