@@ -15,7 +15,7 @@ import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, exportParameters } from './filter-options.ts';
 import { addQueryOption, type LinkUse, newestFirst, readAsked } from './link-query.ts';
-import { addListedFiles, describeNotFound, readListedFiles } from './listed-files.ts';
+import { addListedFiles, readListedFiles, sayNotFound } from './listed-files.ts';
 import { zoneOfDates } from './local-dates.ts';
 import { openScreen, type Screen } from './record-writer.ts';
 
@@ -93,8 +93,7 @@ Examples:
         const { explanation, notFound } = report;
         const rows = announcedRows(report);
         const what = rows === undefined ? 'The report is' : `${counted(rows, 'subscription')},`;
-        if (explanation !== undefined) screen.remark(explanation);
-        for (const line of describeNotFound(notFound, listed)) screen.remark(line);
+        sayNotFound(screen, report, listed);
         const lists = Object.keys(listed.lists).length === 0 ? {} : { not_found: notFound };
         if (options.json === true) writeResult(output, true, { file, format, rows, explanation, ...lists }, '');
         else screen.remark(`${what} complete${file === '-' ? '' : `: ${file}`}`);

@@ -11,11 +11,10 @@ import { defaultPageLimits } from '../../contract/report.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { CommandError, UsageError } from '../../terminal/error.ts';
 import { counted, countText, type Output } from '../../terminal/output.ts';
-import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, type GivenQuery } from './filter-options.ts';
 import { addQueryOption, type LinkUse, newestFirst, readAsked } from './link-query.ts';
-import { addListedFiles, describeNotFound, type Listed, readListedFiles } from './listed-files.ts';
+import { addListedFiles, type Listed, readListedFiles, sayNotFound } from './listed-files.ts';
 import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { subscriptionLayout } from './subscription-layout.ts';
 
@@ -44,7 +43,6 @@ interface Listing {
   readonly values: GivenQuery['values'];
   readonly listed: Listed;
   readonly screen: Screen;
-  readonly output: Output;
   readonly signal: AbortSignal;
 }
 
@@ -74,7 +72,7 @@ Examples:
         const { values } = readAsked(options, linkUse, screen);
         const listed = await readListedFiles({ ...options });
         for (const remark of listed.remarks) screen.remark(remark);
-        await (options.all === true ? listAll : listPage)({ options, values, listed, screen, output, signal });
+        await (options.all === true ? listAll : listPage)({ options, values, listed, screen, signal });
       }),
     );
 }
@@ -85,33 +83,24 @@ async function listPage({ options, values, listed, screen, signal }: Listing): P
   await writer.page(page.records);
   await writer.end();
   screen.remark(describePage(page, nextCommand(options, values, page)));
-  if (page.explanation !== undefined) screen.remark(page.explanation);
-  for (const line of describeNotFound(page.notFound, listed)) screen.remark(line);
+  sayNotFound(screen, page, listed);
 }
 
 async function listAll(listing: Listing): Promise<void> {
-  const { options, values, listed, screen, output, signal } = listing;
-  const list = subscriptionsOf({ options, values, listed, signal });
+  const { values, listed, screen } = listing;
+  const list = subscriptionsOf(listing);
   const writer = writeRecords(screen, subscriptionLayout(screen.color, values.fields));
-  let [bar, count, total] = [noBar(), 0, 0];
+  let count = 0;
   let last: SubscriptionPage | undefined;
-  try {
-    for await (const page of pagesOf(list, (position) => subscriptionsOf({ ...listing, position }).page())) {
-      if (count === 0 && output.stdout.isTTY !== true && options.quiet !== true)
-        bar = createProgressBar(output, page.totalCount);
-      await writer.page(page.records);
-      count += page.records.length;
-      total = page.totalCount;
-      last = page;
-      bar.update(count, count);
-    }
-  } finally {
-    bar.end();
+  for await (const page of pagesOf(list, (position) => subscriptionsOf({ ...listing, position }).page())) {
+    await writer.page(page.records);
+    count += page.records.length;
+    last = page;
   }
   await writer.end();
-  screen.remark(total >= count ? `${countText(count)} of ${countText(total)}` : `${counted(count, 'subscription')}`);
-  if (last?.explanation !== undefined) screen.remark(last.explanation);
-  for (const line of describeNotFound(last?.notFound ?? {}, listed)) screen.remark(line);
+  const total = last?.totalCount ?? 0;
+  screen.remark(total >= count ? `${countText(count)} of ${countText(total)}` : counted(count, 'subscription'));
+  if (last !== undefined) sayNotFound(screen, last, listed);
 }
 
 type ReadPage = (position: { readonly size: number; readonly page?: number }) => Promise<SubscriptionPage>;
@@ -187,7 +176,7 @@ function subscriptionsOf({
   listed,
   signal,
   position,
-}: Omit<Listing, 'screen' | 'output'> & { readonly position?: Parameters<ReadPage>[0] }) {
+}: Omit<Listing, 'screen'> & { readonly position?: Parameters<ReadPage>[0] }) {
   const { size, page, ...rest } = values;
   const query = {
     ...rest,
@@ -213,12 +202,6 @@ function nextCommand(options: ListOptions, values: GivenQuery['values'], page: S
   );
   return ['subreport list', ...words, ...(options.json === true ? ['--json'] : [])].join(' ');
 }
-
-const noBar = (): ReturnType<typeof createProgressBar> => ({
-  update: () => undefined,
-  updateBytes: () => undefined,
-  end: () => undefined,
-});
 
 /** `1-20 of 2,000. Next page: subreport list --page 2` */
 export function describePage(

@@ -5,6 +5,7 @@ import { type ListParameter, listedMax, listParameters } from '../../contract/li
 import { readColumn } from '../../contract/read-column.ts';
 import { readFailure, UsageError } from '../../terminal/error.ts';
 import { counted, countText } from '../../terminal/output.ts';
+import type { Screen } from './record-writer.ts';
 
 /** The options `--iccid-file` and the like, each with the path of a file of values. */
 type ListedFiles = Readonly<Record<string, unknown>>;
@@ -77,13 +78,17 @@ async function readSource(file: string): Promise<string> {
   throw new UsageError(`Cannot read '${file}': it must have at most ${countText(bytesMax)} bytes`);
 }
 
-/** Says which values no record has. */
-export const describeNotFound = (notFound: NotFound, { lists }: Listed): readonly string[] =>
-  listParameters.flatMap((name) => {
+/** Says why a report may be empty, and which values of the lists no record has. */
+export function sayNotFound(
+  screen: Screen,
+  { explanation, notFound }: { readonly explanation?: string | undefined; readonly notFound: NotFound },
+  { lists }: Listed,
+): void {
+  if (explanation !== undefined) screen.remark(explanation);
+  for (const name of listParameters) {
     const [missing = [], asked = []] = [notFound[name], lists[name]];
-    if (missing.length === 0) return [];
-    return [
-      `No subscription has ${countText(missing.length)} of the ${counted(asked.length, 'value')} of --${name}-file:`,
-      ...missing.map((value) => `  ${value}`),
-    ];
-  });
+    if (missing.length === 0) continue;
+    const of = `${countText(missing.length)} of the ${counted(asked.length, 'value')}`;
+    screen.remark([`No subscription has ${of} of --${name}-file:`, ...missing].join('\n  '));
+  }
+}

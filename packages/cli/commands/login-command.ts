@@ -18,20 +18,29 @@ import {
   writeProfile,
 } from '../../terminal/profile.ts';
 import { runReader } from '../../terminal/reader-action.ts';
-import { addCredentialOptions, type CredentialOptions, readCredentials, sourcesOfSecret } from './credentials.ts';
+import { type CredentialOptions, readCredentials } from './credentials.ts';
 
 interface LoginOptions extends ProfileOption, CredentialOptions {
   readonly json?: boolean;
 }
 
 export function addLoginCommand(program: Command, output: Output): void {
-  addCredentialOptions(addProfileOption(program.command('login')))
+  addProfileOption(program.command('login'))
     .description('check the credentials of a client and store them in a profile')
+    .option('--url <url>', 'URL of the service, such as https://reports.example.com')
+    .option('--client-id <id>', 'id of the client')
+    .option('--secret-stdin', 'read the secret from standard input instead of asking for it')
+    .option(
+      '--credentials <file>',
+      'JSON file with the credentials, such as demo-client.json (- for standard input); options take precedence',
+    )
+    .option('--token-url <url>', 'the token endpoint, if it is not that of the service')
+    .option('--allow-http', 'permit http to another machine, which sends the secret unencrypted')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       `
-${sourcesOfSecret}
+The secret is asked for, read from standard input or a file, or taken from SUBREPORT_CLIENT_SECRET.
 
 Examples:
   subreport login --url https://reports.example.com --client-id acme-reporting

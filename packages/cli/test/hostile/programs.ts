@@ -46,8 +46,8 @@ const given: Readonly<Record<string, readonly (readonly [string, Program])[]>> =
     [
       'login',
       {
-        args: ({ url, folder }) =>
-          `login --url ${url} --client-id acme --client-secret-file ${folder}/secret --profile new`.split(' '),
+        args: ({ url }) => `login --url ${url} --client-id acme --secret-stdin --profile new`.split(' '),
+        input: secret,
         isForTokens: true,
       },
     ],
@@ -138,7 +138,6 @@ export async function runWatched(
   };
   writeFileSync(join(folder, 'subreport/profiles/default.json'), JSON.stringify(profile));
   mkdirSync(join(folder, 'files'));
-  writeFileSync(join(folder, 'secret'), secret);
   writeFileSync(join(folder, 'whsec'), `whsec_${Buffer.alloc(32, 7).toString('base64')}\n`);
   await program.prepare?.({ folder, url });
   const peak = join(folder, 'peak');

@@ -43,7 +43,6 @@ const onSlowTerminal = 'let ms = 0; performance.now = () => (ms += 1000); proces
 const program = [process.execPath, '--import', `data:text/javascript,${onSlowTerminal}`, mainProgram] as const;
 
 test.each([
-  ['list', ['list', '--all']],
   ['export to a file', ['export', fileOf('all.ndjson')]],
   ['sync to a table', ['sync', '--to', `sqlite:${fileOf('copy.db')}`]],
   ['import', ['import', fileOf('four.ndjson'), '--tenant', 'other']],
