@@ -71,14 +71,14 @@ const rows: readonly Folder[] = [
     imports: ['storage/*', 'node:timers/promises'],
   },
   {
-    path: 'storage/records',
-    contents: 'checks stored records and repairs them',
+    path: 'storage/maintenance',
+    contents: 'checks and repairs of stored records, and the sweep of their history',
     imports: ['storage/*', 'storage/counts', 'storage/tables'],
   },
   {
     path: 'storage/commit',
     contents: 'changes of subscriptions: one sequence of steps for both engines, and their statements',
-    imports: ['storage/*', 'storage/counts', 'storage/tables', 'storage/records'],
+    imports: ['storage/*', 'storage/counts', 'storage/tables', 'storage/maintenance'],
   },
   {
     path: 'storage/read',

@@ -26,8 +26,8 @@ import { parseSummary } from '../../packages/service/report/parse-summary.ts';
 import type { ReportContext } from '../../packages/service/report/report-query.ts';
 import { checkCounts } from '../../packages/service/storage/counts/check.ts';
 import { countRecords } from '../../packages/service/storage/counts/range.ts';
+import { checkRecords } from '../../packages/service/storage/maintenance/check-records.ts';
 import { openStore } from '../../packages/service/storage/open-store.ts';
-import { checkRecords } from '../../packages/service/storage/records/check.ts';
 import type { Store, TenantId } from '../../packages/service/storage/store.ts';
 import { sweepTombstones } from '../../packages/service/storage/tables/history.ts';
 import {

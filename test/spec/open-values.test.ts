@@ -7,7 +7,7 @@ import { createClient } from '../../packages/client/index.ts';
 import { type Subscription, statusFilterOf } from '../../packages/contract/subscription.ts';
 import { importRecords } from '../../packages/service/import/import-records.ts';
 import { checkCounts } from '../../packages/service/storage/counts/check.ts';
-import { checkRecords } from '../../packages/service/storage/records/check.ts';
+import { checkRecords } from '../../packages/service/storage/maintenance/check-records.ts';
 import type { TenantId } from '../../packages/service/storage/store.ts';
 import { drawOne } from '../support/draw.ts';
 import { engines } from '../support/engines.ts';
@@ -203,7 +203,7 @@ describe.each(chosen)('values that the specification leaves open on $engine', ({
     // what was stored is consistent, and the second load finds nothing to change
     expect(await load(tenant, lines.join(''))).toMatchObject({ unchanged: all.length, inserted: 0, updated: 0 });
     await service.store.readTenant(tenant, async (reader) => {
-      expect((await checkCounts(reader, () => undefined)).problems).toEqual([]);
+      expect((await checkCounts(reader)).problems).toEqual([]);
       expect((await checkRecords(reader, service.store.engine)).problems).toEqual([]);
     });
 
@@ -222,7 +222,7 @@ describe.each(chosen)('values that the specification leaves open on $engine', ({
       all,
     );
     await service.store.readTenant(tenant, async (reader) => {
-      expect((await checkCounts(reader, () => undefined)).problems).toEqual([]);
+      expect((await checkCounts(reader)).problems).toEqual([]);
     });
   }
 

@@ -93,11 +93,10 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
   ],
   'the response to the one operation that the sentence is about': [
     '# on #, version #',
-    'Checking: # of # done, # % of the next',
+    'Checking: # of # done',
     'No problem found',
     'Show #',
     'All tokens of the client # were revoked. If its secret was leaked, rep',
-    'There are none; the first start generates them',
     '# loaded, # rejected',
     '# valid (dry run: nothing was loaded)',
     '# valid, # rejected',

@@ -17,7 +17,7 @@ export const operatorStates: readonly Picture[] = [
           { id: 'failed-imports', severity: 'error', count: 1 },
           { id: 'rejected-rows', severity: 'warning', count: 3 },
         ],
-        check: { tenants: 12, checked: 4, percent: 60 },
+        check: { tenants: 12, checked: 4 },
       })),
   },
   {

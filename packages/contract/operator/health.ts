@@ -30,7 +30,6 @@ const progress = Type.Object(
   {
     checked: wholeNumber('Tenants that were checked', 3),
     tenants: wholeNumber('All tenants', 12),
-    percent: wholeNumber('How much of the next tenant is checked, in percent', 40),
   },
   { additionalProperties: false, description: 'How far a check of the store is' },
 );

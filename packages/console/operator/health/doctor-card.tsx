@@ -85,12 +85,8 @@ const readLast = (signal: AbortSignal): Promise<DoctorResult | 'never'> =>
 /** How many tenants were checked. */
 const CheckProgress = ({ progress }: Pick<DoctorCardProps, 'progress'>) => (
   <p role="status">
-    <progress
-      max={progress?.tenants ?? 1}
-      value={progress === null ? undefined : progress.checked + progress.percent / 100}
-      aria-label={texts.running}
-    />{' '}
-    {progress === null ? texts.running : texts.progress(progress.checked, progress.tenants, progress.percent)}
+    <progress max={progress?.tenants ?? 1} value={progress?.checked} aria-label={texts.running} />{' '}
+    {progress === null ? texts.running : texts.progress(progress.checked, progress.tenants)}
   </p>
 );
 

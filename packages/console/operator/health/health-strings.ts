@@ -33,8 +33,8 @@ export const healthStrings = {
     title: 'Check of the store',
     run: 'Check now',
     running: 'Checking',
-    progress: (checked: number, tenants: number, percent: number) =>
-      `Checking: ${checked} of ${countOf(tenants, 'tenant', 'tenants')} done, ${percent} % of the next`,
+    progress: (checked: number, tenants: number) =>
+      `Checking: ${checked} of ${countOf(tenants, 'tenant', 'tenants')} done`,
     never: 'The store was never checked.',
     verdict: (problems: number) => (problems === 0 ? 'No problem found' : countOf(problems, 'problem', 'problems')),
     by: (host: string, version: string, checked: number) =>

@@ -42,12 +42,6 @@ export async function ensureKeys(options: KeyRingOptions): Promise<void> {
   if (replaced.includes(true)) await store.eraseRemovedKeys().catch((error: unknown) => onFault?.(error));
 }
 
-/** Throws `KeyError` unless each stored key can be read with the settings. */
-export async function requireReadableKeys({ store, cipher }: Pick<KeyRingOptions, 'store' | 'cipher'>): Promise<void> {
-  for (const purpose of ['access', 'refresh'] as const)
-    for (const { jwk } of await listAuthKeys(store, purpose)) await cipher.open(jwk);
-}
-
 /** Does this for one purpose; returns whether unencrypted keys were deleted. */
 async function ensureKeysOf(options: KeyRingOptions, purpose: KeyPurpose): Promise<boolean> {
   const { store, cipher, now } = options;

@@ -90,7 +90,7 @@ export async function planNextKey(
 }
 
 /** The rotation of the keys of one purpose by their age. Times are UTC epoch seconds. */
-export interface KeyRotation {
+interface KeyRotation {
   readonly purpose: KeyPurpose;
   readonly activeSince: number;
   /** When the current key must be replaced; `null` if never. */

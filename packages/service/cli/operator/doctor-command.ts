@@ -1,32 +1,19 @@
 import type { Command } from 'commander';
 import { type ServerChoice, serverOf } from '../../../cli/remote/server.ts';
-import { formatInstant } from '../../../contract/instant.ts';
 import { UsageError } from '../../../terminal/error.ts';
 import { type Output, writeResult } from '../../../terminal/output.ts';
 import { packageVersion } from '../../../terminal/package-version.ts';
-import { KeyError } from '../../auth/error.ts';
-import { type KeyRingOptions, requireReadableKeys } from '../../auth/keys/ensure-keys.ts';
-import { type KeyRotation, listRotations } from '../../auth/keys/rotate-keys.ts';
 import { keepDoctorResult } from '../../operator/doctor.ts';
 import { openStore } from '../../storage/open-store.ts';
-import type { StoreCheck } from '../../storage/store.ts';
-import { type Config, readConfig } from '../config.ts';
+import { readConfig } from '../config.ts';
 import { describeFailure } from '../log/describe-failure.ts';
-import { readCertificate } from '../settings/certificates.ts';
-import { type TlsFiles, tlsFiles } from '../settings/tls-settings.ts';
 import { recordStoreAction, recordStoreStart } from '../store/command-context.ts';
 import { checkLine, examineStore, type ReportedCheck } from '../store/examine-store.ts';
-import { keyRingOptions } from '../store/key-ring-options.ts';
 import { nowSeconds } from '../store/now-seconds.ts';
 import { addServerOption, withOperations } from './operator-api.ts';
 
 /** Time limit for counting the records of one tenant, in milliseconds: every key is read. */
 const countingMs = 3_600_000;
-/** Seconds after which a rotation that is due is overdue; services check every hour. */
-const overdueSeconds = 86_400;
-/** Days before the expiry at which a renewal is late: most authorities renew 30 days before. */
-const daysMin = 14;
-const daySeconds = 86_400;
 
 const clearLine = '\r\x1b[K';
 
@@ -45,10 +32,7 @@ export function addDoctorCommand(program: Command, output: Output): void {
     )
     .option('--repair', 'repair and recount the records of each tenant that has a problem')
     .option('--full', 'also compare each entry of each index with its row (SQLite), which takes most of the time')
-    .option(
-      '--progress',
-      'print {"checked","tenants","percent"} to standard error before each tenant and at each percent of it',
-    )
+    .option('--progress', 'print {"checked","tenants"} to standard error before each tenant')
     .option('--json', 'print {"ok","checks"}')
     .addHelpText(
       'after',
@@ -89,21 +73,16 @@ async function checkHere(
     if (repair) await recordStoreStart(config, output, 'store.repair');
     const isShown = !progress && output.stderr.isTTY === true;
     if (isShown) output.stderr.write('Checking the database');
-    const found = await examineStore(store, {
+    const checks = await examineStore(store, {
       now: nowSeconds,
       repairAt: repair ? startedAt : undefined,
       full,
       onProgress(done) {
-        const { checked, tenants, percent } = done;
         if (progress) output.stderr.write(`${JSON.stringify(done)}\n`);
-        if (isShown) output.stderr.write(`${clearLine}Checking tenant ${checked + 1} of ${tenants}: ${percent} %`);
+        if (isShown) output.stderr.write(`${clearLine}Checking tenant ${done.checked + 1} of ${done.tenants}`);
       },
     });
     if (isShown) output.stderr.write(clearLine);
-    // the keys of a store without its schema cannot be read
-    const hasKeys = found.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
-    const keys = hasKeys ? [await checkKeys(keyRingOptions(config, store))] : [];
-    const checks = [...found, ...keys, ...checkCertificates(config)];
     const ok = checks.every((check) => check.ok);
     if (repair) await recordStoreAction(config, output, 'store.repair', { ok });
     const times = { startedAt, finishedAt: nowSeconds(), version: packageVersion };
@@ -114,49 +93,5 @@ async function checkHere(
     return checks;
   } finally {
     await store.close();
-  }
-}
-
-/** Checks that the settings decrypt every key, and that none is used for longer than its days. */
-export async function checkKeys(
-  options: Pick<KeyRingOptions, 'store' | 'cipher' | 'rotationDays'>,
-): Promise<StoreCheck> {
-  const check = 'keys';
-  try {
-    await requireReadableKeys(options);
-  } catch (error) {
-    if (!(error instanceof KeyError)) throw error;
-    return { check, ok: false, message: error.message };
-  }
-  const { rotationDays } = options;
-  const rotations = await listRotations({ ...options, now: nowSeconds });
-  if (rotations.length === 0) return { check, ok: true, message: 'There are none; the first start generates them' };
-  const overdue = rotations.filter(({ dueAt }) => dueAt !== null && nowSeconds() > dueAt + overdueSeconds);
-  if (overdue.length === 0) return { check, ok: true, message: rotations.map(describeRotation).join('; ') };
-  const dates = overdue.map(({ purpose, dueAt }) => `${purpose} due since ${formatInstant(dueAt ?? 0)}`).join(', ');
-  const message = `Cannot rely on the rotation of keys: a running service must rotate each key after ${rotationDays} days (KEY_ROTATION_DAYS): current value is ${dates}; start the service, or run: subreport keys rotate`;
-  return { check, ok: false, message };
-}
-
-const describeRotation = ({ purpose, activeSince, dueAt }: KeyRotation): string =>
-  `${purpose} key in use since ${formatInstant(activeSince)}, ${dueAt === null ? 'not rotated automatically' : `next rotation ${formatInstant(dueAt)}`}`;
-
-export function checkCertificates(config: Config): readonly StoreCheck[] {
-  const files = [tlsFiles(config, ''), tlsFiles(config, 'MANAGEMENT_')].filter((each) => each !== undefined);
-  return files.map((each) => ({ check: 'certificate', ...checkCertificate(each) }));
-}
-
-function checkCertificate(files: TlsFiles): Pick<StoreCheck, 'ok' | 'message'> {
-  try {
-    const { expiresAt } = readCertificate(files);
-    const days = Math.floor((expiresAt - nowSeconds()) / daySeconds);
-    const expiry = `${formatInstant(expiresAt)}, in ${days} days`;
-    if (days >= daysMin) return { ok: true, message: `${files.certificate} expires at ${expiry}` };
-    return {
-      ok: false,
-      message: `Cannot rely on the certificate ${files.certificate}: it must be valid for ${daysMin} more days: it expires at ${expiry}; renew it`,
-    };
-  } catch (error) {
-    return { ok: false, message: (error as Error).message };
   }
 }

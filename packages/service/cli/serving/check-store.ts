@@ -9,7 +9,6 @@ import type { Logger } from 'pino';
 import type { CheckProgress, HealthSource } from '../../metrics/health.ts';
 import { StorageError } from '../../storage/error.ts';
 import type { Config } from '../config.ts';
-import { tlsSettings } from '../settings/tls-settings.ts';
 import { checkLine, type ReportedCheck } from '../store/examine-store.ts';
 
 /**
@@ -91,26 +90,17 @@ export async function runDoctorProcess(
 }
 
 /** The settings on which the checks depend, without other secrets. */
-function doctorEnvironment(config: Config): Record<string, string> {
-  const { DATA_DIR, DATABASE_URL, KEY_ROTATION_DAYS, publicUrl: PUBLIC_URL } = config;
-  const { KEY_ENCRYPTION_SECRET, KEY_ENCRYPTION_SECRET_BEFORE } = config;
-  const names = Object.keys(tlsSettings) as (keyof typeof tlsSettings)[];
-  return {
-    ...{ DATA_DIR, KEY_ROTATION_DAYS: String(KEY_ROTATION_DAYS), PUBLIC_URL },
-    ...Object.fromEntries(names.map((name) => [name, config[name]])),
-    ...(DATABASE_URL !== undefined && { DATABASE_URL }),
-    ...(KEY_ENCRYPTION_SECRET !== undefined && { KEY_ENCRYPTION_SECRET }),
-    ...(KEY_ENCRYPTION_SECRET_BEFORE !== undefined && { KEY_ENCRYPTION_SECRET_BEFORE }),
-  };
-}
+const doctorEnvironment = ({ DATA_DIR, DATABASE_URL }: Config): Record<string, string> => ({
+  DATA_DIR,
+  ...(DATABASE_URL !== undefined && { DATABASE_URL }),
+});
 
-const progressLine = /^\{"checked":(\d+),"tenants":(\d+),"percent":(\d+)\}$/;
+const progressLine = /^\{"checked":(\d+),"tenants":(\d+)\}$/;
 
 /** The progress in a line of `doctor --progress`; `null` for any other line. */
 function readProgress(line: string): CheckProgress {
-  const [, checked, tenants, percent] = (progressLine.exec(line) ?? []).map(Number);
-  if (checked === undefined || tenants === undefined || percent === undefined) return null;
-  return { checked, tenants, percent };
+  const [, checked, tenants] = (progressLine.exec(line) ?? []).map(Number);
+  return checked === undefined || tenants === undefined ? null : { checked, tenants };
 }
 
 function readChecks(output: string): readonly ReportedCheck[] {

@@ -87,7 +87,7 @@ function readUnexpired(files: TlsFiles): Certificate {
 }
 
 /** Reads a certificate and its private key. Throws `CommandError` if they cannot be used. */
-export function readCertificate({ certificate, key }: TlsFiles): Certificate {
+function readCertificate({ certificate, key }: TlsFiles): Certificate {
   const pair = { cert: readPem(certificate), key: readPem(key) };
   try {
     createSecureContext(pair);

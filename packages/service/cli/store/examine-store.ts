@@ -1,12 +1,11 @@
 import { durationText } from '../../../contract/instant.ts';
-import { parseMapping } from '../../import/column-mapping.ts';
 import { checkCounts } from '../../storage/counts/check.ts';
 import { StorageError } from '../../storage/error.ts';
-import { checkRecords } from '../../storage/records/check.ts';
+import { checkRecords } from '../../storage/maintenance/check-records.ts';
 import type { Store, StoreCheck, TenantId } from '../../storage/store.ts';
 import { isBeingDeleted } from '../../storage/tables/delete-tenant.ts';
 import { readAhead } from '../../storage/tables/settle-instant.ts';
-import { listTenants, type Tenant } from '../../storage/tables/tenant.ts';
+import { listTenants } from '../../storage/tables/tenant.ts';
 
 export interface ReportedCheck extends StoreCheck {
   readonly tenant?: string;
@@ -14,11 +13,10 @@ export interface ReportedCheck extends StoreCheck {
   readonly repaired?: boolean;
 }
 
-/** Number of checked tenants, number of all, and the progress of the next one in percent. */
+/** Number of checked tenants, and of all. */
 interface ExamineProgress {
   readonly checked: number;
   readonly tenants: number;
-  readonly percent: number;
 }
 
 /** Maximum problems reported per tenant; a store with many is repaired, not read about. */
@@ -31,7 +29,7 @@ interface ExamineOptions {
   readonly repairAt?: number | undefined;
   /** Whether each entry of each index is compared with its row (`Store.examine`). */
   readonly full?: boolean;
-  /** Receives each new percent, and each tenant before it is checked. */
+  /** Called before each tenant is checked. */
   readonly onProgress?: (progress: ExamineProgress) => void;
 }
 
@@ -44,43 +42,14 @@ export async function examineStore(
   const readable = checks.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
   if (!readable) return checks; // an unreadable store cannot be counted
   const tenants = (await listTenants(store)).filter(({ deletingSince }) => deletingSince === null);
-  for (const [index, row] of tenants.entries()) {
-    const { tenant } = row;
-    const progress = { checked: index, tenants: tenants.length };
-    onProgress({ ...progress, percent: 0 });
-    let shown = 0;
-    const onShare = (share: number): void => {
-      const percent = Math.floor(share * 100);
-      if (percent > shown) onProgress({ ...progress, percent });
-      shown = Math.max(shown, percent);
-    };
-    checks.push(
-      ...checkColumns(row),
-      ...(await examineTenant(store, tenant, { onShare, ...(now && { now }), repairAt })),
-    );
+  for (const [checked, { tenant }] of tenants.entries()) {
+    onProgress({ checked, tenants: tenants.length });
+    checks.push(...(await examineTenant(store, tenant, { ...(now && { now }), repairAt })));
   }
   return checks;
 }
 
-/** Finds a damaged mapping of columns, which only people know. */
-function checkColumns({ tenant, columns }: Tenant): ReportedCheck[] {
-  if (columns === null || isMapping(columns)) return [];
-  const message = `Cannot rely on the settings of the tenant: their JSON must be whole; replace its saved mapping of columns with: subreport tenant map-columns ${tenant} FILE`;
-  return [{ check: 'tenant', tenant, ok: false, message }];
-}
-
-function isMapping(text: string): boolean {
-  try {
-    parseMapping(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-interface TenantOptions extends Pick<ExamineOptions, 'now' | 'repairAt'> {
-  readonly onShare: (share: number) => void;
-}
+type TenantOptions = Pick<ExamineOptions, 'now' | 'repairAt'>;
 
 async function examineTenant(
   store: Store,
@@ -103,46 +72,34 @@ function unreadable(tenant: TenantId, error: unknown): ReportedCheck {
   return { check: 'records', tenant, ok: false, message: problemsText('the records', recordsRule, [problem]) };
 }
 
-/**
- * Finds nothing in a tenant whose deletion has begun: its counts are erased before its records.
- * Counts and records take about as long.
- */
-const checkTenant = (
-  store: Store,
-  tenant: TenantId,
-  { onShare, now }: TenantOptions,
-): Promise<readonly ReportedCheck[]> =>
+/** Finds nothing in a tenant whose deletion has begun: its counts are erased before its records. */
+const checkTenant = (store: Store, tenant: TenantId, { now }: TenantOptions): Promise<readonly ReportedCheck[]> =>
   store.readTenant(tenant, async (reader) => {
     if (await isBeingDeleted(reader)) return [];
-    const { rows, problems } = await checkCounts(reader, (share) => onShare(share / 2));
-    const records = await checkRecords(reader, store.engine, (checked) => onShare((1 + checked / rows) / 2));
-    const counts = { check: 'counts', tenant, records: rows, ok: problems.length === 0 };
+    const { rows, problems } = await checkCounts(reader);
+    const records = await checkRecords(reader, store.engine);
+    const ahead = now === undefined ? [] : describeAhead(await readAhead(reader, now()));
+    const wrong = [...records.problems, ...ahead];
     return [
       {
-        ...counts,
-        message: counts.ok ? `${rows} records, all counts exact` : problemsText('the counts', countsRule, problems),
+        ...{ check: 'counts', tenant, records: rows, ok: problems.length === 0 },
+        message:
+          problems.length === 0
+            ? `${rows} records, all counts exact`
+            : problemsText('the counts', countsRule, problems),
       },
       {
-        check: 'records',
-        tenant,
-        ok: records.problems.length === 0,
-        message:
-          records.problems.length === 0
-            ? 'all match their columns'
-            : problemsText('the records', recordsRule, records.problems),
+        ...{ check: 'records', tenant, ok: wrong.length === 0 },
+        message: wrong.length === 0 ? 'all match their columns' : problemsText('the records', recordsRule, wrong),
       },
-      ...(now === undefined ? [] : [{ check: 'history', tenant, ...describeAhead(await readAhead(reader, now())) }]),
     ];
   });
 
 /** A clock that was ahead leaves commits of the future, and a clock that is behind finds them. */
-const describeAhead = (aheadSeconds: number): Pick<ReportedCheck, 'ok' | 'message'> =>
-  aheadSeconds === 0
-    ? { ok: true, message: 'no commit is later than the clock' }
-    : {
-        ok: false,
-        message: `Cannot rely on the times of the history: its last commit must not be later than the clock: the history is ${durationText(aheadSeconds)} ahead of the clock; if the clock is right, begin a new history with: subreport doctor --repair`,
-      };
+const describeAhead = (seconds: number): readonly string[] =>
+  seconds === 0
+    ? []
+    : [`the history is ${durationText(seconds)} ahead of the clock: if that is right, begin a new one`];
 
 const countsRule = 'they must match the records';
 const recordsRule =

@@ -1,6 +1,6 @@
 import { ask, type CountWork } from '../counts/count-work.ts';
 import { StorageError } from '../error.ts';
-import { removeErasures } from '../records/sweep-history.ts';
+import { removeErasures } from '../maintenance/sweep-history.ts';
 import type { Row, TenantSql } from '../store.ts';
 import { dataBytes, type Growth, rowBytes } from '../tables/storage-use.ts';
 

@@ -1,6 +1,6 @@
 import { ask } from '../counts/count-work.ts';
-import { repairSubscriptions } from '../records/repair.ts';
-import { sweepHistory } from '../records/sweep-history.ts';
+import { repairSubscriptions } from '../maintenance/repair.ts';
+import { sweepHistory } from '../maintenance/sweep-history.ts';
 import type { HistorySweep, RecordOwner, TenantId } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/delete-tenant.ts';
@@ -41,7 +41,7 @@ export function changeTenant(change: TenantChange, options: ChangeOptions): Chan
     case 'sweep history':
       return sweepLocked(change.sweep, change.limit);
     case 'recount':
-      return commitChange(repairRows(change.nowSeconds, options), options);
+      return commitChange(repairRows(change.nowSeconds), options);
   }
 }
 
@@ -68,9 +68,9 @@ function* sweepLocked(sweep: HistorySweep, limit: number): ChangeWork<unknown> {
   return yield* sweepHistory(sweep, limit);
 }
 
-const repairRows = (nowSeconds: number, { keepsHistory }: ChangeOptions): RowChanges<void> => ({
+const repairRows = (nowSeconds: number): RowChanges<void> => ({
   *write(): ChangeWork<Changed<void>> {
-    const repaired = yield* repairSubscriptions({ nowSeconds, keepsHistory });
+    const repaired = yield* repairSubscriptions({ nowSeconds });
     if (repaired === undefined) return { result: undefined };
     const { bytes, ...effect } = repaired;
     return { result: undefined, effect: { ...effect, growth: { records: 0, total: bytes } } };

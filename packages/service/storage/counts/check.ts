@@ -21,33 +21,17 @@ interface CountsCheck {
   readonly problems: readonly string[];
 }
 
-/** Leaves that are in memory at a time: a tenant can have a hundred thousand. */
-const leavesRead = 1_000;
-
-/**
- * Compares each leaf of a tenant's trees with its rows, and each other span with its children.
- * `onProgress` receives the share that is done, from 0 to 1.
- */
-export async function checkCounts(
-  reader: TenantReader,
-  onProgress: (share: number) => void = () => undefined,
-): Promise<CountsCheck> {
+/** Compares each leaf of a tenant's trees with its rows, and each other span with its children. */
+export async function checkCounts(reader: TenantReader): Promise<CountsCheck> {
   const [counted] = await reader.all('select count(*) as n from subscription where tenant_id = $1');
   const rows = Number(counted?.n ?? 0);
   const problems = await sumProblems(reader, rows);
-  const trees = await reader.all(selectTrees);
-  const all = trees.reduce((sum, { spans }) => sum + Number(spans), 0);
-  let checked = 0;
-  for (const { series, spans } of trees) {
-    const onLeaves = (leaves: number) => onProgress((checked + leaves) / all);
-    problems.push(...(await treeProblems(reader, String(series), onLeaves)));
-    checked += Number(spans);
-  }
+  for (const { series } of await reader.all(selectSeries))
+    problems.push(...(await treeProblems(reader, String(series))));
   return { rows, problems };
 }
 
-const selectTrees =
-  'select series, count(*) as spans from subscription_span where tenant_id = $1 group by series order by series' as const;
+const selectSeries = 'select distinct series from subscription_span where tenant_id = $1 order by series' as const;
 
 /** Checks that the trees of all records count them all, as do those of the products together. */
 async function sumProblems(reader: TenantReader, rows: number): Promise<string[]> {
@@ -65,34 +49,37 @@ async function sumProblems(reader: TenantReader, rows: number): Promise<string[]
   return problems;
 }
 
-/**
- * Checks that each level of a tree begins before every record, agrees with the level below and
- * keeps its bounds, and that each leaf counts its rows.
- */
-async function treeProblems(
-  reader: TenantReader,
-  series: string,
-  onLeaves: (checked: number) => void,
-): Promise<string[]> {
+/** Compares the levels of a tree, one group with its leaves at a time. */
+async function treeProblems(reader: TenantReader, series: string): Promise<string[]> {
   const upper = (await reader.all(selectUpper, [series])).map(toCheckedSpan);
   const groups = upper.filter(({ level }) => level === spanLevel.group);
-  const roots = upper.filter(({ level }) => level === spanLevel.root);
-  const [overGroups, overLeaves] = [new SumCheck(roots), new SumCheck(groups, groupLeavesMax)];
-  for (const group of groups) overGroups.add(group);
-  const ofRows: string[] = [];
-  let [first, checked]: [Span | undefined, number] = [undefined, 0];
-  for await (const { leaf, until } of readLeaves(reader, series)) {
-    first ??= leaf;
-    overLeaves.add(leaf);
-    ofRows.push(...(await rowProblems(reader, leaf, until)));
-    checked += 1;
-    onLeaves(checked);
+  const [root, ...others] = upper.filter(({ level }) => level === spanLevel.root);
+  if (root === undefined || others.length > 0)
+    return [`Series ${series} has ${upper.length - groups.length} roots, it must have one`];
+  const problems = sumProblemsOf(root, groups);
+  if (compareOrderKeys(root.from, firstOrderKey) !== 0)
+    problems.push(`Series ${series} does not begin before every record`);
+  for (const [index, group] of groups.entries()) {
+    const until = groups[index + 1]?.from ?? endOrderKey;
+    const range = [series, group.from.date, group.from.id, until.date, until.id];
+    const leaves = (await reader.all(selectLeaves, range)).map(toCheckedSpan);
+    problems.push(...sumProblemsOf(group, leaves, groupLeavesMax));
+    for (const [at, leaf] of leaves.entries())
+      problems.push(...(await rowProblems(reader, leaf, leaves[at + 1]?.from ?? until)));
   }
-  if (roots.length !== 1) return [`Series ${series} has ${roots.length} roots, it must have one`, ...ofRows];
-  const ofStarts = [first, groups[0], roots[0]]
-    .filter((span) => span === undefined || compareOrderKeys(span.from, firstOrderKey) !== 0)
-    .map(() => `Series ${series} does not begin before every record`);
-  return [...ofStarts, ...overGroups.problems(), ...overLeaves.problems(), ...ofRows];
+  return problems;
+}
+
+/** Compares a span with the sum of its children, which begin where it does. */
+function sumProblemsOf(parent: Span, children: readonly Span[], childrenMax = Number.POSITIVE_INFINITY): string[] {
+  const problems: string[] = [];
+  const [first, ...others] = children;
+  const sum = first && joinSpans(first.level, [first, ...others]);
+  if (sum === undefined || compareOrderKeys(sum.from, parent.from) !== 0 || !equalCounts(sum, parent))
+    problems.push(`${nameOf(parent)} does not count what the spans below it do`);
+  if (children.length > childrenMax)
+    problems.push(`${nameOf(parent)} holds ${children.length} spans, at most ${childrenMax} are allowed`);
+  return problems;
 }
 
 const selectUpper = `select ${spanColumns} from subscription_span
@@ -109,72 +96,8 @@ function toCheckedSpan(row: Row): Span {
   return toSpan({ ...row, counts: '{}' });
 }
 
-interface EndedLeaf {
-  readonly leaf: Span;
-  readonly until: OrderKey;
-}
-
-/** The leaves of a tree in their order. */
-async function* readLeaves(reader: TenantReader, series: string): AsyncGenerator<EndedLeaf> {
-  for (let from: OrderKey | undefined = firstOrderKey; from !== undefined; ) {
-    const rows: readonly Row[] = await reader.all(selectLeaves, [series, from.date, from.id, leavesRead + 1]);
-    const leaves = rows.map(toCheckedSpan);
-    for (const [index, leaf] of leaves.slice(0, leavesRead).entries())
-      yield { leaf, until: leaves[index + 1]?.from ?? endOrderKey };
-    from = leaves[leavesRead]?.from;
-  }
-}
-
 const selectLeaves =
-  `${spansSql({ series: '$2', level: spanLevel.leaf, from: '($3, $4)', end: `< (${endOrderKey.date}, '')` })}
-  order by from_date, from_id limit $5` as const;
-
-/** Compares the spans of a level with the sums of their children, which are added in order. */
-class SumCheck {
-  readonly #parents: readonly Span[];
-  readonly #childrenMax: number;
-  readonly #problems: string[] = [];
-  /** Index of the parent of the last child. */
-  #at = -1;
-  #sum: Span | undefined;
-  #children = 0;
-
-  constructor(parents: readonly Span[], childrenMax = Number.POSITIVE_INFINITY) {
-    this.#parents = parents;
-    this.#childrenMax = childrenMax;
-  }
-
-  add(child: Span): void {
-    for (;;) {
-      const next = this.#parents[this.#at + 1];
-      if (next === undefined || compareOrderKeys(next.from, child.from) > 0) break;
-      this.#endParent();
-    }
-    this.#sum = this.#sum === undefined ? child : joinSpans(child.level, [this.#sum, child]);
-    this.#children += 1;
-  }
-
-  /** One sentence for each parent that is wrong, once all children were added. */
-  problems(): readonly string[] {
-    while (this.#at < this.#parents.length) this.#endParent();
-    return this.#problems;
-  }
-
-  #endParent(): void {
-    const parent = this.#parents[this.#at];
-    if (parent !== undefined) {
-      const [sum, n] = [this.#sum, this.#children];
-      const begins = sum !== undefined && compareOrderKeys(sum.from, parent.from) === 0;
-      if (!begins || !equalCounts(sum, parent))
-        this.#problems.push(`${nameOf(parent)} does not count what the spans below it do`);
-      if (n > this.#childrenMax)
-        this.#problems.push(`${nameOf(parent)} holds ${n} spans, at most ${this.#childrenMax} are allowed`);
-    }
-    this.#at += 1;
-    this.#sum = undefined;
-    this.#children = 0;
-  }
-}
+  `${spansSql({ series: '$2', level: spanLevel.leaf, from: '($3, $4)', end: '< ($5, $6)' })} order by from_date, from_id` as const;
 
 /** Checks that a leaf counts its rows. */
 async function rowProblems(reader: TenantReader, leaf: Span, until: OrderKey): Promise<string[]> {

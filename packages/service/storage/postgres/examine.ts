@@ -1,29 +1,21 @@
 import type pg from 'pg';
 import { operationMsDefault } from '../deadline.ts';
 import { checkObjects } from '../migrations.ts';
-import { checkThat, type StoreCheck } from '../store.ts';
+import type { StoreCheck } from '../store.ts';
 import {
   appliedMigrations,
   bypassesRowSecurity,
   hasCitus,
   missingOnWorkers,
-  requireUtf8,
   roleOfTenants,
   sessionRole,
 } from './database-facts.ts';
 import { plannerOptions, serverTimeouts, tenantRole } from './session.ts';
 
-const versionMin = 15;
-
-/**
- * Checks PostgreSQL itself rather than its schema: its version and encoding, and row-level security
- * for the role that we connect as.
- */
+/** Checks indexes, triggers and policies, and the role and the session that we connect with. */
 export async function examinePostgres(client: pg.ClientBase): Promise<readonly StoreCheck[]> {
   const checks = [
     ...(await checkNames(client)),
-    await checkVersion(client),
-    await checkThat('encoding', 'UTF-8', () => requireUtf8(client)),
     await checkTables(client),
     await checkRole(client),
     await checkOptions(client),
@@ -41,16 +33,6 @@ async function checkNames(client: pg.ClientBase): Promise<readonly StoreCheck[]>
 const selectNames = `select relname as name from pg_class where relkind in ('i', 'I') and relnamespace = current_schema()::regnamespace
   union select tgname from pg_trigger as t join pg_class as c on c.oid = t.tgrelid
     where tgenabled <> 'D' and not tgisinternal and relnamespace = current_schema()::regnamespace`;
-
-async function checkVersion(client: pg.ClientBase): Promise<StoreCheck> {
-  const { rows } = await client.query("select current_setting('server_version_num')::int as number");
-  const version = Math.floor(Number(rows[0]?.number) / 10_000);
-  const ok = version >= versionMin;
-  const message = ok
-    ? `PostgreSQL ${version}`
-    : `Cannot rely on PostgreSQL ${version}: it must be ${versionMin} or later; upgrade it`;
-  return { check: 'version', ok, message };
-}
 
 /**
  * Checks the start-up options of connections: a pooler ignores them, so the role must have them.

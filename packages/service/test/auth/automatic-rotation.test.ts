@@ -3,14 +3,13 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { drawOne } from '../../../../test/support/draw.ts';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
-import { rotateDue, rotateKeys } from '../../../../test/support/key-ring.ts';
+import { rotateDue } from '../../../../test/support/key-ring.ts';
 import { startService } from '../../../../test/support/service.ts';
 import type { TokenResponse } from '../../../contract/oauth/token.ts';
 import type { KeyRingOptions } from '../../auth/keys/ensure-keys.ts';
 import { createKeyCipher } from '../../auth/keys/key-cipher.ts';
 import { openKeyRing } from '../../auth/keys/key-ring.ts';
 import { listKeys } from '../../auth/keys/rotate-keys.ts';
-import { checkKeys } from '../../cli/operator/doctor-command.ts';
 import { rotateRegularly } from '../../cli/serving/rotate-regularly.ts';
 import { listAuthKeys } from '../../storage/tables/auth-key.ts';
 
@@ -78,20 +77,6 @@ describe.each(drawn)('KEY_ROTATION_DAYS on $engine', ({ openTestStore }) => {
       time += back;
     }
     expect(await sequences()).toEqual(before);
-  });
-
-  test('doctor reports the next rotation, and a rotation that no service made as a problem', async () => {
-    const now = () => Math.floor(Date.now() / 1000);
-    for (const purpose of ['access', 'refresh'] as const) await rotateKeys(options({ now }), purpose, 'compromised');
-    const fresh = await checkKeys(options({ rotationDays: 90 }));
-    expect([fresh.ok, fresh.message.match(/next rotation/g)?.length]).toEqual([true, 2]);
-    const past = () => now() - 92 * day;
-    for (const purpose of ['access', 'refresh'] as const)
-      await rotateKeys(options({ now: past }), purpose, 'compromised');
-    const overdue = await checkKeys(options({ rotationDays: 90 }));
-    expect(overdue).toMatchObject({ check: 'keys', ok: false });
-    expect(overdue.message).toMatch(/access due since .*, refresh due since .*subreport keys rotate$/);
-    expect(await checkKeys(options({ rotationDays: 0 }))).toMatchObject({ ok: true });
   });
 });
 

@@ -10,7 +10,7 @@ import { startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
-import { checkRecords } from '../../storage/records/check.ts';
+import { checkRecords } from '../../storage/maintenance/check-records.ts';
 import { SqliteConnection } from '../../storage/sqlite/connection.ts';
 import type { TenantId, TenantSql } from '../../storage/store.ts';
 import { beginDeletion, eraseStatements, finishDeletion } from '../../storage/tables/delete-tenant.ts';

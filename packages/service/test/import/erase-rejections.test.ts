@@ -7,7 +7,7 @@ import { createAuditLog } from '../../audit/audit-log.ts';
 import { importRecords } from '../../import/import-records.ts';
 import { recordImport } from '../../import/record-import.ts';
 import { eraseSubscriptions } from '../../operator/erase.ts';
-import { checkRecords } from '../../storage/records/check.ts';
+import { checkRecords } from '../../storage/maintenance/check-records.ts';
 import { SqliteConnection } from '../../storage/sqlite/connection.ts';
 import { directoryStatement, type Row, type Store, type TenantId, type TenantSql } from '../../storage/store.ts';
 import { listImportRows, putRejections, readRejections } from '../../storage/tables/import-history.ts';

@@ -8,7 +8,7 @@ import { createAuditLog } from '../../audit/audit-log.ts';
 import { eraseSubscriptions } from '../../operator/erase.ts';
 import { getSubscription } from '../../report/get-subscription.ts';
 import type { ReportContext } from '../../report/report-query.ts';
-import { checkRecords } from '../../storage/records/check.ts';
+import { checkRecords } from '../../storage/maintenance/check-records.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { beginHistory } from '../../storage/tables/history.ts';
 import { sweepVersions } from '../../storage/tables/sweep-versions.ts';

@@ -11,8 +11,8 @@ import { eraseSubscriptions } from '../../operator/erase.ts';
 import { getSubscription, getSubscriptionHistory } from '../../report/get-subscription.ts';
 import { parseReport } from '../../report/parse.ts';
 import type { ReportContext } from '../../report/report-query.ts';
+import { checkRecords } from '../../storage/maintenance/check-records.ts';
 import { openStore } from '../../storage/open-store.ts';
-import { checkedRows, checkRecords } from '../../storage/records/check.ts';
 import { directoryStatement, type Store, type TenantId, type TenantSql } from '../../storage/store.ts';
 import { columnNames, versionColumns } from '../../storage/subscription-row.ts';
 import { beginHistory } from '../../storage/tables/history.ts';
@@ -283,20 +283,6 @@ describe.each(drawn)('the history on $engine', ({ openTestStore }) => {
     await store.recountSubscriptions(tenant, now);
     await load(tenant, [{ n: 1, version: 2 }]);
     expect(await problems()).toEqual([]);
-  });
-
-  test('a repair sets the columns of each of many former versions', async () => {
-    const tenant = await newTenant();
-    const records = Array.from({ length: checkedRows + 1 }, (_, n) => n);
-    for (const version of [1, 2])
-      await load(
-        tenant,
-        records.map((n) => ({ n, version })),
-      );
-    const sql = "update subscription_version set device_id = 'other' where tenant_id = $1";
-    await store.writeTenant(tenant, [{ sql, values: [] }]);
-    await store.recountSubscriptions(tenant, now);
-    expect((await store.readTenant(tenant, (reader) => checkRecords(reader))).problems).toEqual([]);
   });
 
   test('a wrong number of versions is reported and repaired, and the history goes on', async () => {

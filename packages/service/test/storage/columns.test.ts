@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines, type TestStore } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
-import { checkRecords } from '../../storage/records/check.ts';
+import { checkRecords } from '../../storage/maintenance/check-records.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { rowColumns, type SubscriptionRow } from '../../storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../storage/tables/tenant.ts';
