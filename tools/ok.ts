@@ -50,7 +50,6 @@ const checks: readonly Step[] = [
     name: 'packages: compiled, checked by publint and arethetypeswrong, installed and used',
     run: async () =>
       (await command('node', ['tools/packages/pack.ts'])) ??
-      (await command('node', ['tools/packages/install-sizes.ts'])) ??
       (await command('node', ['tools/packages/try-packages.ts', '--quick'])),
   },
 ];

@@ -18,10 +18,8 @@ import {
   type DateColumn,
   type SubscriptionFilter,
 } from '../packages/service/storage/subscription-filter.ts';
-import { clientReference } from './client-reference.ts';
 import { connectionsTable } from './connections-table.ts';
 import { withGeneratedPart } from './generated-part.ts';
-import { llmsIndex } from './llms.ts';
 import { arrowPictureAndFolders } from './write-arrows.ts';
 
 /** The generated parts of the documentation, by file: each is between two markers. */
@@ -35,15 +33,9 @@ export const generatedParts: Readonly<Record<string, () => string | readonly str
     parametersTable(changesSummaryParameters),
   ],
   'docs/readers/command-line.md': commandTables,
-  'docs/readers/client-reference.md': clientReference,
   'docs/operators/import.md': importTable,
   'docs/readers/sync.md': destinationTable,
   'docs/security/data.md': connectionsTable,
-};
-
-/** Files of the documentation that are generated as a whole. */
-export const generatedFiles: Readonly<Record<string, () => string>> = {
-  'docs/llms.txt': llmsIndex,
 };
 
 const settingNames = Object.keys(settings) as (keyof typeof settings)[];
@@ -253,7 +245,4 @@ if (import.meta.main) {
     const url = new URL(`../${file}`, import.meta.url);
     writeFileSync(url, withGeneratedPart(readFileSync(url, 'utf8'), ...[write()].flat()));
   }
-  // from the pages as written above
-  for (const [file, write] of Object.entries(generatedFiles))
-    writeFileSync(new URL(`../${file}`, import.meta.url), write());
 }

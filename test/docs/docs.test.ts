@@ -6,7 +6,7 @@ import { errorStatuses, tokenErrorStatuses } from '../../packages/contract/error
 import { readConfig, settings } from '../../packages/service/cli/config.ts';
 import { withGeneratedPart } from '../../tools/generated-part.ts';
 import { pictures } from '../../tools/screenshots/pictures.ts';
-import { generatedFiles, generatedParts } from '../../tools/write-docs.ts';
+import { generatedParts } from '../../tools/write-docs.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -28,13 +28,6 @@ describe('documentation and code agree', () => {
     '%s has the part generated from the code (npm run docs writes it)',
     (file, write) => {
       expect(read(file)).toBe(withGeneratedPart(read(file), ...[write()].flat()));
-    },
-  );
-
-  test.each(Object.entries(generatedFiles))(
-    '%s is generated from the pages (npm run docs writes it)',
-    (file, write) => {
-      expect(read(file)).toBe(write());
     },
   );
 

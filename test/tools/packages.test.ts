@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findUnlistedImports, foreignNames } from '../../tools/packages/check-package.ts';
-import { contentsTable, staleRow } from '../../tools/packages/contents.ts';
 import { copyReachable } from '../../tools/packages/copy-reachable.ts';
 import { linkCompiledFiles, withCompiledPaths } from '../../tools/packages/link-compiled-files.ts';
 import { clientManifest, programManifest, serverManifest } from '../../tools/packages/manifest.ts';
@@ -138,25 +137,4 @@ test.each([
   [`export { a } from './a.js'; const text = 'from ', other = 'b';`, []],
 ])('the imports of other packages in %s are %j', (text, names) => {
   expect(foreignNames(text)).toEqual(names);
-});
-
-describe('the table of contents', () => {
-  const tableOf = (unpackedSize: number): string =>
-    contentsTable([
-      { name: 'subreport', filename: 'subreport-1.0.0.tgz', size: 40_000, unpackedSize, files: [{}, {}] },
-      { name: '@subreport/cli', filename: 'subreport-cli-1.0.0.tgz', size: 3_000, unpackedSize: 5_000, files: [{}] },
-    ]);
-
-  test('shows files and kilobytes of each package', () => {
-    expect(tableOf(103_000).split('\n').slice(2)).toEqual([
-      '| subreport | 2 | 103.0 | 40.0 |',
-      '| @subreport/cli | 1 | 5.0 | 3.0 |',
-    ]);
-  });
-
-  test('is stale once a number has changed by more than a quarter, or a row is missing', () => {
-    expect(staleRow(tableOf(100_000), tableOf(110_000))).toBeUndefined();
-    expect(staleRow(tableOf(100_000), tableOf(140_000))).toBe('| subreport | 2 | 140.0 | 40.0 |');
-    expect(staleRow('', tableOf(100_000))).toBe('| subreport | 2 | 100.0 | 40.0 |');
-  });
 });
