@@ -44,7 +44,6 @@ do $$ declare
     "client": "select, insert, update, delete",
     "client_secret": "select, insert, update, delete",
     "doctor_result": "select, insert, update, delete",
-    "idempotency_key": "select, insert, update, delete",
     "import_history": "select, insert, update, delete",
     "import_latest": "select, insert, update, delete",
     "import_rejection": "select, insert, update, delete",

@@ -18,7 +18,6 @@ const titles: Readonly<Record<ErrorCode, string>> = {
   STORAGE_BUDGET_EXCEEDED: 'The storage budget of the tenant has no room for the records',
   URI_TOO_LONG: 'The request URL is too long',
   UNSUPPORTED_MEDIA_TYPE: 'The media type of the request body is not supported',
-  IDEMPOTENCY_KEY_REUSED: 'The Idempotency-Key belongs to another request',
   TOO_MANY_REQUESTS: 'Too many requests',
   HEADERS_TOO_LARGE: 'The request headers are too large',
   INTERNAL_ERROR: 'An internal error occurred',

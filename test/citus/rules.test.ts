@@ -15,15 +15,7 @@ const sql = statements.map((statement) => statement.replaceAll(/--.*$/gm, ''));
 /** Tables that stay on the coordinator, because they belong to clients or to the operator. */
 const local = [
   ...['auth_key', 'client', 'client_secret', 'refresh_family', 'schema_migration'],
-  ...[
-    'operator_token',
-    'operator_session',
-    'idempotency_key',
-    'import_history',
-    'import_latest',
-    'doctor_result',
-    'audit_entry',
-  ],
+  ...['operator_token', 'operator_session', 'import_history', 'import_latest', 'doctor_result', 'audit_entry'],
 ];
 const tables = [...schema.matchAll(/^create table (\w+) \(\n([^;]*)\n\);/gm)].map(([, name = '', columns = '']) => ({
   name,

@@ -109,11 +109,7 @@ async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<
     },
     'A replacement': () => put('?replace=true'),
     'An action of the operator': async () => {
-      const headers = {
-        authorization: `Bearer ${operator}`,
-        'content-type': 'application/json',
-        'idempotency-key': '1',
-      };
+      const headers = { authorization: `Bearer ${operator}`, 'content-type': 'application/json' };
       const url = `http://127.0.0.1:${managementPort}/operator/v1/clients`;
       const response = await fetch(url, { method: 'POST', headers, body: '{"tenant":"acme"}' });
       expect(response.status).toBe(201);

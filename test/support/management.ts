@@ -113,12 +113,16 @@ export async function startManagement(
     audit,
     onUnrecorded: onFailure,
   };
+  let tokens = 0;
   return {
     app,
     context,
     tally,
     logText: () => lines.join(''),
-    operatorToken: async (...scopes) => (await createOperator(context, { name: 'test', scopes })).token,
+    operatorToken: async (...scopes) => {
+      tokens += 1;
+      return (await createOperator(context, { name: `test ${tokens}`, scopes })).token;
+    },
     async send(method, path, { token, body, headers = {}, address } = {}) {
       const {
         statusCode,

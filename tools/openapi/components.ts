@@ -171,7 +171,6 @@ const count = (description: string, example: number): Json => ({
 });
 
 const headers: Json = {
-  'Idempotency-Replayed': text('Present if the response is that of an earlier request with the key', 'true'),
   'X-Correlation-ID': text('The correlation id of the request, or a generated one', 'order-4711'),
   'X-Next-Page': text(
     'URL of the next page; absent on the last page',

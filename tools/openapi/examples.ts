@@ -38,8 +38,6 @@ const messages: Readonly<Record<ErrorCode, string>> = {
   URI_TOO_LONG: 'Cannot read the request: its URL must have at most 8192 characters: current value is 9000',
   UNSUPPORTED_MEDIA_TYPE:
     'Cannot read the request: its body must have a supported media type: application/json for a search, application/x-ndjson or text/csv to load records',
-  IDEMPOTENCY_KEY_REUSED:
-    'Cannot repeat the request: its Idempotency-Key must not have been used for a request with another path or body',
   TOO_MANY_REQUESTS:
     'Cannot respond now: a client must send at most 600 requests per minute; wait for Retry-After seconds',
   HEADERS_TOO_LARGE: 'Cannot read the request: its headers must have at most 16384 bytes in total',

@@ -1,7 +1,6 @@
 import { LoadSummary, loadMediaTypes, loadParameters } from '../../packages/contract/load.ts';
 import type { OperatorOperation } from '../../packages/contract/operator/operation.ts';
 import {
-  idempotencyKey,
   type OperatorApiId,
   type OperatorOperationId,
   operatorApi,
@@ -150,7 +149,6 @@ function describeApiOperation(operation: OperatorOperation): Json {
     parameters: [
       ...namesIn(path).map(pathParameter),
       ...queryParameterObjects(query ?? {}, requiredQuery),
-      ...(isPost ? [keyHeader] : []),
       ...requestHeaders,
     ],
     ...(body !== undefined && {
@@ -164,23 +162,15 @@ function describeApiOperation(operation: OperatorOperation): Json {
       [success.status]: response(
         success.description ?? descriptionOf(success.schema),
         referring(success.schema) as Json,
-        isPost ? ['Idempotency-Replayed'] : [],
+        [],
         success.example,
         success.mediaType,
       ),
       // also of a body that an operation does not need
-      ...problems(401, 403, ...(method === 'GET' ? [] : [413, 415]), ...(isPost ? [409, 422] : []), 503, ...errors),
+      ...problems(401, 403, ...(method === 'GET' ? [] : [413, 415]), ...(isPost ? [409] : []), 503, ...errors),
     },
   };
 }
-
-const keyHeader: Json = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description: descriptionOf(idempotencyKey),
-  schema: idempotencyKey,
-};
 
 /** The request of the code samples of an operation. */
 const apiSample = ({ path, sample = {} }: OperatorOperation): SampleRequest => ({

@@ -34,14 +34,12 @@ export const callOn =
     const text = await send(server, {
       method,
       path: pathOf(path, params) + queryOf(query),
-      headers: {
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(method === 'POST' && { 'idempotency-key': randomUUID() }),
-      },
+      headers: body === undefined ? {} : { 'content-type': 'application/json' },
       body: body && JSON.stringify(body),
       kind: response.mediaType === undefined ? 'json' : 'lines',
       silenceMs: longOperations.includes(id) ? longMs : shortMs,
-      isRepeatable: method !== 'DELETE', // a repeated deletion would find nothing
+      // a repeated deletion would find nothing, and a repeated POST would be a second one
+      isRepeatable: method !== 'DELETE' && method !== 'POST',
     });
     if (response.mediaType !== undefined) return text as never;
     const answer = parseJson(server, text);

@@ -4,10 +4,8 @@
  * - `FORBIDDEN`: the actor may not do it.
  * - `NOT_FOUND`: its target does not exist.
  * - `CONFLICT`: the present state of its target does not allow it.
- * - `KEY_REUSED`: its idempotency key belongs to another request.
- * - `TOO_MANY`: the actor has reached a limit of its own.
  */
-export type OperatorErrorCode = 'INVALID' | 'FORBIDDEN' | 'NOT_FOUND' | 'CONFLICT' | 'KEY_REUSED' | 'TOO_MANY';
+export type OperatorErrorCode = 'INVALID' | 'FORBIDDEN' | 'NOT_FOUND' | 'CONFLICT';
 
 /** An action of the operator that is rejected. The message states the violated rule. */
 export class OperatorError extends Error {

@@ -43,11 +43,17 @@ export function createOperator(
     const expiresAt = expiresDays === undefined ? latest : createdAt + expiresDays * daySeconds;
     requireNotAfter(latest, expiresAt);
     const created = { id, name, scopes, createdAt, expiresAt };
-    await insertOperatorToken(directory, created, hashOperatorToken(token));
+    if (!(await insertOperatorToken(directory, created, hashOperatorToken(token)))) throw nameInUse(name);
     return { ...describeOperator({ ...created, lastUsedAt: null, revokedAt: null }), token };
   };
   return perform(context, { name: 'operator.create', target: { operatorId: id } }, create, confirm);
 }
+
+const nameInUse = (name: string): OperatorError =>
+  new OperatorError(
+    'CONFLICT',
+    `Cannot create the operator's token: its name must not be that of a valid one, which may be revoked first: current value is '${name}'`,
+  );
 
 /**
  * Checks that an operator who has a session also has its token: a stolen session must not become a

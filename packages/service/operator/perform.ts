@@ -63,8 +63,6 @@ export interface OperatorContext {
   readonly audit: AuditLog;
   /** Of the request; absent for a command. */
   readonly correlationId?: string;
-  /** Stores the response of a request with an `Idempotency-Key`, made of the action's result. */
-  readonly keep?: (directory: Directory, result: unknown) => Promise<void>;
   /** Receives why the end of an action in several transactions, which was done, has no entry. */
   readonly onUnrecorded: (error: unknown) => void;
 }
@@ -73,9 +71,9 @@ export interface OperatorContext {
  * Runs an action of the operator and records it. Every change that an operator makes, by the API or
  * by a command, passes through here or through `performInSteps`.
  *
- * The change, its entry and the stored response are one transaction: if one of them fails, nothing
- * was changed, and the caller gets the error. Slow work, such as hashing a secret, runs before the
- * transaction, in `prepare`.
+ * The change and its entry are one transaction: if one of them fails, nothing was changed, and the
+ * caller gets the error. Slow work, such as hashing a secret, runs before the transaction, in
+ * `prepare`.
  */
 export async function perform<T, P = undefined>(
   context: OperatorContext,
@@ -88,7 +86,7 @@ export async function perform<T, P = undefined>(
     const prepared = await prepare();
     return store.transact(async (directory) => {
       const result = await change(directory, prepared);
-      return { result, written: await addEnd(context, action, directory, result) };
+      return { result, written: await context.audit.add(directory, [describeEnd(context, action, result)]) };
     });
   };
   const { result, written } = await work().catch((error: unknown) => rejectFailed(context, action, error));
@@ -110,9 +108,9 @@ export async function performInSteps<T>(
   await recordStart(context, action);
   const result = await work().catch((error: unknown) => rejectFailed(context, action, error));
   await store
-    .transact((directory) => addEnd(context, action, directory, result))
+    .transact((directory) => context.audit.add(directory, [describeEnd(context, action, result)]))
     .then((written) => written())
-    // perhaps only the response could not be stored; else the entry is in the log stream at least
+    // the entry is in the log stream at least
     .catch((error) => context.audit.record([describeEnd(context, action, result)]).catch(() => onUnrecorded(error)));
   return result;
 }
@@ -120,13 +118,6 @@ export async function performInSteps<T>(
 /** Records that an action in several transactions begins. */
 export const recordStart = <T>(context: OperatorContext, action: Action<T>): Promise<void> =>
   context.audit.record([{ ...describe(context, action), outcome: 'started', error: null }]);
-
-/** Adds the entry of an action that has a result, and keeps the response. */
-async function addEnd<T>(context: OperatorContext, action: Action<T>, directory: Directory, result: T) {
-  const written = await context.audit.add(directory, [describeEnd(context, action, result)]);
-  await context.keep?.(directory, result);
-  return written;
-}
 
 async function rejectFailed<T>(context: OperatorContext, action: Action<T>, error: unknown): Promise<never> {
   // the action's own error matters more than a missing entry

@@ -27,7 +27,7 @@ export interface KeyCipher {
  * stored unencrypted or under the previous secret are still read.
  */
 export function createKeyCipher(secret: string | undefined, secretBefore: string | undefined): KeyCipher {
-  const cipherOf = (each: string | undefined) => (each === undefined ? undefined : createTextCipher(each, 'auth_key'));
+  const cipherOf = (each: string | undefined) => (each === undefined ? undefined : createTextCipher(each));
   const current = cipherOf(secret);
   const before = cipherOf(secretBefore);
   return {
@@ -50,12 +50,12 @@ export function createKeyCipher(secret: string | undefined, secretBefore: string
 
 /**
  * Creates a cipher of text: JWE with a direct 256-bit key and AES-GCM (RFC 7516, RFC 7518 §5.3).
- * The key is derived from a secret for one purpose (HKDF, RFC 5869); the secret is random, so a
+ * The key is derived from a secret (HKDF, RFC 5869); the secret is random, so a
  * slow derivation would add nothing. `decrypt` returns `undefined` for text that was changed or
  * encrypted with another secret.
  */
-export function createTextCipher(secret: string, purpose: string) {
-  const key = new Uint8Array(hkdfSync('sha256', secret, 'subreport', purpose, 32));
+function createTextCipher(secret: string) {
+  const key = new Uint8Array(hkdfSync('sha256', secret, 'subreport', 'auth_key', 32));
   const algorithms = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] };
   return {
     encrypt: (text: string): Promise<string> =>

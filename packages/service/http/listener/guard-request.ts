@@ -9,7 +9,7 @@ export const urlLengthMax = 8_192;
  * Headers that may appear only once: servers that pick different ones, or join them as Node does
  * with most, disagree about what the request means.
  */
-const singleHeaders = ['host', 'authorization', 'content-type', 'idempotency-key', 'origin', 'sec-fetch-site'];
+const singleHeaders = ['host', 'authorization', 'content-type', 'origin', 'sec-fetch-site'];
 
 /** A host with an optional port (RFC 9110 §7.2, RFC 3986 §3.2.2). */
 const hostPattern = /^(\[[0-9a-f:.]+\]|[a-z0-9\-._~!$&'()*+,;=%]*)(:[0-9]*)?$/i;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import type { ErrorCode } from '../../../contract/error-code.ts';
@@ -7,7 +6,6 @@ import type { RejectedRow } from '../../../contract/load.ts';
 import type { OperatorScope } from '../../../contract/oauth/grant.ts';
 import type { OperatorOperation } from '../../../contract/operator/operation.ts';
 import {
-  idempotencyKey,
   type OperatorApiId,
   type OperatorBody,
   operatorApi,
@@ -24,8 +22,7 @@ import type { OperatorAccess } from '../../auth/verify/authorize-operator.ts';
 import { ImportError } from '../../import/error.ts';
 import { OperatorError, type OperatorErrorCode } from '../../operator/error.ts';
 import type { OperatorActor, OperatorContext } from '../../operator/perform.ts';
-import { type KeepResponse, type KeyedRequest, type KeyedResponse, performOnce } from '../../operator/perform-once.ts';
-import type { Directory, Store } from '../../storage/store.ts';
+import type { Store } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
 import { acceptBodies, queryOf, routePath } from '../listener/operation-routes.ts';
 import { readJsonBody } from '../listener/read-body.ts';
@@ -88,18 +85,10 @@ export async function addOperatorRoutes(
           request.operator = await authorize(request, operation.scope);
         },
         handler: async (request, reply) => {
-          const call = readCall(operation, options, request);
-          const respond = (result: unknown): KeyedResponse => {
-            const body = typeof result === 'string' ? result : JSON.stringify(result);
-            return { status: operation.response.status, body };
-          };
-          const run = async (keep?: KeepResponse): Promise<KeyedResponse> => {
-            const kept = keep && { keep: (directory: Directory, result: unknown) => keep(directory, respond(result)) };
-            return respond(await handle(call(kept) as OperatorCall<typeof id>).catch(rejectAction));
-          };
-          const keyed = operation.method === 'POST' ? keyedRequestOf(request, id, operatorOf(request)) : undefined;
-          const response = keyed === undefined ? await run() : await runOnce(options, request, keyed, run);
-          return send(reply, operation, response);
+          const result = await handle(readCall(operation, options, request) as OperatorCall<typeof id>).catch(
+            rejectAction,
+          );
+          return send(reply, operation, result);
         },
       });
     };
@@ -107,21 +96,19 @@ export async function addOperatorRoutes(
   });
 }
 
-/** Reads the parameters and the body; the call is made with what keeps its response. */
+/** Reads the parameters and the body. */
 function readCall(operation: OperatorOperation, { store, now, audit }: OperatorRoutes, request: FastifyRequest) {
   const params = readPath(request.params);
   const query = readQuery(queryOf(request), operation.query ?? {}, operation.requiredQuery);
   const body = readJsonBody(request.body as Buffer | undefined, operation.body ?? Type.Object({}));
   const actor = actorOf(operatorOf(request), request.ip);
-  const common = { store, now, actor, audit, correlationId: request.id, onUnrecorded: logUnrecordedEnd(request) };
-  return (kept: Pick<OperatorContext, 'keep'> = {}) => {
-    const context: OperatorContext = { ...common, ...kept };
-    const contextWithoutDeadline = (): OperatorContext => {
-      liftDeadline(request);
-      return context;
-    };
-    return { context: withinRequest(context, request), contextWithoutDeadline, params, query, body };
+  const onUnrecorded = logUnrecordedEnd(request);
+  const context: OperatorContext = { store, now, actor, audit, correlationId: request.id, onUnrecorded };
+  const contextWithoutDeadline = (): OperatorContext => {
+    liftDeadline(request);
+    return context;
   };
+  return { context: withinRequest(context, request), contextWithoutDeadline, params, query, body };
 }
 
 function operatorOf({ operator }: FastifyRequest): OperatorAccess {
@@ -129,62 +116,11 @@ function operatorOf({ operator }: FastifyRequest): OperatorAccess {
   return operator;
 }
 
-/** Runs a request with a key, or repeats the response of the first request with it. */
-const runOnce = (
-  { store, now }: OperatorRoutes,
-  request: FastifyRequest,
-  keyed: KeyedRequest,
-  run: (keep: KeepResponse) => Promise<KeyedResponse>,
-) =>
-  performOnce(
-    {
-      store,
-      now,
-      onFault: (error) => request.log.error({ err: error }, 'an Idempotency-Key could not be freed'),
-    },
-    keyed,
-    run,
-  ).catch(rejectAction);
-
-function send(
-  reply: FastifyReply,
-  { response }: OperatorOperation,
-  { status, body, isReplayed = false }: KeyedResponse & { readonly isReplayed?: boolean },
-): FastifyReply {
+function send(reply: FastifyReply, { response }: OperatorOperation, result: object | string): FastifyReply {
+  const body = typeof result === 'string' ? result : JSON.stringify(result);
   const contentType = response.mediaType ?? 'application/json; charset=utf-8';
-  if (isReplayed) reply.header('idempotency-replayed', 'true');
-  return reply.code(status).headers({ 'cache-control': 'no-store', 'content-type': contentType }).send(body);
+  return reply.code(response.status).headers({ 'cache-control': 'no-store', 'content-type': contentType }).send(body);
 }
-
-/**
- * Reads the `Idempotency-Key` of a request; `undefined` if it has none. Throws `ProblemError` if it
- * is not valid.
- */
-function keyedRequestOf(
-  request: FastifyRequest,
-  operation: string,
-  { id, token }: OperatorAccess,
-): KeyedRequest | undefined {
-  const value = request.headers['idempotency-key'];
-  if (value === undefined) return undefined;
-  const key = keyOf(String(value));
-  return { operatorId: id, token, operation, key, fingerprint: fingerprintOf(request) };
-}
-
-/** The key without the quotes that make it a string of a structured field (RFC 9651 §3.3.3). */
-function keyOf(value: string): string {
-  const key = /^"(.*)"$/.exec(value)?.[1] ?? value;
-  if (fitsText(idempotencyKey, key)) return key;
-  const fault = { parameter: 'Idempotency-Key', value: shorten(value), rule: ruleOf(idempotencyKey) };
-  throw new ProblemError(describeFaults([fault], false));
-}
-
-/** Hash of the path and the body: a request with the same key must have the same. */
-const fingerprintOf = ({ url, body }: FastifyRequest): string =>
-  createHash('sha256')
-    .update(`${url}\n`)
-    .update((body as Buffer | undefined) ?? '')
-    .digest('base64url');
 
 /** The actor of a request by an operator, without the token. */
 export const actorOf = ({ id, name, scopes, expiresAt }: OperatorAccess, address: string): OperatorActor => ({
@@ -253,8 +189,6 @@ const codes: Readonly<Record<OperatorErrorCode, ErrorCode>> = {
   FORBIDDEN: 'ACCESS_DENIED',
   NOT_FOUND: 'NOT_FOUND',
   CONFLICT: 'CONFLICT',
-  KEY_REUSED: 'IDEMPOTENCY_KEY_REUSED',
-  TOO_MANY: 'TOO_MANY_REQUESTS',
 };
 
 const clientCodes: Readonly<Record<ClientError['code'], ErrorCode>> = {
@@ -264,10 +198,7 @@ const clientCodes: Readonly<Record<ClientError['code'], ErrorCode>> = {
 };
 
 export function rejectAction(error: unknown): never {
-  if (error instanceof OperatorError) {
-    const headers: Record<string, string> = error.code === 'TOO_MANY' ? { 'retry-after': '3600' } : {};
-    throw new RequestError(codes[error.code], error.message, { headers });
-  }
+  if (error instanceof OperatorError) throw new RequestError(codes[error.code], error.message);
   if (error instanceof ClientError) throw new RequestError(clientCodes[error.code], error.message);
   if (error instanceof KeyError && error.code === 'CONFLICT') throw new RequestError('CONFLICT', error.message);
   if (error instanceof ImportError) throw toRequestError(error, []);

@@ -14,18 +14,25 @@ export interface OperatorToken {
   readonly revokedAt: number | null;
 }
 
-/** Stores a new token by its SHA-256. */
+/**
+ * Stores a new token by its SHA-256. Returns `false`, and stores nothing, if a valid token has its
+ * name.
+ */
 export async function insertOperatorToken(
   store: Directory,
   { id, name, scopes, createdAt, expiresAt }: Omit<OperatorToken, 'lastUsedAt' | 'revokedAt'>,
   sha256: string,
-): Promise<void> {
-  await store.writeDirectory([
+): Promise<boolean> {
+  const [inserted] = await store.writeDirectory([
     directoryStatement(
-      'insert into operator_token (id, name, scopes, sha256, created_at, expires_at) values ($1, $2, $3, $4, $5, $6)',
+      `insert into operator_token (id, name, scopes, sha256, created_at, expires_at)
+       select $1, $2, $3, $4, cast($5 as bigint), cast($6 as bigint) where not exists (select 1 from operator_token
+         where name = $2 and revoked_at is null and (expires_at is null or expires_at > $5))
+       returning id`,
       [id, name, scopes.join(' '), sha256, createdAt, expiresAt],
     ),
   ]);
+  return inserted?.length === 1;
 }
 
 /** The token with this SHA-256, even if it is expired or revoked, or `undefined`. */

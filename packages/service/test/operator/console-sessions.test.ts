@@ -51,7 +51,7 @@ describe.each(drawn)("sessions of the operator's console on $engine", ({ openTes
       expect.stringMatching(/^subreport-operator=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/),
     ]);
     expect(signedIn.body).toEqual({
-      operator: { id: expect.any(String), name: 'test', scopes: ['operator:read'] },
+      operator: { id: expect.any(String), name: expect.stringMatching(/^test \d+$/), scopes: ['operator:read'] },
       public_url: 'http://127.0.0.1',
       idle_seconds: 1_800,
       expires_at: new Date((clock.seconds + 1_800) * 1000).toISOString().replace('.000', ''),
@@ -67,7 +67,11 @@ describe.each(drawn)("sessions of the operator's console on $engine", ({ openTes
     const writer = await signInNew('operator:write', 'operator:read');
     expect((await writer.send('POST', tenants, { body: { tenant: 'acme' } })).status).toBe(201);
     const { body } = await writer.send('GET', '/console/operator/v1/audit?action=tenant.create');
-    expect(body.data[0].actor).toMatchObject({ kind: 'operator', id: writer.signedIn.body.operator.id, name: 'test' });
+    expect(body.data[0].actor).toMatchObject({
+      kind: 'operator',
+      id: writer.signedIn.body.operator.id,
+      name: expect.stringMatching(/^test \d+$/),
+    });
   });
 
   test('a stolen session alone creates no token: its own token is asked for again', async () => {
@@ -130,7 +134,7 @@ describe.each(drawn)("sessions of the operator's console on $engine", ({ openTes
 
   test('a token that is invalid or revoked gets a 401, and too many attempts get a 429', async () => {
     const { context } = management;
-    const revoked = await createOperator(context, { name: 'x', scopes: ['operator:read'] });
+    const revoked = await createOperator(context, { name: 'to be revoked', scopes: ['operator:read'] });
     await revokeOperator(context, revoked.id);
     const attempts = [];
     for (const token of [revoked.token, `sro_${'A'.repeat(43)}`, 'x', 'y'])
@@ -143,7 +147,7 @@ describe.each(drawn)("sessions of the operator's console on $engine", ({ openTes
   test('revoking the token ends its sessions at the next request, and so does its expiry', async () => {
     const { context } = management;
     const kept = await signInNew('operator:read');
-    const operator = await createOperator(context, { name: 'x', scopes: ['operator:read'] });
+    const operator = await createOperator(context, { name: 'of a session', scopes: ['operator:read'] });
     const session = await signIn(operator.token);
     expect((await session.send('GET', tenants)).status).toBe(200);
     await revokeOperator({ ...context, store: opened.openAgain() }, operator.id);
@@ -199,23 +203,6 @@ describe.each(drawn)("sessions of the operator's console on $engine", ({ openTes
     ]);
     expect(await statesOf(second)).toEqual(ended('it has ended'));
     expect((await second.send('DELETE', '/console/session')).status).toBe(204);
-  });
-
-  test('a repeated request with an Idempotency-Key gets the same response in its session only', async () => {
-    const token = await management.operatorToken('operator:write');
-    const headers = { 'idempotency-key': 'once' };
-    const body = { tenant: 'once' };
-    const first = await signIn(token);
-    const created = await first.send('POST', tenants, { body, headers });
-    expect(created.status).toBe(201);
-    const repeated = await first.send('POST', tenants, { body, headers });
-    expect([repeated.status, repeated.body, repeated.headers['idempotency-replayed']]).toEqual([
-      201,
-      created.body,
-      'true',
-    ]);
-    const second = await signIn(token);
-    expect((await second.send('POST', tenants, { body, headers })).body.type).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
   test.each([

@@ -57,11 +57,27 @@ describe.each(drawn)('operators on $engine', ({ openTestStore }) => {
     const { context, send } = management;
     const parent = await createOperator(context, { name: 'day', scopes: ['operator:write'], expiresDays: 2 });
     const create = async (expires_days?: number) =>
-      send('POST', path, { token: parent.token, body: { name: 'child', scopes: ['operator:write'], expires_days } });
+      send('POST', path, {
+        token: parent.token,
+        body: { name: `child ${expires_days}`, scopes: ['operator:write'], expires_days },
+      });
     const [same, shorter, longer] = [await create(), await create(1), await create(3)];
     expect([same.status, same.body.expires_at]).toEqual([201, parent.expires_at]);
     expect(Date.parse(shorter.body.expires_at)).toBeLessThan(Date.parse(parent.expires_at ?? ''));
     expect([longer.status, longer.body.messages]).toEqual([403, [expect.stringContaining(`${parent.expires_at}`)]]);
+  });
+
+  test('a token created again is a 409, until the first one is revoked', async () => {
+    const { send } = management;
+    const create = () => send('POST', path, { token, body: { name: 'again', scopes: ['operator:read'] } });
+    const [first, again] = [await create(), await create()];
+    expect([first.status, again.status, again.body.messages]).toEqual([
+      201,
+      409,
+      [expect.stringMatching(/name must not be that of a valid one.*'again'$/)],
+    ]);
+    expect((await send('POST', `${path}/${first.body.id}/revoke`, { token, body: {} })).status).toBe(200);
+    expect((await create()).status).toBe(201);
   });
 
   test('following next reads every token exactly once', async () => {

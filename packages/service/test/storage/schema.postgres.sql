@@ -56,16 +56,6 @@ create table doctor_result (
   listed text not null
 );
 
-create table idempotency_key (
-  operator_id text collate "C" not null,
-  operation text collate "C" not null,
-  idempotency_key text collate "C" not null,
-  fingerprint text not null,
-  created_at bigint not null,
-  status bigint,
-  response text
-);
-
 create table import_history (
   id text collate "C" not null,
   tenant_id text collate "C" not null,
@@ -246,10 +236,6 @@ alter table client_secret add constraint client_secret_pkey PRIMARY KEY (client_
 
 alter table doctor_result add constraint doctor_result_pkey PRIMARY KEY (id);
 
-alter table idempotency_key add constraint idempotency_key_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operator_token(id);
-
-alter table idempotency_key add constraint idempotency_key_pkey PRIMARY KEY (operator_id, operation, idempotency_key);
-
 alter table import_history add constraint import_history_pkey PRIMARY KEY (id);
 
 alter table import_latest add constraint import_latest_pkey PRIMARY KEY (tenant_id);
@@ -297,8 +283,6 @@ CREATE INDEX audit_entry_backup ON public.audit_entry USING btree (recorded_at) 
 CREATE INDEX audit_entry_recorded ON public.audit_entry USING btree (recorded_at);
 
 CREATE INDEX client_tenant ON public.client USING btree (tenant_id, client_id);
-
-CREATE INDEX idempotency_key_created ON public.idempotency_key USING btree (created_at);
 
 CREATE INDEX import_history_result ON public.import_history USING btree (result, id);
 

@@ -77,19 +77,6 @@ CREATE TABLE doctor_result (
   listed text not null
 ) strict, without rowid;
 
-CREATE TABLE idempotency_key (
-  operator_id text not null references operator_token (id),
-  operation text not null,
-  idempotency_key text not null,
-  fingerprint text not null,
-  created_at integer not null,
-  status integer,
-  response text,
-  primary key (operator_id, operation, idempotency_key)
-) strict, without rowid;
-
-CREATE INDEX idempotency_key_created on idempotency_key (created_at);
-
 CREATE TABLE import_history (
   id text not null primary key,
   tenant_id text not null,

@@ -323,21 +323,6 @@ create index operator_session_expires on operator_session (expires_at);
 
 create index operator_session_operator on operator_session (operator_id, used_at);
 
--- Responses to POST requests with an Idempotency-Key, encrypted with a key that only the caller has. The status is null while the
--- first request runs.
-create table idempotency_key (
-  operator_id text collate "C" not null references operator_token (id),
-  operation text collate "C" not null,
-  idempotency_key text collate "C" not null,
-  fingerprint text not null,
-  created_at bigint not null,
-  status bigint,
-  response text,
-  primary key (operator_id, operation, idempotency_key)
-);
-
-create index idempotency_key_created on idempotency_key (created_at);
-
 -- The result of the last check of the store (subreport doctor): one row.
 create table doctor_result (
   id text collate "C" not null primary key,
