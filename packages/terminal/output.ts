@@ -42,10 +42,10 @@ export const countText = (count: number | null): string => count?.toLocaleString
 export const counted = (count: number, one: string): string => `${countText(count)} ${one}${count === 1 ? '' : 's'}`;
 
 /** Formats names and values, one pair per line; a missing value is `-`. */
-export function formatFields(fields: Readonly<Record<string, string | number | boolean | null>>): string {
+export function formatFields(fields: Readonly<Record<string, string | number | boolean | null | undefined>>): string {
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   return Object.entries(fields)
-    .map(([name, value]) => `${name.padEnd(width)}  ${value === null || value === '' ? '-' : printable(String(value))}`)
+    .map(([name, value]) => `${name.padEnd(width)}  ${value == null || value === '' ? '-' : printable(String(value))}`)
     .join('\n');
 }
 

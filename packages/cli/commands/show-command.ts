@@ -10,7 +10,7 @@ import { subscriptionParameters } from '../../contract/history.ts';
 import { isReservedId } from '../../contract/report.ts';
 import { addProfileOption, connect, type ProfileOption } from '../../terminal/connection.ts';
 import { UsageError } from '../../terminal/error.ts';
-import type { Output } from '../../terminal/output.ts';
+import { formatFields, type Output } from '../../terminal/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { addParameterOptions, readParameters } from './filter-options.ts';
@@ -106,17 +106,7 @@ const statusOf = ({ record, removed, erased }: SubscriptionVersion): string =>
 type OneQuery = NonNullable<Parameters<SubreportClient['subscription']>[1]>;
 
 async function showSubscription(subscription: Subscription, screen: Screen, fields: string | undefined): Promise<void> {
-  if (screen.format === 'table') return screen.write(linesOf(subscription, screen.color));
+  if (screen.format === 'table') return screen.write(`${formatFields(Object.fromEntries(fieldsOf(subscription)))}\n`);
   const layout = subscriptionLayout(false, fields);
   await writeResponse(screen, { whole: subscription, rows: [subscription], layout });
-}
-
-function linesOf(subscription: Subscription, color: boolean): string {
-  const fields = [...fieldsOf(subscription)];
-  const width = Math.max(...fields.map(([name]) => name.length));
-  const shown = fields.map(([name, value = '-']) => {
-    const text = printable(value);
-    return `${name.padEnd(width)}  ${color && name === 'status' ? paintStatus(text) : text}\n`;
-  });
-  return shown.join('');
 }
