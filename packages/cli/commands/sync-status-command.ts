@@ -9,12 +9,7 @@ import { rowsOfQuestion } from '../sync/question.ts';
 import type { Lag } from '../sync/read-lag.ts';
 import type { Source } from '../sync/read-source.ts';
 import { isYetToCome } from '../sync/yet-to-come.ts';
-import { type NoteGauges, withMetrics } from './sync-metrics.ts';
 import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
-
-interface StatusOptions extends CopyOptions {
-  readonly metrics?: string;
-}
 
 export function addStatusCommand(sync: Command, output: Output): void {
   const command = sync
@@ -23,19 +18,8 @@ export function addStatusCommand(sync: Command, output: Output): void {
       'show the revision of a copy, its age and the revision of the report; for a webhook, also what is pending',
     );
   addCopyOptions(command, ['table', 'files', 'webhook'])
-    .option('--metrics <file>', "write them to NAME.prom, for the textfile collector of Prometheus' node_exporter")
-    .addHelpText(
-      'after',
-      `
-Examples:
-  subreport sync status --to sqlite:copy.db
-  subreport sync status --to sqlite:copy.db --metrics /run/subreport-sync/copy.prom`,
-    )
-    .action((options: StatusOptions) =>
-      runReader((signal) =>
-        withSyncErrors(() => withMetrics(options.metrics, (note) => showStatus(options, output, signal, note))),
-      ),
-    );
+    .addHelpText('after', '\nExample:\n  subreport sync status --to sqlite:copy.db')
+    .action((options: CopyOptions) => runReader((signal) => withSyncErrors(() => showStatus(options, output, signal))));
 }
 
 export function addCheckCommand(sync: Command, output: Output): void {
@@ -110,26 +94,17 @@ async function checkFiles(options: CopyOptions, source: Source, output: Output, 
 
 async function* nothing(): AsyncGenerator<never, void, undefined> {}
 
-async function showStatus(
-  options: StatusOptions,
-  output: Output,
-  signal: AbortSignal,
-  note: NoteGauges,
-): Promise<void> {
+async function showStatus(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const source = sourceOf(options);
-  if (destinationNamed(options.to).mode === 'webhook') return showWebhookStatus(source, options, output, signal, note);
+  if (destinationNamed(options.to).mode === 'webhook') return showWebhookStatus(source, options, output, signal);
   const { readLag } = await import('../sync/read-lag.ts');
   const position = await positionOf(options, output, signal);
-  if (position === undefined) {
-    note({ copy_read: 1, last_success_timestamp_seconds: 0 });
+  if (position === undefined)
     throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
-  }
   requireSame(position, source);
   const { rows = 0, revision, token, syncedAt } = position;
-  note({ copy_read: 1, last_success_timestamp_seconds: secondsOf(syncedAt), rows, revision });
   const read = await readLag(source, { revision, token }, signal);
   const lag = { ...read, isInStep: position.isTimed === true && read.isInStep ? null : read.isInStep };
-  note({ report_revision: lag.revision });
   const age = ageOf(syncedAt);
   const when = age === null ? `at ${syncedAt}, which is yet to come` : `${countText(age)} s ago`;
   writeStatus(
@@ -142,9 +117,6 @@ async function showStatus(
     `${counted(rows, 'row')}${rowsOfQuestion(position.question)} at revision ${revision}, synced ${when}: ${describeLag(lag)}`,
   );
 }
-
-/** The time of a success; 0 if it is not known, because a clock was ahead then. */
-const secondsOf = (instant: string): number => (isYetToCome(instant) ? 0 : Date.parse(instant) / 1_000);
 
 /** The age in seconds; `null` if it is not known. */
 const ageOf = (instant: string): number | null =>
@@ -159,7 +131,7 @@ function requireSame(copy: SourceIdentity, { service, clientId }: SourceIdentity
   );
 }
 
-const writeStatus = (output: Output, { json, quiet }: StatusOptions, value: object, sentence: string): void => {
+const writeStatus = (output: Output, { json, quiet }: CopyOptions, value: object, sentence: string): void => {
   if (json === true || quiet !== true) writeResult(output, json === true, value, sentence);
 };
 
@@ -175,24 +147,19 @@ function describeLag({ revision, isInStep, isTokenInvalid }: KnownLag): string {
 
 async function showWebhookStatus(
   source: Source,
-  options: StatusOptions,
+  options: CopyOptions,
   output: Output,
   signal: AbortSignal,
-  note: NoteGauges,
 ): Promise<void> {
   const { readLag } = await import('../sync/read-lag.ts');
   const { webhookNamed } = await import('../sync/webhook-options.ts');
   const { endpointGone, readWebhookStatus } = await import('../sync/webhook-status.ts');
   const webhook = webhookNamed(options);
   const status = readWebhookStatus(webhook, source, Date.now());
-  note({ copy_read: 1 });
   if (status === undefined)
     throw new CommandError("Cannot show the status: the webhook must have a state: run 'subreport sync' first");
   const { revision, pending, failures, lastResult, disabledAt } = status;
-  const disabled = Number(disabledAt > 0);
-  note({ revision, pending_events: pending, failed_tries: failures, disabled });
   const lag = await readLag(source, status, signal);
-  note({ report_revision: lag.revision });
   const retryAt = pending === 0 || failures === 0 ? undefined : new Date(status.retryAt).toISOString();
   const tries = failures === 0 ? '' : `, ${failures} failed tries, the last with ${lastResult}, the next at ${retryAt}`;
   writeStatus(

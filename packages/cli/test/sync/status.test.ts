@@ -8,7 +8,6 @@ import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
-import { parseMetrics } from '../../sync/copy-metrics.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 
 let folder: string;
@@ -47,13 +46,12 @@ const kinds = Object.keys(copies) as Kind[];
 const run = (kind: Kind, command: 'run' | 'status', more: readonly string[] = [], { credentials } = report) =>
   runHere(['sync', command, ...copies[kind](), ...more], environmentOf(service, credentials));
 
-/** Shows the status as JSON, in a sentence and as metrics. */
+/** Shows the status as JSON and in a sentence. */
 async function statusOf(kind: Kind, reader = report) {
-  const file = join(here, 'copy.prom');
-  const { code, stdout, stderr } = await run(kind, 'status', ['--json', '--metrics', file], reader);
+  const { code, stdout, stderr } = await run(kind, 'status', ['--json'], reader);
   const sentence = (await run(kind, 'status', [], reader)).stdout;
   const json = stdout === '' ? {} : JSON.parse(stdout);
-  return { code, json, sentence, stderr, metrics: parseMetrics(readFileSync(file, 'utf8')) };
+  return { code, json, sentence, stderr };
 }
 
 /** Alters the newest manifest. */
@@ -72,23 +70,21 @@ describe.each(kinds)('the status of a copy in %s', (kind) => {
       code: 0,
       json: { revision: 1, report_revision: 1, in_step: true },
       sentence: expect.stringContaining(': in step with the report\n'),
-      metrics: { copy_read: 1, revision: 1, report_revision: 1 },
     });
     await report.erase(['a']);
     expect(await statusOf(kind)).toMatchObject({
       code: 0,
       json: { revision: 1, report_revision: 2, in_step: false },
       sentence: expect.stringContaining(': the report is at revision 2\n'),
-      metrics: { copy_read: 1, revision: 1, report_revision: 2 },
     });
   });
 
-  test('is refused to a client of another tenant, and no metric has its figures', async () => {
+  test('is refused to a client of another tenant', async () => {
     await run(kind, 'run');
     const other = await createChangingReport(service, `other-${count}`, 1);
     await other.load([subscriptionRow({ id: 'a' })]);
-    const { code, json, sentence, stderr, metrics } = await statusOf(kind, other);
-    expect([code, json, sentence, metrics]).toEqual([2, {}, '', { copy_read: 0 }]);
+    const { code, json, sentence, stderr } = await statusOf(kind, other);
+    expect([code, json, sentence]).toEqual([2, {}, '']);
     expect(stderr).toContain(`for '${report.credentials.client_id}' of ${service.baseUrl}`);
   });
 
@@ -126,11 +122,8 @@ test.each([
 test('a file of a later revision than that of the report, as after a restore, is not in step', async () => {
   await run('dir:', 'run');
   alterManifest(({ report: of }) => ({ report: { ...of, revision: 7 } }));
-  const { json, sentence, metrics } = await statusOf('dir:');
-  expect([json, metrics.report_revision]).toEqual([
-    expect.objectContaining({ revision: 7, report_revision: 1, in_step: false }),
-    1,
-  ]);
+  const { json, sentence } = await statusOf('dir:');
+  expect(json).toMatchObject({ revision: 7, report_revision: 1, in_step: false });
   expect(sentence).toMatch(/^2 rows at revision 7, synced \d+ s ago: the report is at revision 1\n$/);
 });
 
@@ -143,19 +136,9 @@ describe('a clock that was ahead', () => {
   ] as const)('does not make a copy in %s young', async (kind, alter) => {
     await run(kind, 'run');
     alter();
-    const { json, sentence, metrics } = await statusOf(kind);
+    const { json, sentence } = await statusOf(kind);
     expect(json).toMatchObject({ synced_at: later, age_seconds: null });
     expect(sentence).toContain(`synced at ${later}, which is yet to come: `);
-    expect(metrics).toMatchObject({ copy_read: 1, last_success_timestamp_seconds: 0 });
-  });
-
-  test('leaves no later success in the metrics', async () => {
-    await run('sqlite:', 'run');
-    const file = join(here, 'copy.prom');
-    await statusOf('sqlite:');
-    writeFileSync(file, readFileSync(file, 'utf8').replace(/(_seconds\{.*\}) \d\S*/, '$1 4070908800'));
-    const { metrics } = await statusOf('sqlite:');
-    expect(metrics.last_success_timestamp_seconds).toBeLessThanOrEqual(Date.now() / 1_000);
   });
 
   test('keeps latest.json from being replaced, and each run says so', async () => {

@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -22,13 +13,7 @@ import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { openDestination } from '../../sync/open-destination.ts';
 import { runSync } from '../../sync/run-sync.ts';
-import {
-  type ChangingReport,
-  createChangingReport,
-  environmentAway,
-  environmentOf,
-  sha256,
-} from './changing-report.ts';
+import { type ChangingReport, createChangingReport, environmentOf, sha256 } from './changing-report.ts';
 import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts';
 import { digestOfCopy } from './read-copy.ts';
 
@@ -330,7 +315,6 @@ test.each([
     ['--to', 'sqlite:x.db', '--retry-seconds', '-1'],
     "error: option '--retry-seconds <number>' argument '-1' is invalid",
   ],
-  [['status', '--to', 'sqlite:x.db', '--metrics', '/tmp/x'], 'Cannot use --metrics: its name must be that of the copy'],
   [['--to', 'mysql://root:hidden@db/copy'], 'Cannot use --to: it must be sqlite:FILE, postgres://'],
   ...['me:hidden%ff@localhost', 'me:hidden@%ff'].map(
     (place) => [['--to', `postgres://${place}/copy`], 'Cannot use --to: it must be a URL such as postgres://'] as const,
@@ -444,64 +428,6 @@ describe('a temporary failure', () => {
     await eventually(() => expect(told).toContain('The sync is retried in'), startMsMax);
     running.child.kill('SIGTERM');
     expect((await running.ended).code).toBe(143);
-  });
-});
-
-describe('status --metrics', () => {
-  const samplesOf = (file: string) =>
-    Object.fromEntries(
-      [...readFileSync(file, 'utf8').matchAll(/^subreport_sync_(\w+)\{copy="warehouse"\} (\S+)$/gm)].map(
-        ([, name, value]) => [name, Number(value)],
-      ),
-    );
-  let own: string;
-  let file: string;
-  let to: string;
-  beforeEach(() => {
-    own = mkdtempSync(join(folder, 'metrics-'));
-    file = join(own, 'warehouse.prom');
-    to = `sqlite:${join(own, 'copy.db')}`;
-  });
-
-  test('writes what was read of the copy and of the report, for another user', async () => {
-    await run('--to', to);
-    await report.erase(['id_1']);
-    const { code, stdout } = await run('status', '--to', to, '--quiet', '--metrics', file);
-    expect([code, stdout]).toEqual([0, '']);
-    const { last_success_timestamp_seconds: last = 0, ...others } = samplesOf(file);
-    expect(others).toEqual({ copy_read: 1, rows: 25, revision: 1, report_revision: 2 });
-    expect(Math.abs(Date.now() / 1000 - last)).toBeLessThan(600);
-    expect(statSync(file).mode & 0o777).toBe(0o644);
-    expect(readdirSync(own).toSorted()).toEqual(['copy.db', 'warehouse.prom']);
-    const text = readFileSync(file, 'utf8');
-    expect(text.match(/^# TYPE /gm)).toHaveLength(5);
-  });
-
-  test('says nothing about a report that does not respond, and keeps what it knows of the copy', async () => {
-    await run('--to', to);
-    const environment = environmentAway(service, report.credentials);
-    expect((await runHere(['sync', 'status', '--to', to, '--metrics', file], environment)).code).toBe(75);
-    expect(Object.keys(samplesOf(file))).toEqual(['copy_read', 'last_success_timestamp_seconds', 'rows', 'revision']);
-  });
-
-  test('says nothing about a copy that was not read', async () => {
-    expect((await run('status', '--to', 'sqlite:/nowhere/copy.db', '--metrics', file)).code).toBe(2);
-    expect(samplesOf(file)).toEqual({ copy_read: 0 });
-  });
-
-  test('says that there was no success yet', async () => {
-    new DatabaseSync(join(own, 'copy.db')).close();
-    expect((await run('status', '--to', to, '--metrics', file)).code).toBe(1);
-    expect(samplesOf(file)).toEqual({ copy_read: 1, last_success_timestamp_seconds: 0 });
-  });
-
-  test('fails if the file cannot be written, and leaves no part of it', async () => {
-    await run('--to', to);
-    const { code, stderr } = await run('status', '--to', to, '--metrics', join(own, 'none', 'warehouse.prom'));
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot write '.*warehouse.prom'/)]);
-    mkdirSync(join(own, 'warehouse.prom'));
-    expect((await run('status', '--to', to, '--metrics', file)).code).toBe(1);
-    expect(readdirSync(own).toSorted()).toEqual(['copy.db', 'warehouse.prom']);
   });
 });
 
