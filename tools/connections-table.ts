@@ -1,7 +1,7 @@
 import { serverLimits } from '../packages/cli/remote/server-operations.ts';
-import { databaseConnectMs } from '../packages/cli/sync/postgres-table.ts';
-import { lineLengthMax } from '../packages/cli/sync/read-source.ts';
-import { receiverLimits } from '../packages/cli/sync/webhook-request.ts';
+import { lineLengthMax } from '../packages/cli/sync/source/read-source.ts';
+import { databaseConnectMs } from '../packages/cli/sync/table/postgres-table.ts';
+import { receiverLimits } from '../packages/cli/sync/webhook/webhook-request.ts';
 import { timeoutMsDefault } from '../packages/client/sender.ts';
 import { responseBounds, responseBytesMax } from '../packages/terminal/outgoing/bounds.ts';
 import { dripLimits } from '../packages/terminal/outgoing/fetch.ts';
@@ -53,17 +53,17 @@ export const connections: readonly Connections[] = [
     proxy: proxied,
   },
   {
-    modules: ['packages/cli/sync/webhook-request.ts', 'packages/cli/sync/webhook-status.ts'],
+    modules: ['packages/cli/sync/webhook/webhook-request.ts', 'packages/cli/sync/webhook/webhook-status.ts'],
     programs: '`sync --to webhook:URL`',
     peer: 'the receiver',
     sends: 'a signature of each request; counts, ids, dates and change tokens',
     tls: https,
-    bounds: `${size(receiverLimits.answerBytesMax)}, discarded; ${seconds(receiverLimits.tryMsMax)}`,
+    bounds: `none of the body is read; ${seconds(receiverLimits.tryMsMax)}`,
     redirects: 'a failed try',
     proxy: proxied,
   },
   {
-    modules: ['packages/cli/sync/postgres-table.ts'],
+    modules: ['packages/cli/sync/table/postgres-table.ts'],
     programs: '`sync --to postgres://…`',
     peer: 'the database of the copy',
     sends: 'records; its password, never in clear text without TLS',

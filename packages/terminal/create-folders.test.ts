@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { StateFile } from '../cli/sync/state-file.ts';
+import { StateFile } from '../cli/sync/source/state-file.ts';
 import { Spool } from '../service/import/spool.ts';
 import { createFolders } from './create-folders.ts';
 import { writeProfile } from './profile.ts';
@@ -23,7 +23,7 @@ test('folders are created for their owner alone, once', () => {
 });
 
 const profile = { base_url: 'http://127.0.0.1:1/connect-api', client_id: 'a', client_secret: 'b' };
-const kind = { applicationId: 7, migrations: ['create table place (token text) strict;'] };
+const kind = { applicationId: 7, schema: '', cannot: 'Cannot use', writers: 'of this test' };
 async function* source() {
   yield Buffer.from('row');
 }

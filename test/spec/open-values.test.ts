@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { lineOf, rowOf } from '../../packages/cli/sync/record-row.ts';
+import { lineOf, rowOf } from '../../packages/cli/sync/source/record-row.ts';
 import { writeWorkbook } from '../../packages/cli/workbook/workbook.ts';
 import { createClient } from '../../packages/client/index.ts';
 import { type Subscription, statusFilterOf } from '../../packages/contract/subscription.ts';

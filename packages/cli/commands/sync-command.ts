@@ -5,12 +5,12 @@ import { counted, countText, type Output, writeResult } from '../../terminal/out
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { forUser, runReader } from '../../terminal/reader-action.ts';
 import { destinationNamed, destinations, formsOf } from '../sync/destinations.ts';
-import { rowsOfQuestion } from '../sync/question.ts';
-import type { Source } from '../sync/read-source.ts';
-import type { SnapshotResult } from '../sync/run-snapshot.ts';
-import type { SyncResult } from '../sync/run-sync.ts';
-import type { VerifiedFile } from '../sync/verify-files.ts';
-import { isYetToCome } from '../sync/yet-to-come.ts';
+import { rowsOfQuestion } from '../sync/files/question.ts';
+import type { SnapshotResult } from '../sync/files/run-snapshot.ts';
+import type { VerifiedFile } from '../sync/files/verify-files.ts';
+import type { Source } from '../sync/source/read-source.ts';
+import { isYetToCome } from '../sync/source/yet-to-come.ts';
+import type { SyncResult } from '../sync/table/run-sync.ts';
 import { openScreen } from './record-writer.ts';
 import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
 import { readQuestion, withQuestion } from './sync-question.ts';
@@ -60,7 +60,7 @@ ${destinations.flatMap(({ examples }) => examples.map((example) => `  subreport 
 
 /** Runs a sync, and retries it after temporary failures. */
 async function syncWithRetries(options: SyncOptions, output: Output, signal: AbortSignal): Promise<void> {
-  const { retryRun } = await import('../sync/retry-run.ts');
+  const { retryRun } = await import('../sync/source/retry-run.ts');
   const scheduledFor = readInstant(options.scheduledFor); // the same for each try
   const onWait = (error: unknown, waitMs: number): void => {
     const seconds = countText(Math.ceil(waitMs / 1_000));
@@ -79,7 +79,7 @@ async function sync(options: SyncOptions, scheduledFor: Date, output: Output, si
   if (mode === 'files') return syncFile(source, options, scheduledFor, output, signal);
   const isStream = mode === 'stream';
   const { openDestination } = await import('../sync/open-destination.ts');
-  const { runSync } = await import('../sync/run-sync.ts');
+  const { runSync } = await import('../sync/table/run-sync.ts');
   const screen = openScreen(options, output);
   const destination = await openDestination(options, screen.write);
   const bar = createProgressBar(screen.isQuiet || isStream ? { ...output, stderr: silent } : output, undefined);
@@ -94,8 +94,8 @@ async function sync(options: SyncOptions, scheduledFor: Date, output: Output, si
 }
 
 async function tellWebhook(options: SyncOptions, output: Output, signal: AbortSignal): Promise<void> {
-  const { readWebhook } = await import('../sync/webhook-options.ts');
-  const { runWebhook } = await import('../sync/run-webhook.ts');
+  const { readWebhook } = await import('../sync/webhook/webhook-options.ts');
+  const { runWebhook } = await import('../sync/webhook/run-webhook.ts');
   const webhook = readWebhook(options);
   const { delivered, revision, isFirst } = await runWebhook(sourceOf(options), webhook, { signal });
   if (options.quiet === true && options.json !== true) return;
@@ -113,7 +113,7 @@ async function syncFile(
   output: Output,
   signal: AbortSignal,
 ): Promise<void> {
-  const { runSnapshot } = await import('../sync/run-snapshot.ts');
+  const { runSnapshot } = await import('../sync/files/run-snapshot.ts');
   const { format, spreadsheet, keep } = options;
   if (spreadsheet === true && !format.startsWith('csv'))
     throw new UsageError(`Cannot use --spreadsheet: --format must be csv or csv.gz: current value is ${format}`);
@@ -220,7 +220,7 @@ async function verify(options: VerifyOptions, output: Output, signal: AbortSigna
     );
   const { openCopy } = await import('../sync/open-destination.ts');
   const source = sourceOf(options);
-  const { describeDifferences, verifyCopy } = await import('../sync/verify-copy.ts');
+  const { describeDifferences, verifyCopy } = await import('../sync/table/verify-copy.ts');
   const copy = await openCopy(options);
   const found = await verifyCopy(source, copy, { signal }).finally(() => copy.close());
   const { revision, copyRows: rows, reportRows, sha256 } = found;
@@ -235,7 +235,7 @@ async function verify(options: VerifyOptions, output: Output, signal: AbortSigna
 
 /** Compares files with their manifests, and with the report if the command has a service. */
 async function verifyFile(options: VerifyOptions, output: Output, signal: AbortSignal): Promise<void> {
-  const { verifyFiles } = await import('../sync/verify-files.ts');
+  const { verifyFiles } = await import('../sync/files/verify-files.ts');
   const source = isServiceGiven(options) ? sourceOf(options) : undefined;
   const place = await openPlace(options, output, signal);
   const { files, unfinished, latest } = await verifyFiles(place, { source, all: options.all === true, signal });

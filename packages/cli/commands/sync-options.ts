@@ -18,10 +18,10 @@ import {
   type Mode,
   optionsOf,
 } from '../sync/destinations.ts';
-import type { SnapshotFormat } from '../sync/file-format.ts';
-import type { FileStore } from '../sync/file-store.ts';
+import type { SnapshotFormat } from '../sync/files/file-format.ts';
+import type { FileStore } from '../sync/files/file-store.ts';
 import type { DestinationOptions } from '../sync/open-destination.ts';
-import type { Source } from '../sync/read-source.ts';
+import type { Source } from '../sync/source/read-source.ts';
 
 /** The options of every command of a copy. */
 export interface CopyOptions extends ProfileOption, DestinationOptions {
@@ -112,8 +112,8 @@ export function sourceOf(options: CopyOptions): Source {
 
 /** Exit code 2 for what the user must change, 75 for a temporary failure, 1 for any other. */
 export async function withSyncErrors(work: () => Promise<void>): Promise<void> {
-  const { SyncError } = await import('../sync/error.ts');
-  const { isTemporary } = await import('../sync/retry-run.ts');
+  const { SyncError } = await import('../sync/source/error.ts');
+  const { isTemporary } = await import('../sync/source/retry-run.ts');
   try {
     await work();
   } catch (error) {

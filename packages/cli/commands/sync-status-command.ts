@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import { CommandError } from '../../terminal/error.ts';
 import { counted, countText, type Output, writeResult } from '../../terminal/output.ts';
 import { runReader } from '../../terminal/reader-action.ts';
-import type { Position, SourceIdentity } from '../sync/destination.ts';
 import { destinationNamed } from '../sync/destinations.ts';
-import { SyncError } from '../sync/error.ts';
-import { rowsOfQuestion } from '../sync/question.ts';
-import type { Lag } from '../sync/read-lag.ts';
-import type { Source } from '../sync/read-source.ts';
-import { isYetToCome } from '../sync/yet-to-come.ts';
+import { rowsOfQuestion } from '../sync/files/question.ts';
+import { SyncError } from '../sync/source/error.ts';
+import type { Lag } from '../sync/source/read-lag.ts';
+import type { Source, SourceIdentity } from '../sync/source/read-source.ts';
+import { isYetToCome } from '../sync/source/yet-to-come.ts';
+import type { Position } from '../sync/table/destination.ts';
 import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
 
 export function addStatusCommand(sync: Command, output: Output): void {
@@ -36,7 +36,7 @@ export function addCheckCommand(sync: Command, output: Output): void {
 async function check(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const source = sourceOf(options);
   const { tried = '', ...found } = await checkDestination(options, source, output, signal);
-  const { currentPosition } = await import('../sync/read-source.ts');
+  const { currentPosition } = await import('../sync/source/read-source.ts');
   const { revision } = await currentPosition(source.client, { signal });
   if (options.quiet !== true || options.json === true)
     writeResult(output, options.json === true, { revision, ...found }, `source and destination can be used${tried}`);
@@ -61,8 +61,8 @@ async function checkDestination(
   const { mode } = destinationNamed(options.to);
   if (mode === 'files') return checkFiles(options, source, output, signal);
   if (mode === 'webhook') {
-    const { readWebhook } = await import('../sync/webhook-options.ts');
-    const { checkWebhook } = await import('../sync/webhook-status.ts');
+    const { readWebhook } = await import('../sync/webhook/webhook-options.ts');
+    const { checkWebhook } = await import('../sync/webhook/webhook-status.ts');
     await checkWebhook(readWebhook(options), source);
     return { tried: ': read the state and connected, without a request' };
   }
@@ -73,7 +73,7 @@ async function checkDestination(
     // what a stream writes cannot be taken back
     if (mode === 'stream') return { tried: ': of the destination, only the state was read' };
     // creates the table of the copy; nothing is committed
-    if (position === undefined) await destination.resync({ token: '', revision: 0, rows: nothing });
+    if (position === undefined) await destination.resync(nothing());
   } finally {
     await destination.close();
   }
@@ -81,10 +81,10 @@ async function checkDestination(
 }
 
 async function checkFiles(options: CopyOptions, source: Source, output: Output, signal: AbortSignal): Promise<Checked> {
-  const { checkPlace } = await import('../sync/run-snapshot.ts');
+  const { checkPlace } = await import('../sync/files/check-place.ts');
   const files = await openPlace(options, output, signal);
   const keeps = readKeep(options.keep) !== undefined;
-  const { written, wasRemoved, unread, notReplaced } = await checkPlace(source, files, { keeps });
+  const { written, wasRemoved, unread, notReplaced } = await checkPlace(source, files, keeps);
   for (const said of options.json === true ? [] : [unread, notReplaced])
     if (said !== undefined) output.stderr.write(`${said}\n`);
   const stored = unread === undefined ? `: wrote and found ${written}` : ` by a run: wrote ${written}`;
@@ -97,7 +97,7 @@ async function* nothing(): AsyncGenerator<never, void, undefined> {}
 async function showStatus(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const source = sourceOf(options);
   if (destinationNamed(options.to).mode === 'webhook') return showWebhookStatus(source, options, output, signal);
-  const { readLag } = await import('../sync/read-lag.ts');
+  const { readLag } = await import('../sync/source/read-lag.ts');
   const position = await positionOf(options, output, signal);
   if (position === undefined)
     throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
@@ -151,9 +151,9 @@ async function showWebhookStatus(
   output: Output,
   signal: AbortSignal,
 ): Promise<void> {
-  const { readLag } = await import('../sync/read-lag.ts');
-  const { webhookNamed } = await import('../sync/webhook-options.ts');
-  const { endpointGone, readWebhookStatus } = await import('../sync/webhook-status.ts');
+  const { readLag } = await import('../sync/source/read-lag.ts');
+  const { webhookNamed } = await import('../sync/webhook/webhook-options.ts');
+  const { endpointGone, readWebhookStatus } = await import('../sync/webhook/webhook-status.ts');
   const webhook = webhookNamed(options);
   const status = readWebhookStatus(webhook, source, Date.now());
   if (status === undefined)
@@ -193,7 +193,7 @@ async function positionOf(
     const copy = await openCopy(options);
     return copy.position().finally(() => copy.close());
   }
-  const { newestRun } = await import('../sync/manifest.ts');
+  const { newestRun } = await import('../sync/files/manifest.ts');
   const newest = await newestRun(await openPlace(options, output, signal));
   if (newest === undefined) return undefined;
   const { report, rows, completed_at: syncedAt } = newest.manifest;

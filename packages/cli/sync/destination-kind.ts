@@ -1,6 +1,6 @@
-import type { Destination } from './destination.ts';
-import type { FileStore } from './file-store.ts';
-import type { TableDatabase } from './table-copy.ts';
+import type { FileStore } from './files/file-store.ts';
+import type { Destination } from './table/destination.ts';
+import type { TableDatabase } from './table/table-copy.ts';
 
 /** The options of a command of a copy: `secretFile` is that of `--secret-file`. */
 export interface GivenOptions {

@@ -1,9 +1,9 @@
 import { type DestinationKind, type DestinationOption, reloadOption } from './destination-kind.ts';
-import { SyncError } from './error.ts';
-import { snapshotFormats } from './file-format.ts';
+import { snapshotFormats } from './files/file-format.ts';
 import { folderDestination } from './folder-destination.ts';
 import { postgresDestination } from './postgres-destination.ts';
 import { rcloneDestination } from './rclone-destination.ts';
+import { SyncError } from './source/error.ts';
 import { sqliteDestination } from './sqlite-destination.ts';
 import { stdoutDestination } from './stdout-destination.ts';
 import { webhookDestination } from './webhook-destination.ts';

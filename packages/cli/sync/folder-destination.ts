@@ -7,7 +7,7 @@ export const folderDestination: DestinationKind = {
   keeps: 'files in a folder of this machine, or one that is mounted here',
   examples: ['--to dir:/var/exports --format csv.gz'],
   async open({ to }) {
-    const { FolderFiles } = await import('./folder-files.ts');
+    const { FolderFiles } = await import('./files/folder-files.ts');
     return FolderFiles.open(to.slice('dir:'.length));
   },
 };

@@ -1,8 +1,8 @@
-import type { Destination, ReadableCopy } from './destination.ts';
 import type { GivenOptions } from './destination-kind.ts';
 import { destinationNamed } from './destinations.ts';
-import { SyncError } from './error.ts';
-import type { FileStore } from './file-store.ts';
+import type { FileStore } from './files/file-store.ts';
+import { SyncError } from './source/error.ts';
+import type { Destination, ReadableCopy } from './table/destination.ts';
 
 /** Where a copy is kept, as the command line names it. */
 export interface DestinationOptions extends GivenOptions {
@@ -35,7 +35,7 @@ async function openTable(options: DestinationOptions, create: boolean): Promise<
   const { to, table, reload } = options;
   const kind = destinationNamed(to, ['table']);
   requireTable(table, kind.mayHaveSchema);
-  const { TableCopy } = await import('./table-copy.ts');
+  const { TableCopy } = await import('./table/table-copy.ts');
   return new TableCopy(await kind.open(options, create), table, reload);
 }
 

@@ -16,7 +16,7 @@ in its URL, and sslrootcert=FILE for a private authority.`,
     },
   ],
   async open({ to, allowPlain }) {
-    const { PostgresTables } = await import('./postgres-table.ts');
+    const { PostgresTables } = await import('./table/postgres-table.ts');
     return PostgresTables.connect(to, allowPlain === true);
   },
 };

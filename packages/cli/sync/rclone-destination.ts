@@ -1,5 +1,5 @@
 import type { DestinationKind } from './destination-kind.ts';
-import { SyncError } from './error.ts';
+import { SyncError } from './source/error.ts';
 
 export const rcloneDestination: DestinationKind = {
   mode: 'files',
@@ -20,7 +20,7 @@ with their credentials.`,
   ],
   async open({ to, sftpKnownHostsFile }, environment, signal) {
     if (!to.startsWith('rclone:')) throw notOfRclone(to);
-    const { RcloneFiles } = await import('./rclone-files.ts');
+    const { RcloneFiles } = await import('./files/rclone-files.ts');
     const pinned = sftpKnownHostsFile === undefined ? {} : { RCLONE_SFTP_KNOWN_HOSTS_FILE: String(sftpKnownHostsFile) };
     return RcloneFiles.open(to.slice('rclone:'.length), { environment: { ...environment, ...pinned }, signal });
   },

@@ -8,7 +8,7 @@ export const sqliteDestination: DestinationKind = {
   examples: ['--to sqlite:copy.db'],
   mayHaveSchema: false,
   async open({ to }, create) {
-    const { SqliteTables } = await import('./sqlite-table.ts');
+    const { SqliteTables } = await import('./table/sqlite-table.ts');
     return new SqliteTables(to.slice('sqlite:'.length), create);
   },
 };

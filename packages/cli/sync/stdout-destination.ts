@@ -14,7 +14,7 @@ export const stdoutDestination: DestinationKind = {
   options: [reloadOption, stateOption],
   examples: ['--to stdout:ndjson --state sync.db | ./load-changes'],
   async open({ state, reload }, write) {
-    const { NdjsonOutput } = await import('./ndjson-output.ts');
+    const { NdjsonOutput } = await import('./table/ndjson-output.ts');
     return new NdjsonOutput(write, state === undefined ? undefined : String(state), reload === true);
   },
 };

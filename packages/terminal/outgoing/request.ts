@@ -2,13 +2,9 @@ import { type ClientRequest, Agent as HttpAgent, type RequestOptions, request as
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { proxyVariables } from './proxy.ts';
 
-/** Connections of one program to one server, one at a time. */
-export const keepConnection = ({ protocol }: URL): HttpAgent =>
-  new (protocol === 'https:' ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: 1, proxyEnv: proxyVariables() });
-
 /**
- * Opens a request that `fetch` cannot send: `fetch` gives up on a response after 300 s, and tells
- * nobody whether its connection was an old one. Follows no redirect.
+ * Opens a request that `fetch` cannot send: `fetch` gives up on a response after 300 s. Follows no
+ * redirect.
  */
 export function openRequest(url: URL, options: RequestOptions): ClientRequest {
   const isTls = url.protocol === 'https:';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isWhole } from '../../../../test/support/draw.ts';
-import { WebhookState } from '../../sync/webhook-state.ts';
+import { WebhookState } from '../../sync/webhook/webhook-state.ts';
 import { type Hostility, hostilities, secretForms, startHostile, trap } from './hostile-server.ts';
 import { type Program, requireCalm, requireSmall, runWatched } from './programs.ts';
 

@@ -11,7 +11,7 @@ import type { RecordOwner, TenantId } from '../../../service/storage/store.ts';
 import type { SubscriptionRow } from '../../../service/storage/subscription-row.ts';
 import { beginHistory } from '../../../service/storage/tables/history.ts';
 import { findSubscriptionIds } from '../../../service/storage/tables/subscription-ids.ts';
-import type { Source } from '../../sync/read-source.ts';
+import type { Source } from '../../sync/source/read-source.ts';
 
 /** The report of a tenant that changes at random, and who syncs it. */
 export interface ChangingReport {

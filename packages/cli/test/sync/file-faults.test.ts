@@ -9,7 +9,7 @@ import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
-import { RcloneFiles } from '../../sync/rclone-files.ts';
+import { RcloneFiles } from '../../sync/files/rclone-files.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 import {
   type FileServer,

@@ -12,7 +12,7 @@ import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { type RunningCommand, startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
-import { folderOf, type Manifest } from '../../sync/manifest.ts';
+import { folderOf, type Manifest } from '../../sync/files/manifest.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 import {
   type FileServer,

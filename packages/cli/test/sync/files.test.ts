@@ -12,9 +12,9 @@ import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { type Fault, startFaultyProxy } from '../../../client/test/faulty-proxy.ts';
-import { snapshotFormats } from '../../sync/file-format.ts';
-import { FolderFiles } from '../../sync/folder-files.ts';
-import { runSnapshot } from '../../sync/run-snapshot.ts';
+import { snapshotFormats } from '../../sync/files/file-format.ts';
+import { FolderFiles } from '../../sync/files/folder-files.ts';
+import { runSnapshot } from '../../sync/files/run-snapshot.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 
 let folder: string;

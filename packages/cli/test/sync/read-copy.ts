@@ -1,7 +1,7 @@
 import { type DestinationOptions, openCopy, openDestination } from '../../sync/open-destination.ts';
-import type { Source } from '../../sync/read-source.ts';
-import { lineOf } from '../../sync/record-row.ts';
-import { runSync, type SyncResult } from '../../sync/run-sync.ts';
+import type { Source } from '../../sync/source/read-source.ts';
+import { lineOf } from '../../sync/source/record-row.ts';
+import { runSync, type SyncResult } from '../../sync/table/run-sync.ts';
 import { sha256 } from './changing-report.ts';
 
 const discard = async (): Promise<void> => undefined;

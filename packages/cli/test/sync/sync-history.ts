@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { Random } from '../../../../test/simulation/random.ts';
 import { ConnectionError } from '../../../client/index.ts';
-import type { Destination } from '../../sync/destination.ts';
-import { SyncError } from '../../sync/error.ts';
 import { type DestinationOptions, openDestination } from '../../sync/open-destination.ts';
-import { runSync } from '../../sync/run-sync.ts';
+import { SyncError } from '../../sync/source/error.ts';
+import type { Destination } from '../../sync/table/destination.ts';
+import { runSync } from '../../sync/table/run-sync.ts';
 import { type ChangingReport, clientOf } from './changing-report.ts';
 import { startLossyProxy } from './lossy-proxy.ts';
 import { digestOfCopy } from './read-copy.ts';
@@ -115,22 +115,21 @@ export function watched(destination: Destination, between: () => Promise<void>):
   };
   return {
     begin: (source) => destination.begin(source),
-    resync: (report) =>
-      before(() =>
-        destination.resync({
-          ...report,
-          async *rows() {
-            for await (const rows of report.rows()) {
-              yield rows.slice(0, rows.length / 2);
-              await between();
-              yield rows.slice(rows.length / 2);
-            }
-          },
-        }),
-      ),
+    resync: (batches) => before(() => destination.resync(interrupted(batches, between))),
     apply: (changes) => before(() => destination.apply(changes)),
     count: () => before(() => destination.count()),
     commit: (position) => before(() => destination.commit(position)),
     close: () => destination.close(),
   };
+}
+
+async function* interrupted<T>(
+  batches: AsyncIterable<readonly T[]>,
+  between: () => Promise<void>,
+): AsyncGenerator<readonly T[], void, undefined> {
+  for await (const rows of batches) {
+    yield rows.slice(0, rows.length / 2);
+    await between();
+    yield rows.slice(rows.length / 2);
+  }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../../client/index.ts';
 import { openDestination } from '../../sync/open-destination.ts';
-import { runSync } from '../../sync/run-sync.ts';
+import { runSync } from '../../sync/table/run-sync.ts';
 import { watched } from './sync-history.ts';
 
 // node sync-process.ts DESTINATION ENVIRONMENT STEP MS: a sync that kills itself with SIGKILL this

@@ -11,8 +11,8 @@ import { engines } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
-import type { Manifest } from '../../sync/manifest.ts';
-import { TextFile } from '../../sync/text-file.ts';
+import type { Manifest } from '../../sync/files/manifest.ts';
+import { TextFile } from '../../sync/files/text-file.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 import { hasReceivers, localServer, type Place } from './file-servers.ts';
 

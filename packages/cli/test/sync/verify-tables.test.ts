@@ -11,7 +11,7 @@ import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { openDestination } from '../../sync/open-destination.ts';
-import { runSync } from '../../sync/run-sync.ts';
+import { runSync } from '../../sync/table/run-sync.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 
 const rows = Array.from({ length: 25 }, (_, n) =>
@@ -253,13 +253,12 @@ describe.each(Object.entries(copies))('verify of a copy in %s', (engine, copyOf)
     const destination = await openDestination({ to: copy.to, table: copy.table, reload: true }, async () => undefined);
     const resync = destination.resync.bind(destination);
     // a table that takes another value than it is given, as one with a trigger of its owner
-    destination.resync = (whole) =>
-      resync({
-        ...whole,
-        async *rows() {
-          for await (const batch of whole.rows()) yield batch.map((row) => row.with(-2, 'changed'));
-        },
-      });
+    destination.resync = async (batches) =>
+      resync(
+        (async function* () {
+          for await (const batch of batches) yield batch.map((row) => row.with(-2, 'changed'));
+        })(),
+      );
     await expect(runSync(report.source, destination, { compare: true })).rejects.toMatchObject({
       code: 'NOT_EQUAL',
       message: expect.stringContaining("s000000: device_id 'changed', report 'dev-0'"),
@@ -278,7 +277,7 @@ test('verify and --reload outlast the time limits of a role', async () => {
   const args = ['--to', url.href, '--table', copy.table];
   expect(await run(...args)).toMatchObject({ code: 0, stderr: '' });
   const slow = slowly(report.source.client);
-  const { verifyCopy } = await import('../../sync/verify-copy.ts');
+  const { verifyCopy } = await import('../../sync/table/verify-copy.ts');
   const { openCopy } = await import('../../sync/open-destination.ts');
   const opened = await openCopy({ to: url.href, table: copy.table });
   const found = await verifyCopy({ ...report.source, client: slow }, opened).finally(() => opened.close());

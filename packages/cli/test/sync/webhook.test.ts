@@ -20,10 +20,9 @@ import { runCommand, startCommand } from '../../../../test/support/run-command.t
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import { waitMsMax } from '../../../../test/support/wait-limit.ts';
-import type { SyncError } from '../../sync/error.ts';
-import { runWebhook } from '../../sync/run-webhook.ts';
-import { readWebhook } from '../../sync/webhook-options.ts';
-import { WebhookEndpoint } from '../../sync/webhook-request.ts';
+import type { SyncError } from '../../sync/source/error.ts';
+import { runWebhook } from '../../sync/webhook/run-webhook.ts';
+import { readWebhook } from '../../sync/webhook/webhook-options.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 import { type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
 
@@ -399,21 +398,6 @@ describe('an answer that is not a response in time', () => {
     else expect(found).toMatchObject(expected);
     expect(sent).toBeLessThan(100 * 1_048_576);
   });
-});
-
-test('a connection that the endpoint closes just when it is used again loses no try', async () => {
-  const endpoint = new WebhookEndpoint(readWebhook(optionsOf(newSecret())));
-  const used = new WeakSet<object>();
-  receiver.respond = (response) => {
-    const { socket } = response;
-    if (socket === null || used.has(socket)) return void socket?.destroy();
-    used.add(socket);
-    response.writeHead(204).end();
-  };
-  for (const id of ['a', 'b', 'c'])
-    expect(await endpoint.send({ id, timestamp: 1, body: '{}' })).toEqual({ status: 204, shown: 'HTTP 204' });
-  endpoint.close();
-  expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual(['a', 'b', 'b', 'c', 'c']);
 });
 
 test('a delivery that fails names the proxy that it went through', async () => {

@@ -1,0 +1,184 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { SubscriptionExport } from '../../../client/index.ts';
+import { printable } from '../../../terminal/printable.ts';
+import { type Comparison, compareRecords } from '../source/compare-records.ts';
+import { SyncError } from '../source/error.ts';
+import { Measured } from '../source/measured.ts';
+import { exportAt, linesOf, type Source } from '../source/read-source.ts';
+import { claimFaults, differ, type Found, filterFaults, measuredFaults } from './file-claims.ts';
+import { describeColumns, fieldNamesOf } from './file-format.ts';
+import type { FileStore } from './file-store.ts';
+import { checkLatest, type LatestCheck } from './latest-file.ts';
+import { type CompleteRun, type Manifest, requireSource, runsOf } from './manifest.ts';
+import { TextFile } from './text-file.ts';
+
+/** A complete file, read again. */
+export interface VerifiedFile {
+  readonly manifest: Manifest;
+  /** The file in messages. */
+  readonly place: string;
+  /** What is not as the manifest or the report has it. */
+  readonly faults: readonly string[];
+  /** Number of faults, with those of records that are not named. */
+  readonly faultCount: number;
+  /** Why the file was not compared with the report; `undefined` if it was. */
+  readonly notCompared?: string;
+}
+
+/** What `verify` found in a place of files. */
+interface VerifiedPlace {
+  /** The files that were read, newest first. */
+  readonly files: readonly VerifiedFile[];
+  /** Folders of later runs than the newest complete file, which have no manifest. */
+  readonly unfinished: readonly string[];
+  /** What `latest.json` has, if that is not the newest manifest. */
+  readonly latest: LatestCheck;
+}
+
+interface VerifyOptions {
+  /** Whose report the files have. Without it, they are compared with their manifests only. */
+  readonly source?: Source | undefined;
+  /** Whether to read all complete files, not only the newest. */
+  readonly all?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Compares the newest file of a place with its manifest, and each record with the report at its
+ * revision. Throws `SyncError` `NOT_EQUAL` if there is no file, `OTHER_SOURCE` if it is of another
+ * client or service.
+ */
+export async function verifyFiles(files: FileStore, options: VerifyOptions): Promise<VerifiedPlace> {
+  const verified: VerifiedFile[] = [];
+  const unfinished: string[] = [];
+  let newest: CompleteRun | undefined;
+  for await (const { folder, run } of runsOf(files)) {
+    if (run !== undefined) verified.push(await verifyRun(files, run, options));
+    else if (verified.length === 0) unfinished.push(folder);
+    newest ??= run;
+    if (verified.length > 0 && options.all !== true) break;
+  }
+  if (newest !== undefined) return { files: verified, unfinished, latest: await checkLatest(files, newest) };
+  throw new SyncError(
+    'NOT_EQUAL',
+    `Cannot verify ${files.shown}: it must have a complete file: run 'subreport sync' first`,
+  );
+}
+
+async function verifyRun(files: FileStore, run: CompleteRun, options: VerifyOptions): Promise<VerifiedFile> {
+  const { folder, manifest, listedBytes } = run;
+  if (options.source !== undefined) requireSource(files, manifest, options.source);
+  const of = { manifest, place: `${files.shown}/${folder}/${manifest.file}` };
+  const claims = claimFaults(run);
+  if (listedBytes === undefined) {
+    const faults = [...claims, 'there is no such file'].map(printable);
+    return { ...of, faults, faultCount: faults.length };
+  }
+  const { report, notCompared } = await openReport(manifest, options);
+  try {
+    const found = await readFile(files, `${folder}/${manifest.file}`, manifest, report);
+    const others = report === undefined ? [] : filterFaults(manifest, report);
+    const faults = [...claims, ...found.faults, ...others].map(printable);
+    return { ...of, faults, faultCount: faults.length + found.unnamed, ...(notCompared && { notCompared }) };
+  } finally {
+    await report?.cancel().catch(() => undefined); // it was read to its end
+  }
+}
+
+/** The report at the revision of a file, or why there is none. */
+async function openReport(
+  { report: { revision, query } }: Manifest,
+  { source, signal }: VerifyOptions,
+): Promise<{ readonly report?: SubscriptionExport; readonly notCompared?: string }> {
+  if (source === undefined) return { notCompared: 'no service is given' };
+  if (query?.['expires-within'] !== undefined)
+    return { notCompared: 'what ends within a time depends on when the service is asked' };
+  try {
+    return { report: await exportAt(source, revision, signal === undefined ? {} : { signal }, query) };
+  } catch (error) {
+    if (!(error instanceof SyncError) || error.code !== 'REVISION_GONE') throw error;
+    return { notCompared: error.message };
+  }
+}
+
+/** Reads a file once: its size and hash, its records, and beside them those of the report. */
+async function readFile(
+  files: FileStore,
+  name: string,
+  manifest: Manifest,
+  report: SubscriptionExport | undefined,
+): Promise<Found> {
+  const stored = new Measured();
+  const bytes = stored.of(files.read(name));
+  try {
+    const found = await (manifest.format === 'parquet' ? readParquet : readText)(bytes, manifest, report);
+    const faults = [...measuredFaults(stored, manifest), ...found.faults];
+    return { faults, unnamed: found.unnamed };
+  } catch (error) {
+    if (!(error instanceof SyncError) || error.code !== 'NOT_EQUAL') throw error;
+    const all = new Measured();
+    for await (const _chunk of all.of(files.read(name)));
+    return { faults: [...measuredFaults(all, manifest), error.message], unnamed: 0 };
+  }
+}
+
+async function readText(
+  bytes: AsyncIterable<Uint8Array>,
+  manifest: Manifest,
+  report: SubscriptionExport | undefined,
+): Promise<Found> {
+  const file = new TextFile(bytes, manifest);
+  const hash = createHash('sha256');
+  const found = await compare(hashed(file.lines(), hash), report, manifest);
+  const faults = [
+    ...differ('rows', found.copyRows, manifest.rows),
+    ...differ('report.sha256', hash.digest('hex'), manifest.report.sha256),
+    ...file.faults,
+    ...found.named,
+  ];
+  return { faults, unnamed: found.differences - found.named.length };
+}
+
+/** The same lines; `hash` gets them as the export has them. */
+async function* hashed(
+  batches: AsyncIterable<readonly string[]>,
+  hash: Hash,
+): AsyncGenerator<readonly string[], void, undefined> {
+  for await (const lines of batches) {
+    hash.update(lines.map((line) => `${line}\n`).join(''));
+    yield lines;
+  }
+}
+
+async function readParquet(
+  bytes: AsyncIterable<Uint8Array>,
+  manifest: Manifest,
+  report: SubscriptionExport | undefined,
+): Promise<Found> {
+  const { ParquetFile } = await import('./parquet-file.ts');
+  const file = await ParquetFile.store(bytes);
+  try {
+    const found = await compare(file.lines(), report, manifest);
+    const faults = [
+      ...differ('rows', found.copyRows, manifest.rows),
+      ...differ('report.sha256', manifest.report.sha256, manifest.sha256, 'sha256'),
+      ...differ('columns', describeColumns(file.columns), describeColumns(manifest.columns)),
+      ...found.named,
+    ];
+    return { faults, unnamed: found.differences - found.named.length };
+  } finally {
+    await file.remove();
+  }
+}
+
+/** Compares records with those of the report, or only counts them. */
+async function compare(
+  own: AsyncIterable<readonly string[]>,
+  report: SubscriptionExport | undefined,
+  { format }: Manifest,
+): Promise<Comparison> {
+  if (report !== undefined) return compareRecords(own, linesOf(report), fieldNamesOf(format));
+  let copyRows = 0;
+  for await (const lines of own) copyRows += lines.length;
+  return { copyRows, reportRows: 0, differences: 0, named: [] };
+}
