@@ -1,4 +1,5 @@
 import { reportFolders } from './report-folders.ts';
+import { syncFolders } from './sync-folders.ts';
 
 /** A folder (or one file), what it contains and what it may import besides its own files. */
 export interface Folder {
@@ -19,9 +20,6 @@ const inAuth = ['auth/*', 'contract', 'storage', 'node'];
 const inStorage = ['tracing', 'storage/*', 'storage/counts', 'storage/tables', 'storage/commit'];
 const work = ['contract', 'storage', 'auth', 'audit', 'import'];
 const programs = ['cli/workbook', 'cli/remote', 'cli/sync'];
-const copies = ['source', 'table', 'files', 'webhook'].map((name) => `cli/sync/${name}`);
-const inSync = ['cli/sync/source', 'client/index.ts', 'contract', 'node'];
-const messages = ['terminal/error.ts', 'terminal/printable.ts'];
 const secrets = ['terminal/error.ts', 'terminal/secret-files.ts'];
 const server = ['fastify', 'node'];
 
@@ -254,19 +252,7 @@ const rows: readonly Folder[] = [
     contents: 'the rules of every outgoing connection of the programs: bounds, time limits, TLS, proxies',
     imports: ['contract', 'client/error.ts', 'client/sender.ts', 'terminal/printable.ts', 'node'],
   },
-  { path: 'cli/sync', contents: 'the destinations of copies of a report', imports: [...copies, 'node'] },
-  {
-    path: 'cli/sync/source',
-    contents: 'what all copies share: the report and its records, comparison, errors, retries, state files',
-    imports: ['client/index.ts', 'contract', 'terminal/create-folders.ts', ...messages, 'node'],
-  },
-  {
-    path: 'cli/sync/table',
-    contents: 'follows the changes: a table of SQLite or PostgreSQL, or lines for a program',
-    imports: [...inSync, 'terminal/outgoing', 'pg', 'pg-copy-streams'],
-  },
-  { path: 'cli/sync/files', contents: 'whole reports in files', imports: [...inSync, ...messages, 'hyparquet'] },
-  { path: 'cli/sync/webhook', contents: 'events', imports: [...inSync, 'terminal/outgoing', ...messages] },
+  ...syncFolders,
   {
     path: 'cli/remote',
     contents: "calls the operator's API, for commands with `--server`",

@@ -110,7 +110,7 @@ const recipes: Readonly<Record<string, Recipe>> = {
     page: 'destinations.md',
     heading: 'Example',
     generated: ['docs/readers/sync.md'],
-    suites: ['packages/cli/sync/append-destination', 'packages/cli/commands/sync-options', 'test/docs/docs'],
+    suites: ['packages/cli/sync/table/append-file', 'packages/cli/commands/sync-options', 'test/docs/docs'],
   },
 };
 

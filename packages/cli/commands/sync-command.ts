@@ -5,11 +5,11 @@ import { counted, countText, type Output, writeResult } from '../../terminal/out
 import { createProgressBar } from '../../terminal/progress-bar.ts';
 import { forUser, runReader } from '../../terminal/reader-action.ts';
 import { destinationNamed, destinations, formsOf } from '../sync/destinations.ts';
-import { rowsOfQuestion } from '../sync/files/question.ts';
+import { rowsOfQuestion } from '../sync/files/manifest.ts';
 import type { SnapshotResult } from '../sync/files/run-snapshot.ts';
 import type { VerifiedFile } from '../sync/files/verify-files.ts';
 import type { Source } from '../sync/source/read-source.ts';
-import { isYetToCome } from '../sync/source/yet-to-come.ts';
+import { isYetToCome } from '../sync/source/read-source.ts';
 import type { SyncResult } from '../sync/table/run-sync.ts';
 import { openScreen } from './record-writer.ts';
 import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
@@ -78,7 +78,7 @@ async function sync(options: SyncOptions, scheduledFor: Date, output: Output, si
   const source = sourceOf(options);
   if (mode === 'files') return syncFile(source, options, scheduledFor, output, signal);
   const isStream = mode === 'stream';
-  const { openDestination } = await import('../sync/open-destination.ts');
+  const { openDestination } = await import('../sync/destinations.ts');
   const { runSync } = await import('../sync/table/run-sync.ts');
   const screen = openScreen(options, output);
   const destination = await openDestination(options, screen.write);
@@ -218,7 +218,7 @@ async function verify(options: VerifyOptions, output: Output, signal: AbortSigna
     throw new UsageError(
       `Cannot use --all: --to must be ${formsOf(['files'])}, as a database has one copy: current value is ${options.to.replace(/:.*/s, ':…')}`,
     );
-  const { openCopy } = await import('../sync/open-destination.ts');
+  const { openCopy } = await import('../sync/destinations.ts');
   const source = sourceOf(options);
   const { describeDifferences, verifyCopy } = await import('../sync/table/verify-copy.ts');
   const copy = await openCopy(options);

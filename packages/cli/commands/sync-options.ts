@@ -9,6 +9,7 @@ import type { Output } from '../../terminal/output.ts';
 import { printable } from '../../terminal/printable.ts';
 import { forUser } from '../../terminal/reader-action.ts';
 import type { DestinationOption } from '../sync/destination-kind.ts';
+import type { DestinationOptions } from '../sync/destinations.ts';
 import {
   allModes,
   destinationNamed,
@@ -20,7 +21,6 @@ import {
 } from '../sync/destinations.ts';
 import type { SnapshotFormat } from '../sync/files/file-format.ts';
 import type { FileStore } from '../sync/files/file-store.ts';
-import type { DestinationOptions } from '../sync/open-destination.ts';
 import type { Source } from '../sync/source/read-source.ts';
 
 /** The options of every command of a copy. */
@@ -89,7 +89,7 @@ function optionFrom({ flags, description, choices, fallback }: DestinationOption
 
 /** Opens the place of files of a command. Prints what the user should know before it is used. */
 export async function openPlace(options: CopyOptions, output: Output, signal: AbortSignal): Promise<FileStore> {
-  const { openFiles } = await import('../sync/open-destination.ts');
+  const { openFiles } = await import('../sync/destinations.ts');
   const files = await openFiles(options, allVariables(), signal);
   if (files.warning !== undefined) output.stderr.write(`${files.warning}\n`);
   return files;

@@ -1,8 +1,7 @@
 import { Option } from 'commander';
 import { UsageError } from '../../terminal/error.ts';
 import { forUser, optionOf } from '../../terminal/reader-action.ts';
-import type { Manifest } from '../sync/files/manifest.ts';
-import type { Question } from '../sync/files/question.ts';
+import type { Manifest, Question } from '../sync/files/manifest.ts';
 import { exportParameters, readParameters } from './filter-options.ts';
 import { type LinkUse, newestFirst, sayQuestion, withLink } from './link-query.ts';
 import type { Screen } from './record-writer.ts';

@@ -3,11 +3,10 @@ import { CommandError } from '../../terminal/error.ts';
 import { counted, countText, type Output, writeResult } from '../../terminal/output.ts';
 import { runReader } from '../../terminal/reader-action.ts';
 import { destinationNamed } from '../sync/destinations.ts';
-import { rowsOfQuestion } from '../sync/files/question.ts';
+import { rowsOfQuestion } from '../sync/files/manifest.ts';
 import { SyncError } from '../sync/source/error.ts';
-import type { Lag } from '../sync/source/read-lag.ts';
-import type { Source, SourceIdentity } from '../sync/source/read-source.ts';
-import { isYetToCome } from '../sync/source/yet-to-come.ts';
+import type { Lag, Source, SourceIdentity } from '../sync/source/read-source.ts';
+import { isYetToCome } from '../sync/source/read-source.ts';
 import type { Position } from '../sync/table/destination.ts';
 import { addCopyOptions, type CopyOptions, openPlace, readKeep, sourceOf, withSyncErrors } from './sync-options.ts';
 
@@ -62,11 +61,11 @@ async function checkDestination(
   if (mode === 'files') return checkFiles(options, source, output, signal);
   if (mode === 'webhook') {
     const { readWebhook } = await import('../sync/webhook/webhook-options.ts');
-    const { checkWebhook } = await import('../sync/webhook/webhook-status.ts');
+    const { checkWebhook } = await import('../sync/webhook/run-webhook.ts');
     await checkWebhook(readWebhook(options), source);
     return { tried: ': read the state and connected, without a request' };
   }
-  const { openDestination } = await import('../sync/open-destination.ts');
+  const { openDestination } = await import('../sync/destinations.ts');
   const destination = await openDestination(options, async () => undefined);
   try {
     const position = await destination.begin(source);
@@ -97,7 +96,7 @@ async function* nothing(): AsyncGenerator<never, void, undefined> {}
 async function showStatus(options: CopyOptions, output: Output, signal: AbortSignal): Promise<void> {
   const source = sourceOf(options);
   if (destinationNamed(options.to).mode === 'webhook') return showWebhookStatus(source, options, output, signal);
-  const { readLag } = await import('../sync/source/read-lag.ts');
+  const { readLag } = await import('../sync/source/read-source.ts');
   const position = await positionOf(options, output, signal);
   if (position === undefined)
     throw new CommandError("Cannot show the status: there must be a copy: run 'subreport sync' first");
@@ -151,9 +150,9 @@ async function showWebhookStatus(
   output: Output,
   signal: AbortSignal,
 ): Promise<void> {
-  const { readLag } = await import('../sync/source/read-lag.ts');
+  const { readLag } = await import('../sync/source/read-source.ts');
   const { webhookNamed } = await import('../sync/webhook/webhook-options.ts');
-  const { endpointGone, readWebhookStatus } = await import('../sync/webhook/webhook-status.ts');
+  const { endpointGone, readWebhookStatus } = await import('../sync/webhook/webhook-state.ts');
   const webhook = webhookNamed(options);
   const status = readWebhookStatus(webhook, source, Date.now());
   if (status === undefined)
@@ -189,7 +188,7 @@ async function positionOf(
   signal: AbortSignal,
 ): Promise<CopyPosition | undefined> {
   if (destinationNamed(options.to).mode === 'table') {
-    const { openCopy } = await import('../sync/open-destination.ts');
+    const { openCopy } = await import('../sync/destinations.ts');
     const copy = await openCopy(options);
     return copy.position().finally(() => copy.close());
   }

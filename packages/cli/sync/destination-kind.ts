@@ -72,8 +72,5 @@ interface WebhookDestination extends Described {
   readonly mode: 'webhook';
 }
 
-/**
- * What a command knows of a destination before it opens one. Its file imports what it opens only
- * then: every command of `subreport` loads all of these.
- */
+/** What a command knows of a destination before it opens one. */
 export type DestinationKind = TableDestination | FilesDestination | StreamDestination | WebhookDestination;

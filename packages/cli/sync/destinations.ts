@@ -1,21 +1,121 @@
-import { type DestinationKind, type DestinationOption, reloadOption } from './destination-kind.ts';
+import { type DestinationKind, type DestinationOption, type GivenOptions, reloadOption } from './destination-kind.ts';
 import { snapshotFormats } from './files/file-format.ts';
-import { folderDestination } from './folder-destination.ts';
-import { postgresDestination } from './postgres-destination.ts';
-import { rcloneDestination } from './rclone-destination.ts';
+import type { FileStore } from './files/file-store.ts';
 import { SyncError } from './source/error.ts';
-import { sqliteDestination } from './sqlite-destination.ts';
-import { stdoutDestination } from './stdout-destination.ts';
-import { webhookDestination } from './webhook-destination.ts';
+import type { Destination } from './table/destination.ts';
+import type { TableCopy } from './table/table-copy.ts';
 
-/** All destinations, in the order of the help. Commands and a table of docs follow. */
+/** Of a destination that cannot keep its own position. */
+const stateOption: DestinationOption = {
+  flags: '--state <file>',
+  description: 'the position to continue from, written at the end',
+};
+
+/**
+ * All destinations, in the order of the help. Commands and a table of docs follow. What a
+ * destination opens is imported only then: every command of `subreport` loads this file.
+ */
 export const destinations: readonly DestinationKind[] = [
-  sqliteDestination,
-  postgresDestination,
-  folderDestination,
-  rcloneDestination,
-  webhookDestination,
-  stdoutDestination,
+  {
+    mode: 'table',
+    form: 'sqlite:FILE',
+    pattern: /^sqlite:./s,
+    keeps: 'a table in a file of SQLite',
+    examples: ['--to sqlite:copy.db'],
+    mayHaveSchema: false,
+    async open({ to }, create) {
+      const { SqliteTables } = await import('./table/sqlite-table.ts');
+      return new SqliteTables(to.slice('sqlite:'.length), create);
+    },
+  },
+  {
+    mode: 'table',
+    form: 'postgres://USER@HOST/DATABASE',
+    pattern: /^postgres(ql)?:\/\//,
+    keeps: 'a table in a database of PostgreSQL',
+    note: `The password of PostgreSQL may be in PGPASSWORD or ~/.pgpass. A database of another machine needs sslmode=verify-full
+in its URL, and sslrootcert=FILE for a private authority.`,
+    examples: ["--to 'postgres://reports@db.example.com/warehouse?sslmode=verify-full' --table mobile.subscriptions"],
+    mayHaveSchema: true,
+    options: [
+      {
+        flags: '--allow-plain',
+        description: 'permit a connection to another machine that is not verified: records can be read on the way',
+      },
+    ],
+    async open({ to, allowPlain }) {
+      const { PostgresTables } = await import('./table/postgres-table.ts');
+      return PostgresTables.connect(to, allowPlain === true);
+    },
+  },
+  {
+    mode: 'files',
+    form: 'dir:PATH',
+    pattern: /^dir:./s,
+    keeps: 'files in a folder of this machine, or one that is mounted here',
+    examples: ['--to dir:/var/exports --format csv.gz'],
+    async open({ to }) {
+      const { FolderFiles } = await import('./files/folder-files.ts');
+      return FolderFiles.open(to.slice('dir:'.length));
+    },
+  },
+  {
+    mode: 'files',
+    form: 'rclone:REMOTE:PATH',
+    pattern: /^rclone:/,
+    keeps: 'files in S3, Google Cloud Storage, Azure, SFTP or another of the stores of rclone',
+    options: [
+      {
+        flags: '--sftp-known-hosts-file <file>',
+        description: 'the host keys of SFTP servers, such as ~/.ssh/known_hosts',
+      },
+    ],
+    note: `rclone writes to S3, Google Cloud Storage, Azure, SFTP and some seventy other stores; 'rclone config' makes a REMOTE
+with their credentials.`,
+    examples: [
+      '--to rclone:s3:exports/subreport --format parquet',
+      '--to rclone:sftp:/reports --sftp-known-hosts-file ~/.ssh/known_hosts',
+    ],
+    async open({ to, sftpKnownHostsFile: hosts }, environment, signal) {
+      const { RcloneFiles } = await import('./files/rclone-files.ts');
+      const pinned = hosts === undefined ? {} : { RCLONE_SFTP_KNOWN_HOSTS_FILE: String(hosts) };
+      return RcloneFiles.open(to.slice('rclone:'.length), { environment: { ...environment, ...pinned }, signal });
+    },
+  },
+  {
+    mode: 'webhook',
+    form: 'webhook:URL',
+    pattern: /^webhook:/,
+    keeps: 'messages to an endpoint: that something has changed, or that a subscription ends soon',
+    options: [
+      stateOption,
+      { flags: '--secret-file <file>', description: 'file of the signing secret, in a second line the former one' },
+      {
+        flags: '--expiring <durations>',
+        description: 'tell of subscriptions that end within these, such as 7d,3d,1d',
+      },
+      {
+        flags: '--content-type <type>',
+        description: 'the content type of the requests (default: application/json)',
+      },
+      { flags: '--enable', description: 'deliver again after a response with 410', isOfRun: true },
+    ],
+    examples: [
+      '--to webhook:https://example.com/hooks --state webhook.db --secret-file webhook.secret --expiring 7d,1d',
+    ],
+  },
+  {
+    mode: 'stream',
+    form: 'stdout:ndjson',
+    pattern: /^stdout:ndjson$/,
+    keeps: 'lines for a program, on standard output',
+    options: [reloadOption, stateOption],
+    examples: ['--to stdout:ndjson --state sync.db | ./load-changes'],
+    async open({ state, reload }, write) {
+      const { NdjsonOutput } = await import('./table/ndjson-output.ts');
+      return new NdjsonOutput(write, state === undefined ? undefined : String(state), reload === true);
+    },
+  },
 ];
 
 /** What a destination can do: which commands it has, and how they work. */
@@ -92,3 +192,48 @@ export function destinationNamed<M extends Mode = Mode>(to: string, modes: reado
 
 /** The value of `--to` in the first example. */
 const exampleOf = ([kind]: readonly DestinationKind[]): string => kind?.examples[0].split(' ')[1] ?? '';
+
+/** Where a copy is kept, as the command line names it. */
+export interface DestinationOptions extends GivenOptions {
+  /** The table in a database; in PostgreSQL `schema.table` too. */
+  readonly table: string;
+  /** Whether to load the whole report again. */
+  readonly reload?: boolean;
+}
+
+/** Opens a destination for a sync. Throws `SyncError` if it is not one, or cannot be reached. */
+export async function openDestination(
+  options: DestinationOptions,
+  write: (text: string) => Promise<void>,
+): Promise<Destination> {
+  const kind = destinationNamed(options.to, ['table', 'stream']);
+  return kind.mode === 'stream' ? kind.open(options, write) : openTable(options, true);
+}
+
+/** Opens a place of files. Throws `SyncError` if it cannot be used. */
+export const openFiles = async (
+  options: GivenOptions,
+  environment: NodeJS.ProcessEnv = {},
+  signal?: AbortSignal,
+): Promise<FileStore> => destinationNamed(options.to, ['files']).open(options, environment, signal);
+
+/** Opens a copy to read it. Throws `SyncError` if there is none that can be read. */
+export const openCopy = (options: DestinationOptions): Promise<TableCopy> => openTable(options, false);
+
+async function openTable(options: DestinationOptions, create: boolean): Promise<TableCopy> {
+  const { to, table, reload } = options;
+  const kind = destinationNamed(to, ['table']);
+  requireTable(table, kind.mayHaveSchema);
+  const { TableCopy } = await import('./table/table-copy.ts');
+  return new TableCopy(await kind.open(options, create), table, reload);
+}
+
+function requireTable(table: string, mayHaveSchema: boolean): void {
+  const name = '[a-z_][a-z0-9_]{0,62}';
+  const pattern = new RegExp(`^${mayHaveSchema ? `(${name}\\.)?` : ''}${name}$`);
+  if (pattern.test(table) && !/(^|\.)subreport_sync/.test(table)) return;
+  throw new SyncError(
+    'DESTINATION_INVALID',
+    `Cannot use --table: it must be a name of lower-case letters, digits and _ that does not begin with subreport_sync${mayHaveSchema ? ', with its schema if necessary' : ''}, such as subscriptions: current value is '${table}'`,
+  );
+}

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { SyncError } from '../source/error.ts';
 import type { SourceIdentity } from '../source/read-source.ts';
 import { type FileStore, ifReadable, requireStored } from './file-store.ts';
-import { ifRefused, readLatest } from './latest-file.ts';
-import { newestRun, requireSource } from './manifest.ts';
+import { ifRefused, newestRun, readLatest, requireSource } from './manifest.ts';
 
 /** What a check of a destination of files has tried. */
 interface PlaceCheck {

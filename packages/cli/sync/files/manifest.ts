@@ -1,8 +1,31 @@
 import { SyncError } from '../source/error.ts';
-import type { SourceIdentity } from '../source/read-source.ts';
-import { type CsvValues, csvValues, type FileColumn, type SnapshotFormat, snapshotFormats } from './file-format.ts';
+import { isYetToCome, type SourceIdentity } from '../source/read-source.ts';
+import {
+  type CsvValues,
+  columnsOf,
+  csvValues,
+  describeColumns,
+  type FileColumn,
+  type SnapshotFormat,
+  snapshotFormats,
+} from './file-format.ts';
 import { type FileStore, readSmallFile } from './file-store.ts';
-import { describeQuestion, type Question } from './question.ts';
+
+/** What a file has instead of the whole report. */
+export interface Question {
+  /** The query string of the link, whose days are as asked: `created-from=last-month`. */
+  readonly text: string;
+  /** Its parameters, whose days are instants. */
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** A question in a sentence. */
+const describeQuestion = (text: string | undefined): string =>
+  text === undefined ? 'the whole report' : `the question '${text}'`;
+
+/** What the rows of a file are, after their number: those of a question are not the report. */
+export const rowsOfQuestion = (text: string | undefined): string =>
+  text === undefined ? '' : ` of ${describeQuestion(text)}`;
 
 /** What a file has. A file without its manifest is not complete. */
 export interface Manifest {
@@ -113,9 +136,14 @@ export async function newestRun(files: FileStore): Promise<CompleteRun | undefin
   return undefined;
 }
 
+/** Whether a manifest is of this source. */
+export const isOf = ({ report }: Manifest, { service, clientId }: SourceIdentity): boolean =>
+  report.service === service && report.client_id === clientId;
+
 /** Throws unless a manifest is of this source. */
-export function requireSource(files: FileStore, { report }: Manifest, source: SourceIdentity): void {
-  if (report.service === source.service && report.client_id === source.clientId) return;
+export function requireSource(files: FileStore, manifest: Manifest, source: SourceIdentity): void {
+  if (isOf(manifest, source)) return;
+  const { report } = manifest;
   throw new SyncError(
     'OTHER_SOURCE',
     `Cannot use ${files.shown}: it must have files for the same client of the same service, or none; use another place, such as dir:/var/exports/other: current value is files for '${report.client_id}' of ${report.service}`,
@@ -135,7 +163,7 @@ export function requireQuestion(files: FileStore, { report }: Manifest, question
 const isUnfinished = (text: string): boolean => beginsAsManifest(text) && !text.endsWith('\n}\n');
 
 /** Whether a text begins as a manifest, and perhaps ends before. */
-export function beginsAsManifest(text: string): boolean {
+function beginsAsManifest(text: string): boolean {
   const start = '{\n  "schema_version": 1,';
   return start.startsWith(text) || text.startsWith(start);
 }
@@ -145,7 +173,7 @@ const hash = /^[0-9a-f]{64}$/;
 const filePattern = /^subscriptions-[0-9a-f]{16}\.[a-z.]+$/;
 
 /** Parses a manifest; `undefined` if it is none. */
-export function parseManifest(text: string): Manifest | undefined {
+function parseManifest(text: string): Manifest | undefined {
   try {
     const found = JSON.parse(text) as Manifest;
     const { file, format, rows, bytes, sha256, report } = found;
@@ -167,3 +195,96 @@ export function parseManifest(text: string): Manifest | undefined {
     return undefined;
   }
 }
+
+/** A copy of the newest manifest, beside the folders of the runs. */
+const latestName = 'latest.json';
+
+/**
+ * The manifest that `latest.json` has; `undefined` if there is none, or if it was not written as a
+ * whole. Throws `SyncError` `DESTINATION_CHANGED` if it is something else.
+ */
+export async function readLatest(files: FileStore): Promise<Manifest | undefined> {
+  // not found in a list of all runs, which may be long
+  const text = await readSmallFile(files, latestName).catch((error: unknown) => {
+    if ((error as { cause?: NodeJS.ErrnoException }).cause?.code === 'ENOENT') return '';
+    throw error;
+  });
+  const manifest = parseManifest(text);
+  // two runs may have written it in place at the same time
+  if (manifest !== undefined || beginsAsManifest(text)) return manifest;
+  throw new SyncError(
+    'DESTINATION_CHANGED',
+    `Cannot use ${files.shown}/${latestName}: it must be a copy of a manifest, or not exist: remove it, or use another place, such as dir:/var/exports`,
+  );
+}
+
+/**
+ * Replaces `latest.json`, unless it is of a later run. Returns why it could not be replaced: the
+ * right to write new files is enough for a run, and a clock may have been ahead.
+ */
+export async function updateLatest(files: FileStore, manifest: Manifest): Promise<string | undefined> {
+  const latest = await readLatest(files).catch(ifRefused);
+  if (latest instanceof SyncError || latest === undefined || placeOf(latest) < placeOf(manifest))
+    return (await files.replace(latestName, manifestText(manifest)).catch(ifRefused))?.message;
+  const { scheduled_for: instant } = latest;
+  if (!isYetToCome(instant)) return undefined;
+  return `Cannot replace ${files.shown}/${latestName}: no run may be of an instant that is yet to come: remove it, and its folder: current value is a run of ${instant}`;
+}
+
+/** Where a run stands in the order of all runs of a place: by instant, then by name. */
+const placeOf = ({ files }: Manifest): string => files.at(-1) ?? '';
+
+/** Handles an error of a place that refuses what is not necessary: returns it; throws any other. */
+export function ifRefused(error: unknown): SyncError {
+  const codes: readonly string[] = ['DESTINATION_INVALID', 'DESTINATION_REFUSED', 'DESTINATION_UNREADABLE'];
+  if (error instanceof SyncError && codes.includes(error.code)) return error;
+  throw error;
+}
+
+/** What `verify` says of `latest.json`. */
+export interface LatestCheck {
+  /** Why it is not that of the newest run, although it may have been: the next run replaces it. */
+  readonly stale?: string;
+  /** What is wrong with it. */
+  readonly fault?: string;
+}
+
+/** Compares `latest.json` with the newest manifest. */
+export async function checkLatest(files: FileStore, { manifest }: CompleteRun): Promise<LatestCheck> {
+  const latest = await readLatest(files).catch((error: unknown) => {
+    if (error instanceof SyncError && error.code === 'DESTINATION_CHANGED') return error;
+    throw error;
+  });
+  if (latest instanceof SyncError) return { fault: 'no manifest' };
+  if (latest === undefined) return { stale: 'none, or the beginning of one' };
+  const text = manifestText(latest);
+  if (text === manifestText(manifest)) return {};
+  const [folder = ''] = placeOf(latest).split('/');
+  const former = await completeRunOf(files, folder);
+  const isFormer = former !== undefined && manifestText(former.manifest) === text;
+  const found = `that of ${latest.scheduled_for}`;
+  return isFormer ? { stale: found } : { fault: `${found}, which no manifest equals` };
+}
+
+/** What a manifest says of its names and times, and is not so. */
+export function claimFaults({ folder, name, manifest }: CompleteRun): string[] {
+  const { file, format, scheduled_for: scheduled, completed_at: completed } = manifest;
+  const faults: string[] = differ('files', manifest.files.join(', '), `${folder}/${file}`, 'its path');
+  const [, run = '', ending] = /^\w+-(\w+)\.(.+)$/.exec(file) ?? [];
+  if (manifestName(run) !== name) faults.push(`file '${file}', of another run than ${name}`);
+  if (ending !== format) faults.push(`format '${format}', file '${file}'`);
+  if (folderOf(new Date(scheduled)) !== folder) faults.push(`scheduled_for '${scheduled}', folder ${folder}`);
+  faults.push(...differ('columns', describeColumns(columnsOf(format)), describeColumns(manifest.columns)));
+  if (manifest.values !== 'raw' && !format.startsWith('csv'))
+    faults.push(`values '${manifest.values}', format '${format}'`);
+  if (isYetToCome(completed)) faults.push(`completed_at '${completed}', which is yet to come`);
+  return faults;
+}
+
+/** A fault for two values that must be equal. */
+export const differ = (
+  what: string,
+  found: string | number,
+  claimed: string | number | undefined,
+  by = 'manifest',
+): string[] => (found === claimed ? [] : [`${what} ${found}, ${by} ${claimed}`]);

@@ -7,34 +7,25 @@ import { asyncBufferFromFile, type FileMetaData, parquetMetadataAsync, parquetRe
 import { recordFields } from '../../../contract/record-fields.ts';
 import { SyncError } from '../source/error.ts';
 import { type Cell, lineOf, type Row } from '../source/record-row.ts';
-import { duckTypes, type FileColumn } from './file-format.ts';
+import { describeColumns, duckTypes, type FileColumn } from './file-format.ts';
+import { differ, type Manifest } from './manifest.ts';
 
-/** A Parquet file in a temporary folder: it is read from its end, which not every place can. */
-export class ParquetFile {
-  readonly #folder: string;
-  /** Its columns, once they were read. */
-  columns: readonly FileColumn[] = [];
-
-  private constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  static async store(bytes: AsyncIterable<Uint8Array>): Promise<ParquetFile> {
-    const file = new ParquetFile(await mkdtemp(join(tmpdir(), 'subreport-verify-')));
-    try {
-      await pipeline(bytes, createWriteStream(file.#path, { mode: 0o600 }));
-      return file;
-    } catch (error) {
-      await file.remove();
-      throw error;
-    }
-  }
-
-  /** The records. Throws `SyncError` `NOT_EQUAL` if it cannot be read as Parquet. */
-  async *lines(): AsyncGenerator<readonly string[], void, undefined> {
-    const file = await asyncBufferFromFile(this.#path);
+/**
+ * Reads a file of Parquet as the lines of the export that it is made of: from a temporary file, as
+ * its end is read first. Throws `SyncError` `NOT_EQUAL` if it cannot be read as Parquet.
+ */
+export async function* linesOfParquet(
+  bytes: AsyncIterable<Uint8Array>,
+  { columns }: Manifest,
+  faults: string[],
+): AsyncGenerator<readonly string[], void, undefined> {
+  const folder = await mkdtemp(join(tmpdir(), 'subreport-verify-'));
+  try {
+    const path = join(folder, 'file.parquet');
+    await pipeline(bytes, createWriteStream(path, { mode: 0o600 }));
+    const file = await asyncBufferFromFile(path);
     const metadata = await readable(() => parquetMetadataAsync(file));
-    this.columns = columnsIn(metadata);
+    faults.push(...differ('columns', describeColumns(columnsIn(metadata)), describeColumns(columns)));
     let rowStart = 0;
     for (const group of metadata.row_groups) {
       const rowEnd = rowStart + Number(group.num_rows);
@@ -42,14 +33,8 @@ export class ParquetFile {
       yield found.map((row) => lineOf(rowOf(row)));
       rowStart = rowEnd;
     }
-  }
-
-  async remove(): Promise<void> {
-    await rm(this.#folder, { recursive: true, force: true });
-  }
-
-  get #path(): string {
-    return join(this.#folder, 'file.parquet');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -5,7 +5,6 @@ import { pipeline } from 'node:stream/promises';
 import { SyncError } from '../source/error.ts';
 import type { FileStore } from './file-store.ts';
 import { type Ended, RcloneProcess } from './rclone-process.ts';
-import { isUnpinnedSftp, type RcloneConfig } from './rclone-remote.ts';
 
 /** Most bytes of a list; one of 100,000 instants has 2 MB. */
 const listBytesMax = 8 * 1024 * 1024;
@@ -215,3 +214,28 @@ export class RcloneFiles implements FileStore {
 const withoutParameters = (message: string): string => message.replace(/"(:?[^",:]*),(?:[^"\\]|\\.?)*("|$)/g, '"$1,…"');
 
 const shownOf = (remote: string): string => `rclone:${remote.replace(/,.*/s, ',…').replace(/\p{Cc}/gu, '\ufffd')}`;
+
+/** What `rclone config dump` prints. */
+type RcloneConfig = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/**
+ * Whether a remote is SFTP without a file of known hosts: rclone then accepts any host key. Looks
+ * where rclone does: parameters of the remote, the environment, the configuration; and through
+ * remotes that wrap another one, such as `crypt`.
+ */
+export function isUnpinnedSftp(remote: string, config: RcloneConfig, environment: NodeJS.ProcessEnv): boolean {
+  const wrapped = new Set<string>();
+  for (let next: string | undefined = remote; next !== undefined && !wrapped.has(next); ) {
+    wrapped.add(next);
+    const [, name = '', parameters = ''] = /^(:?[^,:]*)(,.*)?:/s.exec(next) ?? [];
+    const option = (key: string): string | undefined =>
+      new RegExp(`,${key}=("[^"]*"|'[^']*'|[^,:]*)`).exec(parameters)?.[1] ??
+      environment[`RCLONE_CONFIG_${name}_${key}`.replaceAll('-', '_').toUpperCase()] ??
+      (config[name]?.[key] as string | undefined);
+    const type = name.startsWith(':') ? name.slice(1) : option('type');
+    if (type === 'sftp')
+      return !option('known_hosts_file') && !option('ssh') && !environment.RCLONE_SFTP_KNOWN_HOSTS_FILE;
+    next = option('remote');
+  }
+  return false;
+}

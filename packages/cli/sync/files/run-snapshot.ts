@@ -2,24 +2,33 @@ import { randomBytes } from 'node:crypto';
 import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
 import { SyncError } from '../source/error.ts';
 import { Measured } from '../source/measured.ts';
-import { cancelIfFailed, requireCount, requireRevision, type Source } from '../source/read-source.ts';
-import { requireNotYetToCome } from '../source/yet-to-come.ts';
-import { csvOfExport } from './csv-file.ts';
+import {
+  cancelIfFailed,
+  requireCount,
+  requireNotYetToCome,
+  requireRevision,
+  type Source,
+} from '../source/read-source.ts';
 import { type CsvValues, columnsOf, type SnapshotFormat } from './file-format.ts';
 import { type FileStore, ifReadable, requireStored } from './file-store.ts';
-import { readLatest, updateLatest } from './latest-file.ts';
 import {
+  type CompleteRun,
   completeRunOf,
   folderOf,
+  foldersOf,
+  isOf,
   type Manifest,
   manifestName,
+  manifestsOf,
   manifestText,
   newestRun,
+  type Question,
+  readLatest,
   requireQuestion,
   requireSource,
+  updateLatest,
 } from './manifest.ts';
-import type { Question } from './question.ts';
-import { removeOlderRuns } from './remove-runs.ts';
+import { csvOfExport } from './text-file.ts';
 
 interface SnapshotOptions {
   readonly format: SnapshotFormat;
@@ -189,3 +198,47 @@ const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
   ReadableStream.from(chunks).pipeThrough(
     new CompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>,
   );
+
+/**
+ * Removes the runs that are older than a run by more than this time: their manifests, then the
+ * files that these name, then the folders if nothing else is in them. What has no manifest of this
+ * source stays. Without a time, all stay. Returns for how many instants runs were removed. Throws
+ * `SyncError` if one cannot be removed. Killed in the middle, it leaves at most one file without
+ * its manifest, which counts for nothing.
+ */
+async function removeOlderRuns(
+  files: FileStore,
+  source: Source,
+  manifest: Manifest,
+  keepSeconds: number | undefined,
+): Promise<number | undefined> {
+  if (keepSeconds === undefined) return undefined;
+  const limit = folderOf(new Date(Date.parse(manifest.scheduled_for) - keepSeconds * 1_000));
+  const folders = await foldersOf(files);
+  let removed = 0;
+  for (const folder of folders.filter((each) => each < limit)) {
+    const runs = await runsOfUs(files, source, folder);
+    for (const { name } of runs) await remove(files, `${folder}/${name}`);
+    for (const run of runs) await remove(files, `${folder}/${run.manifest.file}`);
+    removed += Number(runs.length > 0);
+  }
+  return removed;
+}
+
+/** The complete runs of a folder if all are of this source, else none. */
+async function runsOfUs(files: FileStore, source: Source, folder: string): Promise<CompleteRun[]> {
+  const runs = await manifestsOf(files, folder).catch((error: unknown) => {
+    // what is no manifest of ours stays
+    if (error instanceof SyncError && error.code === 'DESTINATION_CHANGED') return [];
+    throw error;
+  });
+  return runs.every(({ manifest }) => isOf(manifest, source)) ? runs : [];
+}
+
+async function remove(files: FileStore, name: string): Promise<void> {
+  if (await files.removeWithFolder(name)) return;
+  throw new SyncError(
+    'DESTINATION_REFUSED',
+    `Cannot remove ${files.shown}/${name}: with --keep, this user must be able to remove files`,
+  );
+}

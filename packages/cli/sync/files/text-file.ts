@@ -1,47 +1,79 @@
 import { DecompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
+import { guardText, revealText, writeCsvLine, writeRecordLine } from '../../../contract/csv.ts';
 import { SyncError } from '../source/error.ts';
 import { linesOf } from '../source/read-source.ts';
-import { csvHeader, exportLineOf } from './csv-file.ts';
-import { differ } from './file-claims.ts';
-import type { Manifest } from './manifest.ts';
+import { type Cell, type ColumnType, columns, lineOf, type Row, rowOf } from '../source/record-row.ts';
+import { differ, type Manifest } from './manifest.ts';
 
-/** A file of CSV or NDJSON as the lines of the export that it is made of. */
-export class TextFile {
-  readonly #bytes: AsyncIterable<Uint8Array>;
-  readonly #manifest: Pick<Manifest, 'format' | 'values'>;
-  /** What is wrong with the file, once it was read. */
-  readonly faults: string[] = [];
+/** The line of the column names. */
+export const csvHeader = columns.map(({ name }) => name).join(',');
 
-  constructor(bytes: AsyncIterable<Uint8Array>, manifest: Pick<Manifest, 'format' | 'values'>) {
-    this.#bytes = bytes;
-    this.#manifest = manifest;
+/** Converts an NDJSON export to the content of a file of CSV. */
+export async function* csvOfExport(
+  bytes: AsyncIterable<Uint8Array>,
+  values: Manifest['values'],
+): AsyncGenerator<Uint8Array, void, undefined> {
+  yield Buffer.from(writeCsvLine(columns.map(({ name }) => name)));
+  for await (const lines of linesOf(bytes))
+    yield Buffer.from(lines.map((line) => csvLineOf(rowOf(line), values)).join(''));
+}
+
+function csvLineOf(row: Row, values: Manifest['values']): string {
+  const cells = row.map((cell) => (cell === null ? undefined : String(cell)));
+  return writeRecordLine(values === 'raw' ? cells : cells.map((cell) => cell && guardText(cell)));
+}
+
+/** The line of the NDJSON export that a line of CSV is made of; itself if it is made of none. */
+export function exportLineOf(csvLine: string, values: Manifest['values']): string {
+  const cells = cellsOf(csvLine);
+  const texts = values === 'raw' ? cells : cells.map((cell) => cell && revealText(cell));
+  const row = columns.map(({ type }, index) => cellOf(texts[index], type));
+  return csvLineOf(row, values) === `${csvLine}\n` ? lineOf(row) : csvLine;
+}
+
+/** The cells of a line; `undefined` for one that is absent. No cell has a line break. */
+export const cellsOf = (line: string): readonly (string | undefined)[] =>
+  [...line.replace(/\r$/, '').matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
+    ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? (plain === '' ? undefined : plain),
+  );
+
+function cellOf(text: string | undefined, type: ColumnType): Cell {
+  if (text === undefined) return null;
+  if (type === 'boolean') return text === 'true';
+  return type === 'integer' ? Number(text) : text;
+}
+
+/** Reads a file of CSV or NDJSON as the lines of the export that it is made of. */
+export async function* linesOfText(
+  bytes: AsyncIterable<Uint8Array>,
+  { format, values }: Pick<Manifest, 'format' | 'values'>,
+  faults: string[],
+): AsyncGenerator<readonly string[], void, undefined> {
+  const content = withEnd(format.endsWith('.gz') ? gunzip(bytes) : bytes, faults);
+  if (!format.startsWith('csv')) return yield* linesOf(content);
+  let header: string | undefined;
+  for await (const lines of linesOf(content)) {
+    const records = header === undefined ? lines.slice(1) : lines;
+    header ??= lines[0];
+    yield records.map((line) => exportLineOf(line, values));
   }
-
-  async *lines(): AsyncGenerator<readonly string[], void, undefined> {
-    const { format, values } = this.#manifest;
-    const bytes = this.#withEnd(format.endsWith('.gz') ? gunzip(this.#bytes) : this.#bytes);
-    if (!format.startsWith('csv')) return yield* linesOf(bytes);
-    let header: string | undefined;
-    for await (const lines of linesOf(bytes)) {
-      const records = header === undefined ? lines.slice(1) : lines;
-      header ??= lines[0];
-      yield records.map((line) => exportLineOf(line, values));
-    }
-    this.faults.push(...differ('columns', header?.replace(/\r$/, '') ?? '', csvHeader));
-  }
-
-  /** The same bytes. The last one must be a line feed. */
-  async *#withEnd(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-    let last: number | undefined = lineFeed;
-    for await (const chunk of bytes) {
-      last = chunk.at(-1) ?? last;
-      yield chunk;
-    }
-    if (last !== lineFeed) this.faults.push('it must end with a line feed');
-  }
+  faults.push(...differ('columns', header?.replace(/\r$/, '') ?? '', csvHeader));
 }
 
 const lineFeed = 10;
+
+/** The same bytes. The last one must be a line feed. */
+async function* withEnd(
+  bytes: AsyncIterable<Uint8Array>,
+  faults: string[],
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let last: number | undefined = lineFeed;
+  for await (const chunk of bytes) {
+    last = chunk.at(-1) ?? last;
+    yield chunk;
+  }
+  if (last !== lineFeed) faults.push('it must end with a line feed');
+}
 
 /** Decompresses a stream. Throws `SyncError` `NOT_EQUAL` if it is no gzip, or not all of it. */
 async function* gunzip(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {

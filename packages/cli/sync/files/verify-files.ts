@@ -5,12 +5,19 @@ import { type Comparison, compareRecords } from '../source/compare-records.ts';
 import { SyncError } from '../source/error.ts';
 import { Measured } from '../source/measured.ts';
 import { exportAt, linesOf, type Source } from '../source/read-source.ts';
-import { claimFaults, differ, type Found, filterFaults, measuredFaults } from './file-claims.ts';
-import { describeColumns, fieldNamesOf } from './file-format.ts';
+import { fieldNamesOf } from './file-format.ts';
 import type { FileStore } from './file-store.ts';
-import { checkLatest, type LatestCheck } from './latest-file.ts';
-import { type CompleteRun, type Manifest, requireSource, runsOf } from './manifest.ts';
-import { TextFile } from './text-file.ts';
+import {
+  type CompleteRun,
+  checkLatest,
+  claimFaults,
+  differ,
+  type LatestCheck,
+  type Manifest,
+  requireSource,
+  runsOf,
+} from './manifest.ts';
+import { linesOfText } from './text-file.ts';
 
 /** A complete file, read again. */
 export interface VerifiedFile {
@@ -23,6 +30,13 @@ export interface VerifiedFile {
   readonly faultCount: number;
   /** Why the file was not compared with the report; `undefined` if it was. */
   readonly notCompared?: string;
+}
+
+/** What a file has that its manifest or the report does not have. */
+interface Found {
+  readonly faults: readonly string[];
+  /** Differences of records that are not in `faults`. */
+  readonly unnamed: number;
 }
 
 /** What `verify` found in a place of files. */
@@ -108,35 +122,24 @@ async function readFile(
   manifest: Manifest,
   report: SubscriptionExport | undefined,
 ): Promise<Found> {
-  const stored = new Measured();
-  const bytes = stored.of(files.read(name));
+  const [stored, exported] = [new Measured(), createHash('sha256')];
+  const isParquet = manifest.format === 'parquet';
+  const read = isParquet ? (await import('./parquet-file.ts')).linesOfParquet : linesOfText;
+  const faults: string[] = [];
   try {
-    const found = await (manifest.format === 'parquet' ? readParquet : readText)(bytes, manifest, report);
-    const faults = [...measuredFaults(stored, manifest), ...found.faults];
-    return { faults, unnamed: found.unnamed };
+    const lines = hashed(read(stored.of(files.read(name)), manifest, faults), exported);
+    const found = await compare(lines, report, manifest);
+    const sha256 = isParquet ? stored.sha256 : exported.digest('hex');
+    const measured = [...measuredFaults(stored, manifest), ...differ('rows', found.copyRows, manifest.rows)];
+    const claimed = differ('report.sha256', sha256, manifest.report.sha256);
+    const unnamed = found.differences - found.named.length;
+    return { faults: [...measured, ...claimed, ...faults, ...found.named], unnamed };
   } catch (error) {
     if (!(error instanceof SyncError) || error.code !== 'NOT_EQUAL') throw error;
     const all = new Measured();
     for await (const _chunk of all.of(files.read(name)));
     return { faults: [...measuredFaults(all, manifest), error.message], unnamed: 0 };
   }
-}
-
-async function readText(
-  bytes: AsyncIterable<Uint8Array>,
-  manifest: Manifest,
-  report: SubscriptionExport | undefined,
-): Promise<Found> {
-  const file = new TextFile(bytes, manifest);
-  const hash = createHash('sha256');
-  const found = await compare(hashed(file.lines(), hash), report, manifest);
-  const faults = [
-    ...differ('rows', found.copyRows, manifest.rows),
-    ...differ('report.sha256', hash.digest('hex'), manifest.report.sha256),
-    ...file.faults,
-    ...found.named,
-  ];
-  return { faults, unnamed: found.differences - found.named.length };
 }
 
 /** The same lines; `hash` gets them as the export has them. */
@@ -147,27 +150,6 @@ async function* hashed(
   for await (const lines of batches) {
     hash.update(lines.map((line) => `${line}\n`).join(''));
     yield lines;
-  }
-}
-
-async function readParquet(
-  bytes: AsyncIterable<Uint8Array>,
-  manifest: Manifest,
-  report: SubscriptionExport | undefined,
-): Promise<Found> {
-  const { ParquetFile } = await import('./parquet-file.ts');
-  const file = await ParquetFile.store(bytes);
-  try {
-    const found = await compare(file.lines(), report, manifest);
-    const faults = [
-      ...differ('rows', found.copyRows, manifest.rows),
-      ...differ('report.sha256', manifest.report.sha256, manifest.sha256, 'sha256'),
-      ...differ('columns', describeColumns(file.columns), describeColumns(manifest.columns)),
-      ...found.named,
-    ];
-    return { faults, unnamed: found.differences - found.named.length };
-  } finally {
-    await file.remove();
   }
 }
 
@@ -182,3 +164,17 @@ async function compare(
   for await (const lines of own) copyRows += lines.length;
   return { copyRows, reportRows: 0, differences: 0, named: [] };
 }
+
+/** What a manifest says of filters, and the report does not. */
+function filterFaults({ report: { applied_filters: claimed } }: Manifest, { headers }: SubscriptionExport): string[] {
+  const applied = new URLSearchParams(headers.get('x-applied-filters') ?? '');
+  applied.delete('as-of');
+  if (new URLSearchParams(claimed).toString() === applied.toString()) return [];
+  return [`report.applied_filters '${claimed}', report '${applied}'`];
+}
+
+/** What the bytes of a file do not have in common with its manifest. */
+const measuredFaults = (found: Measured, manifest: Manifest): string[] => [
+  ...differ('bytes', found.bytes, manifest.bytes),
+  ...differ('sha256', found.sha256, manifest.sha256),
+];

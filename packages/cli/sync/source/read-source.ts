@@ -19,14 +19,6 @@ export interface Source extends SourceIdentity {
   readonly client: SubreportClient;
 }
 
-/** Where a report is in its changes. */
-export interface CurrentPosition {
-  /** The change token to continue from. */
-  readonly token: string;
-  /** The revision of the report. */
-  readonly revision: number;
-}
-
 /** The revision of a page. Throws `SyncError` if a proxy has removed it. */
 export function revisionOf({ revision = Number.NaN }: Pick<ChangesPage, 'revision'>): number {
   if (Number.isSafeInteger(revision)) return revision;
@@ -52,10 +44,73 @@ function requireNumber(headers: Headers, name: string): number {
   throw sourceWithout(name);
 }
 
-/** Returns the current change token of a report. Throws an error of the client library. */
-export async function currentPosition(client: SubreportClient, call: CallOptions): Promise<CurrentPosition> {
+/** How far the clock of another machine may be ahead, in milliseconds. */
+const clockMsMax = 300_000;
+
+/** Whether an instant, ISO 8601, is in the future: a clock was ahead when it was written. */
+export const isYetToCome = (instant: string, now = Date.now()): boolean => Date.parse(instant) > now + clockMsMax;
+
+/**
+ * Throws if a run is of an instant that is yet to come by the clock of the service, if it sends
+ * that: the clock of this machine is ahead, and older files would be removed too early.
+ */
+export function requireNotYetToCome(scheduledFor: Date, headers: Headers): void {
+  const date = headers.get('date') ?? '';
+  if (!isYetToCome(scheduledFor.toISOString(), Date.parse(date))) return;
+  throw new SyncError(
+    'DESTINATION_INVALID',
+    `Cannot write a file for ${scheduledFor.toISOString()}: no run may be of an instant that is yet to come; set the clock of this machine: the service says that it is ${new Date(date).toISOString()}`,
+  );
+}
+
+/**
+ * Returns the current revision of a report, and the change token to continue from. Throws an error
+ * of the client library.
+ */
+export async function currentPosition(
+  client: SubreportClient,
+  call: CallOptions,
+): Promise<{ readonly token: string; readonly revision: number }> {
   for await (const page of client.changes('now', call)) return { token: page.next, revision: revisionOf(page) };
   throw new TypeError('Cannot read the changes: there must be a page');
+}
+
+/** A report beside a copy of it. */
+export interface Lag {
+  /** The current revision of the report. */
+  readonly revision: number;
+  /** Whether nothing has changed since the copy. */
+  readonly isInStep: boolean;
+  /** Whether the changes since the copy can no longer be read, such as after a restore. */
+  readonly isTokenInvalid: boolean;
+}
+
+/** Where a copy is; a file has no change token. */
+interface Followed {
+  readonly revision: number;
+  readonly token?: string | undefined;
+}
+
+/** Reads what has happened to a report since a copy. Throws an error of the client library. */
+export async function readLag({ client }: Source, copy: Followed, signal: AbortSignal): Promise<Lag> {
+  const isTokenInvalid = false;
+  if (copy.token === undefined) {
+    const { revision } = await currentPosition(client, { signal });
+    return { revision, isInStep: revision === copy.revision, isTokenInvalid };
+  }
+  let revision = copy.revision;
+  try {
+    for await (const page of client.changes(copy.token, { size: 1, signal })) {
+      // a process of the service may be a second behind another one
+      revision = Math.max(revision, revisionOf(page));
+      if (page.changes.length > 0) return { revision, isInStep: false, isTokenInvalid };
+    }
+    return { revision, isInStep: true, isTokenInvalid };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'RESYNC_REQUIRED') throw error;
+    const now = await currentPosition(client, { signal });
+    return { revision: now.revision, isInStep: false, isTokenInvalid: true };
+  }
 }
 
 /** Requests the report at a revision. Throws `SyncError` `REVISION_GONE` if parts are lost. */

@@ -42,12 +42,3 @@ export interface Destination {
   /** Ends the sync. Without a commit, nothing has changed. */
   close(): Promise<void>;
 }
-
-/** A destination whose copy can be read back. */
-export interface ReadableCopy {
-  /** The position of the copy; `undefined` if there is none. */
-  position(): Promise<(Position & SourceIdentity) | undefined>;
-  /** The rows from one snapshot in the order of the report: by `created_date`, then `id`. */
-  rows(): AsyncIterable<readonly Row[]>;
-  close(): Promise<void>;
-}

@@ -27,8 +27,8 @@ interface SyncOptions {
   readonly signal?: AbortSignal;
   /** Whether to compare each record with the report before the commit, not only their number. */
   readonly compare?: boolean;
-  /** Called with the records written so far, and how many there will be if that is known. */
-  readonly onProgress?: (written: number, total: number | undefined) => void;
+  /** Called with the records written so far. */
+  readonly onProgress?: (written: number) => void;
 }
 
 /**
@@ -100,7 +100,7 @@ class Sync {
     const { onProgress } = this.#options;
     const count = (rows: number): void => {
       this.#written += rows;
-      onProgress?.(this.#written, report.totalCount);
+      onProgress?.(this.#written);
     };
     await cancelIfFailed(report, () => {
       this.#leastRevision = requireRevision(report.headers);
@@ -139,7 +139,7 @@ class Sync {
       await this.#destination.apply(changes);
       this.#written += changes.rows.length;
       this.#removed += changes.removed.length;
-      if (page.changes.length > 0) this.#options.onProgress?.(this.#written, undefined);
+      if (page.changes.length > 0) this.#options.onProgress?.(this.#written);
       [token, revision] = [page.next, revisionOf(page)];
     }
     return { token, revision };

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { SyncError } from '../source/error.ts';
 import type { SourceIdentity } from '../source/read-source.ts';
 import { type ColumnType, columns, type Row } from '../source/record-row.ts';
-import type { Changes, Destination, Position, ReadableCopy } from './destination.ts';
+import type { Changes, Destination, Position } from './destination.ts';
 
 /** A database for a copy: what differs between the engines. Statements bind `$1`, `$2` …. */
 export interface TableDatabase {
@@ -49,7 +49,7 @@ const quoted = (table: string): string =>
  * A copy in a table of a database. Records and position change in one transaction, so that a reader
  * sees the copy before a sync or after it, whenever the process or the connection ends.
  */
-export class TableCopy implements Destination, ReadableCopy {
+export class TableCopy implements Destination {
   readonly #database: TableDatabase;
   readonly #table: string;
   readonly #reload: boolean;
@@ -142,12 +142,14 @@ export class TableCopy implements Destination, ReadableCopy {
     await this.#database.commit();
   }
 
+  /** The position of the copy; `undefined` if there is none. */
   async position(): Promise<(Position & SourceIdentity) | undefined> {
     await this.#read();
     const found = await this.#database.columnsOf(this.#table);
     return found.length === 0 ? undefined : this.#stored();
   }
 
+  /** The rows from one snapshot in the order of the report: by `created_date`, then `id`. */
   async *rows(): AsyncGenerator<readonly Row[], void, undefined> {
     await this.#read();
     this.#requireColumns(await this.#database.columnsOf(this.#table));

@@ -4,7 +4,7 @@ import { SyncError } from '../source/error.ts';
 import { Measured } from '../source/measured.ts';
 import { cancelIfFailed, exportAt, linesOf, type Source } from '../source/read-source.ts';
 import { columns, lineOf, type Row } from '../source/record-row.ts';
-import type { ReadableCopy } from './destination.ts';
+import type { TableCopy } from './table-copy.ts';
 
 /** A copy beside the report at its revision. */
 interface Verification extends Comparison {
@@ -25,7 +25,11 @@ export function describeDifferences({ differences, named }: Comparison): string 
  * the NDJSON export, in its order. Throws `SyncError` `NOT_EQUAL` if there is no copy,
  * `REVISION_GONE` if the service no longer has that revision.
  */
-export async function verifyCopy(source: Source, copy: ReadableCopy, call: CallOptions = {}): Promise<Verification> {
+export async function verifyCopy(
+  source: Source,
+  copy: Pick<TableCopy, 'position' | 'rows'>,
+  call: CallOptions = {},
+): Promise<Verification> {
   const position = await copy.position();
   if (position === undefined)
     throw new SyncError('NOT_EQUAL', "Cannot verify the copy: there must be one: run 'subreport sync' first");

@@ -1,11 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { ApiError, isRemoved, type Subscription } from '../../../client/index.ts';
+import { ApiError, type CallOptions, isRemoved, type Subscription } from '../../../client/index.ts';
+import { describeProxy } from '../../../terminal/outgoing/proxy.ts';
+import { requireConnection } from '../../../terminal/outgoing/request.ts';
 import { SyncError } from '../source/error.ts';
-import { type CurrentPosition, currentPosition, linesOf, revisionOf, type Source } from '../source/read-source.ts';
+import { currentPosition, linesOf, revisionOf, type Source, type SourceIdentity } from '../source/read-source.ts';
 import { shownEndpoint, type Webhook } from './webhook-options.ts';
 import { sendEvent } from './webhook-request.ts';
-import { type PendingEvent, type WebhookPlace, WebhookState } from './webhook-state.ts';
-import { endpointGone, requireSame } from './webhook-status.ts';
+import {
+  endpointGone,
+  type PendingEvent,
+  readWebhookStatus,
+  requireSame,
+  type WebhookPlace,
+  WebhookState,
+} from './webhook-state.ts';
 
 /** The result of a sync to a webhook. */
 interface WebhookResult {
@@ -56,23 +64,15 @@ class WebhookRun {
   readonly #source: Source;
   readonly #webhook: Webhook;
   readonly #state: WebhookState;
-  readonly #tryMsMax: number | undefined;
+  readonly #options: WebhookRunOptions;
   readonly #now: () => number;
-  readonly #call: { readonly signal?: AbortSignal };
+  readonly #call: CallOptions;
   #delivered = 0;
 
-  constructor(
-    source: Source,
-    webhook: Webhook,
-    state: WebhookState,
-    { signal, now = Date.now, tryMsMax }: WebhookRunOptions,
-  ) {
-    this.#source = source;
-    this.#webhook = webhook;
-    this.#state = state;
-    this.#tryMsMax = tryMsMax;
-    this.#now = now;
-    this.#call = signal === undefined ? {} : { signal };
+  constructor(source: Source, webhook: Webhook, state: WebhookState, options: WebhookRunOptions) {
+    [this.#source, this.#webhook, this.#state, this.#options] = [source, webhook, state, options];
+    this.#now = options.now ?? Date.now;
+    this.#call = options.signal === undefined ? {} : { signal: options.signal };
   }
 
   async run(): Promise<WebhookResult> {
@@ -95,7 +95,7 @@ class WebhookRun {
 
   /** Starts with the changes from now on, and what comes within a threshold from now on. */
   async #takePlace(): Promise<WebhookResult> {
-    const { token, revision } = await this.#current();
+    const { token, revision } = await currentPosition(this.#source.client, this.#call);
     const { service, clientId } = this.#source;
     await this.#state.transact(async () => {
       this.#state.takePlace({ url: this.#webhook.url.href, service, clientId, token, revision });
@@ -125,14 +125,14 @@ class WebhookRun {
 
   /** Yields what ends after this time and within the longest threshold, from one snapshot. */
   async *#endingSoon(now: number): AsyncGenerator<Subscription, void, undefined> {
-    const { thresholds, onlyWithoutRenewal } = this.#webhook;
+    const { thresholds } = this.#webhook;
     if (thresholds.length === 0) return;
     const longest = thresholds.at(-1)?.seconds ?? 0;
     const filters = {
       'date-field': 'expiration',
       after: new Date(now),
       before: new Date(now + longest * 1_000 + 1),
-      ...(onlyWithoutRenewal && { 'auto-renew': false }),
+      'auto-renew': false,
     } as const;
     const report = await this.#source.client.export(filters, { format: 'ndjson', ...this.#call });
     yield* recordsOf(report);
@@ -172,13 +172,9 @@ class WebhookRun {
       }
     } catch (error) {
       if (!(error instanceof ApiError && error.code === 'RESYNC_REQUIRED')) throw error;
-      return { reset: true, upserted: 0, removed: 0, ...(await this.#current()) };
+      return { reset: true, upserted: 0, removed: 0, ...(await currentPosition(this.#source.client, this.#call)) };
     }
     return { since, upserted, removed, token, revision };
-  }
-
-  #current(): Promise<CurrentPosition> {
-    return currentPosition(this.#source.client, this.#call);
   }
 
   /** Sends the events that are due, one at a time, until one fails. */
@@ -193,7 +189,7 @@ class WebhookRun {
   async #try(event: PendingEvent, now: number): Promise<boolean> {
     const body = bodyOf(event, this.#source.service, now);
     const message = { id: event.id, timestamp: Math.floor(now / 1_000), body };
-    const result = await sendEvent(this.#webhook, message, this.#call.signal, this.#tryMsMax);
+    const result = await sendEvent(this.#webhook, message, this.#options.signal, this.#options.tryMsMax);
     const { status = 0, shown, retryAfterMs } = result;
     if (status >= 200 && status < 300) {
       await this.#state.transact(() => this.#state.delivered(event.id));
@@ -258,4 +254,30 @@ function bodyOf({ id, type, data: text, createdAt }: PendingEvent, source: strin
 /** Yields the records of an NDJSON export. */
 async function* recordsOf(report: AsyncIterable<Uint8Array>): AsyncGenerator<Subscription, void, undefined> {
   for await (const lines of linesOf(report)) for (const line of lines) yield JSON.parse(line);
+}
+
+/**
+ * Throws `SyncError` unless a run could begin: its state is that of this webhook, the endpoint has
+ * not ended the deliveries, and its host accepts a connection. Sends nothing, and writes nothing.
+ */
+export async function checkWebhook(webhook: Webhook, source: SourceIdentity): Promise<void> {
+  const { disabledAt = 0 } = readWebhookStatus(webhook, source, Date.now()) ?? {};
+  if (disabledAt > 0) throw endpointGone(webhook.url, disabledAt);
+  await connectTo(webhook.url);
+}
+
+/** Time limit of a connection, in milliseconds. */
+const connectMsMax = 10_000;
+
+async function connectTo(url: URL): Promise<void> {
+  try {
+    await requireConnection(url, AbortSignal.timeout(connectMsMax));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new SyncError(
+      'DESTINATION_FAILED',
+      `Cannot connect to ${shownEndpoint(url)}: it must accept connections (${code ?? message})${describeProxy(url.href)}`,
+      { cause: error },
+    );
+  }
 }

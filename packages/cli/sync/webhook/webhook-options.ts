@@ -14,8 +14,6 @@ interface WebhookOptions {
   readonly secretFile?: string;
   /** Remaining times at which the end of a subscription is announced, such as `7d,3d,1d`. */
   readonly expiring?: string;
-  /** Whether to announce also the end of subscriptions that renew automatically. */
-  readonly expiringAll?: boolean;
   /** `Content-Type` of the requests. */
   readonly contentType?: string;
   /** Whether to deliver again after the endpoint has responded with 410. */
@@ -30,7 +28,6 @@ export interface Webhook {
   readonly keys: readonly Buffer[];
   /** Ascending. */
   readonly thresholds: readonly Threshold[];
-  readonly onlyWithoutRenewal: boolean;
   readonly contentType: string;
   readonly isEnabledAgain: boolean;
 }
@@ -65,7 +62,6 @@ export function readWebhook(options: WebhookOptions): Webhook {
     state,
     keys,
     thresholds,
-    onlyWithoutRenewal: options.expiringAll !== true,
     contentType,
     isEnabledAgain: options.enable === true,
   };

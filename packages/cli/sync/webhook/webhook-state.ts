@@ -1,6 +1,8 @@
 import type { SQLInputValue } from 'node:sqlite';
+import { SyncError } from '../source/error.ts';
 import type { SourceIdentity } from '../source/read-source.ts';
 import { StateFile, type StateKind } from '../source/state-file.ts';
+import { shownEndpoint, type Webhook } from './webhook-options.ts';
 
 /** The place of a webhook in the changes, and the health of its endpoint. */
 export interface WebhookPlace extends SourceIdentity {
@@ -190,3 +192,43 @@ export class WebhookState {
     return this.#file.all(sql, ...values);
   }
 }
+
+/** A webhook between its runs. */
+interface WebhookStatus extends WebhookPlace {
+  /** Events that the endpoint has not accepted. */
+  readonly pending: number;
+}
+
+/** Reads the state of a webhook; `undefined` before its first run. */
+export function readWebhookStatus(
+  webhook: Pick<Webhook, 'url' | 'state'>,
+  source: SourceIdentity,
+  now: number,
+): WebhookStatus | undefined {
+  return WebhookState.read(webhook.state, (state) => {
+    const place = state.place();
+    if (place === undefined) return undefined;
+    requireSame(place, webhook, source);
+    return { ...place, pending: state.pending(now) };
+  });
+}
+
+/** Throws `SyncError` `OTHER_SOURCE` unless a state is that of this webhook and client. */
+export function requireSame(
+  { url, service, clientId }: WebhookPlace,
+  { url: given, state }: Pick<Webhook, 'url' | 'state'>,
+  source: SourceIdentity,
+): void {
+  if (url === given.href && service === source.service && clientId === source.clientId) return;
+  throw new SyncError(
+    'OTHER_SOURCE',
+    `Cannot continue from '${state}': it must be the state of the same webhook, client and service; name another file, such as --state webhook-2.db: current value is that of ${shownEndpoint(new URL(url))} for '${clientId}' of ${service}`,
+  );
+}
+
+/** The error of an endpoint that has responded with 410. */
+export const endpointGone = (url: URL, at: number): SyncError =>
+  new SyncError(
+    'DESTINATION_GONE',
+    `Cannot deliver to ${shownEndpoint(url)}: it must not have responded with 410, which ends the deliveries; --enable begins them again where they ended: current value is 410 at ${new Date(at).toISOString()}`,
+  );

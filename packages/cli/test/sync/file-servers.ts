@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { eventually, startMsMax } from '../../../../test/support/eventually.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { freePort } from '../../../../tools/free-port.ts';
+import { openFiles } from '../../sync/destinations.ts';
 import type { Manifest } from '../../sync/files/manifest.ts';
 import { verifyFiles } from '../../sync/files/verify-files.ts';
-import { openFiles } from '../../sync/open-destination.ts';
 import { type S3Policy, type S3Server, startS3Server } from './s3-server.ts';
 
 /** A place for files: the value of `--to`, and the environment that it needs. */

@@ -531,12 +531,6 @@ const mistakes: readonly [string[], RegExp][] = [
     ['--to', 'ftp://a/b'],
     /^Cannot use --to: it must be sqlite:FILE, .*rclone:REMOTE:PATH.*: current value is 'ftp:\/\/…'/,
   ],
-  [['--to', 's3://exports/x?region=a'], /^Cannot use --to s3:.*: use --to rclone:s3:exports\/x, after 'rclone config'/],
-  [
-    ['--to', 'sftp://a:secret@host:22/x'],
-    /^Cannot use --to sftp:.*: use --to rclone:sftp:\/x, .* type sftp for host$/m,
-  ],
-  [['--to', 'sftp://a@host/~/x'], /: use --to rclone:sftp:x, after/],
   [
     ['--to', 'rclone:/var/exports'],
     /^Cannot use --to: it must be rclone:REMOTE:PATH .*: current value is 'rclone:\/var/,

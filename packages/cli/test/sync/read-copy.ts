@@ -1,4 +1,4 @@
-import { type DestinationOptions, openCopy, openDestination } from '../../sync/open-destination.ts';
+import { type DestinationOptions, openCopy, openDestination } from '../../sync/destinations.ts';
 import type { Source } from '../../sync/source/read-source.ts';
 import { lineOf } from '../../sync/source/record-row.ts';
 import { runSync, type SyncResult } from '../../sync/table/run-sync.ts';

@@ -11,7 +11,7 @@ import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
-import { openDestination } from '../../sync/open-destination.ts';
+import { openDestination } from '../../sync/destinations.ts';
 import { runSync } from '../../sync/table/run-sync.ts';
 import { type ChangingReport, createChangingReport, environmentOf, sha256 } from './changing-report.ts';
 import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { Random } from '../../../../test/simulation/random.ts';
 import { ConnectionError } from '../../../client/index.ts';
-import { type DestinationOptions, openDestination } from '../../sync/open-destination.ts';
+import { type DestinationOptions, openDestination } from '../../sync/destinations.ts';
 import { SyncError } from '../../sync/source/error.ts';
 import type { Destination } from '../../sync/table/destination.ts';
 import { runSync } from '../../sync/table/run-sync.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../../client/index.ts';
-import { openDestination } from '../../sync/open-destination.ts';
+import { openDestination } from '../../sync/destinations.ts';
 import { runSync } from '../../sync/table/run-sync.ts';
 import { watched } from './sync-history.ts';
 

@@ -12,7 +12,7 @@ import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { startCommand } from '../../../../test/support/run-command.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
 import type { SubscriptionRow } from '../../../service/storage/subscription-row.ts';
-import type { DestinationOptions } from '../../sync/open-destination.ts';
+import type { DestinationOptions } from '../../sync/destinations.ts';
 import { createChangingReport, environmentOf } from './changing-report.ts';
 import { digestOfCopy, syncTo } from './read-copy.ts';
 import { runHistory } from './sync-history.ts';

@@ -10,7 +10,7 @@ import { engines, postgresUrl } from '../../../../test/support/engines.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
-import { openDestination } from '../../sync/open-destination.ts';
+import { openDestination } from '../../sync/destinations.ts';
 import { runSync } from '../../sync/table/run-sync.ts';
 import { type ChangingReport, createChangingReport, environmentOf } from './changing-report.ts';
 
@@ -278,7 +278,7 @@ test('verify and --reload outlast the time limits of a role', async () => {
   expect(await run(...args)).toMatchObject({ code: 0, stderr: '' });
   const slow = slowly(report.source.client);
   const { verifyCopy } = await import('../../sync/table/verify-copy.ts');
-  const { openCopy } = await import('../../sync/open-destination.ts');
+  const { openCopy } = await import('../../sync/destinations.ts');
   const opened = await openCopy({ to: url.href, table: copy.table });
   const found = await verifyCopy({ ...report.source, client: slow }, opened).finally(() => opened.close());
   expect(found).toMatchObject({ differences: 0, copyRows: 25, reportRows: 25 });

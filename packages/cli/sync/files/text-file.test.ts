@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { guardText } from '../../../contract/csv.ts';
 import { recordFields, recordWith } from '../../../contract/record-fields.ts';
-import { cellsOf, csvHeader, csvOfExport, exportLineOf } from './csv-file.ts';
+import { cellsOf, csvHeader, csvOfExport, exportLineOf } from './text-file.ts';
 
 const text = fc.oneof(
   fc.string({ maxLength: 6 }).map((drawn) => drawn.replace(/\p{Cc}/gu, '')),

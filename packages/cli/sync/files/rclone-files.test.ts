@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isUnpinnedSftp } from './rclone-remote.ts';
+import { isUnpinnedSftp } from './rclone-files.ts';
 
 test('the host keys of a remote whose name has a hyphen may be in the environment', () => {
   const environment = { RCLONE_CONFIG_MY_HOST_TYPE: 'sftp' };
