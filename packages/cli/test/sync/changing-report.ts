@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Random } from '../../../../test/simulation/random.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import type { TestClient, TestService } from '../../../../test/support/service.ts';
@@ -99,15 +96,6 @@ export const environmentOf = ({ url }: TestService, { client_id, client_secret }
   SUBREPORT_CLIENT_ID: client_id,
   SUBREPORT_CLIENT_SECRET: client_secret,
 });
-
-/** The same, of a service that does not respond: its profile is written to a new folder. */
-export function environmentAway({ baseUrl }: TestService, credentials: TestClient) {
-  const folder = mkdtempSync(join(tmpdir(), 'subreport-away-'));
-  mkdirSync(join(folder, 'subreport/profiles'), { recursive: true });
-  const profile = { base_url: baseUrl, token_url: 'http://127.0.0.1:9/oauth2/token', ...credentials };
-  writeFileSync(join(folder, 'subreport/profiles/default.json'), JSON.stringify(profile));
-  return { XDG_CONFIG_HOME: folder };
-}
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

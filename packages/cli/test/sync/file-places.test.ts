@@ -18,13 +18,11 @@ import {
   type FileServer,
   hasReceivers,
   largeRows,
-  localServer,
   mediumRows,
   namesAt,
   type Place,
   startS3,
   startSshd,
-  startWebDav,
   verifyNewest,
 } from './file-servers.ts';
 
@@ -44,10 +42,8 @@ beforeAll(async () => {
     await reports[size].load(rows);
   }
   if (!withReceivers) return;
-  servers.local = localServer(join(folder, 'local'));
   servers.S3 = await startS3(join(folder, 's3'));
   servers.SFTP = await startSshd(join(folder, 'sshd'));
-  servers.WebDAV = await startWebDav(join(folder, 'dav'));
 });
 afterAll(async () => {
   for (const server of Object.values(servers)) await server.stop();
@@ -86,7 +82,7 @@ function expectWhole(place: Place): Set<string> {
   if (existsSync(join(place.folder, 'latest.json'))) {
     const text = readFileSync(join(place.folder, 'latest.json'), 'utf8');
     // this rclone writes in place where the receiver is a folder
-    if (!text.endsWith('\n}\n')) expect(place.to).toMatch(/^rclone:(disk|sftp|dav):/);
+    if (!text.endsWith('\n}\n')) expect(place.to).toMatch(/^rclone:sftp:/);
     else expect(complete).toContain(JSON.parse(text).files.at(-1).split('/')[0]);
   }
   return complete;
@@ -118,7 +114,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-const kinds = ['dir', ...(withReceivers ? ['local', 'S3', 'SFTP', 'WebDAV'] : [])];
+const kinds = ['dir', ...(withReceivers ? ['S3', 'SFTP'] : [])];
 const drawn = drawPairs(['both', 'killed'], kinds).map(String);
 
 describe.each(kinds)('files in %s', (kind) => {

@@ -1,10 +1,9 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { eventually, startMsMax } from '../../../../test/support/eventually.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { freePort } from '../../../../tools/free-port.ts';
 import { openFiles } from '../../sync/destinations.ts';
@@ -143,47 +142,6 @@ Subsystem sftp ${subsystem}
         ...{ SHELL_TYPE: 'unix', MD5SUM_COMMAND: 'md5sum', SHA1SUM_COMMAND: 'sha1sum' },
       });
       return { to: `rclone:sftp:${place}`, environment, folder: place };
-    },
-    async stop() {
-      child.kill();
-      await once(child, 'exit');
-    },
-  };
-}
-
-/** A proxy that closes each connection once this many bytes were sent to the server. */
-export async function startCuttingProxy(
-  port: number,
-  bytesMax: number,
-): Promise<{ readonly port: number; stop(): void }> {
-  const server = createServer((client) => {
-    const upstream = connect(port, '127.0.0.1');
-    let sent = 0;
-    client.on('data', (bytes) => {
-      sent += bytes.length;
-      if (sent > bytesMax) client.destroy();
-    });
-    client.pipe(upstream).pipe(client);
-    client.on('error', () => undefined).on('close', () => upstream.destroy());
-    upstream.on('error', () => undefined).on('close', () => client.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, stop: () => void server.close() };
-}
-
-/** Starts the WebDAV server of rclone. */
-export async function startWebDav(folder: string, ...options: readonly string[]): Promise<FileServer> {
-  mkdirSync(folder, { recursive: true });
-  const port = await freePort();
-  const child = spawn('rclone', ['serve', 'webdav', folder, '--addr', `127.0.0.1:${port}`, ...options], {
-    stdio: 'ignore',
-  });
-  await eventually(() => fetch(`http://127.0.0.1:${port}`), startMsMax);
-  return {
-    placeOf(name) {
-      mkdirSync(join(folder, name), { recursive: true });
-      const environment = remoteVariables('DAV', { TYPE: 'webdav', URL: `http://127.0.0.1:${port}`, VENDOR: 'other' });
-      return { to: `rclone:dav:${name}`, environment, folder: join(folder, name) };
     },
     async stop() {
       child.kill();

@@ -146,26 +146,6 @@ test('a run for an instant that is complete writes nothing', async () => {
   expect(readManifest(0)).toEqual(before);
 });
 
-test('verify reads the newest file again, and finds a changed byte', async () => {
-  expect((await run('verify', ...at(0).slice(0, 2))).code).toBe(1);
-  await run(...at(0));
-  await run(...at(1), '--format', 'csv.gz');
-  const { manifest, file } = readManifest(1);
-  const verified = await run('verify', ...at(0).slice(0, 2));
-  expect([verified.code, verified.stdout]).toEqual([
-    0,
-    expect.stringContaining(`SHA-256 ${manifest.sha256} in ${file}`),
-  ]);
-  const status = await run('status', ...at(0).slice(0, 2));
-  expect(status.stdout).toMatch(/^25 rows at revision 1, synced \d s ago: in step with the report\n$/);
-  const bytes = readFileSync(file);
-  bytes[20] = (bytes[20] ?? 0) ^ 1;
-  writeFileSync(file, bytes);
-  const refused = await run('verify', ...at(0).slice(0, 2));
-  expect([refused.code, refused.stdout]).toEqual([1, '']);
-  expect(refused.stderr).toMatch(/^Cannot confirm .*: it must be the file of its manifest/);
-});
-
 test('check tries a folder and its owner with a file of its own, which it removes', async () => {
   const to = at(0).slice(0, 2);
   const checked = await run('check', ...to, '--format', 'parquet');

@@ -9,7 +9,8 @@ export interface LossyProxy {
   close(): void;
 }
 
-export async function startLossyProxy(to: string): Promise<LossyProxy> {
+/** @param sentMax closes each connection once a client has sent this many bytes */
+export async function startLossyProxy(to: string, sentMax = Number.POSITIVE_INFINITY): Promise<LossyProxy> {
   const { port } = new URL(to);
   const open = new Set<Socket>();
   let [losses, bytesMax] = [0, 0];
@@ -21,11 +22,15 @@ export async function startLossyProxy(to: string): Promise<LossyProxy> {
     const upstream = connect(Number(port), '127.0.0.1');
     const isLost = losses > 0;
     losses -= Number(isLost);
-    let bytes = 0;
+    let [bytes, sent] = [0, 0];
     upstream.on('data', (part: Buffer) => {
       bytes += part.length;
       if (isLost && bytes > bytesMax) client.end(part.subarray(0, Math.max(0, bytesMax - bytes + part.length)));
       else client.write(part);
+    });
+    client.on('data', (part) => {
+      sent += part.length;
+      if (sent > sentMax) client.destroy();
     });
     client.pipe(upstream);
     client.on('error', () => undefined).on('close', () => upstream.destroy() && open.delete(client));

@@ -14,7 +14,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StateFile, type StateKind } from '../../sync/source/state-file.ts';
-import { NdjsonOutput } from '../../sync/table/ndjson-output.ts';
 import { WebhookState } from '../../sync/webhook/webhook-state.ts';
 
 const kind: StateKind = {
@@ -60,15 +59,6 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a disk
     await expect(fill).rejects.toMatchObject({ code: 'DESTINATION_FAILED', message, cause: { errcode: 13 } });
     expect(state.hasPendingChanges()).toBe(false);
     state.close();
-  });
-
-  test('is named by a stream', async () => {
-    const output = new NdjsonOutput(async () => undefined, file);
-    const position = { token: 'a'.repeat(3_000_000), revision: 1, isTimed: true };
-    await output.begin({ ...source } as never);
-    const message = `Cannot continue from '${file}': ${named}`;
-    await expect(output.commit(position as never)).rejects.toMatchObject({ code: 'DESTINATION_FAILED', message });
-    await output.close();
   });
 });
 

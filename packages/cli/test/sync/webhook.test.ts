@@ -1,25 +1,16 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import express from 'express';
-import fastify from 'fastify';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { engines } from '../../../../test/support/engines.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { hasFlask, systemPython } from '../../../../test/support/has-flask.ts';
 import { subscriptionRow } from '../../../../test/support/rows.ts';
 import { runCommand, startCommand } from '../../../../test/support/run-command.ts';
 import { runHere } from '../../../../test/support/run-here.ts';
 import { startService, type TestService } from '../../../../test/support/service.ts';
-import { waitMsMax } from '../../../../test/support/wait-limit.ts';
 import type { SyncError } from '../../sync/source/error.ts';
 import { runWebhook } from '../../sync/webhook/run-webhook.ts';
 import { readWebhook } from '../../sync/webhook/webhook-options.ts';
@@ -145,90 +136,21 @@ test('a webhook first takes its place in the changes, and then tells of each cha
   expect(pages.flatMap(({ changes }) => changes.map(({ id }) => id)).sort()).toEqual(['a', 'b', 'c']);
 });
 
-describe('the body of an event', () => {
-  /** Servers that keep the bodies they have parsed, as their users configure them. */
-  const parsers: Readonly<Record<string, (keep: (body: unknown) => void) => Promise<ParsingServer>>> = {
-    async 'express.json()'(keep) {
-      const app = express().use(express.json());
-      app.post('/hooks', (request, response) => {
-        keep(request.body);
-        response.sendStatus(204);
-      });
-      const server = app.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return { port: (server.address() as AddressInfo).port, close: () => server.close() };
-    },
-    async fastify(keep) {
-      const app = fastify();
-      app.post('/hooks', (request, reply) => {
-        keep(request.body);
-        return reply.status(204).send();
-      });
-      await app.listen({ port: 0, host: '127.0.0.1' });
-      return { port: (app.server.address() as AddressInfo).port, close: () => app.close() };
-    },
-    ...(hasFlask() && { flask: startFlask }),
-  };
-
-  test.each(Object.entries(parsers))('is parsed by %s', async (_name, start) => {
-    const bodies: unknown[] = [];
-    const server = await start((body) => bodies.push(body));
-    const options = { ...optionsOf(newSecret()), to: `webhook:http://127.0.0.1:${server.port}/hooks` };
-    await run(options);
-    await load('a');
-    expect(await run(options)).toMatchObject({ code: 0, stdout: '1 event delivered, up to revision 1\n' });
-    await server.close();
-    expect(bodies).toMatchObject([{ specversion: '1.0', type: 'subscription.changes', data: { upserted: 1 } }]);
-  });
-
-  test('has the type of --content-type, or a sentence says what that must be', async () => {
-    const options = optionsOf(newSecret());
-    const of = (type: string) => run(options, '--content-type', type);
-    await of('application/cloudevents+json; charset=utf-8');
-    await load('a');
-    expect((await of('application/cloudevents+json; charset=utf-8')).code).toBe(0);
-    expect(receiver.received[0]?.headers['content-type']).toBe('application/cloudevents+json; charset=utf-8');
-    for (const wrong of ['json', 'application/json\r\nx: y', 'a/b; c'])
-      expect(await of(wrong)).toMatchObject({
-        code: 2,
-        stderr: expect.stringMatching(
-          /^Cannot use --content-type: it must be a media type, such as .*: current value is '.*'\n$/,
-        ),
-      });
-  });
+test('an event has the type of --content-type, or a sentence says what that must be', async () => {
+  const options = optionsOf(newSecret());
+  const of = (type: string) => run(options, '--content-type', type);
+  await of('application/cloudevents+json; charset=utf-8');
+  await load('a');
+  expect((await of('application/cloudevents+json; charset=utf-8')).code).toBe(0);
+  expect(receiver.received[0]?.headers['content-type']).toBe('application/cloudevents+json; charset=utf-8');
+  for (const wrong of ['json', 'application/json\r\nx: y', 'a/b; c'])
+    expect(await of(wrong)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /^Cannot use --content-type: it must be a media type, such as .*: current value is '.*'\n$/,
+      ),
+    });
 });
-
-interface ParsingServer {
-  readonly port: number;
-  close(): unknown;
-}
-
-/** A Flask application that writes each body it has parsed as a line. */
-async function startFlask(keep: (body: unknown) => void): Promise<ParsingServer> {
-  const program = `
-import flask, json, logging, werkzeug.serving
-logging.getLogger("werkzeug").setLevel("ERROR")
-app = flask.Flask("hooks")
-@app.post("/hooks")
-def hooks():
-    print(json.dumps(flask.request.json), flush=True)
-    return "", 204
-server = werkzeug.serving.make_server("127.0.0.1", 0, app)
-print(server.server_port, flush=True)
-server.serve_forever()`;
-  const child = spawn(systemPython, ['-c', program], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'close');
-  const lines = createInterface({ input: child.stdout });
-  const [port] = await once(lines, 'line');
-  lines.on('line', (line) => keep(JSON.parse(line)));
-  return {
-    port: Number(port),
-    async close() {
-      child.kill();
-      await ended;
-    },
-  };
-}
 
 test('a token that is no longer valid becomes an event that says to read everything again', async () => {
   const options = optionsOf(newSecret());
@@ -361,42 +283,20 @@ test('one event that is refused for ever holds up no other', async () => {
 });
 
 describe('an answer that is not a response in time', () => {
-  const intervals: NodeJS.Timeout[] = [];
-  afterEach(() => intervals.splice(0).forEach(clearInterval));
-  /** Writes until the end of the test: without its time limit, the run would wait for ever. */
-  const slowly = (write: () => void): void => {
-    const timer = setInterval(write, 1_000);
-    intervals.push(timer);
-  };
-  const gigabyte = (response: { write(part: Buffer): boolean; once(name: 'drain', next: () => void): unknown }) => {
-    const part = Buffer.alloc(1_048_576);
-    const more = (): void => {
-      while (response.write(part)) sent += part.length;
-      sent += part.length;
-      response.once('drain', more);
-    };
-    more();
-  };
-  let sent = 0;
-
   test.each<[string, Receiver['respond'], string | object]>([
     ['none at all', () => undefined, 'DELIVERY_PENDING'],
-    ['one byte a second', (response) => slowly(() => response.socket?.write('H')), 'DELIVERY_PENDING'],
     ['not HTTP', (response) => response.socket?.end('hello\r\n\r\n'), 'DELIVERY_PENDING'],
     ['a closed connection', (response) => response.socket?.destroy(), 'DELIVERY_PENDING'],
     ['101', (response) => response.writeHead(101, { connection: 'upgrade', upgrade: 'x' }).end(), 'DELIVERY_PENDING'],
-    ['200 with a body of one byte a second', (response) => slowly(() => response.write('.')), { delivered: 1 }],
-    ['200 with a body of 1 GB', gigabyte, { delivered: 1 }],
+    ['200 with a body that never ends', (response) => response.write('.'), { delivered: 1 }],
   ])('%s', async (_what, respond, expected) => {
     const options = optionsOf(newSecret());
     await runAt(options, Date.now());
     await load('a');
-    sent = 0;
     receiver.respond = respond;
     const found = await runAt(options, Date.now(), 2_000);
     if (typeof expected === 'string') expect(found).toBe(expected);
     else expect(found).toMatchObject(expected);
-    expect(sent).toBeLessThan(100 * 1_048_576);
   });
 });
 
@@ -409,28 +309,6 @@ test('a delivery that fails names the proxy that it went through', async () => {
   expect(code).toBe(75);
   expect(stderr).toContain('go through the proxy 127.0.0.1:9 of HTTPS_PROXY');
   expect(stderr).not.toContain('hunter22');
-});
-
-test('a receiver that hangs delays no other', async () => {
-  const hanging = optionsOf(newSecret());
-  await runAt(hanging, Date.now());
-  const held = Promise.withResolvers<ServerResponse>();
-  receiver.respond = held.resolve;
-  const prompt = await startReceiver();
-  const other = { ...hanging, to: prompt.to, state: `${hanging.state}-2` };
-  await runAt(other, Date.now());
-  await load('a');
-  const first = runAt(hanging, Date.now(), waitMsMax);
-  await eventually(() => expect(receiver.received.length).toBe(1));
-  let isHanging = true;
-  void first.then(() => {
-    isHanging = false;
-  });
-  expect(await runAt(other, Date.now())).toMatchObject({ delivered: 1 });
-  expect(isHanging).toBe(true);
-  (await held.promise).writeHead(204).end();
-  await first;
-  await prompt.close();
 });
 
 test('a sync that is killed while it delivers sends the same event again, and one beside it is refused', async () => {
@@ -644,13 +522,4 @@ test.each([
   const { credentials } = await reportOf();
   const { code, stderr } = await runHere(argumentsOf({ ...options, ...more }), environmentOf(service, credentials));
   expect([code, stderr]).toEqual([2, expect.stringContaining('it must be the state of the same webhook')]);
-});
-
-test('a file of something else is refused as a state file, and stays as it is', async () => {
-  const options = optionsOf(newSecret());
-  const { code, stderr } = await run({ ...options, state: options.secretFile });
-  expect([code, stderr]).toEqual([
-    2,
-    expect.stringContaining('it must be a state file that a sync of this webhook wrote'),
-  ]);
 });
