@@ -330,7 +330,7 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
     await page.goBack({ waitUntil: 'commit' }); // a page that was kept loads nothing
     await page.waitForFunction(() => 'respond' in window);
     await expect.poll(everything).not.toContain('attacked'); // before the service responds
-    await page.evaluate(() => (window as unknown as { respond: () => void }).respond());
+    await page.evaluate(() => (window as typeof window & { respond: () => void }).respond());
     if (next === undefined) await page.getByRole('button', { name: 'Sign in' }).waitFor();
     else await page.locator('[data-record="globex-record"]').waitFor();
     await expect.poll(() => page.evaluate(() => 'isKept' in window)).toBe(true);

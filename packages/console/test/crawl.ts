@@ -25,7 +25,7 @@ interface CountedWindow {
  * the first task after it, which no key of the user can precede.
  */
 export function watchClosings(): void {
-  const counted = window as unknown as CountedWindow;
+  const counted = window as typeof window & CountedWindow;
   counted.dropped = [];
   document.addEventListener(
     'beforetoggle',
@@ -42,11 +42,11 @@ export function watchClosings(): void {
 }
 
 /** What `watchClosings` has noted since the last call. */
-export const takeDropped = (): string[] => (window as unknown as CountedWindow).dropped.splice(0);
+export const takeDropped = (): string[] => (window as typeof window & CountedWindow).dropped.splice(0);
 
 /** Counts the requests in progress. */
 export function countRequests(): void {
-  const counted = window as unknown as CountedWindow;
+  const counted = window as typeof window & CountedWindow;
   counted.requests = 0;
   const send = window.fetch;
   window.fetch = async (...request) => {
@@ -66,7 +66,7 @@ export function countRequests(): void {
  * only once it is drawn. Asked once per frame.
  */
 export function isSettled(): boolean {
-  const counted = window as unknown as CountedWindow;
+  const counted = window as typeof window & CountedWindow;
   const isDrawn = document.querySelector('main, dialog') !== null;
   const isLoading = counted.requests > 0 || document.querySelector('[aria-busy=true]:not(button), .skeleton') !== null;
   counted.calmFrames = isDrawn && !isLoading ? (counted.calmFrames ?? 0) + 1 : 0;
@@ -123,7 +123,7 @@ export function listControls(): Control[] {
     const isFurtherChoice = element.role === 'option' && listed.some(({ key: other }) => other.startsWith('option '));
     listed.push({ key, name, isFurtherChoice, isOfFrame });
   }
-  (window as unknown as CountedWindow).lastControls = controls;
+  (window as typeof window & CountedWindow).lastControls = controls;
   return listed;
 }
 
@@ -132,7 +132,7 @@ export type Hand = 'key' | 'mouse of Safari';
 
 /** Uses a control that `listControls` has listed; `false` if there was none. */
 export async function activate({ key, by }: { readonly key: string; readonly by: Hand }): Promise<boolean> {
-  const element = (window as unknown as CountedWindow).lastControls.get(key);
+  const element = (window as typeof window & CountedWindow).lastControls.get(key);
   if (!(element instanceof HTMLElement || element instanceof SVGElement)) return false;
   if (by === 'key') element.focus();
   else if (element.dispatchEvent(new MouseEvent('mousedown', { bubbles: true, cancelable: true })))

@@ -181,9 +181,8 @@ describe.skipIf(!hasChromium)('exports in a browser', () => {
   const savedFiles = (): Promise<{ name: string; text: string }[]> =>
     page.evaluate(async () => {
       const files: { name: string; text: string }[] = [];
-      for await (const [name, handle] of (await navigator.storage.getDirectory()) as unknown as AsyncIterable<
-        [string, FileSystemFileHandle]
-      >)
+      for await (const [name, handle] of (await navigator.storage.getDirectory()) as FileSystemDirectoryHandle &
+        AsyncIterable<[string, FileSystemFileHandle]>)
         files.push({ name, text: await (await handle.getFile()).text() });
       return files;
     });

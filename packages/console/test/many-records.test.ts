@@ -136,7 +136,7 @@ describe('60,000 records', () => {
     const ask = (name: string, given: object) => tools[name]?.run(call, { ...given });
     expect(await ask('count_subscriptions', { status: 'none' })).toMatchObject({ total: model.none });
     expect(await ask('list_subscriptions', { size: 3 })).toMatchObject({ total: all, next_cursor: expect.any(String) });
-    const summary = (await ask('summarize_subscriptions', {})) as unknown as {
+    const summary = (await ask('summarize_subscriptions', {})) as {
       readonly total: number;
       readonly by: { readonly status: readonly [string | null, number][] };
     };

@@ -222,7 +222,7 @@ describe.skipIf(!hasChromium)('questions in a browser', () => {
     await page.getByRole('button', { name: label }).click();
     await page.getByText('Copied').first().waitFor();
     await page.keyboard.press('Escape');
-    return page.evaluate(() => (window as unknown as { copiedText: string }).copiedText);
+    return page.evaluate(() => (window as typeof window & { copiedText: string }).copiedText);
   };
 
   async function downloaded(): Promise<Buffer> {

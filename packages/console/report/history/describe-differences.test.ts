@@ -48,7 +48,7 @@ test('another product is one line, and the same name of another product is its i
 
 test('every column of CSV but the id is compared, with the values of the service', () => {
   const recordOf = (version: string) =>
-    recordWith(({ name }) => (name === 'id' ? 'a' : `${name} ${version}`)) as unknown as Subscription;
+    recordWith(({ name }) => (name === 'id' ? 'a' : `${name} ${version}`)) as Partial<Subscription> as Subscription;
   const found = rawDifferences(recordOf('1'), recordOf('2'));
   const columns = recordColumns.filter((name) => name !== 'id');
   expect(found.map(({ field }) => field).toSorted()).toEqual(columns.toSorted());
