@@ -165,7 +165,6 @@ export const claims: Readonly<Record<string, readonly string[]>> = {
     'Counts the data subscriptions that match the filters, now or at an ins',
     'JSON with at most # values, at most # levels deep',
     'All changes are marked as seen',
-    'All kinds',
     'No plan',
     '# MB',
     '# kB',

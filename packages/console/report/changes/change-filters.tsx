@@ -4,7 +4,7 @@ import { changeKinds } from '../../../contract/history.ts';
 import { readStatusFilter } from '../../../contract/subscription.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { X } from '../../ui/icons.ts';
-import { currentLocation, hrefOf, Link, navigate } from '../../ui/location.tsx';
+import { currentLocation, hrefOf, Link } from '../../ui/location.tsx';
 import { statusWord } from '../../ui/status-label.tsx';
 import { wordStrings } from '../words/word-strings.ts';
 import { changesStrings } from './change-strings.ts';
@@ -33,26 +33,6 @@ export function hrefOfSelection(selection: ChangeSelection): string {
   for (const [name, value] of Object.entries(selection)) changed.set(name, String(value));
   return hrefOf(path, changed);
 }
-
-/** Selects the kind of the changes. It is there while they load. */
-export const KindFilter = () => (
-  <select
-    class="control change-filter"
-    aria-label={text.filter.kind}
-    value={String(selectionOf(currentLocation.value.query).kind ?? '')}
-    onChange={({ currentTarget: { value } }) => {
-      const kind = changeKinds.find((each) => each === value);
-      navigate(hrefOfSelection(kind === undefined ? {} : { kind }), { replace: true });
-    }}
-  >
-    <option value="">{text.allKinds}</option>
-    {changeKinds.map((kind) => (
-      <option key={kind} value={kind}>
-        {text.kind[kind]}
-      </option>
-    ))}
-  </select>
-);
 
 interface SelectionNoteProps {
   readonly selection: ChangeSelection;

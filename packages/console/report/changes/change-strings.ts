@@ -10,8 +10,6 @@ export const changesStrings = {
   sinceChosen: (day: string) => `Since ${day}`,
   day: 'First day',
   dayRule: 'Enter a day that has begun, such as 2026-11-01',
-  filter: { kind: 'Kind' },
-  allKinds: 'All kinds',
   kind: { added: 'Added', changed: 'Changed', removed: 'Removed' },
   inLast: (days: number) => `in the last ${days === 1 ? '24 hours' : `${days} days`}`,
   sinceTime: (time: string) => `since ${time}`,

@@ -14,7 +14,7 @@ import { WorkButton } from '../../ui/work-button.tsx';
 import { changesUntil } from '../api.ts';
 import { asOf, shownTime } from '../past/as-of.ts';
 import { daysHint } from '../zone/local-days.ts';
-import { KindFilter, selectionOf } from './change-filters.tsx';
+import { selectionOf } from './change-filters.tsx';
 import { changesStrings } from './change-strings.ts';
 import { ChangesCard } from './changes-card.tsx';
 import { PastCounts } from './past-counts.tsx';
@@ -92,7 +92,6 @@ function SinceBar({ name, since, isPast }: SinceBarProps) {
           {(close) => <DayForm day={since.kind === 'day' ? since.day : ''} close={close} />}
         </Popover>
       </span>
-      {!isPast && <KindFilter />}
     </nav>
   );
 }
