@@ -30,7 +30,7 @@ function ColumnList({ width }: { width: number }) {
     <fieldset>
       <legend>{text.columns}</legend>
       {columnIds
-        .filter((id) => columns[id].isRequired !== true)
+        .filter((id) => columns[id].rank > 0)
         .map((id) => (
           <div key={id} class="check-line spread">
             <Checkbox

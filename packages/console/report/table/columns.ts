@@ -4,12 +4,11 @@ import { fieldHeading } from '../words/field-heading.ts';
 interface Column {
   /** The least width in pixels at which no cell is cut, except for long names and ids. */
   readonly width: number;
-  /** It names the record: always shown. */
-  readonly isRequired?: true;
-  /** It is shown even if the name of the product is cut. */
-  readonly isMain?: true;
-  /** Hidden unless it is chosen. */
-  readonly isExtra?: true;
+  /**
+   * The lower, the more it is wanted: 0 always, 2 even if the name of the product is cut, 3 and 4
+   * if that name has room, 5 only if it is chosen. A chosen one has 1.
+   */
+  readonly rank: 0 | 2 | 3 | 4 | 5;
   /** The field of the record that it shows, as `fields` of a link names it. */
   readonly field: string;
   /** Its heading, if that is not the name of the field. */
@@ -19,16 +18,16 @@ interface Column {
 }
 
 const rows = {
-  status: { width: 116, isRequired: true, field: 'status' },
-  product: { width: 164, isRequired: true, field: 'product.name' },
-  iccid: { width: 172, isMain: true, field: 'iccid' },
-  device: { width: 132, field: 'device_id' },
-  plan: { width: 132, field: 'product.plan_id', label: 'Plan' },
-  created: { width: 124, isMain: true, field: 'createdDate', date: 'createdDate' },
-  activated: { width: 124, field: 'activationDate', date: 'activationDate' },
-  ends: { width: 120, isMain: true, field: 'expirationDate', date: 'expirationDate' },
-  renews: { width: 72, isMain: true, field: 'auto_renew' },
-  id: { width: 150, isExtra: true, field: 'id' },
+  status: { width: 116, rank: 0, field: 'status' },
+  product: { width: 164, rank: 0, field: 'product.name' },
+  iccid: { width: 172, rank: 2, field: 'iccid' },
+  device: { width: 132, rank: 3, field: 'device_id' },
+  plan: { width: 132, rank: 4, field: 'product.plan_id', label: 'Plan' },
+  created: { width: 124, rank: 2, field: 'createdDate', date: 'createdDate' },
+  activated: { width: 124, rank: 3, field: 'activationDate', date: 'activationDate' },
+  ends: { width: 120, rank: 2, field: 'expirationDate', date: 'expirationDate' },
+  renews: { width: 72, rank: 2, field: 'auto_renew' },
+  id: { width: 150, rank: 5, field: 'id' },
 } as const satisfies Readonly<Record<string, Column>>;
 
 export type ColumnId = keyof typeof rows;
@@ -57,7 +56,7 @@ export const choicesOf = (fields: readonly string[]): ColumnChoices =>
   Object.fromEntries(columnIds.map((id) => [id, fields.includes(columns[id].field)]));
 
 /** Whether a column is shown if there is room. */
-export const isWanted = (id: ColumnId, choices: ColumnChoices): boolean => choices[id] ?? columns[id].isExtra !== true;
+export const isWanted = (id: ColumnId, choices: ColumnChoices): boolean => choices[id] ?? columns[id].rank < 5;
 
 interface FittedColumns {
   /** In the order of the table, with their widths; the product has what they leave. */
@@ -68,12 +67,11 @@ interface FittedColumns {
 
 /** The columns that a table of this width has room for: the chosen ones first. */
 export function fitColumns(width: number, choices: ColumnChoices): FittedColumns {
-  const rank = (id: ColumnId): number =>
-    columns[id].isRequired ? 0 : choices[id] === true ? 1 : columns[id].isMain ? 2 : 3;
+  const rank = (id: ColumnId): number => (columns[id].rank > 0 && choices[id] === true ? 1 : columns[id].rank);
   const visible = new Set<ColumnId>();
   let room = width;
   for (const id of columnIds.toSorted((a, b) => rank(a) - rank(b))) {
-    const needed = columns[id].width + (rank(id) === 3 ? productWidth - columns.product.width : 0);
+    const needed = columns[id].width + (rank(id) >= 3 ? productWidth - columns.product.width : 0);
     if (rank(id) > 0 && (needed > room || !isWanted(id, choices))) continue;
     visible.add(id);
     room -= columns[id].width;
