@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
+import { summaryAsOf } from './as-of.ts';
 import { ChangeToken, changeParameters } from './change.ts';
-import { CommittedAt, MadeByImport, summaryAsOf } from './history.ts';
+import { CommittedAt, MadeByImport } from './history.ts';
 import { Product, ProductId } from './product.ts';
 import { defaultPageLimits } from './report.ts';
 import { wholeNumber } from './schema.ts';

@@ -1,42 +1,14 @@
 import type { Static } from 'typebox';
+import { asOf } from './as-of.ts';
 import { fieldsOf } from './fields.ts';
 import { Subscription, SubscriptionId } from './subscription.ts';
 import { Type } from './type.ts';
 import { zoneOf } from './zone.ts';
 
-/**
- * A moment of the past: an instant, or a revision of the tenant's records. An instant means the
- * last revision that was committed before its second.
- */
-const moment = {
-  pattern: '^([0-9]{1,16}|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ].*)?)$',
-  maxLength: 40,
-  'x-rule': 'a past ISO 8601 date-time with Z or an offset, or a revision',
-  examples: ['2026-10-31T00:00:00Z', '42'],
-};
-
-/** The parameter `as-of` of a whole report. */
-export const exportAsOf = Type.String({
-  ...moment,
-  description:
-    'The report as the service knew it at this instant or revision, without changes committed within the second of the instant; only with all=true, and without expires-within',
-});
-
-/** The parameter `as-of` of a summary, which has no pages. */
-export const summaryAsOf = Type.String({
-  ...moment,
-  description:
-    'The counts as the service knew them at this instant or revision, without changes committed within the second of the instant',
-});
-
 /** The parameters of one subscription. */
 export const subscriptionParameters = {
   fields: fieldsOf('Returns'),
-  'as-of': Type.String({
-    ...moment,
-    description:
-      'The subscription as the service knew it at this instant or revision, without changes committed within the second of the instant',
-  }),
+  'as-of': asOf('The subscription as the service knew it'),
   zone: zoneOf('The time zone of a date without an offset in as-of'),
 } as const;
 

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
+import { exportAsOf } from './as-of.ts';
 import { durationDaysMax, durationPattern } from './duration.ts';
 import { fieldsOf } from './fields.ts';
-import { exportAsOf } from './history.ts';
 import { ProductId } from './product.ts';
 import { formatWords, type PageLimits } from './report.ts';
 import { AutoRenew, Iccid, knownStatuses, noStatus, SubscriptionId, statusFilterPattern } from './subscription.ts';

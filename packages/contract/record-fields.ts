@@ -23,20 +23,23 @@ export interface RecordField {
 type Schema = Parameters<typeof fitsText>[0];
 
 interface ObjectSchema {
-  readonly properties: Readonly<Record<string, Schema>>;
-  readonly required: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
 }
 
 /**
  * All fields in the order in which a record has them, from the schemas of the contract: the one
  * list for the columns of files, tables and workbooks, and for what imports expect.
  */
-export const recordFields: readonly RecordField[] = fieldsOf(Subscription as unknown as ObjectSchema, []);
+export const recordFields: readonly RecordField[] = fieldsOf(Subscription, []);
 
-function fieldsOf({ properties, required }: ObjectSchema, parents: readonly string[]): readonly RecordField[] {
+function fieldsOf(
+  { properties = {}, required = [] }: ObjectSchema,
+  parents: readonly string[],
+): readonly RecordField[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const path = [...parents, name];
-    if (name === 'product') return fieldsOf(Product as unknown as ObjectSchema, path);
+    if (name === 'product') return fieldsOf(Product, path);
     const type = typeOf(schema);
     return {
       name: path.join('.'),

@@ -1,5 +1,5 @@
 import type { Static, TProperties, TSchema } from 'typebox';
-import { summaryAsOf } from './history.ts';
+import { summaryAsOf } from './as-of.ts';
 import { Product, ProductId } from './product.ts';
 import { filterParameters } from './query.ts';
 import { plainText } from './schema.ts';

@@ -9,7 +9,7 @@ const responseBytesMax = 20_000;
 /** JSON-RPC around an answer. */
 const frameBytes = 500;
 
-/** Whether an answer is short enough as it is sent: its JSON as a string of JSON. */
+/** Whether the answer fits once MCP has encoded it as JSON twice. */
 export const isShort = (answer: Answer): boolean =>
   Buffer.byteLength(JSON.stringify(JSON.stringify(answer))) + frameBytes <= responseBytesMax;
 

@@ -16,9 +16,6 @@ export const consoleOperations = {
   signOutAtProvider: { method: 'GET', path: '/console/sign-out' },
 } as const satisfies Readonly<Record<string, Pick<Operation, 'method' | 'path'>>>;
 
-/** Prefix of the API's paths for requests that a session authorizes. */
-export const consolePrefix = '/console';
-
 /** Header of a request that a page sends by itself, with the value `1`: no use of the session. */
 export const backgroundHeader = 'x-background';
 

@@ -44,7 +44,7 @@ export async function showDoctor({ store }: Pick<OperatorContext, 'store'>): Pro
   };
 }
 
-/** Not a valid name of a tenant: only this lock has it. */
+/** No tenant can have this name, so no tenant's lock collides. */
 const doctorLock = '#doctor' as TenantId;
 
 /**

@@ -20,7 +20,7 @@ import type {
 } from '../storage/subscription-filter.ts';
 
 /** Reads the parameters of a request one by one. */
-export interface ParameterReader {
+interface ParameterReader {
   /** Returns the value of a parameter; `undefined` if it is absent or invalid. */
   read<T>(name: ReportParameter, parse: (text: string) => T | undefined): T | undefined;
   /** As `read`, for a string that must match the parameter's schema. */
@@ -34,13 +34,13 @@ export interface ParameterReader {
 /** A filter: its parameter, and what it means. */
 interface FilterRow<T> {
   readonly parameter: ReportParameter;
-  readonly read: (from: ParameterReader) => T | undefined;
+  read(from: ParameterReader): T | undefined;
   /** Its canonical form: dates in UTC, statuses sorted and without duplicates. */
-  readonly format: (value: T) => string;
+  format(value: T): string;
   /** How `X-Applied-Filters` shows it, if not in its canonical form. */
-  readonly show?: (value: T) => string;
+  show?(value: T): string;
   /** Its conditions on the columns. */
-  readonly where: (value: T, query: Moment) => Condition;
+  where(value: T, query: Moment): Condition;
 }
 
 /** What the meaning of some filters depends on. */
@@ -151,7 +151,7 @@ export type AskedFilters = ReportFilters & { readonly nowSeconds: number };
  */
 export type CanonicalFilters = readonly (readonly [ReportParameter, string, shown?: string])[];
 
-const allRows = Object.entries(rows) as unknown as readonly (readonly [keyof ReportFilters, FilterRow<unknown>])[];
+const allRows = Object.entries(rows) as readonly (readonly [keyof ReportFilters, FilterRow<unknown>])[];
 
 export function readFilters(from: ParameterReader): ReportFilters {
   const filters: Partial<Record<keyof Rows, unknown>> = {};

@@ -8,18 +8,17 @@ import {
 } from '../../contract/change.ts';
 import { changesSummaryParameters } from '../../contract/changes-summary.ts';
 import { takeFields } from '../../contract/fields.ts';
-import { parseForm } from '../../contract/form.ts';
 import { type ChangeKind, changeKinds } from '../../contract/history.ts';
-import { malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
 import { type Fault, shorten } from '../../contract/problem.ts';
 import { type ReportFormat, reportFormats } from '../../contract/report.ts';
-import { fitsText, readWholeNumber, ruleOf } from '../../contract/schema.ts';
-import { takeZone, type Zone } from '../../contract/zone.ts';
+import { readWholeNumber, ruleOf } from '../../contract/schema.ts';
+import type { Zone } from '../../contract/zone.ts';
 import type { Moment } from '../storage/read/past.ts';
 import { type ChangeToken, decodeChangeToken } from './change-token.ts';
 import { ReportError, refuse } from './error.ts';
 import { memberOf } from './filters.ts';
 import { parseMoment } from './moment.ts';
+import { createParameterReader, partsOf } from './read-parameters.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 
 /**
@@ -33,21 +32,20 @@ export function parseChanges(
   accepted: ChangeFormat | undefined,
 ): ChangesQuery {
   const schemas = changeParameters(limits);
-  const { read, pairs, faults, isMalformed, zone } = openQuery(queryString, schemas);
+  const parts = partsOf(queryString, Object.keys(schemas));
+  const { read, readText, faults, zone, isUnreadable } = createParameterReader(parts, schemas);
   const since = read('since', (text) => (text === sinceNow ? sinceNow : readStart(text, now(), zone)));
   const before = read('before', (text) => memberOf(['true', 'false'], text)) === 'true';
   const kinds = read('kind', readKinds);
   const order = read('order', (text) => memberOf(changeOrders, text));
   const field = read('field', (text) => memberOf(changedFields, text));
-  const readText = (name: 'from' | 'to' | 'import-id') =>
-    read(name, (text) => (fitsText(schemas[name], text) ? text : undefined));
   const [from, to, importId] = [readText('from'), readText('to'), readText('import-id')];
   const size = read('size', (text) => readWholeNumber(schemas.size, text)) ?? limits.sizeDefault;
-  const fields = takeFields(pairs, faults);
+  const fields = takeFields(parts.pairs, faults);
   faults.push(...filterFaults({ field, from, to, kinds }));
   if (isWalk(since) && order === 'oldest')
     faults.push({ parameter: 'order', value: order, rule: "newest, or absent: the token in 'since' is of that order" });
-  refuse(faults, isMalformed);
+  refuse(faults, isUnreadable());
   if (accepted === undefined) throw noFormFits();
   const filters = { kinds, field, from, to, importId, fields };
   const isNewest = order === 'newest' || isWalk(since);
@@ -80,35 +78,19 @@ function filterFaults({ field, from, to, kinds }: ChangeFilters): readonly Fault
  * every fault at once.
  */
 export function parseChangesSummary(queryString: string, { now }: Pick<QueryContext, 'now'>): ChangesSummaryQuery {
-  const { read, pairs, faults, isMalformed, zone } = openQuery(queryString, changesSummaryParameters);
+  const parts = partsOf(queryString, Object.keys(changesSummaryParameters));
+  const { read, faults, zone, isUnreadable } = createParameterReader(parts, changesSummaryParameters);
   const ofChanges = (text: string) => {
     const start = readStart(text, now(), zone);
     return isWalk(start) ? undefined : start;
   };
   const since = read('since', ofChanges);
   const until = read('until', (text) => parseMoment(text, now(), zone));
-  if (!pairs.some(({ name }) => name === 'since'))
+  if (!parts.pairs.some(({ name }) => name === 'since'))
     faults.push({ parameter: 'since', value: null, rule: ruleOf(changesSummaryParameters.since) });
-  refuse(faults, isMalformed);
+  refuse(faults, isUnreadable());
   if (since === undefined) throw new TypeError('Cannot parse the query: since must be given');
   return { since, ...(until && { until }), ...(zone && { zone: zone.name }) };
-}
-
-type Schema = Parameters<typeof ruleOf>[0];
-
-/** Reads the parameters of a query string one by one, and collects the faults. */
-function openQuery<S extends Readonly<Record<string, Schema>>>(queryString: string, schemas: S) {
-  const { pairs, malformed } = parseForm(queryString);
-  const faults: Fault[] = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(schemas))];
-  const zone = takeZone(pairs, faults);
-  const read = <T>(name: keyof S & string, parse: (text: string) => T | undefined): T | undefined => {
-    const text = pairs.find((pair) => pair.name === name)?.value;
-    const value = text === undefined ? undefined : parse(text);
-    if (text !== undefined && value === undefined)
-      faults.push({ parameter: name, value: shorten(text), rule: ruleOf(schemas[name] as Schema) });
-    return value;
-  };
-  return { read, pairs, faults, isMalformed: malformed.length > 0, zone };
 }
 
 /** The start of a period: a change token, or an instant. */

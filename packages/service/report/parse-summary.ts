@@ -18,7 +18,7 @@ import { refuse } from './error.ts';
 import { dateColumns, planFilter, readFilters } from './filters.ts';
 import type { SummaryQuery } from './get-subscription-summary.ts';
 import { parseMoment } from './moment.ts';
-import { createParameterReader } from './parse.ts';
+import { createParameterReader } from './read-parameters.ts';
 import type { QueryContext } from './report-query.ts';
 
 /**
@@ -28,8 +28,9 @@ import type { QueryContext } from './report-query.ts';
  */
 export function parseSummary(queryString: string, context: QueryContext): SummaryQuery {
   const { pairs, malformed } = parseForm(queryString);
+  const schemas = reportParameters(context.limits);
   const known = Object.keys(summaryParameters);
-  const strangers = new Set(Object.keys(reportParameters(context.limits)).filter((name) => !known.includes(name)));
+  const strangers = new Set(Object.keys(schemas).filter((name) => !known.includes(name)));
   const faults: Fault[] = [
     ...malformed.map(malformedFault),
     ...[...new Set(pairs.map(({ name }) => name))].filter((name) => strangers.has(name)).map(strangerFault),
@@ -43,7 +44,7 @@ export function parseSummary(queryString: string, context: QueryContext): Summar
   if (by === undefined)
     faults.push({ parameter: 'by', value: shorten(written ?? ''), rule: groupsRule(written ?? '') });
   const filters = pairs.filter((pair): pair is FormPair & { name: ReportParameter } => known.includes(pair.name));
-  const reader = createParameterReader({ pairs: filters, faults, unreadable: malformed.length > 0 }, context.limits);
+  const reader = createParameterReader({ pairs: filters, faults, unreadable: malformed.length > 0 }, schemas);
   const asked = readFilters(reader);
   const asOf = reader.read('as-of', (text) => parseMoment(text, context.now(), reader.zone));
   if (reader.faults.length === 0) reader.faults.push(...findFilterContradictions(asked));

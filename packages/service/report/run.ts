@@ -4,6 +4,7 @@ import { type PageContext, readPage } from '../storage/read/page.ts';
 import type { PageRecords } from '../storage/read/page-sql.ts';
 import type { PastRevision } from '../storage/read/past.ts';
 import type { TenantId, TenantReader } from '../storage/store.ts';
+import { hasOneCondition } from '../storage/subscription-filter.ts';
 import type { Layout } from '../storage/utf8-column.ts';
 import { listColumns } from './filters.ts';
 import type { ReportPlan } from './plan.ts';
@@ -68,8 +69,7 @@ export function runListed(
 
 /** The range of a filter that is only a list, whose records were counted as it was looked up. */
 function rangesOf({ filter, position }: ReportPlan, [found]: readonly FoundList[]): PageContext['ranges'] {
-  const isAlone = Object.keys(filter).length === 2; // the other one is `dateColumn`
-  if (!isAlone || found === undefined || position.kind !== 'offset') return undefined;
+  if (!hasOneCondition(filter) || found === undefined || position.kind !== 'offset') return undefined;
   const { records: total, revision } = found[1];
   if (revision === undefined) return undefined;
   return { find: () => ({ start: 0, total, revision, passed: position.skip }), note: () => undefined };

@@ -158,6 +158,9 @@ function columnOfOne(filter: SubscriptionFilter): (typeof valueColumns)[(typeof 
 
 const ownColumns = ['id', 'iccid', 'deviceId', 'email'] as const;
 
+/** Whether a filter has one condition besides `dateColumn`, which each has. */
+export const hasOneCondition = (filter: SubscriptionFilter): boolean => Object.keys(filter).length === 2;
+
 /** The column of a list, and whether a filter has one. */
 export const columnOfList = (name: ListColumn): string => valueColumns[name];
 export const hasList = ({ id, iccid, deviceId }: SubscriptionFilter): boolean =>

@@ -73,7 +73,7 @@ export async function readCreatedWeeks(reader: SummaryReader, now: Date): Promis
   return { week, last: sum(week), before: sum(days.slice(0, 7)) };
 }
 
-/** Number of subscriptions that the list of the next ends without renewal has. */
+/** Length of the list "Next to end". */
 export const nextEndsMax = 10;
 
 /** Filters and order of the subscriptions that end next without renewal. */

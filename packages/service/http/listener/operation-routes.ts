@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { consolePrefix } from '../../../contract/oauth/console-session.ts';
 import type { Operation } from '../../../contract/operations.ts';
 import { RequestError } from './error.ts';
 
@@ -7,6 +6,9 @@ import { RequestError } from './error.ts';
 export function routePath(path: string): string {
   return path.replaceAll(/\{([^}]+)\}/g, ':$1');
 }
+
+/** Prefix of the API's paths for requests that a session authorizes. */
+const consolePrefix = '/console';
 
 type OperationTable = Readonly<Record<string, Pick<Operation, 'method' | 'path'>>>;
 

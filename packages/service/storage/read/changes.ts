@@ -169,7 +169,7 @@ export async function readDescribedChanges(
   return inOrder(rows.flat().map(toDescribedChange), range);
 }
 
-/** Whether the client may have the removed record `s`. */
+/** Whether the client may still hold the removed record `s`. */
 const isRemoval = `(${couldBeThere('$base')} or ${mayBeTold})`;
 
 function conditionsOf(

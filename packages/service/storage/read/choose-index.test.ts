@@ -67,7 +67,7 @@ describe('the index of a filter', () => {
     const sql = pageSql(filter, { column: 'created_date', descending: true }, { kind: 'first' }, 20, binder(values));
     expect(sql.match(/product_id = /g)).toHaveLength(2);
     expect(sql).toMatch(/as range_0 union all select .* as range_1 order by date desc, id desc limit/s);
-    expect(values).toEqual([20, 'p', 'a', 'q', 'a']);
+    expect(values).toEqual(['p', 'a', 'q', 'a', 20]);
   });
 
   test('has one range for each product of a plan, and for each status', () => {

@@ -115,7 +115,8 @@ async function readEntries(reader: TenantReader, filter: SubscriptionFilter): Pr
   const columns = parts.map(([name, part]) => rangeColumns(part, bind, name));
   // every column compares `tenant_id`
   const [row] = await reader.all(`select ${columns.join(', ')}` as TenantSql, values);
-  return Object.fromEntries(parts.map(([name]) => [name, toRange(row, name).total])) as unknown as IndexEntries;
+  const entries: Record<string, number> = Object.fromEntries(parts.map(([name]) => [name, toRange(row, name).total]));
+  return { ...entries, all: entries.all ?? 0 };
 }
 
 /**

@@ -125,16 +125,15 @@ export function countBeyondSql(
   most: number,
   bind: Bind,
 ): string {
-  const rows = rowsAt(filter, order, start, most, bind);
-  return `(select count(*) from (select 1 as one from (${rowsSql('id', rows)}) as keys) as counted)`;
+  const { rows } = beginOf({ filter, order, bind }, start);
+  return `(select count(*) from (select 1 as one from (${rowsSql('id', rows)} limit ${bind(most)}) as keys) as counted)`;
 }
 
 /** SQL that reads `date`, `id` and `record` of up to `limit` records in an order from a start. */
 export function pageSql(filter: Scan, order: SubscriptionOrder, start: PageStart, limit: number, bind: Bind): string {
-  if (filter.index !== undefined) return foundSql(filter, order, start, limit, bind);
-  const rows = rowsAt(filter, order, start, limit, bind);
-  const begin = beginSql(filter, order, start, bind);
-  return `${begin === '' ? '' : `with ${begin} `}${rowsSql('id, record', rows)}`;
+  if (filter.index !== undefined) return foundSql({ filter, order, bind }, start, limit);
+  const { queries, rows } = beginOf({ filter, order, bind }, start);
+  return `${queries.length === 0 ? '' : `with ${queries.join(', ')} `}${rowsSql('id, record', rows)} limit ${bind(limit)}`;
 }
 
 /** A subquery, because PostgreSQL might join by reading the whole table. */
@@ -144,47 +143,108 @@ export const recordOfFound = '(select record from subscription as s where s.tena
  * SQL of the same page as a scan: finds the keys in an index that has all columns of the filter,
  * sorts them unless the index is in the requested order, and then reads the records of the page.
  */
-function foundSql(filter: Scan, order: SubscriptionOrder, start: PageStart, limit: number, bind: Bind): string {
-  const steps = start.kind === 'step' ? start.steps : 0;
-  const from = start.kind === 'step' ? ({ kind: 'first' } as const) : start;
-  const rows = rowsAt(filter, order, from, limit, bind);
-  const begin = beginSql(filter, order, from, bind);
-  const offset = steps === 0 ? '' : ` offset ${bind(steps)}`;
-  return `with ${begin === '' ? '' : `${begin}, `}found as materialized (${rowsSql('id', rows)}${offset})
+function foundSql(scan: OrderedScan, start: PageStart, limit: number): string {
+  const { order, bind } = scan;
+  const [from, steps] = start.kind === 'step' ? [{ kind: 'first' } as const, start.steps] : [start, 0];
+  const { queries, rows } = beginOf(scan, from);
+  const keys = `${rowsSql('id', rows)} limit ${bind(limit)}${steps === 0 ? '' : ` offset ${bind(steps)}`}`;
+  return `with ${[...queries, `found as materialized (${keys})`].join(', ')}
     select date, id, ${recordOfFound} as record from found order by ${orderBy('date', order.descending)}`;
 }
 
-/** Up to `limit` rows of a filter in an order from a start. */
-function rowsAt(filter: Scan, order: SubscriptionOrder, wanted: PageStart, limit: number, bind: Bind): Rows {
-  const isOutside = wanted.kind === 'beyond' && !isInside(filter, order, wanted.orderKey);
-  const start = isOutside ? ({ kind: 'first' } as const) : wanted;
-  const bounded = start.kind === 'first' ? filter : withoutFirstBound(filter, order);
-  const range = startConditions(orderedColumn(filter, order), order.descending, start, bind);
-  return { filter: bounded, order, range, limit: bind(limit), bind };
-}
-
-interface Rows {
+/** The rows of a filter in an order. */
+interface OrderedScan {
   readonly filter: Scan;
   readonly order: SubscriptionOrder;
-  /** Conditions in addition to the filter's. */
-  readonly range: readonly string[];
-  readonly limit: string;
   readonly bind: Bind;
 }
 
-/** The first rows of a filter in an order; the filter decides which index has them. */
-const rowsSql = (columns: string, rows: Rows): string => `${orderedRowsSql(columns, rows)} limit ${rows.limit}`;
+interface Rows extends OrderedScan {
+  /** Conditions in addition to the filter's. */
+  readonly range: readonly string[];
+}
+
+/** The rows from a start on, and the `with` queries that find it. */
+interface Begin {
+  readonly queries: readonly string[];
+  readonly rows: Rows;
+}
+
+/**
+ * How the first row of each start is found.
+ *
+ * | start | stepped over, by an offset in an index | the page's rows are |
+ * |---|---|---|
+ * | first | | all |
+ * | beyond | | those beyond the key |
+ * | step | rows of the filter | those from the row that is reached |
+ * | leaf | rows of the leaf, up from its first or down from its last | the same |
+ * | selected | rows of the leaf that a `with` query selects | the same |
+ */
+const begins: {
+  readonly [Kind in PageStart['kind']]: (start: PageStart & { readonly kind: Kind }, scan: OrderedScan) => Begin;
+} = {
+  first: (_start, scan) => ({ queries: [], rows: { ...scan, range: [] } }),
+  beyond({ orderKey, isKeyItself = false }, scan) {
+    const sign = `${scan.order.descending ? '<' : '>'}${isKeyItself ? '=' : ''}`;
+    const range = [`(${orderedColumn(scan)}, id) ${sign} (${scan.bind(orderKey.date)}, ${scan.bind(orderKey.id)})`];
+    return { queries: [], rows: { ...withoutFirstBound(scan), range } };
+  },
+  step: ({ steps }, scan) => fromReached(scan, [], { ...scan, range: [] }, scan.bind(steps)),
+  leaf({ leaf: { from, until, skip, n } }, scan) {
+    const [descending, steps] = skip > n / 2 ? [true, n - 1 - skip] : [false, skip];
+    const [column, { bind }] = [scan.order.column, scan];
+    const range = [
+      `(${column}, id) >= (${bind(from.date)}, ${bind(from.id)})`,
+      `(${column}, id) < (${bind(until.date)}, ${bind(until.id)})`,
+    ];
+    return fromReached(scan, [], inLeaf(scan, descending, range), bind(steps));
+  },
+  selected({ leafSql }, scan) {
+    const range = [`(${scan.order.column}, id) >= (select from_date, from_id from leaf)`];
+    return fromReached(scan, [leafSql(scan.bind)], inLeaf(scan, false, range), '(select rest from leaf)');
+  },
+};
+
+function beginOf(scan: OrderedScan, start: PageStart): Begin {
+  // a forged cursor may be outside the first bound
+  const from = start.kind === 'beyond' && !isInside(scan, start.orderKey) ? ({ kind: 'first' } as const) : start;
+  const find = begins[from.kind] as (start: PageStart, scan: OrderedScan) => Begin;
+  return find(from, scan);
+}
+
+/** The rows of a leaf: its counts ignore the bounds of the filter, and so do the steps in it. */
+const inLeaf = ({ filter, order, bind }: OrderedScan, descending: boolean, range: readonly string[]): Rows => ({
+  ...{ filter: countedPart(filter), order: { ...order, descending }, bind, range },
+});
+
+/**
+ * The rows from the one on that is reached by steps over others. The query of the steps reads an
+ * index only: with an `offset` in the statement of the page, SQLite would also read the JSON of
+ * each record that it skips. The id is an expression, as SQLite would search for a key of two
+ * columns by its date alone.
+ */
+function fromReached(scan: OrderedScan, queries: readonly string[], stepped: Rows, steps: string): Begin {
+  const reached = `${rowsSql('id', stepped)} limit ${scan.bind(1)} offset ${steps}`;
+  const range = [
+    `(${orderedColumn(scan)}, id) ${scan.order.descending ? '<' : '>'}= (select date, at_id from begin_at)`,
+  ];
+  return {
+    queries: [...queries, `begin_at as (select date, coalesce(id, '') as at_id from (${reached}) as stepped)`],
+    rows: { ...withoutFirstBound(scan), range },
+  };
+}
 
 /** SQL of all rows of a filter in an order, with their date and other columns. */
 export const allRowsSql = (columns: string, filter: Scan, order: SubscriptionOrder, bind: Bind): string =>
-  orderedRowsSql(columns, { filter, order, range: [], bind });
+  rowsSql(columns, { filter, order, range: [], bind });
 
 /**
  * Rows of several statuses, or of the products of a plan, are merged from one index range each: a
  * single range would have the rows of all others too, or would have to be sorted. Each range is
  * ordered by itself, so that PostgreSQL reads it only as far as needed. SQLite does so anyway.
  */
-function orderedRowsSql(columns: string, rows: Omit<Rows, 'limit'>): string {
+function rowsSql(columns: string, rows: Rows): string {
   const { filter, order } = rows;
   const parts = mergedParts(filter, order);
   if (parts.length < 2) return rangeSql(columns, rows);
@@ -203,17 +263,17 @@ function mergedParts(filter: Scan, order: SubscriptionOrder): readonly Scan[] {
   return indexProducts.map((productId) => ({ ...others, productId }));
 }
 
-function rangeSql(columns: string, { filter, order, range, bind }: Omit<Rows, 'limit'>): string {
-  const { column, descending } = order;
-  return `select ${column} as date, ${columns} ${rowsFrom(filter, `${column}, id, record`, bind)}${and(range)}
-    order by ${orderBy(orderedColumn(filter, order), descending)}`;
+function rangeSql(columns: string, rows: Rows): string {
+  const { filter, order, range, bind } = rows;
+  return `select ${order.column} as date, ${columns} ${rowsFrom(filter, `${order.column}, id, record`, bind)}${and(range)}
+    order by ${orderBy(orderedColumn(rows), order.descending)}`;
 }
 
 /**
  * The column of an order; an expression in the index of another date, whose rows are sorted:
  * otherwise a planner may read the whole index of the order instead, to sort nothing.
  */
-const orderedColumn = ({ index }: Scan, { column }: SubscriptionOrder): string =>
+const orderedColumn = ({ filter: { index }, order: { column } }: OrderedScan): string =>
   index === undefined || dateOfIndex(index) === column ? column : `${column} + 0`;
 
 /**
@@ -226,86 +286,22 @@ export function isByStatus(filter: Scan, { column }: SubscriptionOrder): boolean
   return column === 'created_date' && countedFilter(filter, column) !== undefined;
 }
 
-/** Whether a key is inside the filter's first bound in an order; a forged cursor may be outside. */
-function isInside(filter: Scan, { column, descending }: SubscriptionOrder, { date }: OrderKey): boolean {
+/** Whether a key is inside the filter's first bound in an order. */
+function isInside({ filter, order: { column, descending } }: OrderedScan, { date }: OrderKey): boolean {
   const { dateColumn, afterSeconds = Number.NEGATIVE_INFINITY, beforeSeconds = Number.POSITIVE_INFINITY } = filter;
   return dateColumn !== column || (descending ? date < beforeSeconds : date > afterSeconds);
 }
 
 /**
- * A filter without the bound that the start implies: SQLite uses one lower and one upper bound of
- * an index, and would choose this one.
+ * A scan without the bound that its start implies: SQLite uses one lower and one upper bound of an
+ * index, and would choose this one.
  */
-function withoutFirstBound(filter: Scan, { column, descending }: SubscriptionOrder): Scan {
-  if (filter.dateColumn !== column) return filter;
-  const { afterSeconds, beforeSeconds, ...others } = filter;
-  if (descending) return { ...others, ...(afterSeconds !== undefined && { afterSeconds }) };
-  return { ...others, ...(beforeSeconds !== undefined && { beforeSeconds }) };
+function withoutFirstBound(scan: OrderedScan): OrderedScan {
+  const { filter, order } = scan;
+  if (filter.dateColumn !== order.column) return scan;
+  const { [order.descending ? 'beforeSeconds' : 'afterSeconds']: _implied, ...others } = filter;
+  return { ...scan, filter: others };
 }
-
-function startConditions(column: string, descending: boolean, start: PageStart, bind: Bind): string[] {
-  const beyond = descending ? '<' : '>';
-  switch (start.kind) {
-    case 'first':
-      return [];
-    case 'beyond':
-      return [
-        `(${column}, id) ${beyond}${start.isKeyItself === true ? '=' : ''} (${bind(start.orderKey.date)}, ${bind(start.orderKey.id)})`,
-      ];
-    default:
-      return [`(${column}, id) ${beyond}= (select date, at_id from begin_at)`];
-  }
-}
-
-/**
- * `with` queries that find the key of the first record, if it is reached by steps. They read an
- * index only: with an `offset` in the statement of the page, SQLite would also read the JSON of
- * each record that it skips. The id is an expression, as SQLite would search for a key of two
- * columns by its date alone.
- */
-function beginSql(filter: Scan, order: SubscriptionOrder, start: PageStart, bind: Bind): string {
-  if (start.kind === 'first' || start.kind === 'beyond') return '';
-  const { leaf, rows } = stepsTo(filter, order, start, bind);
-  return `${leaf}begin_at as (select date, coalesce(id, '') as at_id from (${rowsSql('id', rows)}) as stepped)`;
-}
-
-/** The row that a page begins at, and the `with` queries that it needs. */
-function stepsTo(
-  filter: Scan,
-  order: SubscriptionOrder,
-  start: PageStart & { kind: 'step' | 'leaf' | 'selected' },
-  bind: Bind,
-): { readonly leaf: string; readonly rows: Rows } {
-  const offset = (steps: string): string => `${bind(1)} offset ${steps}`;
-  if (start.kind === 'step')
-    return { leaf: '', rows: { filter, order, range: [], limit: offset(bind(start.steps)), bind } };
-  // the counts of a leaf ignore the bounds of the filter, and so do the steps in it
-  const part = { filter: countedPart(filter), bind };
-  if (start.kind === 'selected') {
-    const range = [`(${order.column}, id) >= (select from_date, from_id from leaf)`];
-    const limit = offset('(select rest from leaf)');
-    return {
-      leaf: `${start.leafSql(bind)}, `,
-      rows: { ...part, order: { ...order, descending: false }, range, limit },
-    };
-  }
-  const { steps, down } = stepsInto(start.leaf);
-  const range = leafConditions(order.column, start.leaf, bind);
-  return { leaf: '', rows: { ...part, order: { ...order, descending: down }, range, limit: offset(bind(steps)) } };
-}
-
-/**
- * Steps to a record of a leaf from the nearer end: up from its first record or down from its last.
- */
-function stepsInto({ skip, n }: LeafPosition): { readonly steps: number; readonly down: boolean } {
-  const down = skip > n / 2;
-  return { steps: down ? n - 1 - skip : skip, down };
-}
-
-const leafConditions = (column: DateColumn, { from, until }: LeafPosition, bind: Bind): string[] => [
-  `(${column}, id) >= (${bind(from.date)}, ${bind(from.id)})`,
-  `(${column}, id) < (${bind(until.date)}, ${bind(until.id)})`,
-];
 
 function orderBy(date: string, descending: boolean): string {
   const direction = descending ? 'desc' : 'asc';

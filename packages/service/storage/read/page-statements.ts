@@ -56,7 +56,7 @@ export function bodyQuery(
   });
 }
 
-/** The statement of the head; `total` is the filter as it is counted. */
+/** Reads everything about a page but its records; `total` is the filter that is counted. */
 export function headQuery(query: ScannedQuery, known: KnownRange | undefined, total = query.filter): TenantStatement {
   const values: SqlValue[] = [];
   const sql = `select ${headColumns(query, known, binder(values), total)}revision

@@ -2,7 +2,14 @@ import { rankAfter, rankIn, toRange } from '../counts/range.ts';
 import { openSelect, selectSql } from '../counts/select.ts';
 import { leafRowsAimed } from '../counts/span.ts';
 import type { TenantId, TenantReader } from '../store.ts';
-import { type Bind, countedFilter, hasList, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
+import {
+  type Bind,
+  countedFilter,
+  hasList,
+  hasOneCondition,
+  type SubscriptionFilter,
+  selectsOne,
+} from '../subscription-filter.ts';
 import { isByStatus, noRecords, type PageQuery, type PageStart, type SubscriptionOrder } from './page-sql.ts';
 import {
   type BoundedQuery,
@@ -55,10 +62,8 @@ const sortedMax = 500;
  * Whether a filter selects one SIM, device or subscriber and nothing else, so that an index has
  * exactly its records.
  */
-function selectsOnlyOne(filter: SubscriptionFilter): boolean {
-  // the other one is `dateColumn`
-  return selectsOne(filter) && !hasList(filter) && Object.keys(filter).length === 2;
-}
+const selectsOnlyOne = (filter: SubscriptionFilter): boolean =>
+  selectsOne(filter) && !hasList(filter) && hasOneCondition(filter);
 
 /**
  * Whether a page and its total cost about the same for any number of records: an index has the
