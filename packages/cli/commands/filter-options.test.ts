@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { exportAsOf } from '../../contract/as-of.ts';
 import { changeParameters } from '../../contract/change.ts';
 import { changesSummaryParameters } from '../../contract/changes-summary.ts';
-import { exportAsOf } from '../../contract/as-of.ts';
 import { defaultPageLimits } from '../../contract/report.ts';
 import { findZone } from '../../contract/zone.ts';
 import { readDate, readParameters, readSeconds } from './filter-options.ts';

@@ -65,61 +65,59 @@ interface ListedMax {
 
 /**
  * Counts the changes of a period, each record once. The cost is proportional to the records that
- * changed since the period's start: they and their former versions are read in one index each.
+ * changed since the period's start: they and their former versions are read in one index each. The
+ * statement groups them by import, day and transition; what is listed is added up here.
  */
 export async function summariseChanges(
   reader: TenantReader,
   { after, base, until }: ChangesPeriod,
-  days: Calendar,
+  { offsets, startOf }: Calendar,
   max: ListedMax,
 ): Promise<ChangesCounts> {
   const hasEnd = until !== undefined;
   const values: SqlValue[] = [after.revision, after.id, base, ...(hasEnd ? [until] : [])];
-  const rows = Map.groupBy(await reader.all(countChanges(hasEnd, days.offsets(), max), values), (row) =>
-    String(row.part),
-  );
-  const partOf = (name: string): readonly Row[] => rows.get(name) ?? [];
-  const kinds = kindsOf(partOf('kind'));
-  const changed = partOf('kind').find(({ kind }) => changeKinds[Number(kind)] === 'changed');
-  const numberOf = (name: string): number => Number(changed?.[name] ?? 0);
-  const moved = numberOf('moved');
+  const rows = await reader.all(countChanges(hasEnd, offsets()), values);
+  const dayOf = ({ first_at: at = null }: Row) => (at === null ? undefined : startOf(Number(at)));
+  const days = [...Map.groupBy(rows, dayOf)].sort(([a = -Infinity], [b = -Infinity]) => a - b);
+  const imports = [...Map.groupBy(rows, ({ import_id: id = null }) => id)];
+  const lastOf = ([, of]: (typeof imports)[number]): number => greatest(of, 'last_revision') ?? 0;
+  const moved = sum(rows, 'moved');
   const products = moved === 0 ? [] : await reader.all(countMoves(hasEnd, max), values);
-  const byImport = Map.groupBy(partOf('import status'), ({ import_id: id }) => String(id));
   return {
-    kinds,
-    renewed: numberOf('renewed'),
-    status: transitionsOf(partOf('status'), numberOf('turned')),
-    products: transitionsOf(products, moved),
+    kinds: kindsOf(rows),
+    renewed: sum(rows, 'renewed'),
+    status: listTurns(rows, max.transitions),
+    products: toTransitions(products.map(toTransition), moved),
     autoRenew: [
-      { from: 'false', to: 'true', count: numberOf('switched_on') },
-      { from: 'true', to: 'false', count: numberOf('switched_off') },
+      { from: 'false', to: 'true', count: sum(rows, 'switched_on') },
+      { from: 'true', to: 'false', count: sum(rows, 'switched_off') },
     ]
       .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count),
-    days: byDay(partOf('day'), days),
-    imports: partOf('import').map((row) => ({
-      importId: row.import_id === '' ? undefined : String(row.import_id),
-      firstSeconds: secondsOf(row.first_at),
-      lastSeconds: secondsOf(row.last_at),
-      kinds: { added: Number(row.added), changed: Number(row.changed), removed: Number(row.removed) },
-      renewed: Number(row.renewed),
-      status: transitionsOf(byImport.get(String(row.import_id)) ?? [], Number(row.turned)),
-    })),
-    importCount: Number(partOf('import count')[0]?.n ?? 0),
+    days: new Map(days.map(([day, ofDay]) => [day, kindsOf(ofDay)])),
+    imports: imports
+      .sort((a, b) => lastOf(b) - lastOf(a))
+      .slice(0, max.imports)
+      .map(([id, ofImport]) => ({
+        importId: id === null ? undefined : String(id),
+        firstSeconds: least(ofImport, 'first_at'),
+        lastSeconds: greatest(ofImport, 'last_at'),
+        kinds: kindsOf(ofImport),
+        renewed: sum(ofImport, 'renewed'),
+        status: listTurns(ofImport, max.perImport),
+      })),
+    importCount: imports.length,
   };
 }
 
-function byDay(rows: readonly Row[], { startOf }: Calendar): ReadonlyMap<number | undefined, KindCounts> {
-  const dayOf = ({ day }: Row): number | undefined => {
-    const seconds = secondsOf(day);
-    return seconds === undefined ? undefined : startOf(seconds);
-  };
-  const days = [...Map.groupBy(rows, dayOf)].sort(([a = -Infinity], [b = -Infinity]) => a - b);
-  return new Map(days.map(([day, members]) => [day, kindsOf(members)]));
-}
+const sum = (rows: readonly Row[], name: string): number => rows.reduce((total, row) => total + Number(row[name]), 0);
 
-const secondsOf = (value: SqlValue | undefined): number | undefined =>
-  value === null || value === undefined ? undefined : Number(value);
+const numbersIn = (rows: readonly Row[], name: string): readonly number[] =>
+  rows.flatMap(({ [name]: value = null }) => (value === null ? [] : [Number(value)]));
+const least = (rows: readonly Row[], name: string): number | undefined =>
+  numbersIn(rows, name).reduce<number | undefined>((found = Infinity, each) => Math.min(found, each), undefined);
+const greatest = (rows: readonly Row[], name: string): number | undefined =>
+  numbersIn(rows, name).reduce<number | undefined>((found = -Infinity, each) => Math.max(found, each), undefined);
 
 function kindsOf(rows: readonly Row[]): KindCounts {
   const counts = { added: 0, changed: 0, removed: 0 };
@@ -127,10 +125,30 @@ function kindsOf(rows: readonly Row[]): KindCounts {
   return counts;
 }
 
-function transitionsOf(rows: readonly Row[], total: number): Transitions {
-  const text = (value: SqlValue | undefined): string | null => (value === null ? null : String(value));
-  const listed = rows.map((row) => ({ from: text(row.former), to: text(row.latter), count: Number(row.n) }));
-  return { listed, others: total - listed.reduce((sum, { count }) => sum + count, 0) };
+const toTransition = ({ former = null, latter = null, n }: Row): Transition => ({
+  from: former === null ? null : String(former),
+  to: latter === null ? null : String(latter),
+  count: Number(n),
+});
+
+const toTransitions = (listed: readonly Transition[], total: number): Transitions => ({
+  listed,
+  others: total - listed.reduce((listedSum, { count }) => listedSum + count, 0),
+});
+
+/** The most frequent transitions of the status; equally frequent ones by value, none last. */
+function listTurns(rows: readonly Row[], max: number): Transitions {
+  const turns = [...Map.groupBy(rows, ({ former, latter }) => JSON.stringify([former, latter])).values()]
+    .map((same) => ({ ...toTransition(same[0] ?? {}), count: sum(same, 'turned') }))
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => b.count - a.count || compareTexts(a.from, b.from) || compareTexts(a.to, b.to));
+  return toTransitions(turns.slice(0, max), sum(rows, 'turned'));
+}
+
+/** Compares as both engines do, by UTF-8 bytes; `null` is last. */
+function compareTexts(a: string | null, b: string | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 /** Columns that say what a change did. */
@@ -176,40 +194,13 @@ const lastChanges = (hasEnd: boolean): string => `live as (
 const former =
   'left join subscription_version as v on v.tenant_id = $1 and v.id = s.id and v.until_revision > $4 and v.from_revision <= $4';
 
-/** The order of equally frequent transitions: by value, none last. */
-const byValues = 'former is null, former, latter is null, latter';
-
 const sumIf = (condition: string, name: string): string => `sum(case when ${condition} then 1 else 0 end) as ${name}`;
 
-/** The columns of all parts of the result. */
-const partColumns = {
-  ...{ kind: 'bigint', n: 'bigint', former: 'text', latter: 'text' },
-  ...{ turned: 'bigint', switched_on: 'bigint', switched_off: 'bigint', moved: 'bigint', renewed: 'bigint' },
-  ...{ day: 'bigint', import_id: 'text', first_at: 'bigint', last_at: 'bigint' },
-  ...{ added: 'bigint', changed: 'bigint', removed: 'bigint' },
-};
+/** What is counted of the changes of a commit with one transition of the status. */
+const counted = ['n', 'turned', 'switched_on', 'switched_off', 'moved', 'renewed'];
 
-/** A part of the result, which has some of the columns; `rest` is what follows them. */
-function part(name: string, given: Partial<Record<keyof typeof partColumns, string>>, rest: string): string {
-  const columns = Object.entries({ ...partColumns }).map(
-    ([column, type]) => `cast(${given[column as keyof typeof partColumns] ?? 'null'} as ${type}) as ${column}`,
-  );
-  return `select * from (select '${name}' as part, ${columns.join(', ')} ${rest}) as part_${name.replace(' ', '_')}`;
-}
-
-const same = (...names: readonly (keyof typeof partColumns)[]) => Object.fromEntries(names.map((name) => [name, name]));
-const summed = (...names: readonly (keyof typeof partColumns)[]) =>
-  Object.fromEntries(names.map((name) => [name, `sum(${name})`]));
-
-/**
- * All counts in one statement: records by commit and transition first, which sorts them once, and
- * the few groups of that by everything else.
- */
-const countChanges = (
-  hasEnd: boolean,
-  offsets: KnownOffsets,
-  max: ListedMax,
-): TenantSql => `with ${lastChanges(hasEnd)}, grouped as (
+/** Counts records by commit and transition first, which sorts them once; then groups the counts. */
+const countChanges = (hasEnd: boolean, offsets: KnownOffsets): TenantSql => `with ${lastChanges(hasEnd)}, grouped as (
     select s.revision, case when v.id is null then 0 else 1 end as kind,
       v.status as former, s.status as latter, count(*) as n,
       ${[
@@ -223,43 +214,11 @@ const countChanges = (
     union all
     select s.revision, 2, null, null, count(*), 0, 0, 0, 0, 0
     from gone as s ${former} where ${couldBeThere('$4')} group by 1
-  ), placed as materialized (
-    select g.*, coalesce(c.import_id, '') as import_id, c.committed_at, ${dayNumber('c.committed_at', offsets)} as day
-    from grouped as g left join subscription_commit as c on c.tenant_id = $1 and c.revision = g.revision
-  ), imports as (
-    select import_id, max(revision) as last_revision, min(committed_at) as first_at, max(committed_at) as last_at,
-      ${changeKinds.map((kind, number) => `sum(case when kind = ${number} then n else 0 end) as ${kind}`).join(', ')},
-      sum(renewed) as renewed, sum(turned) as turned
-    from placed group by import_id order by last_revision desc limit ${max.imports}
-  ), turns as (
-    select import_id, former, latter, sum(turned) as n,
-      row_number() over (partition by import_id order by sum(turned) desc, ${byValues}) as place
-    from placed where turned > 0 and import_id in (select import_id from imports) group by import_id, former, latter
   )
-  ${[
-    part(
-      'kind',
-      { ...same('kind'), ...summed('n', 'turned', 'switched_on', 'switched_off', 'moved', 'renewed') },
-      'from placed group by kind',
-    ),
-    part(
-      'status',
-      { ...same('former', 'latter'), n: 'sum(turned)' },
-      `from placed where turned > 0 group by former, latter order by sum(turned) desc, ${byValues} limit ${max.transitions}`,
-    ),
-    part('day', { ...same('kind'), day: 'min(committed_at)', ...summed('n') }, 'from placed group by placed.day, kind'),
-    part(
-      'import',
-      same('turned', 'renewed', 'import_id', 'first_at', 'last_at', 'added', 'changed', 'removed'),
-      'from imports order by last_revision desc',
-    ),
-    part(
-      'import status',
-      same('n', 'former', 'latter', 'import_id'),
-      `from turns where place <= ${max.perImport} order by n desc, ${byValues}`,
-    ),
-    part('import count', { n: 'count(distinct import_id)' }, 'from placed'),
-  ].join('\n  union all\n  ')}`;
+  select c.import_id, g.kind, g.former, g.latter, min(c.committed_at) as first_at, max(c.committed_at) as last_at,
+    max(g.revision) as last_revision, ${counted.map((name) => `sum(g.${name}) as ${name}`).join(', ')}
+  from grouped as g left join subscription_commit as c on c.tenant_id = $1 and c.revision = g.revision
+  group by 1, 2, 3, 4, ${dayNumber('c.committed_at', offsets)}`;
 
 /** Records that moved to another product. */
 const countMoves = (hasEnd: boolean, max: ListedMax): TenantSql => `with ${lastChanges(hasEnd)}
