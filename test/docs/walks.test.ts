@@ -107,7 +107,7 @@ async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<
       const options = { format: 'csv', dryRun: false, onRejected: () => undefined } as const;
       await importRecords(service.store, tenant, sourceOf(csv), options);
     },
-    'A replacement': () => put('?replace=true'),
+    'A replacement': () => put('?replace=true&remove=3000'),
     'An action of the operator': async () => {
       const headers = { authorization: `Bearer ${operator}`, 'content-type': 'application/json' };
       const url = `http://127.0.0.1:${managementPort}/operator/v1/clients`;
